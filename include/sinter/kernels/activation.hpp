@@ -1,0 +1,29 @@
+// Activation functions.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// gelu_tanh: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), as GPT-2 has it (Hendrycks & Gimpel 2016).
+/// gelu_erf:  x/2 (1 + erf(x / √2)).
+/// relu:      max(x, 0); its slope at 0 is 0. A NaN stays a NaN.
+enum class Activation { gelu_tanh, gelu_erf, relu };
+
+/// y = f(x).   n elements; y may be x. Error ≤ 4 ulp of max(|x|, 1).
+template <class T>
+void activation_forward(Stream& stream, Activation f, const T* x, T* y, std::int64_t n);
+
+/// dx = f'(x) dy, or dx += … with `add`.   dx may be dy. Error of f' ≤ 16 ulp of 1.
+template <class T>
+void activation_backward(Stream& stream, Activation f, const T* x, const T* dy, T* dx,
+                         std::int64_t n, bool add);
+
+/// x += bias (stored back: the backward pass needs it), y = f(x).   x, y: rows × columns, y may be
+/// x, bias: columns.
+template <class T>
+void bias_activation_forward(Stream& stream, Activation f, T* x, const T* bias, T* y, int rows,
+                             int columns);
+
+}  // namespace sinter::kernel

@@ -1,0 +1,30 @@
+// Causal self-attention, blocked, so that the rows × rows probabilities are never stored (Dao 2023,
+// FlashAttention-2). T: elements, S: statistics; (float, float) and (double, double). The same bits
+// for every number of threads.
+#pragma once
+#include <cstdint>
+
+#include "dropout.hpp"
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads.
+/// qkv: rows × 3 width (q, then k, then v; the heads one after the other in each), y: rows × width,
+/// log_sum: rows × heads, the natural logarithm of each softmax's denominator, for the backward
+/// pass. Sequence s is rows [starts[s], starts[s + 1]), rows = starts[sequences]. With `causal` a
+/// row sees itself and the rows before it in its sequence, else its whole sequence. Dropout acts on
+/// the probabilities; its mask is a function of (key, first_row + row, head, position of the key in
+/// its sequence).
+template <class T, class S>
+void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std::int32_t* starts,
+                       int sequences, int heads, int width, bool causal, Dropout dropout = {});
+
+/// dqkv = gradient of qkv, or += with `add`.   y and log_sum as the forward pass left them, dy:
+/// rows × width, dqkv: rows × 3 width.
+template <class T, class S>
+void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, const S* log_sum,
+                        T* dqkv, bool add, const std::int32_t* starts, int sequences, int heads,
+                        int width, bool causal, Dropout dropout = {});
+
+}  // namespace sinter::kernel

@@ -1,0 +1,47 @@
+// Elementwise arithmetic on flat arrays and on rows. Inputs and outputs may be the same array, but
+// must not overlap otherwise.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// y[i] = value.
+template <class T>
+void fill(Stream& stream, T* y, T value, std::int64_t n);
+
+/// y[i] = x[i].
+template <class T>
+void copy(Stream& stream, const T* x, T* y, std::int64_t n);
+
+/// y[i] = a[i] + b[i].
+template <class T>
+void add(Stream& stream, const T* a, const T* b, T* y, std::int64_t n);
+
+/// y[i] = factor x[i].
+template <class T>
+void scale(Stream& stream, const T* x, T factor, T* y, std::int64_t n);
+
+/// y[i] += a[i].
+template <class T>
+void accumulate(Stream& stream, const T* a, T* y, std::int64_t n);
+
+/// y[i] = x[i] in another type, rounded to nearest. Between float and double, either way.
+template <class From, class To>
+void cast(Stream& stream, const From* x, To* y, std::int64_t n);
+
+/// y[r][c] = bias[c].   y: rows × columns.
+template <class T>
+void broadcast_rows(Stream& stream, const T* bias, T* y, int rows, int columns);
+
+/// y[r][c] = x[r][c] + bias[c].   x, y: rows × columns, may be the same.
+template <class T>
+void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, int columns);
+
+/// sum[c] = Σ_r x[r][c], or sum[c] += … with `add`.   x: rows × columns. The same bits for every
+/// number of threads; error ≤ 2 √rows ulp of Σ|x| (sums of 64 rows are summed).
+template <class T>
+void column_sum(Stream& stream, const T* x, T* sum, int rows, int columns, bool add);
+
+}  // namespace sinter::kernel

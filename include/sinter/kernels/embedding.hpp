@@ -1,0 +1,32 @@
+// Rows of a table: tokens and positions. The same bits for every number of threads.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// y[r] = table[ids[r]].   y: rows × width; every id lies within the table.
+template <class T>
+void embedding_forward(Stream& stream, const std::int32_t* ids, const T* table, T* y, int rows,
+                       int width);
+
+/// dtable[v] = Σ_{r: ids[r] = v} dy[r], or += with `add`.   dy: rows × width, dtable: vocabulary ×
+/// width. Summed in the order of the rows.
+template <class T>
+void embedding_backward(Stream& stream, const std::int32_t* ids, const T* dy, T* dtable, int rows,
+                        int vocabulary, int width, bool add);
+
+/// y[r] = x[r] + table[position of r in its sequence].   Sequence s is rows [starts[s], starts[s +
+/// 1]); x, y: starts[sequences] × width, may be the same; no sequence is longer than the table.
+template <class T>
+void position_forward(Stream& stream, const T* x, const T* table, const std::int32_t* starts,
+                      int sequences, T* y, int width);
+
+/// dtable[p] = Σ_s dy[starts[s] + p] over the sequences that have a position p, or += with `add`.
+/// dtable: positions × width.
+template <class T>
+void position_backward(Stream& stream, const T* dy, const std::int32_t* starts, int sequences,
+                       T* dtable, int positions, int width, bool add);
+
+}  // namespace sinter::kernel

@@ -1,0 +1,38 @@
+// Layer normalization (Ba, Kiros & Hinton 2016). T: elements, S: statistics; (float, float) and
+// (double, double). Each row's mean and variance are taken in two passes. The same bits for every
+// number of threads.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// y[r] = (x[r] - mean[r]) inverse[r] weight + bias, where inverse = 1 / √(variance + eps).
+/// x, y: rows × width, may be the same; weight, bias: width; mean, inverse: rows.
+template <class T, class S>
+void layer_norm_forward(Stream& stream, const T* x, const T* weight, const T* bias, T* y, S* mean,
+                        S* inverse, int rows, int width, double eps);
+
+/// h = a + b, y = layer_norm(h).   a, b, h, y: rows × width; h may be a or b.
+template <class T, class S>
+void add_layer_norm_forward(Stream& stream, const T* a, const T* b, const T* weight, const T* bias,
+                            T* h, T* y, S* mean, S* inverse, int rows, int width, double eps);
+
+/// Elements of S that layer_norm_backward needs as scratch.
+constexpr std::int64_t layer_norm_scratch(int width) { return std::int64_t{2} * 32 * width; }
+
+/// Gradients of layer_norm at x (for add_layer_norm: at h), given dy and, unless null, `dh_in`: a
+/// gradient that reaches h past the norm, which is added to the result.
+///   dx      = gradient of x        (+= with add_dx)
+///   dx2     = the same gradient    (+= with add_dx2); null: none. For the second summand of h.
+///   dweight = Σ_r dy (x - mean) inverse, dbias = Σ_r dy   (+= with add_weights); null: none
+/// x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in. scratch:
+/// layer_norm_scratch(width) elements, not needed if dweight and dbias are null.
+template <class T, class S>
+void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* mean,
+                         const S* inverse, const T* dy, const T* dh_in, T* dx, T* dx2, bool add_dx,
+                         bool add_dx2, T* dweight, T* dbias, bool add_weights, int rows, int width,
+                         S* scratch);
+
+}  // namespace sinter::kernel

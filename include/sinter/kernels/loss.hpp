@@ -1,0 +1,33 @@
+// Losses with their gradients. T: elements, S: losses; (float, float) and (double, double). A loss
+// is given for each row; their sum and what it is divided by are the caller's.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// losses[r] = -log softmax(logits[r])[targets[r]] in nats, 0 where targets[r] < 0 (ignored).
+/// dlogits = weight (softmax - onehot), 0 in ignored rows; += with `add`; may be `logits`; null:
+/// none. logits, dlogits: rows × vocabulary.
+template <class T, class S>
+void cross_entropy(Stream& stream, const T* logits, const std::int32_t* targets, S* losses,
+                   T* dlogits, double weight, int rows, int vocabulary, bool add);
+
+/// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that all logits never exist.
+/// x: rows × width, table: vocabulary × width, targets and losses as above.
+///   dx     = weight dloss/dx      (+= with add_dx); null: the losses only, and dtable is not read
+///   dtable = weight dloss/dtable  (+= with add_dtable)
+/// scratch: chunk_rows × vocabulary elements. One pass: the loss and its gradients together.
+template <class T, class S>
+void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
+                          S* losses, T* dx, bool add_dx, T* dtable, bool add_dtable, double weight,
+                          T* scratch, int rows, int width, int vocabulary, int chunk_rows);
+
+/// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), += with `add`; may be x;
+/// null: none. x, target, dx: rows × width.
+template <class T, class S>
+void mean_squared_error(Stream& stream, const T* x, const T* target, S* losses, T* dx,
+                        double weight, int rows, int width, bool add);
+
+}  // namespace sinter::kernel

@@ -1,0 +1,47 @@
+// Matrix products.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// A row-major matrix somewhere in memory. rows and columns are as stored; `stride` is the distance
+/// of two rows in elements. With `transposed` it takes part as its transpose.
+template <class T>
+struct Matrix {
+  T* data;
+  int rows, columns;
+  std::int64_t stride;
+  bool transposed = false;
+
+  operator Matrix<const T>() const requires(!std::is_const_v<T>) {
+    return {data, rows, columns, stride, transposed};
+  }
+};
+
+/// A dense matrix: the stride is the number of columns.
+template <class T>
+constexpr Matrix<T> dense(T* data, int rows, int columns) {
+  return {data, rows, columns, columns};
+}
+
+/// A dense matrix, used as its transpose.
+template <class T>
+constexpr Matrix<T> transposed(T* data, int rows, int columns) {
+  return {data, rows, columns, columns, true};
+}
+
+/// c = op(a) op(b), or c += op(a) op(b) with `add`. c must not be marked transposed, nor overlap a
+/// or b. T: float or double. Bits are the same at every call with the same shapes and thread count;
+/// with another thread count they may differ by rounding, as the tiles do.
+template <class T>
+void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
+            std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add);
+
+/// Floating-point operations per second of fp32 matmul at a size where it runs at full speed,
+/// measured on the stream's threads in at most about `seconds`.
+double measured_matmul_rate(Stream& stream, double seconds = 0.05);
+
+}  // namespace sinter::kernel

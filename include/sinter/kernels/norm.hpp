@@ -1,0 +1,18 @@
+// Sums over flat arrays, accumulated in double over fixed blocks that are combined in order: the
+// same bits for every number of threads. NaN and infinity propagate.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// Σ x[i]².
+template <class T>
+double sum_of_squares(Stream& stream, const T* x, std::int64_t n);
+
+/// Σ x[i].
+template <class T>
+double sum(Stream& stream, const T* x, std::int64_t n);
+
+}  // namespace sinter::kernel

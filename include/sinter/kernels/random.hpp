@@ -1,0 +1,28 @@
+// Random numbers as pure functions of a key and an index.
+#pragma once
+#include <cstdint>
+
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// SplitMix64 (Steele, Lea & Flood 2014): a bijection whose output looks random. Keys are made by
+/// chaining it: mix(mix(mix(seed) + step) + layer).
+constexpr std::uint64_t mix(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+/// data[i] = normal(mean, deviation), a function of key and i alone (Box & Muller 1958, computed
+/// in double and then rounded to T; |value - mean| < 9 deviations).
+template <class T>
+void fill_normal(T* data, std::int64_t n, double mean, double deviation, std::uint64_t key);
+
+/// The same values, by all threads of the stream.
+template <class T>
+void fill_normal(Stream& stream, T* data, std::int64_t n, double mean, double deviation,
+                 std::uint64_t key);
+
+}  // namespace sinter::kernel
