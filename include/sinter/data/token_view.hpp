@@ -1,0 +1,75 @@
+// A text as token numbers, whatever it is stored as.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace sinter {
+
+/// A place where tokens lie that is not one array of numbers: shards, a compressed file …
+///   size()            tokens in all
+///   read(begin, out)  writes tokens [begin, begin + out.size()); may throw. Called by one thread
+///   at
+///                     a time for each view.
+///   hash()            of the content; equal content gives equal hashes, on every machine
+template <class S>
+concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std::int32_t> out) {
+  { store.size() } -> std::convertible_to<std::int64_t>;
+  store.read(begin, out);
+  { store.hash() } -> std::convertible_to<std::uint64_t>;
+};
+
+/// A view of tokens that lie elsewhere and must stay there as long as the view is used. Copies are
+/// cheap. Numbers in memory are viewed as they are, 8, 16 or 32 bits wide; anything else comes as a
+/// TokenStore. That tokens are below the model's vocabulary is the affair of who made them.
+class TokenView {
+ public:
+  TokenView(std::span<const unsigned char> bytes);  // each byte is a token
+  TokenView(std::span<const std::uint16_t> tokens);
+  TokenView(std::span<const std::int32_t> tokens);
+
+  template <class T>
+  TokenView(const std::vector<T>& numbers) : TokenView(std::span<const T>(numbers)) {}
+  template <class T>
+  TokenView(const std::vector<T>&&) = delete;  // would be gone before its first use
+
+  template <TokenStore S>
+  explicit TokenView(const S& store)
+      : object(&store),
+        count(store.size()),
+        read_object([](const void* o, std::int64_t begin, std::span<std::int32_t> out) {
+          static_cast<const S*>(o)->read(begin, out);
+        }),
+        hash_object([](const void* o, std::int64_t) -> std::uint64_t {
+          return static_cast<const S*>(o)->hash();
+        }) {}
+  template <TokenStore S>
+  explicit TokenView(const S&&) = delete;
+
+  std::int64_t size() const { return count; }
+
+  /// requires  0 <= begin and begin + out.size() <= size()
+  void read(std::int64_t begin, std::span<std::int32_t> out) const {
+    read_object(object, begin, out);
+  }
+
+  /// Reads all of it: about a tenth of a second per gigabyte in memory.
+  std::uint64_t hash() const { return hash_object(object, count); }
+
+  /// What one token is called in messages: "bytes" or "tokens".
+  std::string_view unit() const { return name; }
+
+ private:
+  const void* object;
+  std::int64_t count;
+  void (*read_object)(const void*, std::int64_t, std::span<std::int32_t>);
+  std::uint64_t (*hash_object)(const void*, std::int64_t);
+  std::string_view name = "tokens";
+
+  template <class T>
+  TokenView(std::span<const T> numbers, std::string_view unit);
+};
+
+}  // namespace sinter

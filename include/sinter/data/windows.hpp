@@ -1,0 +1,101 @@
+// Windows of a text, as language models train and are evaluated on them.
+//
+// Window w of a text covers tokens w·context … w·context + context, both included: context + 1
+// tokens, of which it shows the first `context` and predicts the last `context`. Neighbours overlap
+// by one token, so each token but the first is predicted once. The last window may be shorter.
+// A batch has ids[0] = tokens and ids[1] = targets; each window is one sequence.
+#pragma once
+#include <cstdint>
+
+#include "sinter/data/permutation.hpp"
+#include "sinter/data/source.hpp"
+#include "sinter/data/token_view.hpp"
+
+namespace sinter {
+
+/// How a text is cut: `context` tokens predicted per window, `sequences` windows per batch. Both at
+/// least 1, and their product below 2³¹.
+struct WindowShape {
+  int context;
+  int sequences;
+};
+
+/// Windows of `context` that are whole in a text of `tokens`: floor((tokens - 1) / context).
+std::int64_t whole_windows(std::int64_t tokens, int context);
+
+/// All windows in order, again and again. Batch s (from 0) of n sequences is windows s·n … s·n+n-1;
+/// windows that are short or do not fill a batch are dropped, and the walk restarts at window 0.
+class SequentialWindows {
+ public:
+  /// ArgumentError if the text has fewer than sequences · context + 1 tokens; it gives both
+  /// numbers.
+  SequentialWindows(TokenView tokens, WindowShape shape);
+
+  bool next(HostBatch& batch);  // always true
+  SamplerState state() const { return now; }
+  void restore(const SamplerState& saved);
+
+  /// Batches until the walk restarts.
+  std::int64_t batches_per_epoch() const { return windows / shape.sequences; }
+
+ private:
+  TokenView tokens;
+  WindowShape shape;
+  std::int64_t windows;
+  SamplerState now;
+};
+
+/// Windows in an order drawn anew for each epoch from the seed and nothing else. An epoch has a
+/// phase p, 0 <= p < context: its windows start p tokens into the text, so the borders between
+/// windows move from epoch to epoch. What is left over, p tokens before and less than a window
+/// after, is not predicted in that epoch; other phases reach it. Each window comes exactly once per
+/// epoch, and a batch at an epoch's end is filled up from the next. Restoring costs no replay, and
+/// the order no memory.
+class ShuffledWindows {
+ public:
+  /// ArgumentError if the text has fewer than context + 1 tokens; it gives both numbers.
+  ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed);
+
+  bool next(HostBatch& batch);  // always true
+  SamplerState state() const { return now; }
+  /// Takes over the saved seed as well.
+  void restore(const SamplerState& saved);
+
+  std::int64_t phase() const { return epoch.first_token; }                   // of the present epoch
+  std::int64_t windows() const { return std::int64_t(epoch.order.size()); }  // the same
+
+ private:
+  struct Epoch {
+    std::int64_t first_token;
+    Permutation order;
+  };
+  TokenView tokens;
+  WindowShape shape;
+  SamplerState now;
+  Epoch epoch;
+
+  Epoch draw(const SamplerState& state) const;
+};
+
+/// Every window once, in order, the short last one included: each token but the first is predicted
+/// exactly once. Finite; restore() to a fresh state() starts again.
+class EvaluationWindows {
+ public:
+  /// Batches have up to shape.sequences windows. ArgumentError if the text has fewer than 2 tokens.
+  EvaluationWindows(TokenView tokens, WindowShape shape);
+
+  bool next(HostBatch& batch);  // false, and an empty batch, after the last window
+  SamplerState state() const { return now; }
+  void restore(const SamplerState& saved);
+  void restart() { now.position = 0; }
+
+  std::int64_t predicted() const { return tokens.size() - 1; }  // tokens predicted in all
+  std::int64_t windows() const;
+
+ private:
+  TokenView tokens;
+  WindowShape shape;
+  SamplerState now;
+};
+
+}  // namespace sinter

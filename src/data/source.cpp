@@ -1,0 +1,81 @@
+#include "sinter/data/source.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+/// Calls visit(name, number, base) for each number of the state.
+template <class State, class Visit>
+void each_number(State& state, Visit visit) {
+  visit("seed", state.seed, 10);
+  visit("epoch", state.epoch, 10);
+  visit("position", state.position, 10);
+  visit("context", state.context, 10);
+  visit("data_size", state.data_size, 10);
+  visit("data_hash", state.data_hash, 16);
+}
+
+bool parse(const std::string& text, int base, std::uint64_t& number) {
+  const char* end = text.data() + text.size();
+  auto [stopped, error] = std::from_chars(text.data(), end, number, base);
+  return error == std::errc{} && stopped == end;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> SamplerState::to_fields() const {
+  std::map<std::string, std::string> fields{{"order", order}};
+  each_number(*this, [&](const char* name, std::uint64_t number, int base) {
+    fields[name] = base == 16 ? fmt::format("{:016x}", number) : fmt::format("{}", number);
+  });
+  return fields;
+}
+
+SamplerState SamplerState::from_fields(const std::map<std::string, std::string>& fields) {
+  SamplerState state;
+  std::string faults;
+  auto fault = [&](const std::string& text) { faults += (faults.empty() ? "" : "; ") + text; };
+  std::map<std::string, std::string> rest = fields;
+  auto take = [&](const char* name, auto use) {
+    auto found = rest.find(name);
+    if (found == rest.end()) return fault(fmt::format("'{}' is missing", name));
+    use(found->second);
+    rest.erase(found);
+  };
+  take("order", [&](const std::string& text) { state.order = text; });
+  each_number(state, [&](const char* name, std::uint64_t& number, int base) {
+    take(name, [&](const std::string& text) {
+      if (!parse(text, base, number))
+        fault(fmt::format("'{}' is '{}', not a whole number of 64 bits in base {}", name, text,
+                          base));
+    });
+  });
+  for (const auto& [name, text] : rest) fault(fmt::format("'{}' is not a field", name));
+  if (!faults.empty())
+    throw ArgumentError("The sampler's state is not readable: " + faults +
+                        ". It must be exactly as it was saved.");
+  return state;
+}
+
+void require_same_data(const SamplerState& saved, const SamplerState& own) {
+  auto refuse = [](const std::string& what, const auto& then, const auto& now) {
+    throw ArgumentError(fmt::format(
+        "The saved position in the data does not fit these data: {} was {} and is {}. Resume with "
+        "the same data and options as before, or start a new run from the saved weights.",
+        what, then, now));
+  };
+  if (saved.order != own.order) refuse("the order", saved.order, own.order);
+  if (saved.context != own.context) refuse("the context", saved.context, own.context);
+  if (saved.data_size != own.data_size) refuse("their size", saved.data_size, own.data_size);
+  if (saved.data_hash != own.data_hash)
+    refuse("the hash of their content", fmt::format("{:016x}", saved.data_hash),
+           fmt::format("{:016x}", own.data_hash));
+}
+
+}  // namespace sinter

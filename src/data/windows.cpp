@@ -1,0 +1,185 @@
+#include "sinter/data/windows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+void require_shape(WindowShape shape) {
+  if (shape.context < 1 || shape.sequences < 1)
+    throw ArgumentError(
+        fmt::format("A batch of windows needs a context and a number of sequences "
+                    "of at least 1; given were {} and {}.",
+                    shape.context, shape.sequences));
+  if (std::int64_t{shape.context} * shape.sequences > std::numeric_limits<std::int32_t>::max())
+    throw ArgumentError(
+        fmt::format("A batch of {} windows of {} tokens has more than 2^31 - 1 "
+                    "rows. Use fewer sequences per batch.",
+                    shape.sequences, shape.context));
+}
+
+void require_tokens(const TokenView& tokens, std::int64_t needed, const std::string& what) {
+  if (tokens.size() < needed)
+    throw ArgumentError(
+        fmt::format("The text is too short: it has {} {}, but {} needs {}. Give more "
+                    "text, or a smaller context or batch.",
+                    tokens.size(), tokens.unit(), what, needed));
+}
+
+SamplerState start(const TokenView& tokens, WindowShape shape, const char* order,
+                   std::uint64_t seed = 0) {
+  return {.order = order,
+          .seed = seed,
+          .context = std::uint64_t(shape.context),
+          .data_size = std::uint64_t(tokens.size()),
+          .data_hash = tokens.hash()};
+}
+
+void require_position(const SamplerState& saved, std::int64_t last) {
+  if (saved.position > std::uint64_t(last))
+    throw ArgumentError(
+        fmt::format("The saved position in the data, window {}, is impossible: it "
+                    "can be at most {} in this text. The sampler's state is "
+                    "damaged; resume from another checkpoint.",
+                    saved.position, last));
+}
+
+/// Makes room for `rows` rows of tokens and targets in `sequences` windows, of which the last may
+/// be shorter than the context. Values beyond tokens and targets are dropped.
+void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows) {
+  batch.starts.resize(std::size_t(sequences) + 1);
+  for (int s = 0; s <= sequences; ++s)
+    batch.starts[s] = std::int32_t(std::min(std::int64_t{s} * context, rows));
+  batch.ids.resize(2);
+  for (auto& e : batch.ids) e.resize(std::size_t(rows));
+  batch.values.clear();
+}
+
+/// Sequence s of the batch becomes the window that starts at token `begin`.
+void fill(HostBatch& batch, int s, const TokenView& tokens, std::int64_t begin) {
+  const std::size_t first = batch.starts[s], length = batch.starts[s + 1] - first;
+  tokens.read(begin, std::span(batch.ids[0]).subspan(first, length));
+  tokens.read(begin + 1, std::span(batch.ids[1]).subspan(first, length));
+}
+
+}  // namespace
+
+std::int64_t whole_windows(std::int64_t tokens, int context) {
+  return tokens < 1 ? 0 : (tokens - 1) / context;
+}
+
+SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_)
+    : tokens(tokens_), shape(shape_) {
+  require_shape(shape);
+  require_tokens(
+      tokens, std::int64_t{shape.sequences} * shape.context + 1,
+      fmt::format("a batch of {} windows of context {}", shape.sequences, shape.context));
+  windows = whole_windows(tokens.size(), shape.context);
+  now = start(tokens, shape, "sequential");
+}
+
+bool SequentialWindows::next(HostBatch& batch) {
+  shape_batch(batch, shape.sequences, shape.context, std::int64_t{shape.sequences} * shape.context);
+  for (int s = 0; s < shape.sequences; ++s)
+    fill(batch, s, tokens, (std::int64_t(now.position) + s) * shape.context);
+  now.position += std::uint64_t(shape.sequences);
+  if (std::int64_t(now.position) + shape.sequences > windows) {
+    ++now.epoch;
+    now.position = 0;
+  }
+  return true;
+}
+
+void SequentialWindows::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  require_position(saved, windows);
+  now = saved;
+  if (std::int64_t(now.position) + shape.sequences > windows) {  // saved with a smaller batch
+    ++now.epoch;
+    now.position = 0;
+  }
+}
+
+ShuffledWindows::ShuffledWindows(TokenView tokens_, WindowShape shape_, std::uint64_t seed)
+    : tokens(tokens_), shape(shape_), epoch{0, {1, 0}} {
+  require_shape(shape);
+  require_tokens(tokens, std::int64_t{shape.context} + 1,
+                 fmt::format("one window of context {}", shape.context));
+  now = start(tokens, shape, "shuffled", seed);
+  epoch = draw(now);
+}
+
+ShuffledWindows::Epoch ShuffledWindows::draw(const SamplerState& state) const {
+  const std::uint64_t key = Permutation::epoch_key(state.seed, state.epoch);
+  // A text of hardly more than one window has room for fewer phases.
+  const auto phases = std::min<std::int64_t>(shape.context, tokens.size() - shape.context);
+  const auto phase = std::int64_t(Permutation::draw(key, std::uint64_t(phases)));
+  return {phase, {std::uint64_t(whole_windows(tokens.size() - phase, shape.context)), key}};
+}
+
+bool ShuffledWindows::next(HostBatch& batch) {
+  shape_batch(batch, shape.sequences, shape.context, std::int64_t{shape.sequences} * shape.context);
+  SamplerState after = now;
+  Epoch current = epoch;
+  for (int s = 0; s < shape.sequences; ++s) {
+    const auto window = std::int64_t(current.order(after.position));
+    fill(batch, s, tokens, current.first_token + window * shape.context);
+    if (++after.position == current.order.size()) {
+      ++after.epoch;
+      after.position = 0;
+      current = draw(after);
+    }
+  }
+  now = after;
+  epoch = current;
+  return true;
+}
+
+void ShuffledWindows::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  const Epoch there = draw(saved);
+  require_position(saved, std::int64_t(there.order.size()) - 1);
+  now = saved;
+  epoch = there;
+}
+
+EvaluationWindows::EvaluationWindows(TokenView tokens_, WindowShape shape_)
+    : tokens(tokens_), shape(shape_) {
+  require_shape(shape);
+  require_tokens(tokens, 2, "one prediction");
+  now = start(tokens, shape, "evaluation");
+}
+
+std::int64_t EvaluationWindows::windows() const {
+  return (predicted() + shape.context - 1) / shape.context;
+}
+
+bool EvaluationWindows::next(HostBatch& batch) {
+  const std::int64_t first = std::int64_t(now.position);
+  const int sequences = int(std::min<std::int64_t>(shape.sequences, windows() - first));
+  if (sequences == 0) {
+    batch.clear();
+    return false;
+  }
+  const std::int64_t begin = first * shape.context;
+  const std::int64_t rows = std::min(std::int64_t{sequences} * shape.context, predicted() - begin);
+  shape_batch(batch, sequences, shape.context, rows);
+  for (int s = 0; s < sequences; ++s)
+    fill(batch, s, tokens, begin + std::int64_t{s} * shape.context);
+  now.position += std::uint64_t(sequences);
+  return true;
+}
+
+void EvaluationWindows::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  require_position(saved, windows());
+  now = saved;
+}
+
+}  // namespace sinter
