@@ -1,0 +1,140 @@
+#include "sinter/data/arrays.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+std::int64_t rows_of(std::span<const float> array, int width, const char* name) {
+  if (width < 1)
+    throw ArgumentError(
+        fmt::format("The width of the {} is {}; it must be at least 1.", name, width));
+  if (array.empty()) throw ArgumentError(fmt::format("The {} are empty.", name));
+  if (array.size() % std::size_t(width) != 0)
+    throw ArgumentError(
+        fmt::format("The {} have {} numbers, which is no multiple of their width {}.", name,
+                    array.size(), width));
+  return std::int64_t(array.size()) / width;
+}
+
+void require_sequences(int sequences) {
+  if (sequences < 1)
+    throw ArgumentError(fmt::format("A batch must have at least 1 row, not {}.", sequences));
+}
+
+void require_position(const SamplerState& saved, std::int64_t last) {
+  if (saved.position > std::uint64_t(last))
+    throw ArgumentError(
+        fmt::format("The saved position in the data, row {}, is impossible: it can "
+                    "be at most {} in these arrays. The sampler's state is "
+                    "damaged; resume from another checkpoint.",
+                    saved.position, last));
+}
+
+void shape_batch(HostBatch& batch) {
+  batch.ids.clear();
+  batch.values.resize(2);
+  batch.clear();
+}
+
+SamplerState start(const ArrayRows& data, const char* order, std::uint64_t seed) {
+  return {.order = order,
+          .seed = seed,
+          .data_size = std::uint64_t(data.rows),
+          .data_hash = data.hash()};
+}
+
+Permutation shuffle_of(const SamplerState& state) {
+  return {state.data_size, Permutation::epoch_key(state.seed, state.epoch)};
+}
+
+}  // namespace
+
+ArrayRows::ArrayRows(std::span<const float> inputs_, int in_, std::span<const float> targets_,
+                     int out_)
+    : inputs(inputs_), targets(targets_), in(in_), out(out_) {
+  rows = rows_of(inputs, in, "inputs");
+  if (const auto others = rows_of(targets, out, "targets"); others != rows)
+    throw ArgumentError(
+        fmt::format("There are {} rows of inputs ({} numbers of width {}) but {} rows "
+                    "of targets ({} numbers of width {}); each input needs one "
+                    "target.",
+                    rows, inputs.size(), in, others, targets.size(), out));
+}
+
+void ArrayRows::append(HostBatch& batch, std::int64_t row) const {
+  auto copy = [row](std::vector<float>& to, std::span<const float> from, int width) {
+    const auto first = from.begin() + row * width;
+    to.insert(to.end(), first, first + width);
+  };
+  copy(batch.values[0], inputs, in);
+  copy(batch.values[1], targets, out);
+  batch.starts.push_back(batch.starts.back() + 1);
+}
+
+std::uint64_t ArrayRows::hash() const {
+  const std::uint64_t parts[] = {std::uint64_t(in), std::uint64_t(out),
+                                 XXH3_64bits(inputs.data(), inputs.size_bytes()),
+                                 XXH3_64bits(targets.data(), targets.size_bytes())};
+  return XXH3_64bits(parts, sizeof(parts));
+}
+
+ArrayData::ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
+                     ArrayOptions options_)
+    : data(inputs, in, targets, out),
+      options(options_),
+      now(start(data, options.order == Order::shuffled ? "shuffled rows" : "sequential rows",
+                options.seed)),
+      shuffle(shuffle_of(now)) {
+  require_sequences(options.sequences);
+}
+
+bool ArrayData::next(HostBatch& batch) {
+  shape_batch(batch);
+  for (int s = 0; s < options.sequences; ++s) {
+    data.append(batch, std::int64_t(options.order == Order::shuffled ? shuffle(now.position)
+                                                                     : now.position));
+    if (++now.position == now.data_size) {
+      ++now.epoch;
+      now.position = 0;
+      shuffle = shuffle_of(now);
+    }
+  }
+  return true;
+}
+
+void ArrayData::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  require_position(saved, data.rows - 1);
+  now = saved;
+  shuffle = shuffle_of(now);
+}
+
+EvaluationArrays::EvaluationArrays(std::span<const float> inputs, int in,
+                                   std::span<const float> targets, int out, int sequences_)
+    : data(inputs, in, targets, out),
+      sequences(sequences_),
+      now(start(data, "evaluation rows", 0)) {
+  require_sequences(sequences);
+}
+
+bool EvaluationArrays::next(HostBatch& batch) {
+  shape_batch(batch);
+  const auto left = data.rows - std::int64_t(now.position);
+  const auto count = std::min<std::int64_t>(sequences, left);
+  for (std::int64_t s = 0; s < count; ++s) data.append(batch, std::int64_t(now.position++));
+  return count > 0;
+}
+
+void EvaluationArrays::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  require_position(saved, data.rows);
+  now = saved;
+}
+
+}  // namespace sinter
