@@ -1,0 +1,40 @@
+// The element types of safetensors.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sinter {
+
+/// safetensors' own list; the widths in bits are those of dtype_bits().
+enum class Dtype : std::uint8_t {
+  boolean,
+  f4,
+  f6_e2m3,
+  f6_e3m2,
+  u8,
+  i8,
+  f8_e5m2,
+  f8_e4m3,
+  f8_e8m0,
+  f8_e4m3fnuz,
+  f8_e5m2fnuz,
+  i16,
+  u16,
+  f16,
+  bf16,
+  i32,
+  u32,
+  f32,
+  c64,
+  f64,
+  i64,
+  u64
+};
+
+/// As written in a file: "F32". (C64 is a complex number of two F32.)
+std::string_view dtype_name(Dtype dtype);
+std::optional<Dtype> dtype_of(std::string_view name);
+std::uint64_t dtype_bits(Dtype dtype);
+
+}  // namespace sinter

@@ -1,0 +1,168 @@
+// Names: what is renamed, synced, replaced and removed.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path without_final_slash(const fs::path& path) {
+  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
+}
+
+fs::path hidden_sibling(const fs::path& path, std::string_view kind) {
+  fs::path plain = without_final_slash(path);
+  return parent_folder(plain) /
+         fmt::format(".{}.{}-{}", plain.filename().string(), kind, ::getpid());
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
+}
+
+/// False where the file system cannot.
+bool exchange_paths(const fs::path& one, const fs::path& other) {
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0)
+    return true;
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EXDEV) return false;
+  throw_file_error("replace", other, errno);
+}
+
+/// What cannot be removed stays under its hidden name; the next clean-up tries again.
+void discard(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+
+void replace_by_exchange(const fs::path& fresh, const fs::path& target) {
+  try {
+    fsync_folder(parent_folder(target));
+  } catch (...) {
+    exchange_paths(fresh, target);
+    throw;
+  }
+  discard(fresh);  // what was at `target`
+}
+
+void replace_in_two_steps(const fs::path& fresh, const fs::path& target) {
+  fs::path old = hidden_sibling(target, "old");
+  remove_path(old);
+  rename_path(target, old);
+  try {
+    rename_path(fresh, target);
+    try {
+      fsync_folder(parent_folder(target));
+    } catch (...) {
+      rename_path(target, fresh);
+      throw;
+    }
+  } catch (...) {
+    rename_path(old, target);
+    throw;
+  }
+  discard(old);
+}
+
+}  // namespace
+
+fs::path parent_folder(const fs::path& path) {
+  fs::path parent = without_final_slash(path).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+fs::path temporary_sibling(const fs::path& path) { return hidden_sibling(path, "tmp"); }
+
+std::string name_behind(std::string_view file_name, std::string_view kind) {
+  std::size_t digits = file_name.find_last_not_of("0123456789");
+  if (!file_name.starts_with('.') || digits + 1 == file_name.size()) return "";
+  std::string_view rest = file_name.substr(1, digits);
+  std::string ending = fmt::format(".{}-", kind);
+  if (!rest.ends_with(ending)) return "";
+  return std::string(rest.substr(0, rest.size() - ending.size()));
+}
+
+void fsync_folder(const fs::path& folder) {
+  int opened;
+  do opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (opened < 0 && errno == EINTR);
+  if (opened < 0) throw_file_error("open the folder", folder, errno);
+  Descriptor descriptor(opened);
+  // EINVAL: a file system without it, such as some network ones, where renames are synchronous.
+  if (::fsync(opened) != 0 && errno != EINVAL) throw_file_error("sync the folder", folder, errno);
+}
+
+void rename_path(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    throw_file_error(fmt::format("rename {} to", from.string()), to, errno);
+}
+
+void create_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && !fs::is_directory(folder, error) && !error)
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw_file_error("create the folder", folder, error.value());
+}
+
+void remove_path(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw_file_error("remove", path, error.value());
+}
+
+void write_file_atomically(const fs::path& path, const std::function<void(OutputFile&)>& fill) {
+  fs::path temporary = temporary_sibling(path);
+  try {
+    OutputFile out(temporary);
+    fill(out);
+    out.finish();
+    rename_path(temporary, path);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  fsync_folder(parent_folder(path));
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  write_file_atomically(path, [content](OutputFile& out) { out.write(content); });
+}
+
+void replace_folder(const fs::path& fresh, const fs::path& target, bool exchange) {
+  if (!is_there(target)) {
+    rename_path(fresh, target);
+    fsync_folder(parent_folder(target));
+  } else if (exchange && exchange_paths(fresh, target)) {
+    replace_by_exchange(fresh, target);
+  } else {
+    replace_in_two_steps(fresh, target);
+  }
+}
+
+void recover_replaced(const fs::path& parent) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error))
+    entries.push_back(at->path());
+  if (error) throw_file_error("list the folder", parent, error.value());
+  for (const fs::path& old : entries) {
+    std::string name = name_behind(old.filename().string(), "old");
+    if (name.empty()) continue;
+    if (is_there(parent / name))
+      remove_path(old);
+    else
+      rename_path(old, parent / name);
+  }
+}
+
+}  // namespace sinter

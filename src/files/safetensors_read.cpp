@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "sinter/files/safetensors.hpp"
+
+namespace sinter {
+namespace {
+
+constexpr std::uint64_t largest_header = 100'000'000;
+constexpr std::size_t chunk = std::size_t(1) << 20;
+
+float from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+/// IEEE 754 binary16.
+float from_f16(std::uint16_t bits) {
+  std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1f,
+                fraction = bits & 0x3ffu;
+  if (exponent == 0) {  // zero and subnormal: fraction × 2^-24
+    float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
+  }
+  std::uint32_t wide = exponent == 31 ? 255 : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+/// Elements of type From, each turned by `convert` and stored as To.
+template <class From, class To>
+void convert_all(const char* from, char* into, std::size_t count, auto convert) {
+  for (std::size_t k = 0; k < count; ++k) {
+    From source;
+    std::memcpy(&source, from + k * sizeof(From), sizeof(From));
+    To result = static_cast<To>(convert(source));
+    std::memcpy(into + k * sizeof(To), &result, sizeof(To));
+  }
+}
+
+template <class To>
+void convert_to(Dtype from, const char* source, char* into, std::size_t count) {
+  auto same = [](auto value) { return value; };
+  if (from == Dtype::f32) convert_all<float, To>(source, into, count, same);
+  if (from == Dtype::f64) convert_all<double, To>(source, into, count, same);
+  if (from == Dtype::f16) convert_all<std::uint16_t, To>(source, into, count, from_f16);
+  if (from == Dtype::bf16) convert_all<std::uint16_t, To>(source, into, count, from_bf16);
+}
+
+/// N of the file's first 8 bytes, checked against its size.
+std::uint64_t header_length(const InputFile& file) {
+  std::string name = file.path().string();
+  if (file.size() < 8)
+    throw FileError(
+        fmt::format("{} is not a safetensors file: it has {} bytes, a header alone "
+                    "takes 8. Write or fetch it again.",
+                    name, file.size()));
+  unsigned char begin[8];
+  file.read_at(0, begin, sizeof begin);
+  std::uint64_t length;
+  std::memcpy(&length, begin, sizeof length);
+  if (length > largest_header) {
+    bool pickle = std::memcmp(begin, "PK\3\4", 4) == 0 || (begin[0] == 0x80 && begin[1] <= 5);
+    throw FileError(fmt::format(
+        "{} is not a safetensors file: its header would have {} bytes, the limit is {}.{}", name,
+        length, largest_header,
+        pickle ? " It looks like a file of torch.save, which is not read, because unpickling runs "
+                 "code; save it with safetensors."
+               : " Write or fetch it again."));
+  }
+  if (8 + length > file.size())
+    throw FileError(
+        fmt::format("{} is cut short: its header has {} bytes, but the file only {}. "
+                    "Write or fetch it again.",
+                    name, length, file.size()));
+  return length;
+}
+
+}  // namespace
+
+bool convertible(Dtype from, Dtype to) {
+  bool is_float =
+      from == Dtype::f16 || from == Dtype::bf16 || from == Dtype::f32 || from == Dtype::f64;
+  return from == to || (is_float && (to == Dtype::f32 || to == Dtype::f64));
+}
+
+SafetensorsFile::SafetensorsFile(std::filesystem::path path) : file(std::move(path)) {
+  std::uint64_t length = header_length(file);
+  std::string json(length, '\0');
+  file.read_at(8, json.data(), json.size());
+  data_start = 8 + length;
+  header = parse_safetensors_header(json, file.size() - data_start, file.path().string());
+  for (std::size_t k = 0; k < header.tensors.size(); ++k) index[header.tensors[k].name] = k;
+}
+
+const TensorInfo* SafetensorsFile::find(std::string_view name) const {
+  auto found = index.find(name);
+  return found == index.end() ? nullptr : &header.tensors[found->second];
+}
+
+void SafetensorsFile::read_bytes(const TensorInfo& tensor, std::uint64_t from, void* into,
+                                 std::size_t bytes) const {
+  std::uint64_t size = tensor.end - tensor.begin;
+  if (from > size || bytes > size - from)
+    throw ArgumentError(
+        fmt::format("{}: bytes {} to {} of tensor '{}' were asked for, which has "
+                    "only {}.",
+                    path().string(), from, from + bytes, tensor.name, size));
+  file.read_at(data_start + tensor.begin + from, into, bytes);
+}
+
+void SafetensorsFile::read(std::string_view name, void* into, Dtype as) const {
+  const TensorInfo* tensor = find(name);
+  if (!tensor)
+    throw FileError(
+        fmt::format("{} holds no tensor '{}'. Is it the right file?", path().string(), name));
+  read(*tensor, into, as);
+}
+
+void SafetensorsFile::read(const TensorInfo& tensor, void* into, Dtype as) const {
+  if (!convertible(tensor.dtype, as))
+    throw FileError(
+        fmt::format("{}: tensor '{}' holds {}, which cannot be read as {}. Convert the "
+                    "file, or use one of another precision.",
+                    path().string(), tensor.name, dtype_name(tensor.dtype), dtype_name(as)));
+  std::uint64_t size = tensor.end - tensor.begin;
+  if (tensor.dtype == as) {
+    read_bytes(tensor, 0, into, size);
+    return;
+  }
+  std::vector<char> buffer(std::min<std::uint64_t>(chunk, size));
+  std::size_t width = dtype_bits(tensor.dtype) / 8, wide = dtype_bits(as) / 8;
+  for (std::uint64_t at = 0; at < size; at += buffer.size()) {
+    auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at));
+    read_bytes(tensor, at, buffer.data(), bytes);
+    char* to = static_cast<char*>(into) + at / width * wide;
+    if (as == Dtype::f32)
+      convert_to<float>(tensor.dtype, buffer.data(), to, bytes / width);
+    else
+      convert_to<double>(tensor.dtype, buffer.data(), to, bytes / width);
+  }
+}
+
+}  // namespace sinter

@@ -1,0 +1,74 @@
+// What the tests of files share.
+#pragma once
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "sinter/error.hpp"
+
+namespace sinter::testing {
+
+namespace fs = std::filesystem;
+
+/// A fresh folder that is gone when the test ends.
+class TemporaryFolder {
+  fs::path name;
+
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "sinter-files-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    name = pattern;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(name, ignored);
+  }
+  const fs::path& path() const { return name; }
+  fs::path operator/(const fs::path& below) const { return name / below; }
+};
+
+inline void put(const fs::path& path, const std::string& content) {
+  std::ofstream out(path, std::ios::binary);
+  out << content;
+  REQUIRE(out.flush().good());
+}
+
+inline std::string get(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The message of the error of type E that `act` must throw.
+template <class E = FileError>
+std::string message_of(auto act) {
+  try {
+    act();
+  } catch (const E& error) {
+    return error.what();
+  }
+  FAIL("no error was thrown");
+  return "";
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+/// Names in `folder` that begin with a dot: what an unfinished save leaves.
+inline int hidden_entries(const fs::path& folder) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(folder))
+    count += entry.path().filename().string().starts_with('.');
+  return count;
+}
+
+}  // namespace sinter::testing
