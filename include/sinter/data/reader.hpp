@@ -1,0 +1,93 @@
+// Batches read ahead by a thread of their own, so that a training step never waits for data.
+#pragma once
+#include <memory>
+#include <utility>
+
+#include "sinter/data/source.hpp"
+
+namespace sinter {
+
+/// The thread and the bounded queue between a data source and who takes its batches. A
+/// BackgroundReader gives it its source; it is apart from it to be compiled once.
+class ReadAhead {
+ public:
+  /// What the thread asks of the source.
+  struct Origin {
+    virtual bool next(HostBatch& batch) = 0;
+    virtual SamplerState state() const = 0;
+
+   protected:
+    ~Origin() = default;
+  };
+
+  /// ArgumentError unless depth >= 1. Starts to read at once.
+  ReadAhead(Origin& origin, int depth);
+  ~ReadAhead();
+
+  bool next(HostBatch& batch);
+  const SamplerState& state() const;
+  double waited_seconds() const;
+
+  /// Ends the thread and drops what was read ahead.
+  void stop();
+  /// Starts to read from where the origin stands now.
+  void start();
+
+ private:
+  struct Queue;
+  std::unique_ptr<Queue> queue;
+};
+
+/// A data source that fills up to `depth` batches of another source ahead, in its own thread, and
+/// hands them out in the same order. The memory of batches goes round: what next() is given comes
+/// back filled later, so reading allocates nothing once all have their size.
+///
+/// An exception of the source arrives at next(), after the batches that were filled before it, and
+/// again at each later next() until restore().
+/// Destruction waits for at most the one next() of the source that is under way.
+/// requires  one thread calls these functions; the source is touched by nothing else
+template <DataSource Source>
+class BackgroundReader {
+ public:
+  explicit BackgroundReader(Source source, int depth = 4)
+      : origin(std::move(source)), ahead(origin, depth) {}
+
+  BackgroundReader(const BackgroundReader&) = delete;
+  BackgroundReader& operator=(const BackgroundReader&) = delete;
+
+  /// Swaps `batch` for the next one. False, and an empty batch, when the source has ended.
+  bool next(HostBatch& batch) { return ahead.next(batch); }
+
+  /// The source's state after the batch that next() handed out last, not after those read ahead.
+  SamplerState state() const { return ahead.state(); }
+
+  /// Drops what was read ahead and goes on from `saved`. If the source refuses it, reading goes on
+  /// after the batch handed out last.
+  void restore(const SamplerState& saved) {
+    const SamplerState before = ahead.state();
+    ahead.stop();
+    try {
+      origin.source.restore(saved);
+    } catch (...) {
+      origin.source.restore(before);
+      ahead.start();
+      throw;
+    }
+    ahead.start();
+  }
+
+  /// Seconds that next() has spent waiting for the source, in all.
+  double waited_seconds() const { return ahead.waited_seconds(); }
+
+ private:
+  struct Filling final : ReadAhead::Origin {
+    Source source;
+    explicit Filling(Source s) : source(std::move(s)) {}
+    bool next(HostBatch& batch) override { return pull(source, batch); }
+    SamplerState state() const override { return source.state(); }
+  };
+  Filling origin;
+  ReadAhead ahead;  // after the origin: its thread ends first
+};
+
+}  // namespace sinter
