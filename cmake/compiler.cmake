@@ -1,0 +1,51 @@
+# Compiler, build type, and how Sinter's own code is compiled.
+
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+    OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19))
+  message(FATAL_ERROR "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} "
+    "${CMAKE_CXX_COMPILER_VERSION}. Sinter needs g++ 12 or clang++ 19, or newer: recipes pass "
+    "option aggregates as template arguments. Name one with -DCMAKE_CXX_COMPILER=…")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+  endif()
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  find_program(SINTER_CCACHE ccache)
+  if(SINTER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${SINTER_CCACHE}")
+  endif()
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=mold SINTER_HAS_MOLD)
+  if(SINTER_HAS_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+  if(SINTER_ASSERTIONS)
+    string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+    string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+    add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  endif()
+endif()
+
+# Units that hold a whole recipe or include torch/torch.h take 1 to 2 GB each: as many at once as
+# memory allows, whatever -j says (Ninja only).
+cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
+math(EXPR heavy_jobs "${memory} / 2048")
+if(heavy_jobs LESS 1)
+  set(heavy_jobs 1)
+endif()
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${heavy_jobs})
+
+# Our own code: warnings, and errors of them where the option says so.
+function(sinter_own_code target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${SINTER_WERROR}>:-Werror>)
+endfunction()
+
+# A library target of ring 2. Its files may include others of src/ by their path below it.
+function(sinter_library target)
+  sinter_own_code(${target})
+  target_link_libraries(${target} PUBLIC sinter_headers)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(${target} PRIVATE SINTER_VERSION="${PROJECT_VERSION}")
+endfunction()

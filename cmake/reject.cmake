@@ -1,0 +1,39 @@
+# One case of tests/reject on one compiler:
+#   cmake -DFILE=case.cpp -DCOMMAND="g++;-std=c++20;-fsyntax-only;…" -P cmake/reject.cmake
+# It passes if compiling fails with exactly one error, whose text holds the fragment that the file's
+# first line names. Notes are not counted; quoted source lines are switched off, so that a message
+# cannot be found in them.
+file(READ "${FILE}" text)
+string(REGEX REPLACE "\n.*" "" first_line "${text}")
+if(NOT first_line MATCHES "^// Must not compile: (.+)$")
+  message(FATAL_ERROR "The first line of ${FILE} is '${first_line}'. Expected: "
+    "// Must not compile: <a fragment of the message that must come>")
+endif()
+set(fragment "${CMAKE_MATCH_1}")
+
+set(ENV{LC_ALL} C)
+execute_process(COMMAND ${COMMAND} "${FILE}"
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+string(REGEX REPLACE "[][;]" "," plain "\n${output}") # so that it may become a list
+string(REGEX MATCHALL "\n[^\n]*: (fatal )?error: " errors "${plain}")
+list(LENGTH errors errors)
+string(FIND "${output}" "${fragment}" position)
+
+set(missed "")
+if(status EQUAL 0)
+  set(missed "it compiles")
+else()
+  if(position EQUAL -1)
+    list(APPEND missed "no message holds '${fragment}'")
+  endif()
+  if(NOT errors EQUAL 1)
+    list(APPEND missed "${errors} errors come, expected exactly one")
+  endif()
+endif()
+if(missed)
+  list(GET COMMAND 0 compiler)
+  list(JOIN missed "; " missed)
+  message("${output}")
+  message(FATAL_ERROR "${FILE} on ${compiler}: ${missed}. The compiler's output is above.")
+endif()

@@ -1,0 +1,100 @@
+# The verb run; sourced by ./sinter.
+
+thousands() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
+
+default_text() {  # prints the folder of the default text, made where it is missing
+  local found folder
+  found=$(libtorch)
+  folder=${SINTER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sinter}/text/cpp-headers-${found##* }
+  [[ -d $folder ]] || bash "$root/cmake/collect_text.sh" "${found% *}/include" "$folder"
+  printf '%s\n' "$folder"
+}
+
+# The files of the data, as the trainer reads them: folders sorted by path, hidden files left out.
+data_files() {
+  local path
+  for path in "$@"; do
+    if [[ ! -d $path ]]; then printf '%s\0' "$path"; continue; fi
+    find -L "$path" -mindepth 1 -name '.*' -prune -o -type f -print0 | LC_ALL=C sort -z
+  done
+}
+
+held_out() {  # SHARE-BYTES-LIMIT DATA…: the text that training leaves out, at most its last LIMIT bytes
+  local limit=$1 bytes
+  shift
+  bytes=$(($(data_files "$@" | xargs -0 cat | wc -c) / 10))
+  data_files "$@" | xargs -0 cat | tail -c $((bytes < limit ? bytes : limit))
+}
+
+# Reads the options of train: fills data and out, and remembers what changes the report.
+read_options() {
+  local option= word
+  for word in "$@"; do
+    case $word in
+      --data=*) data+=("${word#*=}"); option= ;;
+      --out=*) out=${word#*=}; option= ;;
+      --json) report=2; option= ;;
+      --help | -h) help_only=1 ;;
+      sequential) [[ $option != --order ]] || holds_out=0 ;;
+      --order=sequential) holds_out=0 ;;
+      -*) option=$word ;;
+      *)
+        case $option in
+          --data) data+=("$word") ;;
+          --out) out=$word; option= ;;
+        esac ;;
+    esac
+  done
+}
+
+compare_with_xz() {  # WEIGHTS
+  local text bytes model
+  text=$(mktemp)
+  # shellcheck disable=SC2064
+  trap "rm -f '$text'" EXIT
+  held_out 4000000 "${data[@]}" >"$text"
+  bytes=$(stat -c %s "$text")
+  model=$("$binary" eval --weights "$1" --data "$text" --json) || die "eval failed; it says why above."
+  model=$(sed -nE 's/.*"bits_per_byte": *([0-9.eE+-]+).*/\1/p' <<<"$model")
+  printf '\nThe last 10%% of the data was held out. On its last %s bytes:\n' "$(thousands "$bytes")"
+  printf '  this model  %.3f bits per byte\n' "$model"
+  printf '  xz -9       %.3f bits per byte\n' "$(awk -v xz="$(xz -9 -c "$text" | wc -c)" -v bytes="$bytes" \
+    'BEGIN { print 8 * xz / bytes }')"
+}
+
+verb_run() {
+  local data=() out='' report=1 holds_out=1 help_only=0 status=0 more=()
+  read_options "$@"
+  set_up run
+  build_recipe "$default_recipe"
+  if ((help_only)); then exec "$binary" train --help; fi
+  if ((${#data[@]} == 0)); then
+    data=("$(default_text)")
+    more+=(--data "${data[@]}")
+  fi
+  if [[ -z $out ]]; then
+    mkdir -p "$root/runs"
+    out=$(mktemp -d "$root/runs/$(date +%Y%m%d-%H%M%S)-XXX")
+    more+=(--out "$out")
+  fi
+
+  "$binary" train "$@" "${more[@]}" || status=$?
+  if ((status == 75)); then
+    say "sinter: stopped and saved. To go on: ./sinter run --resume --out $out"
+  fi
+  ((status == 0)) || exit "$status"
+
+  {
+    ((!holds_out)) || compare_with_xz "$out"
+    printf '\nA sample of what it writes:\n\n'
+    "$binary" generate --weights "$out" --prompt "$sample_prompt" --tokens 500 --temperature 0.7 --seed 1
+    cat <<TEXT
+
+The checkpoint: $(readlink -f "$out/best" || readlink -f "$out/last")
+Try next:
+  ./sinter run --data YOUR_FOLDER      the same model learns your own text
+  $binary generate --weights $out --prompt 'class '
+  ./sinter build FILE.cpp              a recipe of your own: docs/tutorial.md begins with one
+TEXT
+  } >&"$report"
+}

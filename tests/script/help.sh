@@ -1,0 +1,23 @@
+# help, and what is no verb.
+. "$root/tests/script/lib/check.bash"
+
+expect 0 "$sinter" help
+for verb in run test build bench doctor help; do says "  $verb"; done
+
+expect 2 "$sinter" rnu
+says "there is no verb 'rnu'; the nearest is 'run'"
+says 'usage: ./sinter VERB'
+expect 2 "$sinter" doc
+says "the nearest is 'doctor'"
+expect 2 "$sinter"
+says 'usage: ./sinter VERB'
+
+expect 1 "$sinter" build --fast
+says "build takes a recipe file, no options: '--fast'"
+expect 1 "$sinter" bench no-such-bench
+says "there is no bench 'no-such-bench'"
+
+cd /
+expect 0 "$sinter" help # from any folder
+ln -s "$sinter" "$scratch/linked"
+expect 0 "$scratch/linked" bench
