@@ -1,0 +1,41 @@
+#pragma once
+#include "../call.hpp"
+#include "../kernels/activation.hpp"
+
+namespace sinter {
+
+using kernel::Activation;
+
+/// y = f(x).   x, y: rows × W. Keeps x.
+template <int W, Activation F>
+struct Activate {
+  static constexpr std::array in{W};
+  static constexpr std::array out{W};
+  static constexpr bool cheap = true;
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Saved<Keep, Keep> saved{input()};
+
+  static void forward(auto& c) {
+    auto x = c.x();
+    kernel::activation_forward(c.stream(), F, x.data, c.y().data, x.size());
+  }
+  static void backward(auto& c) {
+    auto x = c.saved.x, dx = c.dx();
+    if (dx)
+      kernel::activation_backward(c.stream(), F, x.data, c.dy().data, dx.data, x.size(), dx.add);
+  }
+};
+
+/// GPT-2's (gelu_new): x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).
+template <int W>
+using GeluTanh = Activate<W, Activation::gelu_tanh>;
+/// x Φ(x), Φ the normal distribution (Hendrycks and Gimpel 2016).
+template <int W>
+using GeluErf = Activate<W, Activation::gelu_erf>;
+template <int W>
+using Relu = Activate<W, Activation::relu>;
+
+}  // namespace sinter

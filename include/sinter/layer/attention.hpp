@@ -1,0 +1,39 @@
+#pragma once
+#include "../call.hpp"
+#include "../kernels/attention.hpp"
+
+namespace sinter {
+
+/// y = softmax(q kᵀ / √d) v for each head, each row seeing itself and the rows before it in its
+/// sequence. x: rows × 3 W (q, k, v), y: rows × W. Keeps the log-sum-exp of each row and head;
+/// probabilities are computed again. Dropout, the probability, acts on the attention probabilities.
+template <int W, int Heads, float Dropout = 0>
+struct CausalSelfAttention {
+  static_assert(W % Heads == 0);
+  static constexpr std::array in{3 * W};
+  static constexpr std::array out{W};
+  template <class T, class Statistic>
+  struct Saved {
+    T qkv, y;
+    Statistic log_sum;
+  };
+  static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
+  /// Two matmuls over half of context × context.
+  static constexpr std::int64_t flops(std::int64_t context) { return 2 * context * W; }
+
+  static void forward(auto& c) {
+    const Sequences& s = c.sequences();
+    kernel::attention_forward(c.stream(), c.x().data, c.y().data, c.saved.log_sum.data, s.starts,
+                              s.count, Heads, W, true, c.dropout(Dropout));
+  }
+  static void backward(auto& c) {
+    const Sequences& s = c.sequences();
+    auto dx = c.dx();
+    if (!dx) return;
+    kernel::attention_backward(c.stream(), c.saved.qkv.data, c.saved.y.data, c.dy().data,
+                               c.saved.log_sum.data, dx.data, dx.add, s.starts, s.count, Heads, W,
+                               true, c.dropout(Dropout));
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,29 @@
+#pragma once
+#include "../call.hpp"
+#include "../kernels/dropout.hpp"
+
+namespace sinter {
+
+/// y = x / (1 - p) with probability 1 - p, else 0; y = x outside training (Srivastava et al. 2014).
+/// x, y: rows × W. The mask is a function of seed, step, layer and the row's place in the global
+/// batch: nothing is kept, and recomputation and any split of the batch repeat it.
+template <int W, float Probability>
+struct Dropout {
+  static_assert(Probability >= 0 && Probability < 1);
+  static constexpr std::array in{W};
+  static constexpr std::array out{W};
+  static constexpr bool cheap = true;
+
+  static void forward(auto& c) {
+    auto x = c.x();
+    kernel::dropout_forward(c.stream(), x.data, c.y().data, x.rows, W, c.dropout(Probability));
+  }
+  static void backward(auto& c) {
+    auto dy = c.dy(), dx = c.dx();
+    if (dx)
+      kernel::dropout_backward(c.stream(), dy.data, dx.data, dy.rows, W, c.dropout(Probability),
+                               dx.add);
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,67 @@
+#pragma once
+#include "../call.hpp"
+#include "../kernels/elementwise.hpp"
+#include "../kernels/matmul.hpp"
+
+namespace sinter {
+
+/// How a file holds the weight of y = x W + b: as W (GPT-2's Conv1D), or transposed (torch.nn.Linear).
+enum class WeightLayout { in_out, out_in };
+
+struct LinearOptions {
+  WeightLayout layout = WeightLayout::in_out;
+  Init weight = normal(.02f), bias = zeros;
+};
+
+/// y = x W + b.   x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout says.
+template <int In, int Out, LinearOptions O = {}>
+struct Linear {
+  static constexpr std::array in{In};
+  static constexpr std::array out{Out};
+  template <class T>
+  struct Params {
+    T weight, bias;
+  };
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr bool as_is = O.layout == WeightLayout::in_out;
+  static constexpr Params<Param> params{
+      matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight), vector("bias", Out, O.bias)};
+  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * In * Out; }
+
+  static void forward(auto& c) {
+    auto x = c.x(), y = c.y();
+    kernel::broadcast_rows(c.stream(), c.weights.bias.data, y.data, y.rows, Out);
+    kernel::matmul(c.stream(), kernel::dense(x.data, x.rows, In), weight(c, false),
+                   kernel::dense(y.data, y.rows, Out), true);
+  }
+  static void backward(auto& c) {
+    auto x = c.saved.x, dy = c.dy(), dx = c.dx();
+    auto d = kernel::dense(dy.data, dy.rows, Out);
+    if (dx)
+      kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
+    auto dw = c.gradients.weight;
+    if constexpr (as_is) {
+      kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
+                     kernel::dense(dw.data, In, Out), dw.add);
+    } else {
+      kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
+                     kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
+    }
+    auto db = c.gradients.bias;
+    kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
+  }
+
+ private:
+  /// W, or its transpose.
+  static auto weight(auto& c, bool transposed) {
+    auto w = kernel::dense(c.weights.weight.data, c.weights.weight.rows, c.weights.weight.columns);
+    w.transposed = transposed == as_is;
+    return w;
+  }
+};
+
+}  // namespace sinter
