@@ -1,0 +1,39 @@
+#pragma once
+#include "../concepts.hpp"
+
+namespace sinter {
+
+/// In sequences. global: of one optimizer step, over all ranks; micro: computed at once on a rank,
+/// the budget of activation memory.
+struct BatchOptions {
+  int global = 8, micro = 8;
+};
+
+struct MicroDividesGlobal {
+  template <class R>
+  static constexpr bool holds = R::batch::micro > 0 && R::batch::options.global > 0 &&
+                                R::batch::options.global % R::batch::micro == 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Batch: micro does not divide global. Why: a step is a whole number of "
+                  "micro-batches, so that every step sees the same number of sequences. Fix: make "
+                  "global a multiple of micro, both at least 1.");
+  }
+};
+
+/// Gradients of global / micro micro-batches are accumulated exactly: the loss is the mean over all
+/// predictions of the global batch, however it is split.
+template <BatchOptions O = {}>
+struct Batch {
+  using slot = slot::batch;
+  using Options = BatchOptions;
+  using rules = RuleList<MicroDividesGlobal>;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 1> adjustable{"global"};
+  static constexpr int micro = O.micro;
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::BatchOptions, global, micro);

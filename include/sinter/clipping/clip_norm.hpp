@@ -1,0 +1,27 @@
+#pragma once
+#include "../concepts.hpp"
+
+namespace sinter {
+
+struct ClipNormOptions {
+  double max = 1.0;
+};
+
+/// Scales all gradients together so that their global norm is at most `max`, as
+/// torch.nn.utils.clip_grad_norm_ does: by max / (norm + 1e-6) where that is below 1.
+template <ClipNormOptions O = {}>
+struct ClipNorm {
+  using slot = slot::clipping;
+  using Options = ClipNormOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 1> adjustable{"max"};
+
+  static constexpr double scale(const Options& o, double norm) {
+    double factor = o.max / (norm + 1e-6);
+    return factor < 1 ? factor : 1;
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::ClipNormOptions, max);

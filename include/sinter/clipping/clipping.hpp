@@ -1,0 +1,28 @@
+// How a clipping policy becomes the instruction `norm`.
+#pragma once
+#include "../kinds.hpp"
+#include "../run/machine.hpp"
+
+namespace sinter {
+
+namespace touches {
+constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
+  range(model, i, Use::read, Space::gradient, out);
+}
+}  // namespace touches
+
+namespace run {
+/// Yields the norm of all gradients, whether it and the loss are finite, and the scale that
+/// `update` obeys.
+template <class Clipping>
+void norm(Machine& machine, const Bound&) {
+  Norm norm = machine.measure_norm();
+  if (norm.finite) norm.scale = Clipping::scale(machine.options<Clipping>(), norm.value);
+  machine.set_norm(norm);
+}
+}  // namespace run
+
+template <class Clipping>
+inline constexpr Kind norm_kind{"norm", touches::norm, run::norm<Clipping>, Role::norm};
+
+}  // namespace sinter

@@ -1,0 +1,145 @@
+// The slots of a recipe, and what a policy for each of them must be.
+//
+// Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if any,
+// are a structural aggregate: `using Options = …; static constexpr Options options = …;`, adapted for
+// Boost.Hana (BOOST_HANA_ADAPT_STRUCT), which makes them flags and printed lines. Options listed in
+// `adjustable` may be overridden when a binary runs; all others change code or memory layout and are
+// frozen in the type.
+//
+// Any policy may also have
+//   regions    flat state for each parameter, planned in the arena and saved in checkpoints
+//   rewrite    a function from program to program, run at compile time
+//   rules      RuleList<…>: what must hold of a recipe that uses it
+// A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+#include <concepts>
+#include <string_view>
+
+#include "program.hpp"
+
+namespace sinter {
+
+/// A slot is a type with a name; flags and printed plans use it.
+namespace slot {
+struct model {
+  static constexpr std::string_view name = "model";
+};
+struct data {
+  static constexpr std::string_view name = "data";
+};
+struct precision {
+  static constexpr std::string_view name = "precision";
+};
+struct optimizer {
+  static constexpr std::string_view name = "optimizer";
+};
+struct schedule {
+  static constexpr std::string_view name = "schedule";
+};
+struct clipping {
+  static constexpr std::string_view name = "clipping";
+};
+struct batch {
+  static constexpr std::string_view name = "batch";
+};
+struct memory {
+  static constexpr std::string_view name = "memory";
+};
+struct parallel {
+  static constexpr std::string_view name = "parallel";
+};
+}  // namespace slot
+
+/// Rules of a policy: each has `template <class R> static constexpr bool holds` and `template <class
+/// R> static auto enforce()`, which holds the static_assert with what, why and fix.
+template <class... Rules>
+struct RuleList {};
+
+template <class P, class Slot>
+concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;
+
+template <class P>
+concept HasOptions = requires { P::options; };
+
+/// What is computed: units of layers, traced once.
+/// requires  trace(g) says what comes in (g.tokens, g.values, …), which units there are, and ends
+///           with g.result(loss)
+/// ensures   a prediction, if there is predict(g), uses units of the same names and parameters
+template <class P>
+concept ModelPolicy = Policy<P, slot::model>;
+
+/// Where rows come from, as far as memory and legality depend on it.
+/// requires  context: most rows of a sequence; vocabulary: ids are in [0, vocabulary), 0 without ids
+template <class P>
+concept DataPolicy = Policy<P, slot::data> && requires {
+  { P::context } -> std::convertible_to<int>;
+  { P::vocabulary } -> std::convertible_to<int>;
+};
+
+/// Which C++ type plays each role.
+/// requires  compute: activations and the weights that layers read; statistic: means, log-sum-exp,
+///           losses; gradient and master: of parameters; accumulate: sums inside a layer
+/// ensures   where compute is not master, a program that reads weights first casts them
+template <class P>
+concept PrecisionPolicy = Policy<P, slot::precision> && requires {
+  sizeof(typename P::compute);
+  sizeof(typename P::statistic);
+  sizeof(typename P::gradient);
+  sizeof(typename P::master);
+  sizeof(typename P::accumulate);
+};
+
+/// Updates parameters from finished gradients.
+/// requires  gradients are reduced, and final; Update::gradient_scale unscales and clips them
+/// ensures   master weights advance one step; `regions` is all that must be checkpointed
+template <class P>
+concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
+  P::regions;
+  { P::learning_rate(o) } -> std::convertible_to<double>;
+};
+
+/// The factor of the learning rate at each step.
+/// requires  step >= 1, counting applied steps
+/// ensures   a factor >= 0; the horizon belongs to the schedule, not to the run
+template <class P>
+concept SchedulePolicy =
+    Policy<P, slot::schedule> && requires(const typename P::Options& o, std::int64_t step) {
+      { P::factor(o, step) } -> std::convertible_to<double>;
+    };
+
+/// How gradients are bounded before the update.
+/// requires  norm: of all gradients, finite
+/// ensures   the factor, in (0, 1], by which they are scaled
+template <class P>
+concept ClippingPolicy =
+    Policy<P, slot::clipping> && requires(const typename P::Options& o, double norm) {
+      { P::scale(o, norm) } -> std::convertible_to<double>;
+    };
+
+/// How many sequences make a step, and how many are computed at once.
+/// requires  micro: sequences of a micro-batch, the budget of activations; options.global: sequences
+///           of a step
+template <class P>
+concept BatchPolicy = Policy<P, slot::batch> && requires {
+  { P::micro } -> std::convertible_to<int>;
+  { P::options.global } -> std::convertible_to<int>;
+};
+
+/// What backward computes again rather than keeps.
+/// ensures   the same bits as the plain program
+template <class P>
+concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
+  { P::recomputed_inside(layer) } -> std::same_as<bool>;
+};
+
+/// Many ranks: what is communicated, and when.
+/// requires  reduces: whether gradients must be summed over ranks before the norm
+/// ensures   the same step as one rank on the whole global batch, to rounding
+template <class P>
+concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P::Options& o) {
+  { P::reduces } -> std::convertible_to<bool>;
+  { P::ranks(o) } -> std::convertible_to<int>;
+};
+
+}  // namespace sinter

@@ -1,0 +1,22 @@
+#pragma once
+#include "../concepts.hpp"
+
+namespace sinter {
+
+/// context: tokens of a sequence.
+struct BytesOptions {
+  int context = 256;
+};
+
+/// Text as bytes: a vocabulary of 256, nothing to download or train.
+template <BytesOptions O = {}>
+struct Bytes {
+  using slot = slot::data;
+  using Options = BytesOptions;
+  static constexpr Options options = O;
+  static constexpr int context = O.context, vocabulary = 256;
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::BytesOptions, context);

@@ -1,0 +1,144 @@
+// GPT-2, as its paper says it (Radford et al. 2019).
+#pragma once
+#include "../concepts.hpp"
+#include "../layer/activation.hpp"
+#include "../layer/add.hpp"
+#include "../layer/attention.hpp"
+#include "../layer/dropout.hpp"
+#include "../layer/embedding.hpp"
+#include "../layer/head.hpp"
+#include "../layer/init.hpp"
+#include "../layer/layer_norm.hpp"
+#include "../layer/linear.hpp"
+#include "../layer/loss.hpp"
+
+namespace sinter {
+
+struct Gpt2Options {
+  int layers = 12, heads = 12, width = 768, vocabulary = 50257, positions = 1024;
+  double dropout = 0.0;
+};
+
+namespace gpt2 {
+
+/// Dropout after the layer before it, nothing at all where the probability is 0.
+template <int W, float P>
+constexpr Value<W> drop(auto& g, const char* name, Value<W> x) {
+  if constexpr (P > 0) {
+    return g(name, Dropout<W, P>{}, x);
+  } else {
+    return x;
+  }
+}
+
+/// Weights that write to the residual stream start smaller, by √(2 × layers).
+template <int Layers>
+inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root(2. * Layers)))};
+
+template <Gpt2Options O, int W = O.width, float P = float(O.dropout)>
+struct Embed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    auto x = g("wte", Embedding<O.vocabulary, W>{}, tokens);
+    return drop<W, P>(g, "drop", g("wpe", AddPosition<O.positions, W>{}, x));
+  }
+};
+
+template <int W, int Heads, int Layers, float P>
+struct Block {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto n = g("ln_1", LayerNorm<W>{}, x);
+    auto qkv = g("attn.c_attn", Linear<W, 3 * W>{}, n);
+    auto mixed = g("attn", CausalSelfAttention<W, Heads, P>{}, qkv);
+    auto attended = g("attn.c_proj", Linear<W, W, residual<Layers>>{}, mixed);
+    auto [h, m] = g("ln_2", AddLayerNorm<W>{}, x, drop<W, P>(g, "attn.resid_dropout", attended));
+    auto wide = g("mlp.act", GeluTanh<4 * W>{}, g("mlp.c_fc", Linear<W, 4 * W>{}, m));
+    auto narrow = g("mlp.c_proj", Linear<4 * W, W, residual<Layers>>{}, wide);
+    return g("add", Add<W>{}, h, drop<W, P>(g, "mlp.dropout", narrow));
+  }
+};
+
+/// The final norm, and the loss over logits that are tied to the token embedding.
+template <Gpt2Options O, int W = O.width>
+struct Head {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
+    auto n = g("", LayerNorm<W>{}, x);
+    return g.tied("lm_head", "wte", LinearCrossEntropy<O.vocabulary, W>{}, n, targets);
+  }
+};
+
+/// The same norm, and the logits that follow each sequence.
+template <Gpt2Options O, int W = O.width>
+struct NextToken {
+  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
+    auto last = g("last", LastRow<W>{}, x);
+    return g.tied("lm_head", "wte", Unembedding<O.vocabulary, W>{}, g("", LayerNorm<W>{}, last));
+  }
+};
+
+struct HeadsDivideWidth {
+  template <class R>
+  static constexpr bool holds = R::model::options.heads > 0 && R::model::options.width > 0 &&
+                                R::model::options.width % R::model::options.heads == 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Gpt2: heads does not divide width. Why: each head attends with width / heads "
+                  "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
+  }
+};
+struct ContextWithinPositions {
+  template <class R>
+  static constexpr bool holds = R::data::context <= R::model::options.positions;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Gpt2: the data's context is beyond the model's positions. Why: each place in a "
+                  "sequence has a learned embedding, and there are only `positions` of them. Fix: "
+                  "a larger .positions in Gpt2, or a smaller .context in the data.");
+  }
+};
+struct VocabularyHoldsData {
+  template <class R>
+  static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Gpt2: the model's vocabulary is smaller than the data's. Why: the data has ids "
+                  "that the model has no embedding for. Fix: make .vocabulary at least that of the "
+                  "data (256 for Bytes).");
+  }
+};
+
+}  // namespace gpt2
+
+/// A decoder-only transformer: GELU (tanh), learned positions, head tied to the token embedding,
+/// Hugging Face's names and initial values (GPT2LMHeadModel).
+template <Gpt2Options O = {}>
+struct Gpt2 {
+  using slot = slot::model;
+  using Options = Gpt2Options;
+  using rules = RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions,
+                         gpt2::VocabularyHoldsData>;
+  static constexpr Options options = O;
+
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto embedded = g.unit("", gpt2::Embed<O>{}, tokens);
+    auto x = blocks(g, embedded);
+    g.result(g.tied_unit("ln_f", embedded, gpt2::Head<O>{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = g.unit("", gpt2::Embed<O>{}, g.tokens());
+    auto x = blocks(g, embedded);
+    g.result(g.tied_unit("ln_f", embedded, gpt2::NextToken<O>{}, x));
+  }
+
+ private:
+  static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
+    return g.repeat(O.layers, "h", gpt2::Block<O.width, O.heads, O.layers, float(O.dropout)>{}, x);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::Gpt2Options, layers, heads, width, vocabulary, positions, dropout);

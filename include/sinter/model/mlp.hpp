@@ -1,0 +1,88 @@
+#pragma once
+#include "../concepts.hpp"
+#include "../layer/activation.hpp"
+#include "../layer/init.hpp"
+#include "../layer/linear.hpp"
+#include "../layer/loss.hpp"
+
+namespace sinter {
+
+/// in, out: numbers of a row; hidden: width of each hidden layer; layers: linear layers in all.
+struct MlpOptions {
+  int in = 1, hidden = 64, out = 1, layers = 2;
+};
+
+namespace mlp {
+
+/// torch.nn.Linear's layout and initial values.
+template <int In>
+inline constexpr LinearOptions like_torch{.layout = WeightLayout::out_in,
+                                          .weight = uniform(float(1 / square_root(In))),
+                                          .bias = uniform(float(1 / square_root(In)))};
+
+template <int In, int Out>
+struct Hidden {
+  static constexpr Value<Out> trace(auto& g, Value<In> x) {
+    return g("act", Relu<Out>{}, g("", Linear<In, Out, like_torch<In>>{}, x));
+  }
+};
+template <int In, int Out>
+struct Output {
+  static constexpr Value<Out> trace(auto& g, Value<In> x) {
+    return g("", Linear<In, Out, like_torch<In>>{}, x);
+  }
+};
+template <int In, int Out>
+struct Loss {
+  static constexpr Value<1> trace(auto& g, Value<In> x, Value<Out> target) {
+    auto y = g("", Linear<In, Out, like_torch<In>>{}, x);
+    return g("loss", MeanSquaredError<Out>{}, y, target);
+  }
+};
+
+struct AtLeastTwoLayers {
+  template <class R>
+  static constexpr bool holds = R::model::options.layers >= 2 && R::model::options.in > 0 &&
+                                R::model::options.hidden > 0 && R::model::options.out > 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Mlp: layers is below 2, or a width below 1. Why: the first layer leads from in "
+                  "to hidden, the last from hidden to out. Fix: .layers = 2 or more, widths of at "
+                  "least 1.");
+  }
+};
+
+}  // namespace mlp
+
+/// A multilayer perceptron with ReLU for regression: the loss is the mean squared error over all
+/// numbers of all targets. Parameters: input, hidden.0 …, output; each with weight and bias.
+template <MlpOptions O = {}>
+struct Mlp {
+  using slot = slot::model;
+  using Options = MlpOptions;
+  using rules = RuleList<mlp::AtLeastTwoLayers>;
+  static constexpr Options options = O;
+
+  static constexpr void trace(auto& g) {
+    auto x = body(g, g.template values<O.in>());
+    auto target = g.template target_values<O.out>();
+    g.result(g.unit("output", mlp::Loss<O.hidden, O.out>{}, x, target));
+  }
+  static constexpr void predict(auto& g) {
+    auto x = body(g, g.template values<O.in>());
+    g.result(g.unit("output", mlp::Output<O.hidden, O.out>{}, x));
+  }
+
+ private:
+  static constexpr Value<O.hidden> body(auto& g, Value<O.in> x) {
+    auto h = g.unit("input", mlp::Hidden<O.in, O.hidden>{}, x);
+    if constexpr (O.layers > 2)
+      h = g.repeat(O.layers - 2, "hidden", mlp::Hidden<O.hidden, O.hidden>{}, h);
+    return h;
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::MlpOptions, in, hidden, out, layers);

@@ -1,0 +1,41 @@
+#pragma once
+#include <cmath>
+
+#include "../concepts.hpp"
+#include "../kernels/optimizer.hpp"
+
+namespace sinter {
+
+struct AdamWOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), the arithmetic of torch.optim.AdamW.
+/// No decay on biases and norms. State: two numbers for each parameter.
+template <AdamWOptions O = {}>
+struct AdamW {
+  using slot = slot::optimizer;
+  using Options = AdamWOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
+                                                              "weight_decay"};
+  static constexpr std::array regions{Region{"exp_avg"}, Region{"exp_avg_sq"}};
+
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  static void update(const Options& o, const auto& s) {
+    kernel::AdamWStep step;
+    step.lr = s.learning_rate;
+    step.beta1 = o.beta1;
+    step.beta2 = o.beta2;
+    step.eps = o.eps;
+    step.weight_decay = s.decayed ? o.weight_decay : 0;
+    step.gradient_scale = s.gradient_scale;
+    step.correction1 = 1 - std::pow(o.beta1, double(s.step));
+    step.correction2 = 1 - std::pow(o.beta2, double(s.step));
+    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.size, step);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::AdamWOptions, lr, beta1, beta2, eps, weight_decay);

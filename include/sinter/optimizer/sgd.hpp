@@ -1,0 +1,41 @@
+#pragma once
+#include "../concepts.hpp"
+#include "../kernels/optimizer.hpp"
+
+namespace sinter {
+
+struct SgdOptions {
+  double lr = 1e-2, momentum = 0, weight_decay = 0;
+};
+
+/// Stochastic gradient descent with momentum, the arithmetic of torch.optim.SGD. No decay on biases
+/// and norms. State: one number for each parameter, none without momentum.
+template <SgdOptions O = {}>
+struct Sgd {
+  using slot = slot::optimizer;
+  using Options = SgdOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 2> adjustable{"lr", "weight_decay"};
+  static constexpr auto regions = [] {
+    if constexpr (O.momentum != 0) {
+      return std::array{Region{"momentum_buffer"}};
+    } else {
+      return std::array<Region, 0>{};
+    }
+  }();
+
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  static void update(const Options& o, const auto& s) {
+    kernel::SgdStep step;
+    step.lr = s.learning_rate;
+    step.momentum = o.momentum;
+    step.weight_decay = s.decayed ? o.weight_decay : 0;
+    step.gradient_scale = s.gradient_scale;
+    step.first = s.step == 1;
+    kernel::sgd(s.stream, s.master, s.gradient, s.state[0], s.size, step);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::SgdOptions, lr, momentum, weight_decay);

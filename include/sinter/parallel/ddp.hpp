@@ -1,0 +1,113 @@
+#pragma once
+#include "../concepts.hpp"
+#include "../kinds.hpp"
+#include "../run/machine.hpp"
+#include "communicator.hpp"
+
+namespace sinter {
+
+/// bucket_bytes: gradients are reduced in buckets of at least this size; ranks: threads of this
+/// process, each with its own copy of everything.
+struct DdpOptions {
+  std::int64_t bucket_bytes = 25 << 20;
+  int ranks = 2;
+};
+
+namespace touches {
+constexpr void reduce(const Model& model, const Instruction& i, TouchList& out) {
+  range(model, i, Use::exchange, Space::gradient, out);
+}
+constexpr void await_reduce(const Model& model, const Instruction& i, TouchList& out) {
+  range(model, i, Use::finish, Space::gradient, out);
+}
+}  // namespace touches
+
+namespace run {
+template <class Gradient>
+void reduce(Machine& machine, const Bound& bound) {
+  const Instruction& i = *bound.instruction;
+  for (bool decayed : {true, false})
+    if (FlatRange range = machine.flat_range(i.what, i.count, decayed); range.size > 0)
+      machine.communicator().start_sum(machine.flat<Gradient>(Space::gradient) + range.first,
+                                       range.size);
+}
+template <class Gradient>
+void await_reduce(Machine& machine, const Bound& bound) {
+  const Instruction& i = *bound.instruction;
+  for (bool decayed : {true, false})
+    if (FlatRange range = machine.flat_range(i.what, i.count, decayed); range.size > 0)
+      machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + range.first);
+}
+}  // namespace run
+
+template <class Gradient>
+inline constexpr Kind reduce_kind{"reduce", touches::reduce, run::reduce<Gradient>, Role::reduce};
+template <class Gradient>
+inline constexpr Kind await_reduce_kind{"await reduce", touches::await_reduce,
+                                        run::await_reduce<Gradient>};
+
+/// Data parallel (Li et al. 2020): every rank has the whole model and a part of the global batch. In
+/// the last micro-batch a bucket of gradients is reduced as soon as it is final, beside the rest of
+/// backward; all are waited for before the norm.
+template <DdpOptions O = {}>
+struct Ddp {
+  using slot = slot::parallel;
+  using Options = DdpOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 1> adjustable{"ranks"};
+  static constexpr bool reduces = true;
+  static constexpr int ranks(const Options& o) { return o.ranks; }
+
+  template <class R>
+  static constexpr Program rewrite(const Model& model, const Program& program) {
+    using Gradient = typename R::precision::gradient;
+    Program result = room_for(program);
+    std::vector<Instruction> buckets = cut(model, &reduce_kind<Gradient>);
+    std::vector<int> ready = positions(model, program);
+    std::size_t next = 0;
+    for (int t = 0; t < int(program.size()); ++t) {
+      if (program[t].kind->role == Role::norm)
+        for (Instruction bucket : buckets)
+          result.push_back({&await_reduce_kind<Gradient>, bucket.what, bucket.count});
+      result.push_back(program[t]);
+      for (; next < buckets.size(); ++next) {
+        if (ready[model.order[buckets[next].what + buckets[next].count - 1]] > t) break;
+        result.push_back(buckets[next]);
+      }
+    }
+    return result;
+  }
+
+ private:
+  /// Ranges of groups, in the order in which their gradients become final.
+  static constexpr std::vector<Instruction> cut(const Model& model, const Kind* kind) {
+    std::vector<Instruction> buckets;
+    std::int64_t bytes = 0;
+    int first = 0;
+    for (int k = 0; k < int(model.order.size()); ++k) {
+      const Block& block = model.block(model.order[k]);
+      bytes += std::int64_t(block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
+      if (bytes < O.bucket_bytes && k + 1 < int(model.order.size())) continue;
+      buckets.push_back({kind, short(first), short(k + 1 - first), When::last});
+      first = k + 1;
+      bytes = 0;
+    }
+    return buckets;
+  }
+  /// At which position each group gets its last contribution.
+  static constexpr std::vector<int> positions(const Model& model, const Program& program) {
+    std::vector<int> last(model.count(), -1);
+    TouchList list;
+    for (int t = 0; t < int(program.size()); ++t) {
+      list.clear();
+      program[t].kind->touch(model, program[t], list);
+      for (const Touch& touch : list)
+        if (touch.use == Use::accumulate && touch.space == Space::gradient) last[touch.index] = t;
+    }
+    return last;
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::DdpOptions, bucket_bytes, ranks);

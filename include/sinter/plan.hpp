@@ -1,0 +1,152 @@
+// The plan of a recipe: constants, in steps, each a plain function of the one before.
+//   trace   : model type -> graph           plan units : graph -> model
+//   plain, policies : model -> program      place : program -> buffers
+//   verify  : program -> verdict
+#pragma once
+#include "clipping/clipping.hpp"
+#include "optimizer/optimizer.hpp"
+#include "plan_view.hpp"
+#include "recipe.hpp"
+#include "traced.hpp"
+#include "verify.hpp"
+
+namespace sinter {
+
+namespace detail {
+
+template <int Units>
+struct FrozenProgram {
+  List<Instruction, 16 * Units + 24> instructions;
+  List<Buffer, 16 * Units + 32> buffers;
+  std::int64_t persistent, workspace, peak;
+
+  constexpr FrozenProgram(const Model& model, const Program& program) : instructions(program) {
+    Placed placed = place(model, program);
+    buffers = decltype(buffers)(placed.buffers);
+    persistent = placed.persistent;
+    workspace = placed.workspace;
+    peak = placed.peak;
+  }
+  constexpr Placement view() const {
+    return {instructions.view(), buffers.view(), persistent, workspace, peak};
+  }
+};
+
+/// What one policy makes of a program. The policy may ask for the recipe, and for the peak that a
+/// program would have.
+template <class R, class P>
+constexpr Program rewritten(const Model& model, Program program) {
+  if constexpr (requires { P::template rewrite<R>(model, program); }) {
+    return P::template rewrite<R>(model, program);
+  } else if constexpr (requires { P::rewrite(model, program); }) {
+    return P::rewrite(model, program);
+  } else {
+    return program;
+  }
+}
+
+template <class R, class... Extras>
+constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program program) {
+  ((program = rewritten<R, Extras>(model, program)), ...);
+  return program;
+}
+
+}  // namespace detail
+
+/// requires  R is legal. Members are computed when they are first asked for.
+template <class R>
+struct Plan {
+  using Training = detail::Traced<R, detail::TrainingTrace>;
+  using Predicting = detail::Traced<R, detail::PredictionTrace>;
+  static constexpr const Model& model = Training::model;
+  static constexpr int units = Training::count.units;
+
+  // ---- programs
+  static constexpr Program write_training() {
+    Program program = plain(model, &norm_kind<typename R::clipping>,
+                            &update_kind<typename R::optimizer, typename R::precision>);
+    program = detail::rewritten<R, typename R::memory>(model, program);
+    program = detail::rewritten<R, typename R::parallel>(model, program);
+    program = detail::rewritten<R, typename R::precision>(model, program);
+    return detail::rewritten_by<R>(typename R::extras{}, model, program);
+  }
+  static constexpr detail::FrozenProgram<units> training{model, write_training()};
+  static constexpr std::span<const Instruction> program = training.instructions.view();
+  static constexpr detail::FrozenProgram<units> evaluation{model, sinter::evaluation(model)};
+  static constexpr detail::FrozenProgram<Predicting::count.units> prediction{
+      Predicting::model, sinter::prediction(Predicting::model)};
+
+  // ---- order
+  static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
+  static constexpr bool verified() {
+    if constexpr (!verdict.fine()) (void)&the_program_is_wrong<R, verdict.fine()>;
+    return verdict.fine();
+  }
+  static_assert(verify(model, evaluation.instructions.view(), {false, false}).fine());
+  static_assert(verify(Predicting::model, prediction.instructions.view(), {false, false}).fine());
+
+  // ---- sizes
+  static constexpr Memory memory = [] {
+    Memory m;
+    for (const Buffer& b : training.buffers.view()) {
+      if (b.opened_by >= 0 || b.space == Space::workspace) continue;
+      if (b.space == Space::master) m.parameters += b.bytes;
+      if (b.space == Space::weights) m.weights += b.bytes;
+      if (b.space == Space::gradient) m.gradients += b.bytes;
+      if (b.space < Space::region) continue;
+      const void* owner = model.regions[int(b.space) - int(Space::region)].owner;
+      bool optimizer = owner == &tag_of<typename R::optimizer>;
+      (optimizer ? m.optimizer : m.policies) += b.bytes;
+    }
+    m.total = std::max({training.peak, evaluation.peak, prediction.peak});
+    m.workspace = training.workspace;
+    m.activations = m.total - training.persistent - training.workspace;
+    return m;
+  }();
+  /// Bytes of the arena: everything that the step needs.
+  static constexpr std::int64_t bytes = memory.total;
+
+  static constexpr std::int64_t parameters = [] {
+    std::int64_t sum = 0;
+    for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
+    return sum;
+  }();
+  /// Forward and backward of one token in a full sequence: three times what the layers say of
+  /// forward. For a GPT that is 6 for each parameter in a matmul (the tied head's included, biases,
+  /// norms and look-ups not) plus 6 × layers × width × context for causal attention, each pair of
+  /// tokens counted once.
+  static constexpr std::int64_t flops_per_token = [] {
+    std::int64_t sum = 0;
+    for (const Unit& unit : model.units) {
+      const Block& block = model.blocks[unit.block];
+      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+        if (node.layer->flops) sum += 3 * node.layer->flops(R::data::context);
+    }
+    return sum;
+  }();
+
+  static constexpr PlanView view{model,
+                                 Predicting::model,
+                                 training.view(),
+                                 evaluation.view(),
+                                 prediction.view(),
+                                 memory,
+                                 parameters,
+                                 flops_per_token,
+                                 R::batch::micro,
+                                 R::data::context,
+                                 R::data::vocabulary};
+};
+
+/// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one compile
+/// error says why.
+template <class R>
+constexpr bool ready() {
+  if constexpr (!R::template is_legal<R>()) {
+    return false;
+  } else {
+    return Plan<R>::verified();
+  }
+}
+
+}  // namespace sinter

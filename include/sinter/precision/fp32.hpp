@@ -1,0 +1,16 @@
+#pragma once
+#include "../concepts.hpp"
+
+namespace sinter {
+
+/// Single precision throughout. The default.
+struct Fp32 {
+  using slot = slot::precision;
+  using compute = float;
+  using statistic = float;
+  using gradient = float;
+  using master = float;
+  using accumulate = float;
+};
+
+}  // namespace sinter

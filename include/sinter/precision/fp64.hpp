@@ -1,0 +1,16 @@
+#pragma once
+#include "../concepts.hpp"
+
+namespace sinter {
+
+/// Double precision throughout. For gradient checks.
+struct Fp64 {
+  using slot = slot::precision;
+  using compute = double;
+  using statistic = double;
+  using gradient = double;
+  using master = double;
+  using accumulate = double;
+};
+
+}  // namespace sinter

@@ -1,0 +1,148 @@
+// A recipe is a type: policies in any order, one for each slot, the rest by default.
+#pragma once
+#include "batch/batch.hpp"
+#include "clipping/clip_norm.hpp"
+#include "concepts.hpp"
+#include "data/rows.hpp"
+#include "memory/keep_all.hpp"
+#include "optimizer/adamw.hpp"
+#include "parallel/single.hpp"
+#include "precision/fp32.hpp"
+#include "schedule/constant.hpp"
+
+namespace sinter {
+
+/// The policies that claim a slot.
+template <class... Policies>
+struct Claimants {
+  static constexpr int count = sizeof...(Policies);
+};
+
+namespace detail {
+
+template <class Slot, class Found, class... Policies>
+struct Claim {
+  using type = Found;
+};
+template <class Slot, class... Found, class First, class... Rest>
+struct Claim<Slot, Claimants<Found...>, First, Rest...>
+    : Claim<Slot,
+            std::conditional_t<std::is_same_v<Slot, typename First::slot>,
+                               Claimants<Found..., First>, Claimants<Found...>>,
+            Rest...> {};
+
+template <class Default, class Found>
+struct FirstOr {
+  using type = Default;
+};
+template <class Default, class First, class... Rest>
+struct FirstOr<Default, Claimants<First, Rest...>> {
+  using type = First;
+};
+
+/// The policies whose slots are not ours.
+template <class Known, class Found, class... Policies>
+struct Others {
+  using type = Found;
+};
+template <class... Slots, class... Found, class First, class... Rest>
+struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
+    : Others<Claimants<Slots...>,
+             std::conditional_t<(std::is_same_v<typename First::slot, Slots> || ...),
+                                Claimants<Found...>, Claimants<Found..., First>>,
+             Rest...> {};
+
+using OurSlots = Claimants<slot::model, slot::data, slot::precision, slot::optimizer,
+                           slot::schedule, slot::clipping, slot::batch, slot::memory,
+                           slot::parallel>;
+
+}  // namespace detail
+
+/// A training configuration. Derive a named type from it, so that diagnostics show that name:
+///   struct mine : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128}>, Bytes<{.context = 128}>> {};
+/// requires  each policy satisfies the concept of its slot (concepts.hpp)
+/// ensures   one type for each slot: the policy that claims it, or Fp32, AdamW<>, Constant,
+///           ClipNorm<>, KeepAll, Single, Rows, Batch<>
+template <class... Policies>
+struct Recipe {
+  template <class Slot>
+  using Claimed = typename detail::Claim<Slot, Claimants<>, Policies...>::type;
+  template <class Slot, class Default>
+  using Pick = typename detail::FirstOr<Default, Claimed<Slot>>::type;
+
+  using model = Pick<slot::model, void>;
+  using data = Pick<slot::data, Rows>;
+  using precision = Pick<slot::precision, Fp32>;
+  using optimizer = Pick<slot::optimizer, AdamW<>>;
+  using schedule = Pick<slot::schedule, Constant>;
+  using clipping = Pick<slot::clipping, ClipNorm<>>;
+  using batch = Pick<slot::batch, Batch<>>;
+  using memory = Pick<slot::memory, KeepAll>;
+  using parallel = Pick<slot::parallel, Single>;
+  /// Policies in slots of their own, in the order written.
+  using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
+  /// All of them, defaults included.
+  template <class... Extras>
+  static auto all_of(Claimants<Extras...>)
+      -> Claimants<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
+                   Extras...>;
+  using all = decltype(all_of(extras{}));
+
+ private:
+  template <class Slot>
+  static constexpr bool claimed_once() {
+    if constexpr (Claimed<Slot>::count > 1) (void)&two_policies_claim_one_slot<Slot, Claimed<Slot>>;
+    return Claimed<Slot>::count <= 1;
+  }
+  template <class R, class... Rules>
+  static constexpr bool obeys_all(RuleList<Rules...>) {
+    return (obeys<R, Rules>() && ...);
+  }
+  template <class R, class Rule>
+  static constexpr bool obeys() {
+    if constexpr (!Rule::template holds<R>) (void)&Rule::template enforce<R>;
+    return Rule::template holds<R>;
+  }
+  template <class R, class P>
+  static constexpr bool obeys_rules_of() {
+    if constexpr (requires { typename P::rules; }) {
+      return obeys_all<R>(typename P::rules{});
+    } else {
+      return true;
+    }
+  }
+  template <class R, class... All>
+  static constexpr bool all_obey(Claimants<All...>) {
+    return (obeys_rules_of<R, All>() && ...);
+  }
+  template <class... All>
+  static constexpr bool slots_of(Claimants<All...>) {
+    return (claimed_once<typename All::slot>() && ...);
+  }
+
+ public:
+  /// Whether the recipe may exist. At the first rule that it breaks, one compile error says so.
+  /// R: the recipe's own type, for the message.
+  template <class R>
+  static constexpr bool is_legal() {
+    if constexpr (!slots_of(Claimants<Policies...>{})) {
+      return false;
+    } else if constexpr (std::is_void_v<model>) {
+      (void)&recipe_lacks_a_model<R>;
+      return false;
+    } else {
+      static_assert(ModelPolicy<model>);
+      static_assert(DataPolicy<data>);
+      static_assert(PrecisionPolicy<precision>);
+      static_assert(OptimizerPolicy<optimizer>);
+      static_assert(SchedulePolicy<schedule>);
+      static_assert(ClippingPolicy<clipping>);
+      static_assert(BatchPolicy<batch>);
+      static_assert(MemoryPolicy<memory>);
+      static_assert(ParallelPolicy<parallel>);
+      return all_obey<R>(all{});
+    }
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,14 @@
+#pragma once
+#include "../concepts.hpp"
+
+namespace sinter {
+
+/// The optimizer's learning rate at every step.
+struct Constant {
+  using slot = slot::schedule;
+  struct Options {};
+  static constexpr Options options{};
+  static constexpr double factor(const Options&, std::int64_t) { return 1; }
+};
+
+}  // namespace sinter

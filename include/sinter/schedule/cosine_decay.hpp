@@ -1,0 +1,33 @@
+#pragma once
+#include <cmath>
+#include <numbers>
+
+#include "../concepts.hpp"
+#include "warmup.hpp"
+
+namespace sinter {
+
+/// warmup: steps of linear growth; steps: the horizon; floor: the factor at and beyond it.
+struct CosineDecayOptions {
+  std::int64_t warmup = 0, steps = 1000;
+  double floor = 0;
+};
+
+/// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate) at the
+/// horizon (Loshchilov and Hutter 2017).
+template <CosineDecayOptions O = {}>
+struct CosineDecay {
+  using slot = slot::schedule;
+  using Options = CosineDecayOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 3> adjustable{"warmup", "steps", "floor"};
+
+  static double factor(const Options& o, std::int64_t step) {
+    double decay = (1 + std::cos(std::numbers::pi * decay_progress(step, o.warmup, o.steps))) / 2;
+    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::CosineDecayOptions, warmup, steps, floor);

@@ -1,0 +1,21 @@
+// What the decaying schedules share.
+#pragma once
+#include <cstdint>
+
+namespace sinter {
+
+/// step / warmup in the first `warmup` steps (from 1, so that no step is wasted on a rate of zero),
+/// 1 from then on.
+constexpr double warmup_factor(std::int64_t step, std::int64_t warmup) {
+  return step < warmup ? double(step) / double(warmup) : 1;
+}
+
+/// How much of the decay lies behind: 0 up to the end of the warm-up, then growing by the same
+/// amount each step; it would reach 1 at step `steps` + 1, and stays there.
+constexpr double decay_progress(std::int64_t step, std::int64_t warmup, std::int64_t steps) {
+  std::int64_t done = step - 1 - warmup, whole = steps - warmup;
+  if (done <= 0) return 0;
+  return done < whole ? double(done) / double(whole) : 1;
+}
+
+}  // namespace sinter

@@ -1,0 +1,255 @@
+// A model type, traced and planned unit by unit, frozen into constants.
+#pragma once
+#include <numeric>
+
+#include "recipe.hpp"
+#include "unit_planner.hpp"
+
+namespace sinter {
+
+/// A vector cannot outlive constant evaluation; this can.
+template <class T, int Capacity>
+struct List {
+  std::array<T, Capacity> items{};
+  int count = 0;
+
+  constexpr List() = default;
+  constexpr explicit List(const std::vector<T>& from) : count(int(from.size())) {
+    if (count > Capacity) throw "Sinter: a plan is larger than its bound";
+    std::copy(from.begin(), from.end(), items.begin());
+  }
+  constexpr std::span<const T> view() const { return {items.data(), std::size_t(count)}; }
+};
+
+namespace detail {
+
+/// The two graphs of a model. They share parameters by the names of their units.
+struct TrainingTrace {
+  static constexpr bool trained = true;
+  template <class Model>
+  static constexpr void trace(auto& tracer) {
+    Model::trace(tracer);
+  }
+};
+struct PredictionTrace {
+  static constexpr bool trained = false;
+  template <class Model>
+  static constexpr void trace(auto& tracer) {
+    if constexpr (requires { Model::predict(tracer); }) Model::predict(tracer);
+  }
+};
+
+constexpr bool same_name(const Unit& a, const Unit& b) {
+  return a.index == b.index && std::string_view(a.name) == b.name;
+}
+
+constexpr const Node* find_node(const Graph& graph, int unit, std::string_view name) {
+  const Block& block = graph.blocks[graph.units[unit].block];
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
+    if (graph.nodes[n].name == name && !graph.nodes[n].tied) return &graph.nodes[n];
+  return nullptr;
+}
+
+/// A tied node takes its owner's places in the owner's group.
+constexpr void resolve_ties(Graph& graph) {
+  for (const Unit& unit : graph.units) {
+    const Block& block = graph.blocks[unit.block];
+    for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
+      Node& node = graph.nodes[n];
+      if (!node.tied) continue;
+      if (unit.tied < 0) throw "Sinter: a tied layer in a unit that is not tied";
+      const Node* owner = find_node(graph, unit.tied, node.tied);
+      if (!owner) throw "Sinter: a layer is tied to a node that its owner does not have";
+      for (int p = 0; p < node.layer->param_count; ++p)
+        if (node.layer->params[p].size() != owner->layer->params[p].size())
+          throw "Sinter: a tied layer and its owner have different parameters";
+      node.offset = owner->offset;
+    }
+  }
+}
+
+/// Every value must be used by somebody, or be a result.
+constexpr void check_used(const Graph& graph) {
+  std::vector<char> used(graph.writers.size(), 0);
+  for (const Unit& unit : graph.units)
+    for (int k = 0; k < graph.blocks[unit.block].inputs; ++k)
+      if (unit.in[k] >= 0) used[unit.in[k]] = true;
+  for (int value : graph.results) used[value] = true;
+  for (char u : used)
+    if (!u) throw "Sinter: an output of a unit is never used";
+}
+
+/// The units with parameters, by the last backward that adds to their gradients: units run backward
+/// from last to first, so it is that of the first unit that uses them.
+constexpr std::vector<short> finality(const Graph& graph) {
+  std::vector<int> first(graph.units.size(), -1);
+  for (int u = int(graph.units.size()); u-- > 0;) {
+    if (graph.blocks[graph.units[u].block].parameters) first[u] = u;
+    if (int owner = graph.units[u].tied; owner >= 0) first[owner] = u;
+  }
+  std::vector<short> order;
+  order.reserve(graph.units.size());
+  for (int u = int(graph.units.size()); u-- > 0;)
+    for (int g = 0; g < int(graph.units.size()); ++g)
+      if (first[g] == u) order.push_back(short(g));
+  return order;
+}
+
+template <class R, class Which>
+struct Traced {
+  using Precision = typename R::precision;
+  using Memory = typename R::memory;
+
+  template <class T>
+  static constexpr int bytes = sizeof(T);
+  static constexpr Sizes sizes{
+      {R::batch::micro * R::data::context, R::batch::micro * R::data::context, R::batch::micro,
+       R::batch::micro},
+      {bytes<typename Precision::compute>, bytes<typename Precision::statistic>,
+       bytes<typename Precision::gradient>, bytes<typename Precision::master>, 4},
+      {element_of<typename Precision::compute>, element_of<typename Precision::statistic>,
+       element_of<typename Precision::gradient>, element_of<typename Precision::master>,
+       Element::i32}};
+  static constexpr bool casts =
+      !std::is_same_v<typename Precision::compute, typename Precision::master>;
+
+  static constexpr Graph trace() {
+    Tracer<Precision> tracer;
+    Which::template trace<typename R::model>(tracer);
+    resolve_ties(tracer.graph);
+    check_used(tracer.graph);
+    return tracer.graph;
+  }
+  static constexpr std::vector<UnitPlan> plan_units(const Graph& graph, std::vector<Step>& steps) {
+    std::vector<UnitPlan> plans;
+    plans.reserve(graph.blocks.size());
+    for (const Block& block : graph.blocks)
+      plans.push_back(
+          UnitPlanner(graph, block, sizes, Memory::recomputed_inside, Which::trained, steps).plan);
+    return plans;
+  }
+
+  struct Counts {
+    int locals, nodes, blocks, units, externals, writers, results, steps;
+  };
+  static constexpr Counts count_all() {
+    Graph graph = trace();
+    std::vector<Step> steps;
+    plan_units(graph, steps);
+    return {int(graph.locals.size()),    int(graph.nodes.size()),   int(graph.blocks.size()),
+            int(graph.units.size()),     int(graph.externals.size()), int(graph.writers.size()),
+            int(graph.results.size()), int(steps.size())};
+  }
+  static constexpr Counts count = count_all();
+
+  struct Frozen {
+    List<Local, count.locals> locals;
+    List<Node, count.nodes> nodes;
+    List<Block, count.blocks> blocks;
+    List<Unit, count.units> units;
+    List<External, count.externals> externals;
+    List<int, count.writers> writers;
+    List<int, count.results> results;
+    List<UnitPlan, count.blocks> plans;
+    List<Step, count.steps> steps;
+    List<short, count.units> order;
+    List<Group, count.units> groups;
+    int decayed = 0, undecayed = 0;
+  };
+  static constexpr Frozen freeze() {
+    Graph graph = trace();
+    Frozen f;
+    std::vector<Step> steps;
+    steps.reserve(count.steps);
+    f.plans = decltype(f.plans)(plan_units(graph, steps));
+    f.steps = decltype(f.steps)(steps);
+    f.locals = decltype(f.locals)(graph.locals);
+    f.nodes = decltype(f.nodes)(graph.nodes);
+    f.blocks = decltype(f.blocks)(graph.blocks);
+    f.units = decltype(f.units)(graph.units);
+    f.externals = decltype(f.externals)(graph.externals);
+    f.writers = decltype(f.writers)(graph.writers);
+    f.results = decltype(f.results)(graph.results);
+    f.order = decltype(f.order)(finality(graph));
+    f.groups.count = count.units;
+    if constexpr (Which::trained) {
+      for (short g : f.order.view()) {
+        const Block& block = graph.blocks[graph.units[g].block];
+        f.groups.items[g] = {f.decayed, f.undecayed};
+        f.decayed += block.decayed;
+        f.undecayed += block.undecayed;
+      }
+      for (Group& group : f.groups.items) group.undecayed += f.decayed;
+    } else {
+      share_parameters(graph, f);
+    }
+    return f;
+  }
+  /// Groups lie where the training graph's units of the same names have theirs.
+  static constexpr void share_parameters(const Graph& graph, Frozen& f) {
+    const Model& training = Traced<R, TrainingTrace>::model;
+    f.decayed = training.decayed;
+    f.undecayed = training.undecayed;
+    for (int u = 0; u < count.units; ++u) {
+      int same = -1;
+      for (int t = 0; t < training.count() && same < 0; ++t)
+        if (same_name(graph.units[u], training.units[t])) same = t;
+      const Block& block = graph.blocks[graph.units[u].block];
+      if (same < 0 && block.parameters)
+        throw "Sinter: predict() has a unit with parameters that trace() does not have";
+      if (same < 0) continue;
+      if (block.decayed != training.block(same).decayed ||
+          block.undecayed != training.block(same).undecayed)
+        throw "Sinter: a unit has other parameters in predict() than in trace()";
+      f.groups.items[u] = training.groups[same];
+    }
+  }
+  static constexpr Frozen frozen = freeze();
+
+  // ---- state of policies
+  template <class P>
+  static constexpr int region_count() {
+    if constexpr (requires { P::regions; }) {
+      return int(P::regions.size());
+    } else {
+      return 0;
+    }
+  }
+  template <class P>
+  static constexpr void add_regions(auto& list) {
+    if constexpr (requires { P::regions; }) {
+      for (Region r : P::regions) {
+        r.owner = &tag_of<P>;
+        list.items[list.count++] = r;
+      }
+    }
+  }
+  template <class... Policies>
+  static constexpr auto collect_regions(Claimants<Policies...>) {
+    List<Region, (region_count<Policies>() + ... + 0)> list;
+    (add_regions<Policies>(list), ...);
+    return list;
+  }
+  static constexpr auto regions = collect_regions(typename R::all{});
+
+  static constexpr Model model{.nodes = frozen.nodes.view(),
+                               .locals = frozen.locals.view(),
+                               .blocks = frozen.blocks.view(),
+                               .units = frozen.units.view(),
+                               .externals = frozen.externals.view(),
+                               .writers = frozen.writers.view(),
+                               .results = frozen.results.view(),
+                               .plans = frozen.plans.view(),
+                               .steps = frozen.steps.view(),
+                               .order = frozen.order.view(),
+                               .groups = frozen.groups.view(),
+                               .regions = regions.view(),
+                               .sizes = sizes,
+                               .weights = casts ? Space::weights : Space::master,
+                               .keeps_weights = true,
+                               .decayed = frozen.decayed,
+                               .undecayed = frozen.undecayed};
+};
+
+}  // namespace detail
+}  // namespace sinter
