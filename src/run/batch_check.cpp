@@ -1,0 +1,92 @@
+#include "batch_check.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "sinter/data/host_batch.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw ArgumentError("Sinter: " + what); }
+
+/// Ids of an external input must be below this: the smallest table that it looks up.
+int id_limit(const Model& model, int external) {
+  int limit = std::numeric_limits<int>::max();
+  for (const Unit& unit : model.units) {
+    const Block& block = model.blocks[unit.block];
+    for (int k = 0; k < block.inputs; ++k) {
+      if (unit.in[k] != -1 - external) continue;
+      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+        for (int i = 0; i < node.layer->inputs; ++i)
+          if (node.in[i] == k && node.layer->ids_below)
+            limit = std::min(limit, node.layer->ids_below);
+    }
+  }
+  return limit;
+}
+
+void check_ids(const Model& model, int external, std::span<const std::int32_t> ids) {
+  const int limit = id_limit(model, external);
+  const bool targets = model.externals[external].targets;  // below zero: nothing to predict
+  for (std::size_t r = 0; r < ids.size(); ++r)
+    if (ids[r] >= limit || (ids[r] < 0 && !targets))
+      refuse("id " + std::to_string(ids[r]) + " in row " + std::to_string(r) + " of input " +
+             std::to_string(external) + " is outside the model's table of " +
+             std::to_string(limit) + ". Check the data's vocabulary.");
+}
+
+void check_sequences(const PlanView& plan, const Work& work) {
+  const HostBatch& batch = *work.batch;
+  if (work.sequences < 1) refuse("a batch without sequences. Give at least one.");
+  for (int s = work.first_sequence; s < work.first_sequence + work.sequences; ++s) {
+    int length = batch.starts[s + 1] - batch.starts[s];
+    if (length < 1 || length > plan.context)
+      refuse("sequence " + std::to_string(s) + " has " + std::to_string(length) +
+             " rows; the recipe's context allows 1 to " + std::to_string(plan.context) + ".");
+  }
+}
+
+}  // namespace
+
+void check_batch(const PlanView& plan, const Model& model, const Work& work) {
+  check_sequences(plan, work);
+  const HostBatch& batch = *work.batch;
+  std::size_t ids = 0, values = 0, rows = std::size_t(batch.rows());
+  for (int e = 0; e < int(model.externals.size()); ++e) {
+    const External& external = model.externals[e];
+    std::size_t width = std::size_t(external.width);
+    std::size_t& next = width ? values : ids;
+    std::size_t have = width ? batch.values.size() : batch.ids.size();
+    if (next >= have)
+      refuse("the model asks for more inputs than the batch has: input " + std::to_string(e) +
+             " is missing.");
+    std::size_t size = width ? batch.values[next].size() : batch.ids[next].size();
+    if (size != rows * std::max<std::size_t>(width, 1))
+      refuse("input " + std::to_string(e) + " has " + std::to_string(size) + " numbers, but " +
+             std::to_string(rows) + " rows need " +
+             std::to_string(rows * std::max<std::size_t>(width, 1)) + ".");
+    if (!width) {
+      std::size_t from = std::size_t(batch.starts[work.first_sequence]);
+      std::size_t to = std::size_t(batch.starts[work.first_sequence + work.sequences]);
+      check_ids(model, e, {batch.ids[next].data() + from, to - from});
+    }
+    ++next;
+  }
+}
+
+void copy_values(const float* from, std::byte* to, std::int64_t count, Element element) {
+  if (element == Element::f32) {
+    std::memcpy(to, from, std::size_t(count) * sizeof(float));
+  } else if (element == Element::f64) {
+    std::copy_n(from, count, reinterpret_cast<double*>(to));
+  } else {
+    throw Error("Sinter: there is no upload of numbers in this element type.");
+  }
+}
+
+}  // namespace sinter

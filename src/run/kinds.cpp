@@ -1,0 +1,48 @@
+// How the kinds of instruction that every program is made of run.
+#include "sinter/kinds.hpp"
+
+#include <cmath>
+
+#include "sinter/error.hpp"
+#include "sinter/kernels/norm.hpp"
+#include "sinter/parallel/communicator.hpp"
+#include "sinter/plan_view.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter::run {
+
+void nothing(Machine&, const Bound&) {}
+
+void load(Machine& machine, const Bound&) { machine.load_micro_batch(); }
+
+void calls(Machine&, const Bound& bound) {
+  for (const BoundCall* c = bound.calls; c != bound.calls + bound.count; ++c) c->run(c->call);
+}
+
+void loss(Machine& machine, const Bound& bound) { machine.take_loss(bound); }
+
+}  // namespace sinter::run
+
+namespace sinter {
+
+Norm Machine::measure_norm() {
+  const Model& m = plan_.model;
+  double squares = 0;
+  switch (m.sizes.element[int(Type::gradient)]) {
+    case Element::f32:
+      squares = kernel::sum_of_squares(stream_, flat<float>(Space::gradient), m.elements());
+      break;
+    case Element::f64:
+      squares = kernel::sum_of_squares(stream_, flat<double>(Space::gradient), m.elements());
+      break;
+    default:
+      throw Error("Sinter: there is no norm for gradients of this element type.");
+  }
+  loss_sum_ = communicator_.sum(loss_sum_);
+  Norm norm;
+  norm.value = std::sqrt(squares);
+  norm.finite = std::isfinite(norm.value) && std::isfinite(loss_sum_);
+  return norm;
+}
+
+}  // namespace sinter

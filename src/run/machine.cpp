@@ -1,0 +1,174 @@
+#include "sinter/run/machine.hpp"
+
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "batch_check.hpp"
+#include "binder.hpp"
+#include "sinter/data/host_batch.hpp"
+#include "sinter/error.hpp"
+#include "sinter/kernels/norm.hpp"
+#include "sinter/parallel/communicator.hpp"
+
+namespace sinter {
+
+struct Machine::Programs {
+  BoundProgram training, evaluation, prediction;
+  const BoundProgram* current = nullptr;
+};
+
+namespace {
+
+/// Pages of zeros that cost nothing until they are used.
+std::byte* map_pages(std::int64_t bytes) {
+  void* at = mmap(nullptr, std::size_t(bytes), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED)
+    throw Error("Sinter: the system gives no arena of " + std::to_string(bytes) +
+                " bytes. The plan needs that much; use a smaller micro-batch, checkpointing, or a "
+                "machine with more memory.");
+  return static_cast<std::byte*>(at);
+}
+
+}  // namespace
+
+Machine::Machine(const PlanView& plan, kernel::Stream& stream, Communicator& communicator,
+                 std::vector<OptionsOf> options)
+    : plan_(plan),
+      stream_(stream),
+      communicator_(communicator),
+      options_(std::move(options)),
+      starts_(std::size_t(plan.micro) + 1, 0),
+      pooled_starts_(std::size_t(plan.micro) + 1, 0),
+      programs_(std::make_unique<Programs>()) {
+  std::size_t bytes = std::size_t(std::max<std::int64_t>(plan.memory.total, 1));
+  arena_ = {map_pages(std::int64_t(bytes)), bytes};
+  for (int s = 0; s <= plan.micro; ++s) pooled_starts_[s] = s;
+  now_.stream = &stream;
+  programs_->training = bind(plan.model, plan.training, arena_.data(), now_);
+  programs_->evaluation = bind(plan.model, plan.evaluation, arena_.data(), now_);
+  programs_->prediction = bind(plan.predicting, plan.prediction, arena_.data(), now_);
+}
+
+Machine::~Machine() { munmap(arena_.data(), arena_.size()); }
+
+const Model& Machine::model() const { return plan_.model; }
+
+std::byte* Machine::flat_address(Space space) const {
+  return sinter::flat_address(plan_.training, arena_.data(), space);
+}
+
+const void* Machine::find_options(const void* slot) const {
+  for (const OptionsOf& entry : options_)
+    if (entry.slot == slot) return entry.options;
+  throw Error("Sinter: an instruction asks for the options of a policy that the recipe has not.");
+}
+
+FlatRange Machine::flat_range(int first, int count, bool decayed) const {
+  const Model& m = plan_.model;
+  auto begin = [&](int k) {
+    if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
+    const Group& group = m.groups[m.order[k]];
+    return decayed ? group.decayed : group.undecayed;
+  };
+  return {begin(first), begin(first + count) - begin(first)};
+}
+
+void Machine::begin(const Work& work, bool training) {
+  work_ = work;
+  loss_sum_ = 0;
+  now_.training = training;
+  now_.step = work.step;
+  now_.seed = work.seed;
+  now_.loss_weight = work.loss_weight;
+  now_.iteration = 0;
+}
+
+void Machine::train(const Work& work, Observer* observer) {
+  check_batch(plan_, plan_.model, work);
+  begin(work, true);
+  run(programs_->training, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
+  if (norm_.finite) ++updates_;
+}
+
+void Machine::evaluate(const Work& work, Observer* observer) {
+  check_batch(plan_, plan_.model, work);
+  begin(work, false);
+  run(programs_->evaluation, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
+}
+
+void Machine::predict(const Work& work, Observer* observer) {
+  if (programs_->prediction.results.empty())
+    throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
+  check_batch(plan_, plan_.predicting, work);
+  if (work.sequences > plan_.micro)
+    throw ArgumentError("Sinter: " + std::to_string(work.sequences) +
+                        " sequences to predict at once, but the micro-batch has room for " +
+                        std::to_string(plan_.micro) + ". Give fewer at a time.");
+  begin(work, false);
+  run(programs_->prediction, 1, observer);
+}
+
+void Machine::run(const BoundProgram& program, int iterations, Observer* observer) {
+  programs_->current = &program;
+  int count = int(program.instructions.size());
+  auto execute = [&](int t) {
+    const Bound& b = program.instructions[t];
+    if (b.instruction->when == When::first && now_.iteration != 0) return;
+    if (b.instruction->when == When::last && now_.iteration != iterations - 1) return;
+    if (observer) observer->before(*this, t, now_.iteration);
+    b.run(*this, b);
+    if (observer) observer->after(*this, t, now_.iteration);
+  };
+  for (int t = 0; t < program.body; ++t) execute(t);
+  for (now_.iteration = 0; now_.iteration < iterations; ++now_.iteration)
+    for (int t = program.body; t < program.after; ++t) execute(t);
+  now_.iteration = 0;
+  iterations = 1;
+  for (int t = program.after; t < count; ++t) execute(t);
+}
+
+void Machine::load_micro_batch() {
+  const Model& m = *programs_->current->model;
+  const HostBatch& batch = *work_.batch;
+  int first = work_.first_sequence + now_.iteration * plan_.micro;
+  int last = std::min(first + plan_.micro, work_.first_sequence + work_.sequences);
+  std::int32_t row = batch.starts[first], rows = batch.starts[last] - row;
+  for (int s = first; s <= last; ++s) starts_[s - first] = batch.starts[s] - row;
+  now_.first_row = row;
+  for (int axis = 0; axis < token_axes; ++axis) {
+    now_.sequences[axis] = {starts_.data(), last - first};
+    now_.sequences[pooled(axis)] = {pooled_starts_.data(), last - first};
+  }
+  int next_ids = 0, next_values = 0;
+  for (int e = 0; e < int(m.externals.size()); ++e) {
+    std::byte* to = programs_->current->inputs[e];
+    std::int64_t width = m.externals[e].width;
+    if (width == 0) {
+      std::memcpy(to, batch.ids[next_ids++].data() + row, std::size_t(rows) * 4);
+      continue;
+    }
+    const float* from = batch.values[next_values++].data() + row * width;
+    copy_values(from, to, rows * width, m.sizes.element[int(Type::compute)]);
+  }
+}
+
+void Machine::take_loss(const Bound& bound) {
+  const Model& m = plan_.model;
+  const Unit& unit = m.units[bound.instruction->what];
+  int rows = now_.sequences[m.local(unit.first_value).axis].rows();
+  loss_sum_ += m.sizes.element[int(Type::statistic)] == Element::f64
+                   ? kernel::sum(stream_, static_cast<const double*>(bound.value), rows)
+                   : kernel::sum(stream_, static_cast<const float*>(bound.value), rows);
+}
+
+const void* Machine::result(int k, int& rows, int& columns) const {
+  const Local& local = plan_.predicting.local(plan_.predicting.results[k]);
+  rows = now_.sequences[local.axis].rows();
+  columns = local.width;
+  return programs_->prediction.results[k];
+}
+
+}  // namespace sinter
