@@ -67,6 +67,18 @@ void throw_file_error(std::string_view action, const fs::path& path, int error) 
                               std::generic_category().message(error), advice(error)));
 }
 
+std::string printable(std::string_view text) {
+  std::string result;
+  for (char character : text) {
+    auto code = static_cast<unsigned char>(character);
+    if (code < 0x20 || code == 0x7f)
+      result += fmt::format("\\x{:02x}", code);
+    else
+      result += character;
+  }
+  return result;
+}
+
 Descriptor::~Descriptor() { close(); }
 
 int Descriptor::close() {

@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& file, const std::string& problem) {
   throw FileError(fmt::format("{} is not a valid safetensors file: {}. Write or fetch it again.",
-                              file, problem));
+                              file, printable(problem)));
 }
 
 [[noreturn]] void fail(const std::string& file, const TensorInfo& tensor,

@@ -122,10 +122,10 @@ void SafetensorsFile::read(std::string_view name, void* into, Dtype as) const {
 
 void SafetensorsFile::read(const TensorInfo& tensor, void* into, Dtype as) const {
   if (!convertible(tensor.dtype, as))
-    throw FileError(
-        fmt::format("{}: tensor '{}' holds {}, which cannot be read as {}. Convert the "
-                    "file, or use one of another precision.",
-                    path().string(), tensor.name, dtype_name(tensor.dtype), dtype_name(as)));
+    throw FileError(fmt::format(
+        "{}: tensor '{}' holds {}, which cannot be read as {}. Convert the "
+        "file, or use one of another precision.",
+        path().string(), printable(tensor.name), dtype_name(tensor.dtype), dtype_name(as)));
   std::uint64_t size = tensor.end - tensor.begin;
   if (tensor.dtype == as) {
     read_bytes(tensor, 0, into, size);

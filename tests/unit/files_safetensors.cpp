@@ -187,6 +187,7 @@ TEST_CASE("each fault of a header has its own error, found in the format's order
       {"{\"a\":", 0, "not JSON at byte"},
       {"{} {}", 0, "not JSON at byte"},
       {"{\"a\":1}", 0, "'a' is not described by an object"},
+      {R"({"\u0000\u001b[2J":1})", 0, "'\\x00\\x1b[2J' is not described"},
       {"{\"a\":[[[[", 0, "'a' is not described by an object"},
       {"{\"__metadata__\":{\"k\":1}}", 0, "metadata 'k' is not a string"},
       {"{\"__metadata__\":{\"k\":\"1\",\"k\":\"1\"}}", 0, "the key 'k' twice"},

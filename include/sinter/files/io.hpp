@@ -17,6 +17,10 @@ namespace sinter {
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
                                    int error);
 
+/// A name from a file as it may stand in a message: control characters become \xNN, so that it can
+/// neither end the message nor steer a terminal.
+std::string printable(std::string_view text);
+
 /// Owns a file descriptor.
 class Descriptor {
   int value = -1;

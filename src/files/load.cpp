@@ -1,0 +1,167 @@
+#include "sinter/files/load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+
+namespace sinter {
+namespace {
+
+struct Source {
+  const SafetensorsFile* file;
+  const TensorInfo* tensor;
+};
+
+/// What does not fit, by kind.
+struct Problems {
+  std::vector<std::string> missing, extra, shapes, types, twice, ties;
+
+  std::string text(const std::string& where) const {
+    std::string head, list;
+    auto add = [&](const std::vector<std::string>& lines, std::string_view kind) {
+      if (lines.empty()) return;
+      head += fmt::format("{}{} {}", head.empty() ? "" : ", ", lines.size(), kind);
+      for (const std::string& line : lines)
+        list += fmt::format("\n  {}: {}", kind, printable(line));
+    };
+    add(missing, "missing");
+    add(extra, "extra");
+    add(shapes, "misshapen");
+    add(types, "of a wrong type");
+    add(twice, "given twice");
+    add(ties, "not tied");
+    if (head.empty()) return "";
+    return fmt::format(
+        "The tensors of {} do not fit the model ({}); nothing was loaded. Give the "
+        "weights of this model, or the recipe of these weights.{}",
+        where, head, list);
+  }
+};
+
+std::string_view without(std::string_view prefix, std::string_view name) {
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+bool same_bytes(const Source& one, const Source& other) {
+  std::uint64_t size = one.tensor->end - one.tensor->begin;
+  if (one.tensor->dtype != other.tensor->dtype || one.tensor->shape != other.tensor->shape)
+    return false;
+  std::vector<char> left(std::min<std::uint64_t>(size, 1 << 20)), right(left.size());
+  for (std::uint64_t at = 0; at < size; at += left.size()) {
+    auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left.size(), size - at));
+    one.file->read_bytes(*one.tensor, at, left.data(), bytes);
+    other.file->read_bytes(*other.tensor, at, right.data(), bytes);
+    if (std::memcmp(left.data(), right.data(), bytes) != 0) return false;
+  }
+  return true;
+}
+
+class Matcher {
+  const LoadRules& rules;
+  std::unordered_map<std::string_view, Source> sources;
+  std::unordered_map<std::string_view, const Expected*> wanted;
+  Problems problems;
+
+  bool is_ignored(std::string_view name) const {
+    return std::any_of(rules.ignored_suffixes.begin(), rules.ignored_suffixes.end(),
+                       [&](const std::string& suffix) { return name.ends_with(suffix); });
+  }
+  bool is_wanted(std::string_view name) const { return wanted.contains(name); }
+
+  void collect(const SafetensorsFile& file) {
+    for (const TensorInfo& tensor : file.tensors()) {
+      std::string_view name = without(rules.optional_prefix, tensor.name);
+      if (!is_wanted(name) && is_ignored(name)) continue;
+      if (!sources.emplace(name, Source{&file, &tensor}).second)
+        problems.twice.push_back(fmt::format("{} (in {})", tensor.name, file.path().string()));
+    }
+  }
+
+  /// An alias stands in for its tensor where only the alias is there, else it must equal it.
+  void settle_aliases() {
+    for (const auto& [alias_name, name] : rules.aliases) {
+      std::string_view alias = without(rules.optional_prefix, alias_name);
+      std::string_view tied = without(rules.optional_prefix, name);
+      auto found = sources.find(alias);
+      if (is_wanted(alias) || !is_wanted(tied) || found == sources.end()) continue;
+      Source source = found->second;
+      sources.erase(found);
+      auto [other, stands_in] = sources.emplace(tied, source);
+      if (!stands_in && !same_bytes(source, other->second))
+        problems.ties.push_back(fmt::format("{} {} differs from {} {}, which it must equal", alias,
+                                            to_string(source.tensor->shape), tied,
+                                            to_string(other->second.tensor->shape)));
+    }
+  }
+
+  void compare(const Expected& expected) {
+    auto found = sources.find(without(rules.optional_prefix, expected.name));
+    if (found == sources.end()) {
+      problems.missing.push_back(fmt::format("{} {}", expected.name, to_string(expected.shape)));
+      return;
+    }
+    const TensorInfo& tensor = *found->second.tensor;
+    if (tensor.shape != expected.shape)
+      problems.shapes.push_back(fmt::format("{} is {}, expected {}", expected.name,
+                                            to_string(tensor.shape), to_string(expected.shape)));
+    if (!convertible(tensor.dtype, expected.dtype))
+      problems.types.push_back(fmt::format("{} is {}, which cannot be read as {}", expected.name,
+                                           dtype_name(tensor.dtype), dtype_name(expected.dtype)));
+  }
+
+ public:
+  Matcher(std::span<const Expected> expected, const LoadRules& load_rules) : rules(load_rules) {
+    for (const Expected& one : expected)
+      if (!wanted.emplace(without(rules.optional_prefix, one.name), &one).second)
+        throw ArgumentError(fmt::format("The tensor '{}' is expected twice.", one.name));
+  }
+
+  /// Empty if all fits.
+  std::string match(const std::deque<SafetensorsFile>& files, std::span<const Expected> expected,
+                    const std::string& where) {
+    for (const SafetensorsFile& file : files) collect(file);
+    settle_aliases();
+    for (const Expected& one : expected) compare(one);
+    for (const SafetensorsFile& file : files)
+      for (const TensorInfo& tensor : file.tensors()) {
+        std::string_view name = without(rules.optional_prefix, tensor.name);
+        auto left = sources.find(name);
+        if (left != sources.end() && left->second.tensor == &tensor && !is_wanted(name))
+          problems.extra.push_back(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+      }
+    return problems.text(where);
+  }
+
+  void copy(const Expected& expected) const {
+    const Source& source = sources.at(without(rules.optional_prefix, expected.name));
+    source.file->read(*source.tensor, expected.into, expected.dtype);
+  }
+};
+
+}  // namespace
+
+void load_tensors(std::span<const std::filesystem::path> paths, std::span<const Expected> expected,
+                  const LoadRules& rules) {
+  if (paths.empty()) throw ArgumentError("load_tensors: no file was given.");
+  std::deque<SafetensorsFile> files;
+  for (const auto& path : paths) files.emplace_back(path);
+  std::string where = paths.front().string();
+  if (paths.size() > 1) where += fmt::format(" and {} more files", paths.size() - 1);
+
+  Matcher matcher(expected, rules);
+  std::string problems = matcher.match(files, expected, where);
+  if (!problems.empty()) throw FileError(problems);
+  for (const Expected& one : expected) matcher.copy(one);
+}
+
+void load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,
+                  const LoadRules& rules) {
+  load_tensors(std::span(&file, 1), expected, rules);
+}
+
+}  // namespace sinter
