@@ -1,0 +1,27 @@
+// What a path given as --weights is.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sinter {
+
+struct WeightsSource {
+  enum class Kind {
+    checkpoint,    ///< a Sinter checkpoint, or the one that a run folder's `last` points to
+    safetensors,   ///< one .safetensors file
+    hugging_face,  ///< config.json with model.safetensors, or with shards and their index
+  };
+  Kind kind;
+  std::filesystem::path path;                ///< the checkpoint, file or folder, links resolved
+  std::vector<std::filesystem::path> files;  ///< the safetensors files that hold the weights
+  std::filesystem::path config;              ///< config.json, or empty
+  std::string warning;                       ///< what the user should be told, or empty
+};
+
+/// Finds out what `path` is. Reads no weights and no hash: a checkpoint is to be opened with
+/// CheckpointReader. Throws FileError: nothing there, a run folder without a checkpoint, an index
+/// that names files outside its folder, a folder or file that is none of these.
+WeightsSource resolve_weights(const std::filesystem::path& path);
+
+}  // namespace sinter

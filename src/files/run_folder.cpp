@@ -1,0 +1,219 @@
+#include "sinter/files/run_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+namespace sinter {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+/// "pid 123 on host", as its holder wrote it; it may not have come to it yet.
+std::string holder_of(int lock) {
+  char text[512];
+  ssize_t size = ::pread(lock, text, sizeof text, 0);
+  std::string holder(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (!holder.empty() && holder.back() == '\n') holder.pop_back();
+  return holder.empty() ? "another process" : holder;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    entries.push_back(at->path());
+  if (error) throw_file_error("list the folder", folder, error.value());
+  return entries;
+}
+
+}  // namespace
+
+void swing_link(const fs::path& link, const fs::path& target) {
+  fs::path temporary = temporary_sibling(link);
+  remove_path(temporary);
+  std::error_code error;
+  fs::create_symlink(target, temporary, error);
+  if (error) throw_file_error("create the link", temporary, error.value());
+  try {
+    rename_path(temporary, link);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  fsync_folder(parent_folder(link));
+}
+
+RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
+    : folder(path), keep(keep_newest) {
+  if (keep < 2)
+    throw ArgumentError(
+        fmt::format("A run must keep at least 2 checkpoints, not {}: the older one "
+                    "is what remains when the newer is damaged.",
+                    keep));
+  std::error_code ignored;
+  if (mode == Mode::resume && !fs::exists(folder, ignored))
+    throw FileError(
+        fmt::format("There is nothing to resume in {}: it does not exist. Start the "
+                    "run without resuming, or check the path.",
+                    folder.string()));
+  create_folders(folder);
+  take_lock();
+  if (mode == Mode::fresh) refuse_if_used();
+  clean();
+  if (mode != Mode::fresh) find_resume_point();
+  if (mode == Mode::resume && !found)
+    throw FileError(
+        fmt::format("There is nothing to resume in {}: it holds no checkpoint. Start "
+                    "the run without resuming, or check the path.",
+                    folder.string()));
+  mend_links();
+}
+
+void RunFolder::take_lock() {
+  fs::path path = folder / "lock";
+  int opened;
+  do opened = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  while (opened < 0 && errno == EINTR);
+  if (opened < 0) throw_file_error("open", path, errno);
+  lock = Descriptor(opened);
+  while (::flock(opened, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) throw_file_error("lock", path, errno);
+    throw FileError(
+        fmt::format("{} is in use by a live run: {}. Wait until it ends, stop it, or "
+                    "choose another folder.",
+                    folder.string(), holder_of(opened)));
+  }
+  std::string holder = fmt::format("pid {} on {}\n", ::getpid(), host_name());
+  if (::ftruncate(opened, 0) != 0 ||
+      ::pwrite(opened, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
+    throw_file_error("write", path, errno);
+}
+
+void RunFolder::refuse_if_used() const {
+  std::vector<StepFolder> steps = step_folders(folder);
+  std::error_code error;
+  bool has_metrics = fs::file_size(metrics_path(), error) > 0 && !error;
+  if (steps.empty() && !has_metrics) return;
+  throw FileError(
+      steps.empty()
+          ? fmt::format("{} holds the metrics of an earlier run that saved no checkpoint. Remove "
+                        "them or choose another folder.",
+                        folder.string())
+          : fmt::format("{} holds a run that has reached step {}. Resume it, or choose another "
+                        "folder.",
+                        folder.string(), steps.front().step));
+}
+
+/// What is hidden and temporary here was left by a crash: the lock is ours.
+void RunFolder::clean() {
+  recover_replaced(folder);
+  for (const fs::path& entry : entries_of(folder)) {
+    if (!name_behind(entry.filename().string(), "tmp").empty()) discard(entry);
+  }
+}
+
+void RunFolder::find_resume_point() {
+  struct Damaged {
+    fs::path folder;
+    std::string why;
+  };
+  std::vector<Damaged> damaged;
+  for (const StepFolder& step : step_folders(folder)) {
+    try {
+      CheckpointReader reader(step.folder);
+      if (reader.step() != step.step)
+        throw FileError(fmt::format("The checkpoint {} is of step {}, which is not its name's.",
+                                    step.folder.string(), reader.step()));
+      found.emplace(std::move(reader));
+      newest = step.folder;
+      break;
+    } catch (const FileError& error) {
+      damaged.push_back({step.folder, error.what()});
+    }
+  }
+  if (!found && !damaged.empty())
+    throw FileError(
+        fmt::format("There is nothing to resume in {}: none of its checkpoints is good, "
+                    "the newest for this reason: {}",
+                    folder.string(), damaged.front().why));
+  for (const Damaged& one : damaged) set_aside(one.folder, one.why);
+}
+
+/// After a crash, or after checkpoints were set aside.
+void RunFolder::mend_links() {
+  for (const char* name : {"last", "best"}) {
+    std::error_code error;
+    fs::path link = folder / name;
+    fs::file_type type = fs::symlink_status(link, error).type();
+    if (type != fs::file_type::not_found && type != fs::file_type::symlink)
+      throw FileError(
+          fmt::format("{} is not a link, so it cannot be swung to a checkpoint. Move it "
+                      "away.",
+                      link.string()));
+    if (type == fs::file_type::symlink && !fs::exists(link, error)) remove_path(link);
+  }
+  if (found) swing_link(folder / "last", newest.filename());
+}
+
+/// Under another name it can still be looked at, but counts no longer.
+void RunFolder::set_aside(const fs::path& damaged, const std::string& why) {
+  std::error_code ignored;
+  fs::path aside = damaged.string() + ".damaged";
+  for (int k = 2; fs::exists(aside, ignored); ++k)
+    aside = fmt::format("{}.damaged-{}", damaged.string(), k);
+  rename_path(damaged, aside);
+  warnings += fmt::format("{} It was passed over and renamed to {}.\n", why, aside.string());
+}
+
+fs::path RunFolder::save(std::int64_t step, std::string_view info,
+                         const std::function<void(CheckpointWriter&)>& fill, bool best) {
+  fs::path name = step_folder_name(step);
+  CheckpointWriter writer(folder / name);
+  fill(writer);
+  writer.commit(step, info);
+  newest = folder / name;
+  swing_link(folder / "last", name);
+  if (best) swing_link(folder / "best", name);
+  prune();
+  return newest;
+}
+
+void RunFolder::prune() {
+  std::error_code error;
+  fs::path best = fs::read_symlink(folder / "best", error).filename();
+  int kept = 0;
+  for (const StepFolder& step : step_folders(folder)) {
+    fs::path name = step.folder.filename();
+    if (kept++ < keep || name == best || name == newest.filename()) continue;
+    discard(step.folder);
+  }
+}
+
+/// Hidden first, so that a crash in the middle leaves no half checkpoint under a checkpoint's name.
+void RunFolder::discard(const fs::path& path) {
+  try {
+    fs::path hidden = path;
+    if (name_behind(path.filename().string(), "tmp").empty()) {
+      hidden = temporary_sibling(path);
+      rename_path(path, hidden);
+    }
+    remove_path(hidden);
+  } catch (const FileError& error) {
+    warnings +=
+        fmt::format("{} The space it takes is not free; remove it by hand.\n", error.what());
+  }
+}
+
+}  // namespace sinter

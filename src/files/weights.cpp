@@ -1,0 +1,125 @@
+#include "sinter/files/weights.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+#include "sinter/files/checkpoint.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = WeightsSource::Kind;
+
+constexpr std::string_view accepted =
+    "Give a .safetensors file, a folder with config.json and model.safetensors, a checkpoint or a "
+    "run folder.";
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+fs::path if_there(const fs::path& path) { return is_there(path) ? path : fs::path(); }
+
+/// The shards that an index names, each once and in order.
+std::vector<fs::path> shards_of(const fs::path& index) {
+  std::set<std::string> names;
+  try {
+    auto json = nlohmann::json::parse(read_file(index, std::uint64_t(1) << 30));
+    for (const auto& [tensor, shard] : json.at("weight_map").items())
+      names.insert(shard.get<std::string>());
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(fmt::format("{} is not an index of safetensors files ({}). Fetch it again.",
+                                index.string(), error.what()));
+  }
+  if (names.empty())
+    throw FileError(fmt::format("{} names no file. Fetch it again.", index.string()));
+  std::vector<fs::path> files;
+  for (const std::string& name : names) {
+    if (name.find('/') != name.npos || name.find('\\') != name.npos ||
+        name.find('\0') != name.npos || !name.ends_with(".safetensors"))
+      throw FileError(
+          fmt::format("{} names '{}', which is not a safetensors file beside it; it is "
+                      "not read. Check where these weights come from.",
+                      index.string(), printable(name)));
+    files.push_back(index.parent_path() / name);
+    if (!is_there(files.back()))
+      throw FileError(
+          fmt::format("{} names {}, which is missing. Fetch it again.", index.string(), name));
+  }
+  return files;
+}
+
+WeightsSource checkpoint(const fs::path& folder, std::string warning = "") {
+  std::error_code error;
+  fs::path real = fs::canonical(folder, error);
+  if (error) throw_file_error("open the checkpoint", folder, error.value());
+  return {Kind::checkpoint,
+          real,
+          {real / "model.safetensors"},
+          if_there(real / "config.json"),
+          std::move(warning)};
+}
+
+WeightsSource of_run(const fs::path& run) {
+  fs::path last = run / "last";
+  if (is_there(last / "manifest.json")) return checkpoint(last);
+  for (const StepFolder& step : step_folders(run)) {
+    if (!looks_like_checkpoint(step.folder)) continue;
+    return checkpoint(step.folder,
+                      fmt::format("{} is missing or leads nowhere; {} is the newest checkpoint and "
+                                  "is used instead.",
+                                  last.string(), step.folder.string()));
+  }
+  throw FileError(
+      fmt::format("The run folder {} holds no checkpoint: there is nothing to resume "
+                  "or to load. Train it first, or check the path.",
+                  run.string()));
+}
+
+bool is_run_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path / "last", ignored) || is_there(path / "lock") ||
+         is_there(path / "metrics.jsonl") || !step_folders(path).empty();
+}
+
+WeightsSource of_folder(const fs::path& path) {
+  if (is_there(path / "manifest.json")) return checkpoint(path);
+  fs::path config = if_there(path / "config.json");
+  if (is_there(path / "model.safetensors"))
+    return {Kind::hugging_face, path, {path / "model.safetensors"}, config, ""};
+  fs::path index = path / "model.safetensors.index.json";
+  if (is_there(index)) return {Kind::hugging_face, path, shards_of(index), config, ""};
+  if (is_run_folder(path)) return of_run(path);
+  bool pickled =
+      is_there(path / "pytorch_model.bin") || is_there(path / "pytorch_model.bin.index.json");
+  throw FileError(fmt::format("{} holds no weights that can be read{}. {}", path.string(),
+                              pickled ? ": pytorch_model.bin is not, because unpickling runs code; "
+                                        "save it with safetensors"
+                                      : "",
+                              accepted));
+}
+
+}  // namespace
+
+WeightsSource resolve_weights(const fs::path& path) {
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found)
+    throw FileError(fmt::format(
+        "{} {}. {}", path.string(),
+        fs::is_symlink(path, error) ? "is a link that leads nowhere" : "does not exist", accepted));
+  if (error) throw_file_error("look at", path, error.value());
+  if (status.type() == fs::file_type::directory) return of_folder(path);
+  if (status.type() == fs::file_type::regular && path.extension() == ".safetensors")
+    return {Kind::safetensors, path, {path}, "", ""};
+  throw FileError(
+      fmt::format("{} is not a safetensors file by its name. {}", path.string(), accepted));
+}
+
+}  // namespace sinter
