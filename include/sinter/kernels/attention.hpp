@@ -9,6 +9,9 @@
 
 namespace sinter::kernel {
 
+/// The widest head, width / heads, that the kernels take.
+inline constexpr int most_head_width = 1024;
+
 /// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads.
 /// qkv: rows × 3 width (q, then k, then v; the heads one after the other in each), y: rows × width,
 /// log_sum: rows × heads, the natural logarithm of each softmax's denominator, for the backward

@@ -16,8 +16,8 @@ void cross_entropy(Stream& stream, const T* logits, const std::int32_t* targets,
 
 /// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that all logits never exist.
 /// x: rows × width, table: vocabulary × width, targets and losses as above.
-///   dx     = weight dloss/dx      (+= with add_dx); null: the losses only, and dtable is not read
-///   dtable = weight dloss/dtable  (+= with add_dtable)
+///   dx     = weight dloss/dx      (+= with add_dx); null: none
+///   dtable = weight dloss/dtable  (+= with add_dtable); null: none
 /// scratch: chunk_rows × vocabulary elements. One pass: the loss and its gradients together.
 template <class T, class S>
 void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,

@@ -1,0 +1,238 @@
+#include "sinter/kernels/activation.hpp"
+
+#include "kernels/cpu/split.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/activation.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/simd-inl.hpp"
+
+#ifndef SINTER_ACTIVATION_TABLE
+#define SINTER_ACTIVATION_TABLE
+namespace sinter::kernel {
+namespace {
+/// What each instruction set provides, on one range of a flat array or one row.
+template <class T>
+struct ActivationTable {
+  void (*forward)(Activation, const T* x, T* y, std::int64_t n);
+  void (*backward)(Activation, const T* x, const T* dy, T* dx, std::int64_t n, bool add);
+  void (*bias_forward)(Activation, T* x, const T* bias, T* y, std::int64_t n);
+};
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// gelu(x) = x s(2u), u = √(2/π) (x + 0.044715 x³), s the logistic function: as tanh has it, with
+/// one exponential and no cancellation.
+struct GeluTanh {
+  template <class D, class V>
+  static HWY_INLINE V negative_exponent(D d, V x) {
+    using T = Element_of<D>;
+    constexpr double c = -2 * 0.79788456080286535588 * 1.44269504088896340736;
+    V inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, T(c * 0.044715)), hn::Set(d, T(c)));
+    return hn::Min(hn::Set(d, T(sizeof(T) == 4 ? 120 : 1000)), hn::Mul(x, inner));
+  }
+  template <class D, class V>
+  static HWY_INLINE V value(D d, V x) {
+    V e = exp2(d, negative_exponent(d, x));
+    return hn::Div(x, hn::Add(e, hn::Set(d, Element_of<D>(1))));
+  }
+  template <class D, class V>
+  static HWY_INLINE V slope(D d, V x) {
+    using T = Element_of<D>;
+    constexpr double c = 2 * 0.79788456080286535588;
+    V e = exp2(d, negative_exponent(d, x));
+    V s = hn::Div(hn::Set(d, T(1)), hn::Add(e, hn::Set(d, T(1))));
+    V square = hn::Min(hn::Mul(x, x), hn::Set(d, T(1e4)));  // beyond, the slope is 0 or 1
+    V du = hn::MulAdd(square, hn::Set(d, T(c * 3 * 0.044715)), hn::Set(d, T(c)));
+    return hn::MulAdd(hn::Mul(hn::Mul(x, du), hn::Mul(e, s)), s, s);
+  }
+};
+
+/// Φ(-|x|) exp(x²/2) / u as a polynomial in t = 1 - u, u = 2K / (|x| + K), on the whole half line,
+/// to 1e-8 and 4e-17; from interpolation at Chebyshev's points.
+template <class T>
+struct NormalTail;
+template <>
+struct NormalTail<float> {
+  static constexpr float k = 3.5f;
+  static constexpr float c[] = {
+      0.106345153633705447f,     -0.0807945583898534439f,    0.0450607225647579121f,
+      -0.0165784350562614979f,   0.00248657981912610576f,    0.000923604868100437412f,
+      -0.000454140842955309775f, -0.0000596812283104501287f, 0.0000646705599611903636f,
+      4.9478858316434207e-6f,    -7.1095556221094926e-6f};
+};
+template <>
+struct NormalTail<double> {
+  static constexpr double k = 4.5;
+  static constexpr double c[] = {
+      0.0848033921078003476,   -0.0711397511391795998,   0.0496058352284087566,
+      -0.0281268666612255552,  0.0123758440633568663,    -0.00376348068616633127,
+      0.000469290375580279674, 0.000194314505208708074,  -0.000101971833846255657,
+      7.09033487549680651e-7,  0.0000124491926726233593, -1.77041644971884496e-6,
+      -1.58178670256532644e-6, 3.54677921279228928e-7,   2.38151285870927439e-7,
+      -5.59771000500446396e-8, -4.22312796182420878e-8,  7.34341835090645258e-9,
+      7.91249216635789291e-9,  -6.87554730004476092e-10, -1.27864223257624293e-9,
+      2.99419107901791588e-11, 1.21175581195441046e-10};
+};
+
+/// gelu(x) = x Φ(x), Φ the distribution of the standard normal.
+struct GeluErf {
+  template <class D, class V>
+  static HWY_INLINE V distribution(D d, V x, V exponential) {
+    using T = Element_of<D>;
+    using N = NormalTail<T>;
+    V u = hn::Div(hn::Set(d, 2 * N::k), hn::Add(hn::Abs(x), hn::Set(d, N::k)));
+    V t = hn::Sub(hn::Set(d, T(1)), u);
+    V tail = hn::Mul(hn::Mul(u, exponential), polynomial(d, t, N::c));
+    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, T(1)), tail));
+  }
+  /// exp(-x²/2)
+  template <class D, class V>
+  static HWY_INLINE V exponential(D d, V x) {
+    return exp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, Element_of<D>(-0.5))));
+  }
+  template <class D, class V>
+  static HWY_INLINE V value(D d, V x) {
+    return hn::Mul(x, distribution(d, x, exponential(d, x)));
+  }
+  template <class D, class V>
+  static HWY_INLINE V slope(D d, V x) {
+    V e = exponential(d, x);
+    V density = hn::Mul(e, hn::Set(d, Element_of<D>(0.39894228040143267794)));
+    return hn::MulAdd(x, density, distribution(d, x, e));
+  }
+};
+
+struct Relu {
+  template <class D, class V>
+  static HWY_INLINE V value(D d, V x) {
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+  }
+  template <class D, class V>
+  static HWY_INLINE V slope(D d, V x) {
+    return hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), hn::Set(d, Element_of<D>(1)));
+  }
+};
+
+template <class F, class T>
+void forward_range(const T* x, T* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i)
+                     HWY_ATTR { hn::StoreU(F::value(d, hn::LoadU(d, x + i)), d, y + i); });
+}
+
+template <class F, class T>
+void backward_range(const T* x, const T* dy, T* dx, std::int64_t n, bool add) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+    auto slope = F::slope(d, hn::LoadU(d, x + i));
+    put(d, hn::Mul(slope, hn::LoadU(d, dy + i)), dx + i, add);
+  });
+}
+
+template <class F, class T>
+void bias_forward_range(T* x, const T* bias, T* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+    auto sum = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, bias + i));
+    hn::StoreU(sum, d, x + i);
+    hn::StoreU(F::value(d, sum), d, y + i);
+  });
+}
+
+template <class T>
+void forward(Activation f, const T* x, T* y, std::int64_t n) {
+  switch (f) {
+    case Activation::gelu_tanh:
+      return forward_range<GeluTanh>(x, y, n);
+    case Activation::gelu_erf:
+      return forward_range<GeluErf>(x, y, n);
+    case Activation::relu:
+      return forward_range<Relu>(x, y, n);
+  }
+}
+
+template <class T>
+void backward(Activation f, const T* x, const T* dy, T* dx, std::int64_t n, bool add) {
+  switch (f) {
+    case Activation::gelu_tanh:
+      return backward_range<GeluTanh>(x, dy, dx, n, add);
+    case Activation::gelu_erf:
+      return backward_range<GeluErf>(x, dy, dx, n, add);
+    case Activation::relu:
+      return backward_range<Relu>(x, dy, dx, n, add);
+  }
+}
+
+template <class T>
+void bias_forward(Activation f, T* x, const T* bias, T* y, std::int64_t n) {
+  switch (f) {
+    case Activation::gelu_tanh:
+      return bias_forward_range<GeluTanh>(x, bias, y, n);
+    case Activation::gelu_erf:
+      return bias_forward_range<GeluErf>(x, bias, y, n);
+    case Activation::relu:
+      return bias_forward_range<Relu>(x, bias, y, n);
+  }
+}
+
+ActivationTable<float> table_f32() {
+  return {forward<float>, backward<float>, bias_forward<float>};
+}
+ActivationTable<double> table_f64() {
+  return {forward<double>, backward<double>, bias_forward<double>};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+SINTER_DISPATCH(ActivationTable)
+}  // namespace
+
+template <class T>
+void activation_forward(Stream& stream, Activation f, const T* x, T* y, std::int64_t n) {
+  auto kernel = table<T>().forward;
+  split(stream, n, 4, 64,
+        [&](auto begin, auto end) { kernel(f, x + begin, y + begin, end - begin); });
+}
+
+template <class T>
+void activation_backward(Stream& stream, Activation f, const T* x, const T* dy, T* dx,
+                         std::int64_t n, bool add) {
+  auto kernel = table<T>().backward;
+  split(stream, n, 4, 64, [&](auto begin, auto end) {
+    kernel(f, x + begin, dy + begin, dx + begin, end - begin, add);
+  });
+}
+
+template <class T>
+void bias_activation_forward(Stream& stream, Activation f, T* x, const T* bias, T* y, int rows,
+                             int columns) {
+  auto kernel = table<T>().bias_forward;
+  split_rows(stream, rows, 4 * columns, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r)
+      kernel(f, x + r * columns, bias, y + r * columns, columns);
+  });
+}
+
+#define SINTER_INSTANTIATE(T)                                                                  \
+  template void activation_forward(Stream&, Activation, const T*, T*, std::int64_t);           \
+  template void activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, \
+                                    bool);                                                     \
+  template void bias_activation_forward(Stream&, Activation, T*, const T*, T*, int, int);
+SINTER_INSTANTIATE(float)
+SINTER_INSTANTIATE(double)
+#undef SINTER_INSTANTIATE
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE

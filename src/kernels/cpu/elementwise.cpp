@@ -1,0 +1,194 @@
+#include "sinter/kernels/elementwise.hpp"
+
+#include <cstring>
+
+#include "kernels/cpu/ranges.hpp"
+#include "kernels/cpu/split.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/elementwise.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/simd-inl.hpp"
+
+#ifndef SINTER_ELEMENTWISE_TABLE
+#define SINTER_ELEMENTWISE_TABLE
+namespace sinter::kernel {
+namespace {
+/// What each instruction set provides, on one range of flat arrays.
+template <class T>
+struct ElementwiseTable {
+  void (*fill)(T* y, T value, std::int64_t n);
+  void (*add)(const T* a, const T* b, T* y, std::int64_t n);
+  void (*scale)(const T* x, T factor, T* y, std::int64_t n);
+  void (*column_sum)(const T* x, T* sum, int rows, int columns, std::int64_t stride, bool add);
+};
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+template <class T>
+void fill_range(T* y, T value, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { hn::StoreU(hn::Set(d, value), d, y + i); });
+}
+
+template <class T>
+void add_arrays(const T* a, const T* b, T* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
+  });
+}
+
+template <class T>
+void scale_range(const T* x, T factor, T* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)), d, y + i);
+  });
+}
+
+/// Rows summed in a register before they are added to the total: keeps rounding errors small.
+constexpr int block_rows = 64;
+
+/// The sums of `Vectors` vectors of columns.
+template <int Vectors, class D, class T = Element_of<D>>
+HWY_INLINE void sum_columns(D d, const T* x, T* sum, int rows, std::int64_t stride, bool add) {
+  const auto lanes = std::int64_t(hn::Lanes(d));
+  hn::Vec<D> total[Vectors];
+  for (int v = 0; v < Vectors; ++v) total[v] = add ? hn::LoadU(d, sum + v * lanes) : hn::Zero(d);
+  for (int first = 0; first < rows; first += block_rows) {
+    int end = first + block_rows < rows ? first + block_rows : rows;
+    hn::Vec<D> part[Vectors];
+    for (int v = 0; v < Vectors; ++v) part[v] = hn::Zero(d);
+    for (int r = first; r < end; ++r)
+      for (int v = 0; v < Vectors; ++v)
+        part[v] = hn::Add(part[v], hn::LoadU(d, x + r * stride + v * lanes));
+    for (int v = 0; v < Vectors; ++v) total[v] = hn::Add(total[v], part[v]);
+  }
+  for (int v = 0; v < Vectors; ++v) hn::StoreU(total[v], d, sum + v * lanes);
+}
+
+template <class T>
+void column_sum_range(const T* x, T* sum, int rows, int columns, std::int64_t stride, bool add) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const int lanes = int(hn::Lanes(d));
+  int c = 0;
+  for (; c + 4 * lanes <= columns; c += 4 * lanes)
+    sum_columns<4>(d, x + c, sum + c, rows, stride, add);
+  for (; c + lanes <= columns; c += lanes) sum_columns<1>(d, x + c, sum + c, rows, stride, add);
+  for (; c < columns; ++c) sum_columns<1>(one, x + c, sum + c, rows, stride, add);
+}
+
+template <class T>
+ElementwiseTable<T> make_table() {
+  return {fill_range<T>, add_arrays<T>, scale_range<T>, column_sum_range<T>};
+}
+ElementwiseTable<float> table_f32() { return make_table<float>(); }
+ElementwiseTable<double> table_f64() { return make_table<double>(); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+SINTER_DISPATCH(ElementwiseTable)
+}  // namespace
+
+template <class T>
+void add_range(const T* a, const T* b, T* y, std::int64_t n) {
+  table<T>().add(a, b, y, n);
+}
+
+template <class T>
+void fill(Stream& stream, T* y, T value, std::int64_t n) {
+  auto kernel = table<T>().fill;
+  split_elements(stream, n, [&](auto begin, auto end) { kernel(y + begin, value, end - begin); });
+}
+
+template <class T>
+void copy(Stream& stream, const T* x, T* y, std::int64_t n) {
+  if (x == y) return;
+  split_elements(stream, n, [&](auto begin, auto end) {
+    std::memcpy(y + begin, x + begin, std::size_t(end - begin) * sizeof(T));
+  });
+}
+
+template <class T>
+void add(Stream& stream, const T* a, const T* b, T* y, std::int64_t n) {
+  auto kernel = table<T>().add;
+  split_elements(stream, n, [&](auto begin, auto end) {
+    kernel(a + begin, b + begin, y + begin, end - begin);
+  });
+}
+
+template <class T>
+void scale(Stream& stream, const T* x, T factor, T* y, std::int64_t n) {
+  auto kernel = table<T>().scale;
+  split_elements(stream, n,
+                 [&](auto begin, auto end) { kernel(x + begin, factor, y + begin, end - begin); });
+}
+
+template <class T>
+void accumulate(Stream& stream, const T* a, T* y, std::int64_t n) {
+  add(stream, y, a, y, n);
+}
+
+template <class From, class To>
+void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
+  split_elements(stream, n, [&](auto begin, auto end) {
+    for (auto i = begin; i < end; ++i) y[i] = To(x[i]);
+  });
+}
+
+template <class T>
+void broadcast_rows(Stream& stream, const T* bias, T* y, int rows, int columns) {
+  split_rows(stream, rows, columns, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r)
+      std::memcpy(y + r * columns, bias, std::size_t(columns) * sizeof(T));
+  });
+}
+
+template <class T>
+void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, int columns) {
+  auto kernel = table<T>().add;
+  split_rows(stream, rows, columns, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r)
+      kernel(x + r * columns, bias, y + r * columns, columns);
+  });
+}
+
+template <class T>
+void column_sum(Stream& stream, const T* x, T* sum, int rows, int columns, bool add) {
+  auto kernel = table<T>().column_sum;
+  split_columns(stream, rows, columns, [&](int begin, int end) {
+    kernel(x + begin, sum + begin, rows, end - begin, columns, add);
+  });
+}
+
+#define SINTER_INSTANTIATE(T)                                             \
+  template void fill(Stream&, T*, T, std::int64_t);                       \
+  template void copy(Stream&, const T*, T*, std::int64_t);                \
+  template void add(Stream&, const T*, const T*, T*, std::int64_t);       \
+  template void add_range(const T*, const T*, T*, std::int64_t);          \
+  template void scale(Stream&, const T*, T, T*, std::int64_t);            \
+  template void accumulate(Stream&, const T*, T*, std::int64_t);          \
+  template void broadcast_rows(Stream&, const T*, T*, int, int);          \
+  template void broadcast_add(Stream&, const T*, const T*, T*, int, int); \
+  template void column_sum(Stream&, const T*, T*, int, int, bool);
+SINTER_INSTANTIATE(float)
+SINTER_INSTANTIATE(double)
+#undef SINTER_INSTANTIATE
+template void cast(Stream&, const float*, double*, std::int64_t);
+template void cast(Stream&, const double*, float*, std::int64_t);
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE

@@ -1,0 +1,204 @@
+#include "sinter/kernels/layer_norm.hpp"
+
+#include <cmath>
+
+#include "kernels/cpu/ranges.hpp"
+#include "kernels/cpu/split.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/layer_norm.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/simd-inl.hpp"
+
+#ifndef SINTER_LAYER_NORM_TABLE
+#define SINTER_LAYER_NORM_TABLE
+namespace sinter::kernel {
+namespace {
+
+template <class T>
+struct Gradients {
+  const T* x;
+  const T* dy;
+  const T* dh_in;
+  T* dx;
+  T* dx2;
+  bool add_dx, add_dx2;
+  T* dweight;  // partial sums, always added to
+  T* dbias;
+};
+
+/// What each instruction set provides, on one row.
+template <class T>
+struct LayerNormTable {
+  void (*forward)(const T* x, const T* weight, const T* bias, T* y, T* mean, T* inverse, int width,
+                  T eps);
+  void (*backward)(const Gradients<T>&, const T* weight, T mean, T inverse, int width);
+};
+
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// Σ term(d, i) over a row. The order depends on the width alone.
+template <class T, class Term>
+HWY_INLINE T row_sum(int width, const Term& term) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const int lanes = int(hn::Lanes(d));
+  auto a = hn::Zero(d), b = hn::Zero(d);
+  int i = 0;
+  for (; i + 2 * lanes <= width; i += 2 * lanes) {
+    a = hn::Add(a, term(d, i));
+    b = hn::Add(b, term(d, i + lanes));
+  }
+  for (; i + lanes <= width; i += lanes) a = hn::Add(a, term(d, i));
+  T sum = reduce_sum(d, hn::Add(a, b));
+  for (; i < width; ++i) sum += hn::GetLane(term(one, i));
+  return sum;
+}
+
+template <class T>
+void forward(const T* x, const T* weight, const T* bias, T* y, T* mean_out, T* inverse_out,
+             int width, T eps) {
+  const T mean =
+      row_sum<T>(width, [=](auto d, int i) HWY_ATTR { return hn::LoadU(d, x + i); }) / T(width);
+  const T squares = row_sum<T>(width, [=](auto d, int i) HWY_ATTR {
+    auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+    return hn::Mul(centred, centred);
+  });
+  const T inverse = T(1) / std::sqrt(squares / T(width) + eps);
+  *mean_out = mean;
+  *inverse_out = inverse;
+  for_each<T>(width, [=](auto d, std::int64_t i) HWY_ATTR {
+    auto normal = hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean)), hn::Set(d, inverse));
+    hn::StoreU(hn::MulAdd(normal, hn::LoadU(d, weight + i), hn::LoadU(d, bias + i)), d, y + i);
+  });
+}
+
+/// With n = (x - mean) inverse and e = dy weight: dx = inverse (e - mean(e) - n mean(e n)).
+template <class T>
+void backward(const Gradients<T>& g, const T* weight, T mean, T inverse, int width) {
+  const T* x = g.x;
+  const T* dy = g.dy;
+  auto normal = [=](auto d, std::int64_t i) HWY_ATTR {
+    return hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean)), hn::Set(d, inverse));
+  };
+  auto scaled = [=](auto d, std::int64_t i)
+                    HWY_ATTR { return hn::Mul(hn::LoadU(d, dy + i), hn::LoadU(d, weight + i)); };
+  const T mean_e = row_sum<T>(width, scaled) / T(width);
+  const T mean_en =
+      row_sum<T>(width,
+                 [=](auto d, int i) HWY_ATTR { return hn::Mul(scaled(d, i), normal(d, i)); }) /
+      T(width);
+  if (g.dweight) {
+    for_each<T>(width, [=, dweight = g.dweight, dbias = g.dbias](auto d, std::int64_t i) HWY_ATTR {
+      auto slope = hn::LoadU(d, dy + i);
+      hn::StoreU(hn::MulAdd(slope, normal(d, i), hn::LoadU(d, dweight + i)), d, dweight + i);
+      hn::StoreU(hn::Add(slope, hn::LoadU(d, dbias + i)), d, dbias + i);
+    });
+  }
+  for_each<T>(width, [&](auto d, std::int64_t i) HWY_ATTR {
+    auto centred =
+        hn::NegMulAdd(normal(d, i), hn::Set(d, mean_en), hn::Sub(scaled(d, i), hn::Set(d, mean_e)));
+    auto dx = hn::Mul(centred, hn::Set(d, inverse));
+    if (g.dh_in) dx = hn::Add(dx, hn::LoadU(d, g.dh_in + i));
+    put(d, dx, g.dx + i, g.add_dx);
+    if (g.dx2) put(d, dx, g.dx2 + i, g.add_dx2);
+  });
+}
+
+LayerNormTable<float> table_f32() { return {forward<float>, backward<float>}; }
+LayerNormTable<double> table_f64() { return {forward<double>, backward<double>}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+
+SINTER_DISPATCH(LayerNormTable)
+
+/// Blocks of rows with their own partial sums of dweight and dbias. Their number depends on the
+/// rows alone, so that the sums are the same for every number of threads.
+constexpr int most_blocks = 32;
+constexpr int least_block = 16;
+
+}  // namespace
+
+template <class T, class S>
+void layer_norm_forward(Stream& stream, const T* x, const T* weight, const T* bias, T* y, S* mean,
+                        S* inverse, int rows, int width, double eps) {
+  auto kernel = table<T>().forward;
+  split_rows(stream, rows, width, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r)
+      kernel(x + r * width, weight, bias, y + r * width, mean + r, inverse + r, width, T(eps));
+  });
+}
+
+template <class T, class S>
+void add_layer_norm_forward(Stream& stream, const T* a, const T* b, const T* weight, const T* bias,
+                            T* h, T* y, S* mean, S* inverse, int rows, int width, double eps) {
+  auto kernel = table<T>().forward;
+  split_rows(stream, rows, width, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r) {
+      std::int64_t at = r * width;
+      add_range(a + at, b + at, h + at, width);
+      kernel(h + at, weight, bias, y + at, mean + r, inverse + r, width, T(eps));
+    }
+  });
+}
+
+template <class T, class S>
+void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* mean,
+                         const S* inverse, const T* dy, const T* dh_in, T* dx, T* dx2, bool add_dx,
+                         bool add_dx2, T* dweight, T* dbias, bool add_weights, int rows, int width,
+                         S* scratch) {
+  auto kernel = table<T>().backward;
+  int block = std::max((rows + most_blocks - 1) / most_blocks, least_block);
+  int blocks = (rows + block - 1) / block;
+  split(stream, blocks, std::int64_t{2} * block * width, 1, [&](auto first, auto last) {
+    for (auto b = first; b < last; ++b) {
+      T* partial = dweight ? scratch + b * 2 * width : nullptr;
+      if (partial) std::fill_n(partial, 2 * width, T(0));
+      std::int64_t end = std::min<std::int64_t>((b + 1) * block, rows);
+      for (std::int64_t r = b * block; r < end; ++r) {
+        std::int64_t at = r * width;
+        kernel({x + at, dy + at, dh_in ? dh_in + at : nullptr, dx + at, dx2 ? dx2 + at : nullptr,
+                add_dx, add_dx2, partial, partial ? partial + width : nullptr},
+               weight, mean[r], inverse[r], width);
+      }
+    }
+  });
+  if (!dweight) return;
+  auto combine = [&](T* sum, const T* partials) {
+    if (!add_weights) std::fill_n(sum, width, T(0));
+    for (int b = 0; b < blocks; ++b)
+      add_range(sum, partials + std::int64_t(b) * 2 * width, sum, width);
+  };
+  combine(dweight, scratch);
+  combine(dbias, scratch + width);
+}
+
+#define SINTER_INSTANTIATE(T)                                                                   \
+  template void layer_norm_forward(Stream&, const T*, const T*, const T*, T*, T*, T*, int, int, \
+                                   double);                                                     \
+  template void add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, \
+                                       T*, T*, int, int, double);                               \
+  template void layer_norm_backward(Stream&, const T*, const T*, const T*, const T*, const T*,  \
+                                    const T*, T*, T*, bool, bool, T*, T*, bool, int, int, T*);
+SINTER_INSTANTIATE(float)
+SINTER_INSTANTIATE(double)
+#undef SINTER_INSTANTIATE
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE

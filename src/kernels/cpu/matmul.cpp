@@ -1,0 +1,106 @@
+#include "sinter/kernels/matmul.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "kernels/cpu/gemm.hpp"
+#include "sinter/kernels/elementwise.hpp"
+
+namespace sinter::kernel {
+namespace {
+
+/// Multiplications below which waking another thread costs more than it saves.
+constexpr double grain = 128 * 1024;
+
+/// How c is cut into tiles: `rows` × `columns` of them.
+struct Grid {
+  int rows = 1, columns = 1;
+};
+
+/// The grid of at most `threads` tiles whose tiles read the least.
+Grid choose_grid(int threads, int m, int n, int k) {
+  int most = int(std::clamp(double(m) * n * k / grain, 1.0, double(threads)));
+  Grid best;
+  double least = 0;
+  for (int tiles = most; tiles > most / 2; --tiles) {
+    for (int rows = 1; rows <= tiles; ++rows) {
+      if (tiles % rows) continue;
+      int columns = tiles / rows;
+      double reads = double(m) / rows + double(n) / columns + double(m) * n / tiles / 16;
+      if (least == 0 || reads < least) least = reads, best = {rows, columns};
+    }
+  }
+  return best;
+}
+
+/// Border number i of `parts` on an axis of n, at a multiple of what kernels hold in registers.
+int border(int n, int i, int parts) {
+  constexpr int multiple = 16;
+  if (i == parts) return n;
+  return std::min(int((std::int64_t(n) * i / parts + multiple / 2) / multiple * multiple), n);
+}
+
+/// Rows [first, last) of op(m).
+template <class T>
+Matrix<T> rows_of(Matrix<T> m, int first, int last) {
+  if (m.transposed) return {m.data + first, m.rows, last - first, m.stride, true};
+  return {m.data + first * m.stride, last - first, m.columns, m.stride, false};
+}
+
+/// Columns [first, last) of op(m).
+template <class T>
+Matrix<T> columns_of(Matrix<T> m, int first, int last) {
+  if (m.transposed) return {m.data + first * m.stride, last - first, m.columns, m.stride, true};
+  return {m.data + first, m.rows, last - first, m.stride, false};
+}
+
+template <class T>
+void clear(Matrix<T> c) {
+  for (int r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.stride, c.columns, T(0));
+}
+
+}  // namespace
+
+template <class T>
+void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
+            std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add) {
+  const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
+  if (m <= 0 || n <= 0) return;
+  if (k <= 0) return add ? void() : clear(c);
+  if (!gemm_is_single_threaded) return gemm<T>(a, b, c, add);
+  const Grid grid = choose_grid(stream.threads(), m, n, k);
+  stream.parallel(grid.rows * grid.columns, [&](int tile) {
+    const int i = tile / grid.columns, j = tile % grid.columns;
+    const int top = border(m, i, grid.rows), bottom = border(m, i + 1, grid.rows);
+    const int left = border(n, j, grid.columns), right = border(n, j + 1, grid.columns);
+    if (top < bottom && left < right)
+      gemm<T>(rows_of(a, top, bottom), columns_of(b, left, right),
+              columns_of(rows_of(c, top, bottom), left, right), add);
+  });
+}
+
+double measured_matmul_rate(Stream& stream, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int n = 512;
+  constexpr double flops = 2.0 * n * n * n;
+  std::vector<float> a(n * n, 0.5f), b(n * n, 0.25f), c(n * n);
+  auto since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
+  auto once = [&] {
+    auto start = Clock::now();
+    matmul(stream, dense<const float>(a.data(), n, n), dense<const float>(b.data(), n, n),
+           dense(c.data(), n, n), false);
+    return since(start);
+  };
+  auto start = Clock::now();
+  double best = once();  // also starts the library
+  for (double last = best; since(start) + last < seconds;) best = std::min(best, last = once());
+  return flops / best;
+}
+
+template void matmul(Stream&, Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
+template void matmul(Stream&, Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
+
+}  // namespace sinter::kernel

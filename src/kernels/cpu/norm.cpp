@@ -1,0 +1,120 @@
+#include "sinter/kernels/norm.hpp"
+
+#include "kernels/cpu/split.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/norm.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/simd-inl.hpp"
+
+#ifndef SINTER_NORM_TABLE
+#define SINTER_NORM_TABLE
+namespace sinter::kernel {
+namespace {
+/// What each instruction set provides, on one block.
+template <class T>
+struct NormTable {
+  double (*sum_of_squares)(const T* x, int n);
+  double (*sum)(const T* x, int n);
+};
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// A vector of doubles, from floats or doubles.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_double(D d, const T* x) {
+  if constexpr (sizeof(T) == 8) {
+    return hn::LoadU(d, x);
+  } else {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+  }
+}
+
+template <bool Square, class T>
+double sum_block(const T* x, int n) {
+  const hn::ScalableTag<double> d;
+  const int lanes = int(hn::Lanes(d));
+  auto next = [d](hn::Vec<decltype(d)> sum, const T* at) HWY_ATTR {
+    auto v = load_double(d, at);
+    return Square ? hn::MulAdd(v, v, sum) : hn::Add(v, sum);
+  };
+  auto a = hn::Zero(d), b = a, c = a, e = a;
+  int i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = next(a, x + i);
+    b = next(b, x + i + lanes);
+    c = next(c, x + i + 2 * lanes);
+    e = next(e, x + i + 3 * lanes);
+  }
+  for (; i + lanes <= n; i += lanes) a = next(a, x + i);
+  double sum = reduce_sum(d, hn::Add(hn::Add(a, b), hn::Add(c, e)));
+  for (; i < n; ++i) sum += Square ? double(x[i]) * double(x[i]) : double(x[i]);
+  return sum;
+}
+
+NormTable<float> table_f32() { return {sum_block<true, float>, sum_block<false, float>}; }
+NormTable<double> table_f64() { return {sum_block<true, double>, sum_block<false, double>}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+
+SINTER_DISPATCH(NormTable)
+
+/// Blocks are summed into at most `most_groups` partial sums, whose number and borders depend on n
+/// alone, and these in order.
+constexpr int block_size = 4096;
+constexpr int most_groups = 256;
+
+template <class T>
+double blockwise(Stream& stream, double (*kernel)(const T*, int), const T* x, std::int64_t n) {
+  std::int64_t blocks = (n + block_size - 1) / block_size;
+  std::int64_t groups = std::min<std::int64_t>(blocks, most_groups);
+  double partial[most_groups];
+  split(stream, groups, n / std::max<std::int64_t>(groups, 1), 1, [&](auto first, auto last) {
+    for (auto g = first; g < last; ++g) {
+      double sum = 0;
+      for (auto b = blocks * g / groups; b < blocks * (g + 1) / groups; ++b) {
+        auto at = b * block_size;
+        sum += kernel(x + at, int(std::min<std::int64_t>(n - at, block_size)));
+      }
+      partial[g] = sum;
+    }
+  });
+  double sum = 0;
+  for (int g = 0; g < groups; ++g) sum += partial[g];
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+double sum_of_squares(Stream& stream, const T* x, std::int64_t n) {
+  return blockwise(stream, table<T>().sum_of_squares, x, n);
+}
+
+template <class T>
+double sum(Stream& stream, const T* x, std::int64_t n) {
+  return blockwise(stream, table<T>().sum, x, n);
+}
+
+template double sum_of_squares(Stream&, const float*, std::int64_t);
+template double sum_of_squares(Stream&, const double*, std::int64_t);
+template double sum(Stream&, const float*, std::int64_t);
+template double sum(Stream&, const double*, std::int64_t);
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE

@@ -1,0 +1,110 @@
+// Vector helpers, compiled once for each instruction set: include after hwy/foreach_target.h.
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#if defined(SINTER_SIMD_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINTER_SIMD_INL
+#undef SINTER_SIMD_INL
+#else
+#define SINTER_SIMD_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+using Element_of = hn::TFromD<D>;
+
+/// Calls op(d, i) for the whole vectors of [0, n), then for the single elements that are left.
+template <class T, class Op>
+HWY_INLINE void for_each(std::int64_t n, const Op& op) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const auto lanes = std::int64_t(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) op(d, i);
+  for (; i < n; ++i) op(one, i);
+}
+
+/// c[0] + c[1] x + …
+template <class D, class V, class T, std::size_t N>
+HWY_INLINE V polynomial(D d, V x, const T (&c)[N]) {
+  V y = hn::Set(d, c[N - 1]);
+  for (std::size_t i = N - 1; i-- > 0;) y = hn::MulAdd(y, x, hn::Set(d, c[i]));
+  return y;
+}
+
+/// (2^f - 1) / f on [-1/2, 1/2] to 5e-9 and 8e-18, from interpolation at Chebyshev's points.
+template <class T>
+struct Exp2;
+template <>
+struct Exp2<float> {
+  static constexpr int bits = 23;
+  static constexpr float least = -126, most = 127, round = 12582912.0f;
+  static constexpr std::uint32_t bias = 127;
+  static constexpr float c[] = {0.693147188026228781f,   0.240226507605681269f,
+                                0.0555035711421907782f,  0.00961808255727785149f,
+                                0.00133908633646712344f, 0.000154531629451206902f};
+};
+template <>
+struct Exp2<double> {
+  static constexpr int bits = 52;
+  static constexpr double least = -1022, most = 1023, round = 6755399441055744.0;
+  static constexpr std::uint64_t bias = 1023;
+  static constexpr double c[] = {
+      0.693147180559945309,     0.240226506959100982,   0.0555041086648215943,
+      0.00961812910760688853,   0.00133335581464169353, 0.000154035304417360502,
+      0.0000152527338298361184, 1.32154425879216897e-6, 1.01780624458457735e-7,
+      7.0725859692492237e-9,    4.45496059818651839e-10};
+};
+
+/// 2^x within 1 ulp; 0 where the result would be below the normal numbers, NaN for NaN, and
+/// something huge or infinite where it would overflow.
+template <class D, class V>
+HWY_INLINE V exp2(D d, V x) {
+  using T = Element_of<D>;
+  using E = Exp2<T>;
+  const hn::RebindToUnsigned<D> du;
+  V within = hn::Min(hn::Max(x, hn::Set(d, E::least)), hn::Set(d, E::most));
+  V shifted = hn::Add(within, hn::Set(d, E::round));  // the low bits are the integer part
+  V f = hn::Sub(x, hn::Sub(shifted, hn::Set(d, E::round)));
+  V power = hn::BitCast(
+      d, hn::ShiftLeft<E::bits>(hn::Add(hn::BitCast(du, shifted), hn::Set(du, E::bias))));
+  V y = hn::MulAdd(hn::Mul(f, power), polynomial(d, f, E::c), power);
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, E::least)), y);
+}
+
+/// e^x, with the relative error of 2^x plus |x| ulp.
+template <class D, class V>
+HWY_INLINE V exp(D d, V x) {
+  return exp2(d, hn::Mul(x, hn::Set(d, Element_of<D>(1.44269504088896340736))));
+}
+
+/// The sum of all lanes.
+template <class D, class V>
+HWY_INLINE Element_of<D> reduce_sum(D d, V x) {
+  return hn::GetLane(hn::SumOfLanes(d, x));
+}
+
+template <class D, class V>
+HWY_INLINE Element_of<D> reduce_max(D d, V x) {
+  return hn::GetLane(hn::MaxOfLanes(d, x));
+}
+
+/// Stores value, or adds it to what is there.
+template <class D, class V>
+HWY_INLINE void put(D d, V value, Element_of<D>* to, bool add) {
+  hn::StoreU(add ? hn::Add(hn::LoadU(d, to), value) : value, d, to);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,152 @@
+// Small matrix products held in registers: include after hwy/foreach_target.h.
+#include <hwy/highway.h>
+
+#include "kernels/cpu/simd-inl.hpp"
+
+#if defined(SINTER_TILE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINTER_TILE_INL
+#undef SINTER_TILE_INL
+#else
+#define SINTER_TILE_INL
+#endif
+
+#ifndef SINTER_UNROLL
+#ifdef __clang__
+#define SINTER_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SINTER_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// Rows of a tile: with two vectors of columns, the sums, the columns and one factor fill the
+/// registers well.
+constexpr int tile_rows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
+
+/// A matrix whose element (i, p) is data[i row + p step].
+template <class T>
+struct Strided {
+  const T* data;
+  std::int64_t row, step;
+};
+
+/// sum[i][v] += Σ_p a(i, p) b[p][v], p < depth; rows of b are `b_step` apart.
+template <int Rows, int Vectors, class D, class T = Element_of<D>>
+HWY_INLINE void multiply_tile(D d, Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step,
+                              int depth, hn::Vec<D> (&sum)[Rows][Vectors]) {
+  const int lanes = int(hn::Lanes(d));
+  for (int p = 0; p < depth; ++p) {
+    hn::Vec<D> column[Vectors];
+    SINTER_UNROLL
+    for (int v = 0; v < Vectors; ++v) column[v] = hn::LoadU(d, b + p * b_step + v * lanes);
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      auto factor = hn::Set(d, a.data[i * a.row + p * a.step]);
+      SINTER_UNROLL
+      for (int v = 0; v < Vectors; ++v) sum[i][v] = hn::MulAdd(factor, column[v], sum[i][v]);
+    }
+  }
+}
+
+/// What a product does with c: c = ab, c += ab, or c = c * factor + ab with a factor per column.
+enum class Into { assign, add, scale_and_add };
+
+template <Into into, int Rows, int Vectors, class D, class T = Element_of<D>>
+HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step,
+                              int depth, T* HWY_RESTRICT c, std::int64_t c_row, const T* factors) {
+  const int lanes = int(hn::Lanes(d));
+  hn::Vec<D> sum[Rows][Vectors];
+  SINTER_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    SINTER_UNROLL
+    for (int v = 0; v < Vectors; ++v) {
+      if (into == Into::scale_and_add) {
+        sum[i][v] =
+            hn::Mul(hn::LoadU(d, c + i * c_row + v * lanes), hn::LoadU(d, factors + v * lanes));
+      } else {
+        sum[i][v] = hn::Zero(d);
+      }
+    }
+  }
+  multiply_tile<Rows, Vectors>(d, a, b, b_step, depth, sum);
+  SINTER_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    SINTER_UNROLL
+    for (int v = 0; v < Vectors; ++v)
+      put(d, sum[i][v], c + i * c_row + v * lanes, into == Into::add);
+  }
+}
+
+/// c[i][j] = Σ_p a(i, p) b[p][j] for `rows` rows and `Vectors` vectors of columns.
+template <Into into, int Vectors, class D, class T = Element_of<D>>
+HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t b_step, int depth,
+                           T* c, std::int64_t c_row, const T* factors = nullptr) {
+  int i = 0;
+  auto from = [&](int row) HWY_ATTR { return Strided<T>{a.data + row * a.row, a.row, a.step}; };
+  for (; i + tile_rows <= rows; i += tile_rows)
+    multiply_rows<into, tile_rows, Vectors>(d, from(i), b, b_step, depth, c + i * c_row, c_row,
+                                            factors);
+  for (; i + 2 <= rows; i += 2)
+    multiply_rows<into, 2, Vectors>(d, from(i), b, b_step, depth, c + i * c_row, c_row, factors);
+  for (; i < rows; ++i)
+    multiply_rows<into, 1, Vectors>(d, from(i), b, b_step, depth, c + i * c_row, c_row, factors);
+}
+
+/// Transposes a square of 128-bit rows: to[j][i] = factor * from[i][j].
+template <class T>
+HWY_INLINE void transpose_square(const T* HWY_RESTRICT from, std::int64_t from_row, T factor,
+                                 T* HWY_RESTRICT to, std::int64_t to_row) {
+#if HWY_TARGET == HWY_SCALAR
+  constexpr int n = 16 / sizeof(T);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) to[j * to_row + i] = factor * from[i * from_row + j];
+#else
+  const hn::FixedTag<T, 16 / sizeof(T)> d;
+  auto row = [=](int r) HWY_ATTR {
+    return hn::Mul(hn::LoadU(d, from + r * from_row), hn::Set(d, factor));
+  };
+  const auto a = row(0), b = row(1);
+  if constexpr (sizeof(T) == 8) {
+    hn::StoreU(hn::InterleaveLower(d, a, b), d, to);
+    hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + to_row);
+  } else {
+    const hn::Repartition<double, decltype(d)> pairs;
+    auto wide = [=](auto v) HWY_ATTR { return hn::BitCast(pairs, v); };
+    auto narrow = [=](auto v) HWY_ATTR { return hn::BitCast(d, v); };
+    const auto c = row(2), e = row(3);
+    const auto ab = wide(hn::InterleaveLower(d, a, b)), ab2 = wide(hn::InterleaveUpper(d, a, b));
+    const auto ce = wide(hn::InterleaveLower(d, c, e)), ce2 = wide(hn::InterleaveUpper(d, c, e));
+    hn::StoreU(narrow(hn::InterleaveLower(pairs, ab, ce)), d, to);
+    hn::StoreU(narrow(hn::InterleaveUpper(pairs, ab, ce)), d, to + to_row);
+    hn::StoreU(narrow(hn::InterleaveLower(pairs, ab2, ce2)), d, to + 2 * to_row);
+    hn::StoreU(narrow(hn::InterleaveUpper(pairs, ab2, ce2)), d, to + 3 * to_row);
+  }
+#endif
+}
+
+/// to[j][i] = factor * from[i][j] for i < rows, j < columns.
+template <class T>
+HWY_INLINE void transpose(const T* from, std::int64_t from_row, int rows, int columns, T factor,
+                          T* to, std::int64_t to_row) {
+  constexpr int n = 16 / sizeof(T);
+  for (int i = 0; i < rows; i += n) {
+    const int height = rows - i < n ? rows - i : n;
+    int j = 0;
+    if (height == n)
+      for (; j + n <= columns; j += n)
+        transpose_square(from + i * from_row + j, from_row, factor, to + j * to_row + i, to_row);
+    for (; j < columns; ++j)
+      for (int r = i; r < i + height; ++r) to[j * to_row + r] = factor * from[r * from_row + j];
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
