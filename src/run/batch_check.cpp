@@ -40,10 +40,9 @@ void check_ids(const Model& model, int external, std::span<const std::int32_t> i
              std::to_string(limit) + ". Check the data's vocabulary.");
 }
 
-void check_sequences(const PlanView& plan, const Work& work) {
-  const HostBatch& batch = *work.batch;
-  if (work.sequences < 1) refuse("a batch without sequences. Give at least one.");
-  for (int s = work.first_sequence; s < work.first_sequence + work.sequences; ++s) {
+void check_sequences(const PlanView& plan, const HostBatch& batch) {
+  if (batch.sequences() < 1) refuse("a batch without sequences. Give at least one.");
+  for (int s = 0; s < batch.sequences(); ++s) {
     int length = batch.starts[s + 1] - batch.starts[s];
     if (length < 1 || length > plan.context)
       refuse("sequence " + std::to_string(s) + " has " + std::to_string(length) +
@@ -53,9 +52,8 @@ void check_sequences(const PlanView& plan, const Work& work) {
 
 }  // namespace
 
-void check_batch(const PlanView& plan, const Model& model, const Work& work) {
-  check_sequences(plan, work);
-  const HostBatch& batch = *work.batch;
+void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch) {
+  check_sequences(plan, batch);
   std::size_t ids = 0, values = 0, rows = std::size_t(batch.rows());
   for (int e = 0; e < int(model.externals.size()); ++e) {
     const External& external = model.externals[e];
@@ -70,11 +68,7 @@ void check_batch(const PlanView& plan, const Model& model, const Work& work) {
       refuse("input " + std::to_string(e) + " has " + std::to_string(size) + " numbers, but " +
              std::to_string(rows) + " rows need " +
              std::to_string(rows * std::max<std::size_t>(width, 1)) + ".");
-    if (!width) {
-      std::size_t from = std::size_t(batch.starts[work.first_sequence]);
-      std::size_t to = std::size_t(batch.starts[work.first_sequence + work.sequences]);
-      check_ids(model, e, {batch.ids[next].data() + from, to - from});
-    }
+    if (!width) check_ids(model, e, batch.ids[next]);
     ++next;
   }
 }

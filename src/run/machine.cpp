@@ -87,26 +87,17 @@ void Machine::begin(const Work& work, bool training) {
 }
 
 void Machine::train(const Work& work, Observer* observer) {
-  check_batch(plan_, plan_.model, work);
   begin(work, true);
   run(programs_->training, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
   if (norm_.finite) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
-  check_batch(plan_, plan_.model, work);
   begin(work, false);
   run(programs_->evaluation, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
-  if (programs_->prediction.results.empty())
-    throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
-  check_batch(plan_, plan_.predicting, work);
-  if (work.sequences > plan_.micro)
-    throw ArgumentError("Sinter: " + std::to_string(work.sequences) +
-                        " sequences to predict at once, but the micro-batch has room for " +
-                        std::to_string(plan_.micro) + ". Give fewer at a time.");
   begin(work, false);
   run(programs_->prediction, 1, observer);
 }

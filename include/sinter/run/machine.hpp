@@ -72,8 +72,9 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// One training step, one evaluation (losses only) or one prediction of this rank's part, in
-  /// micro-batches. throws ArgumentError where the batch does not fit the plan.
+  /// One training step or one evaluation (losses only) of this rank's part, in micro-batches; one
+  /// prediction, of at most one micro-batch.
+  /// requires  the batch fits the plan (check_batch)
   void train(const Work&, Observer* = nullptr);
   void evaluate(const Work&, Observer* = nullptr);
   void predict(const Work&, Observer* = nullptr);

@@ -1,0 +1,109 @@
+// Policies' options as data: one generic loop makes flags, printed recipes and manifests.
+#pragma once
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "../concepts.hpp"
+#include "../recipe.hpp"
+#include "../run/machine.hpp"
+
+namespace sinter {
+
+/// One option of a policy. adjustable: it may be changed before the trainer is made; otherwise it is
+/// frozen in the recipe's type. A word is the name of an enumerator.
+struct Option {
+  std::string_view slot, name;
+  bool adjustable;
+  std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
+
+  std::string dotted() const { return std::string(slot) + "." + std::string(name); }
+};
+
+/// The run-time copies of all options of a recipe, starting from those in its type.
+template <class R>
+class OptionSet {
+  template <class P>
+  struct Entry {
+    typename P::Options options = P::options;
+  };
+  template <class P>
+  static auto entry_of() {
+    if constexpr (HasOptions<P>) {
+      return std::tuple<Entry<P>>{};
+    } else {
+      return std::tuple<>{};
+    }
+  }
+  template <class... All>
+  static auto entries_of(Claimants<All...>) {
+    return std::tuple_cat(entry_of<All>()...);
+  }
+
+ public:
+  template <class P>
+  typename P::Options& get() {
+    return std::get<Entry<P>>(entries).options;
+  }
+  /// By slot, for instructions.
+  std::vector<OptionsOf> pointers() {
+    std::vector<OptionsOf> result;
+    visit([&]<class P>(P, auto& options) {
+      result.push_back({&tag_of<typename P::slot>, &options});
+    });
+    return result;
+  }
+  /// Field by field, for people.
+  std::vector<Option> list() {
+    std::vector<Option> result;
+    visit([&]<class P>(P, auto& options) {
+      if constexpr (boost::hana::Struct<std::remove_reference_t<decltype(options)>>::value)
+        add<P>(options, result);
+    });
+    return result;
+  }
+
+ private:
+  template <class... All>
+  void visit_all(Claimants<All...>, auto function) {
+    (
+        [&] {
+          if constexpr (HasOptions<All>) function(All{}, get<All>());
+        }(),
+        ...);
+  }
+  void visit(auto function) { visit_all(typename R::all{}, function); }
+
+  template <class P>
+  static bool is_adjustable(std::string_view name) {
+    if constexpr (requires { P::adjustable; }) {
+      for (std::string_view a : P::adjustable)
+        if (a == name) return true;
+    }
+    return false;
+  }
+  template <class P>
+  static void add(auto& options, std::vector<Option>& result) {
+    boost::hana::for_each(
+        boost::hana::accessors<std::remove_reference_t<decltype(options)>>(), [&](auto accessor) {
+          std::string_view name = boost::hana::first(accessor).c_str();
+          auto& field = boost::hana::second(accessor)(options);
+          Option option{P::slot::name, name, is_adjustable<P>(name), {}};
+          if constexpr (std::is_enum_v<std::remove_reference_t<decltype(field)>>) {
+            option.value = name_of(field);
+          } else {
+            option.value = &field;
+          }
+          result.push_back(option);
+        });
+  }
+
+  decltype(entries_of(typename R::all{})) entries;
+};
+
+}  // namespace sinter

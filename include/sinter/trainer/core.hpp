@@ -1,0 +1,123 @@
+// The trainer without its recipe's type.
+#pragma once
+#include <filesystem>
+
+#include "../data/host_batch.hpp"
+#include "../data/source.hpp"
+#include "outcome.hpp"
+#include "recipe_view.hpp"
+
+namespace sinter {
+
+class CheckpointReader;
+class CheckpointWriter;
+
+/// seed: of initial weights and dropout. threads: of all ranks together; 0: one for each processor.
+struct TrainerSettings {
+  std::uint64_t seed = 0;
+  int threads = 0;
+};
+
+/// A parameter: its name, as the architecture's file has it, its shape, and where it lies.
+struct Parameter {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::int64_t offset;  // in elements of every flat buffer
+  std::int64_t size;
+  Init init;
+  bool decayed;
+};
+
+/// Owns everything that a recipe trains with: threads, ranks, their arenas. No global state: several
+/// may live in one process. One thread at a time may use it.
+class TrainerCore {
+ public:
+  /// Fresh weights of settings.seed.
+  /// throws  ArgumentError where options contradict (global not a multiple of micro × ranks), Error
+  ///         where the machine cannot give the memory
+  TrainerCore(RecipeView recipe, TrainerSettings settings);
+  ~TrainerCore();
+
+  const RecipeView& recipe() const { return recipe_; }
+  const PlanView& plan() const { return *recipe_.plan; }
+  const TrainerSettings& settings() const { return settings_; }
+  /// Steps applied so far.
+  std::int64_t steps() const { return steps_; }
+  /// Sequences that a global batch has.
+  int global_batch() const { return recipe_.global(); }
+
+  /// One optimizer step on one global batch: 1 to global_batch() sequences, split into micro-batches
+  /// and over ranks. The loss is the mean over all predictions of the batch.
+  /// throws  ArgumentError, before anything has changed, where the batch does not fit the recipe
+  Outcome step(const HostBatch& batch);
+
+  /// The loss over any number of sequences. Changes nothing.
+  Loss evaluate(const HostBatch& batch);
+  /// The same over all that is left of a finite source.
+  template <DataSource Source>
+    requires(!std::is_void_v<decltype(std::declval<Source&>().next(std::declval<HostBatch&>()))>)
+  Loss evaluate(Source& source) {
+    Loss loss;
+    HostBatch batch;
+    while (source.next(batch)) loss += evaluate(batch);
+    return loss;
+  }
+
+  /// The model's prediction for each sequence; targets are not asked for.
+  Prediction predict(const HostBatch& batch);
+
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// A copy of a parameter's value, row-major. throws ArgumentError: no such parameter.
+  std::vector<double> parameter(std::string_view name) const;
+  void set_parameter(std::string_view name, std::span<const double> values);
+  /// The gradient of the last step, before clipping.
+  std::vector<double> gradient(std::string_view name) const;
+
+  // ---- files (src/trainer/files.cpp)
+  /// Adds weights, config.json and the state of optimizer and policies to a checkpoint.
+  void add_to(CheckpointWriter& writer) const;
+  /// What a checkpoint's manifest must say of this trainer: recipe, options, step, seed. JSON.
+  std::string info() const;
+  /// Restores all of it: the next step is, bit for bit, that of the trainer that was saved.
+  /// throws FileError, before anything has changed, where the checkpoint is of another recipe
+  void restore(const CheckpointReader& reader);
+  /// A checkpoint folder of its own, atomically.
+  void save(const std::filesystem::path& folder) const;
+  void load(const std::filesystem::path& folder);
+  /// Weights alone, from a checkpoint, run folder, Hugging Face folder or safetensors file; optimizer
+  /// state is fresh. Returns what the user should be told, or nothing.
+  std::string load_weights(const std::filesystem::path& path);
+  /// model.safetensors and, for architectures that Hugging Face has, config.json.
+  void export_to(const std::filesystem::path& folder) const;
+
+  /// For tests: the machine of a rank.
+  Machine& machine(int rank = 0) { return *machines_[rank]; }
+
+ private:
+  class RankThreads;
+
+  void initialise();
+  /// Calls work(rank) on every rank; the first failure of a rank is thrown.
+  void on_ranks(const std::function<void(int)>& work);
+  Work part_of(const HostBatch& batch, int rank) const;
+  const Parameter& find(std::string_view name) const;
+  std::vector<double> read(Space space, std::string_view name) const;
+
+  RecipeView recipe_;
+  TrainerSettings settings_;
+  std::vector<Parameter> parameters_;
+  std::vector<std::unique_ptr<kernel::Stream>> streams_;
+  std::vector<std::unique_ptr<class Communicator>> communicators_;
+  std::vector<std::unique_ptr<Machine>> machines_;
+  std::unique_ptr<RankThreads> threads_;
+  std::int64_t steps_ = 0;
+};
+
+/// Hugging Face's names of all parameters, in the order of the model: unit, node and parameter,
+/// joined by dots. Tied ones belong to their owner.
+std::vector<Parameter> list_parameters(const Model& model);
+
+/// The name of a unit, with its number within a repeat.
+std::string unit_name(const Model& model, int unit);
+
+}  // namespace sinter

@@ -1,0 +1,76 @@
+// A recipe without its type: what the library needs to train it.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "../model/hugging_face.hpp"
+#include "../plan.hpp"
+#include "../reflect/options.hpp"
+
+namespace sinter {
+
+struct RecipeView {
+  std::string name;                   // of the recipe's type
+  std::vector<std::string> policies;  // "slot: type", defaults included
+  const PlanView* plan = nullptr;
+  std::shared_ptr<void> storage;  // of the options
+  std::vector<Option> options;
+  std::vector<OptionsOf> policy_options;
+  std::function<double(std::int64_t step)> learning_rate;
+  std::function<int()> ranks, global;
+  HuggingFace hugging_face;
+  std::string_view data;  // the name of the data policy's kind, as "Bytes"
+};
+
+namespace detail {
+
+/// "Gpt2<{…}>" without namespaces, as the compiler spells types.
+template <class T>
+std::string type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  std::size_t begin = text.find("T = ") + 4;
+  std::size_t end = text.find_first_of(";]", begin);
+  return std::string(text.substr(begin, end - begin));
+}
+template <class T>
+std::string short_type_name() {
+  std::string name = type_name<T>();
+  name = name.substr(0, name.find('<'));
+  return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
+}
+
+template <class... All>
+std::vector<std::string> policy_names(Claimants<All...>) {
+  return {std::string(All::slot::name) + ": " + short_type_name<All>()...};
+}
+
+}  // namespace detail
+
+/// requires  R is ready()
+template <class R>
+RecipeView view_of() {
+  auto options = std::make_shared<OptionSet<R>>();
+  RecipeView view;
+  view.name = detail::short_type_name<R>();
+  view.policies = detail::policy_names(typename R::all{});
+  view.plan = &Plan<R>::view;
+  view.storage = options;
+  view.options = options->list();
+  view.policy_options = options->pointers();
+  using Optimizer = typename R::optimizer;
+  using Schedule = typename R::schedule;
+  view.learning_rate = [o = options.get()](std::int64_t step) {
+    return Optimizer::learning_rate(o->template get<Optimizer>()) *
+           Schedule::factor(o->template get<Schedule>(), step);
+  };
+  view.ranks = [o = options.get()] {
+    return R::parallel::ranks(o->template get<typename R::parallel>());
+  };
+  view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
+  if constexpr (requires { R::model::template hugging_face<R>(); })
+    view.hugging_face = R::model::template hugging_face<R>();
+  view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
+  return view;
+}
+
+}  // namespace sinter

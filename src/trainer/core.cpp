@@ -1,0 +1,159 @@
+#include "sinter/trainer/core.hpp"
+
+#include <thread>
+
+#include "../run/batch_check.hpp"
+#include "rank_threads.hpp"
+#include "sinter/error.hpp"
+#include "sinter/kernels/stream.hpp"
+#include "sinter/parallel/communicator.hpp"
+
+namespace sinter {
+
+namespace {
+
+/// Predictions that the loss is the mean of.
+std::int64_t predictions(const Model& model, const HostBatch& batch) {
+  std::int64_t count = 0;
+  std::size_t ids = 0, values = 0;
+  for (const External& e : model.externals) {
+    if (e.width) {
+      if (e.targets && values < batch.values.size()) count += std::int64_t(batch.rows()) * e.width;
+      ++values;
+      continue;
+    }
+    if (e.targets && ids < batch.ids.size())
+      for (std::int32_t id : batch.ids[ids]) count += id >= 0;
+    ++ids;
+  }
+  return count;
+}
+
+void check_split(const RecipeView& recipe) {
+  int global = recipe.global(), micro = recipe.plan->micro, ranks = recipe.ranks();
+  if (ranks < 1)
+    throw ArgumentError("Sinter: parallel.ranks is " + std::to_string(ranks) +
+                        "; there must be at least one rank.");
+  if (global < 1 || global % (micro * ranks) != 0)
+    throw ArgumentError("Sinter: a global batch of " + std::to_string(global) +
+                        " sequences cannot be split over " + std::to_string(ranks) +
+                        " ranks with micro-batches of " + std::to_string(micro) +
+                        ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
+}
+
+}  // namespace
+
+TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
+    : recipe_(std::move(recipe)), settings_(settings) {
+  check_split(recipe_);
+  int ranks = recipe_.ranks();
+  if (settings_.threads < 0)
+    throw ArgumentError("Sinter: " + std::to_string(settings_.threads) +
+                        " threads were asked for; use 0 for all processors, or a positive number.");
+  if (settings_.threads == 0) settings_.threads = int(std::thread::hardware_concurrency());
+  int each = std::max(1, settings_.threads / ranks);
+  if (ranks == 1) communicators_.push_back(single_rank());
+  if (ranks > 1) communicators_ = thread_ranks(ranks);
+  for (int r = 0; r < ranks; ++r) {
+    streams_.push_back(std::make_unique<kernel::Stream>(each));
+    machines_.push_back(std::make_unique<Machine>(plan(), *streams_[r], *communicators_[r],
+                                                  recipe_.policy_options));
+  }
+  threads_ = std::make_unique<RankThreads>(ranks);
+  parameters_ = list_parameters(plan().model);
+  initialise();
+}
+
+TrainerCore::~TrainerCore() = default;
+
+void TrainerCore::on_ranks(const std::function<void(int)>& work) {
+  const auto& errors = threads_->run([&](int rank) {
+    try {
+      work(rank);
+    } catch (...) {
+      communicators_[rank]->abort();  // whoever waits for this rank must not wait for ever
+      throw;
+    }
+  });
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+/// Ranks take consecutive sequences, so that a sequence's place in the global batch does not depend
+/// on the split.
+Work TrainerCore::part_of(const HostBatch& batch, int rank) const {
+  std::int64_t n = batch.sequences(), ranks = std::int64_t(machines_.size());
+  Work work;
+  work.batch = &batch;
+  work.first_sequence = int(n * rank / ranks);
+  work.sequences = int(n * (rank + 1) / ranks) - work.first_sequence;
+  return work;
+}
+
+Outcome TrainerCore::step(const HostBatch& batch) {
+  std::int64_t count = predictions(plan().model, batch);
+  int sequences = batch.sequences(), ranks = int(machines_.size());
+  if (sequences < ranks || sequences > global_batch())
+    throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
+                        " sequences; the recipe's step takes " + std::to_string(ranks) + " to " +
+                        std::to_string(global_batch()) + ".");
+  if (count == 0)
+    throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
+  check_batch(plan(), plan().model, batch);
+  double rate = recipe_.learning_rate(steps_ + 1);
+  on_ranks([&](int rank) {
+    Work work = part_of(batch, rank);
+    work.step = steps_ + 1;
+    work.seed = settings_.seed;
+    work.loss_weight = 1 / double(count);
+    work.learning_rate = rate;
+    machines_[rank]->train(work);
+  });
+  Loss loss{machines_[0]->loss_sum(), count};
+  const Norm& norm = machines_[0]->norm();
+  if (!norm.finite) return Skipped{loss, norm.value};
+  ++steps_;
+  return Applied{loss, norm.value, rate};
+}
+
+Loss TrainerCore::evaluate(const HostBatch& batch) {
+  check_batch(plan(), plan().model, batch);
+  Loss loss{0, predictions(plan().model, batch)};
+  on_ranks([&](int rank) {
+    Work work = part_of(batch, rank);
+    work.seed = settings_.seed;
+    if (work.sequences > 0) machines_[rank]->evaluate(work);
+  });
+  for (int rank = 0; rank < int(machines_.size()); ++rank)
+    if (part_of(batch, rank).sequences > 0) loss.sum += machines_[rank]->loss_sum();
+  return loss;
+}
+
+Prediction TrainerCore::predict(const HostBatch& batch) {
+  if (plan().predicting.results.empty())
+    throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
+  check_batch(plan(), plan().predicting, batch);
+  Prediction prediction;
+  for (int first = 0; first < batch.sequences(); first += plan().micro) {
+    Work work;
+    work.batch = &batch;
+    work.first_sequence = first;
+    work.sequences = std::min(plan().micro, batch.sequences() - first);
+    machines_[0]->predict(work);
+    int rows = 0;
+    const void* values = machines_[0]->result(0, rows, prediction.columns);
+    std::int64_t size = std::int64_t(rows) * prediction.columns;
+    bool wide = plan().predicting.sizes.element[int(Type::compute)] == Element::f64;
+    if (wide) {
+      auto* from = static_cast<const double*>(values);
+      prediction.values.insert(prediction.values.end(), from, from + size);
+    } else {
+      auto* from = static_cast<const float*>(values);
+      prediction.values.insert(prediction.values.end(), from, from + size);
+    }
+    prediction.rows += rows;
+  }
+  return prediction;
+}
+
+}  // namespace sinter
