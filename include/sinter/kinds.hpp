@@ -5,12 +5,12 @@
 namespace sinter {
 
 /// How they run (src/run/kinds.cpp).
-namespace run {
+namespace executes {
 void nothing(Machine&, const Bound&);
 void load(Machine&, const Bound&);
 void calls(Machine&, const Bound&);
 void loss(Machine&, const Bound&);
-}  // namespace run
+}  // namespace executes
 
 namespace touches {
 
@@ -69,22 +69,22 @@ constexpr void range(const Model& model, const Instruction& i, Use use, Space sp
 
 }  // namespace touches
 
-inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, run::calls, Role::none,
+inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls, Role::none,
                               calls_of(Phase::forward)};
-inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, run::calls, Role::none,
+inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls, Role::none,
                               calls_of(Phase::recompute)};
-inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, run::calls, Role::none,
+inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls, Role::none,
                               calls_of(Phase::backward)};
-inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, run::calls, Role::none,
+inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, executes::calls, Role::none,
                               calls_of(Phase::evaluate)};
 /// Puts the next micro-batch into the inputs.
-inline constexpr Kind load{"load", touches::load, run::load};
+inline constexpr Kind load{"load", touches::load, executes::load};
 /// Adds the losses of a unit to the sum of the step.
-inline constexpr Kind take_loss{"loss", touches::loss, run::loss, Role::loss};
+inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::loss};
 /// Keeps a value (what: its number) until the program ends.
-inline constexpr Kind result{"result", touches::result, run::nothing};
-inline constexpr Kind loop{"loop", touches::nothing, run::nothing, Role::loop};
-inline constexpr Kind end_loop{"end", touches::nothing, run::nothing, Role::end};
+inline constexpr Kind result{"result", touches::result, executes::nothing};
+inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
+inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
 
 /// For each micro-batch forward everything and backward everything; then norm and update. The two
 /// kinds are those of the recipe's clipping and optimizer.

@@ -78,9 +78,7 @@ ReadAhead::~ReadAhead() { stop(); }
 void ReadAhead::start() {
   Queue& q = *queue;
   q.handed_out = q.origin.state();
-  q.head = q.filled = 0;
   q.stopping = q.ended = false;
-  q.failure = nullptr;
   q.thread = std::thread([&q] { q.work(); });
 }
 

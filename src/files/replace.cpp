@@ -44,14 +44,19 @@ void discard(const fs::path& path) {
   fs::remove_all(path, ignored);
 }
 
-void replace_by_exchange(const fs::path& fresh, const fs::path& target) {
+/// Syncs the folder that holds `target`; if that fails, `undo` puts the names back.
+void sync_or_undo(const fs::path& target, auto undo) {
   try {
     fsync_folder(parent_folder(target));
   } catch (...) {
-    exchange_paths(fresh, target);
+    undo();
     throw;
   }
-  discard(fresh);  // what was at `target`
+}
+
+void rename_durably(const fs::path& fresh, const fs::path& target) {
+  rename_path(fresh, target);
+  sync_or_undo(target, [&] { rename_path(target, fresh); });
 }
 
 void replace_in_two_steps(const fs::path& fresh, const fs::path& target) {
@@ -59,13 +64,7 @@ void replace_in_two_steps(const fs::path& fresh, const fs::path& target) {
   remove_path(old);
   rename_path(target, old);
   try {
-    rename_path(fresh, target);
-    try {
-      fsync_folder(parent_folder(target));
-    } catch (...) {
-      rename_path(target, fresh);
-      throw;
-    }
+    rename_durably(fresh, target);
   } catch (...) {
     rename_path(old, target);
     throw;
@@ -140,10 +139,10 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
 void replace_folder(const fs::path& fresh, const fs::path& target, bool exchange) {
   if (!is_there(target)) {
-    rename_path(fresh, target);
-    fsync_folder(parent_folder(target));
+    rename_durably(fresh, target);
   } else if (exchange && exchange_paths(fresh, target)) {
-    replace_by_exchange(fresh, target);
+    sync_or_undo(target, [&] { exchange_paths(fresh, target); });
+    discard(fresh);  // what was at `target`
   } else {
     replace_in_two_steps(fresh, target);
   }

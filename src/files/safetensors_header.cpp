@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -195,8 +196,8 @@ std::uint64_t checked_bytes(const TensorInfo& tensor, const std::string& file) {
 /// The tensors cover [0, data_bytes) without gap or overlap, each as large as its shape says.
 void check_layout(std::vector<TensorInfo>& tensors, std::uint64_t data_bytes,
                   const std::string& file) {
-  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   std::uint64_t at = 0;
   for (const TensorInfo& tensor : tensors) {

@@ -9,7 +9,7 @@
 #include "sinter/plan_view.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter::run {
+namespace sinter::executes {
 
 void nothing(Machine&, const Bound&) {}
 
@@ -21,7 +21,7 @@ void calls(Machine&, const Bound& bound) {
 
 void loss(Machine& machine, const Bound& bound) { machine.take_loss(bound); }
 
-}  // namespace sinter::run
+}  // namespace sinter::executes
 
 namespace sinter {
 

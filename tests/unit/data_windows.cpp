@@ -69,44 +69,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A foreign store of tokens: 16-bit numbers in two shards, and a fault on demand.
-struct TwoShards {
-  std::vector<std::uint16_t> first, second;
-  mutable int reads_until_fault = -1;
-  std::int64_t size() const { return std::int64_t(first.size() + second.size()); }
-  void read(std::int64_t begin, std::span<std::int32_t> out) const {
-    if (reads_until_fault >= 0 && reads_until_fault-- == 0) throw FileError("a shard is gone");
-    for (auto& token : out) {
-      token = begin < std::int64_t(first.size()) ? first[begin] : second[begin - first.size()];
-      ++begin;
-    }
-  }
-  std::uint64_t hash() const { return 77; }
-};
-static_assert(TokenStore<TwoShards>);
-
 }  // namespace
-
-TEST_CASE("token view: 8, 16 and 32 bits and a store of one's own read the same") {
-  const std::vector<unsigned char> bytes{0, 255, 7, 128, 9};
-  const std::vector<std::uint16_t> halves{0, 255, 7, 128, 9};
-  const Tokens words{0, 255, 7, 128, 9};
-  const TwoShards shards{{0, 255}, {7, 128, 9}};
-  for (const TokenView view :
-       {TokenView(bytes), TokenView(halves), TokenView(words), TokenView(shards)}) {
-    CHECK(view.size() == 5);
-    Tokens out(3);
-    view.read(1, out);
-    CHECK(out == Tokens{255, 7, 128});
-  }
-  CHECK(TokenView(bytes).unit() == "bytes");
-  CHECK(TokenView(words).unit() == "tokens");
-  auto other = bytes;
-  CHECK(TokenView(other).hash() == TokenView(bytes).hash());
-  other[4] ^= 1;
-  CHECK(TokenView(other).hash() != TokenView(bytes).hash());
-  CHECK(TokenView(shards).hash() == 77);
-}
 
 TEST_CASE("windows: how many are whole") {
   CHECK(whole_windows(0, 4) == 0);
@@ -134,10 +97,13 @@ TEST_CASE("sequential windows: row r of micro-batch m in step s is window s·glo
   CHECK(source.state().position == 12);
 }
 
-TEST_CASE("sequential windows: a text that just fills one batch, and one token less") {
+TEST_CASE("sequential windows: a text that just fills one or two batches, and one token less") {
   const Tokens text = places(3 * 4 + 1);
   SequentialWindows source(text, {.context = 4, .sequences = 3});
   CHECK(firsts(source, 2, 4) == Tokens{0, 4, 8, 0, 4, 8});
+  const Tokens twice = places(6 * 4 + 1);
+  SequentialWindows two_batches(twice, {.context = 4, .sequences = 3});
+  CHECK(firsts(two_batches, 3, 4) == Tokens{0, 4, 8, 12, 16, 20, 0, 4, 8});
   const std::span<const std::int32_t> shorter = std::span(text).first(12);
   const auto text_of_error =
       refusal([&] { SequentialWindows(shorter, {.context = 4, .sequences = 3}); });
@@ -333,20 +299,6 @@ TEST_CASE("windows: shapes that make no sense are refused") {
     CHECK_FALSE(refusal([&] { ShuffledWindows(text, shape, 0); }).empty());
     CHECK_FALSE(refusal([&] { EvaluationWindows(text, shape); }).empty());
   }
-}
-
-TEST_CASE("windows: a store that fails leaves the position where it was") {
-  TwoShards shards{{}, {}};
-  for (int i = 0; i < 40; ++i) (i < 13 ? shards.first : shards.second).push_back(std::uint16_t(i));
-  ShuffledWindows source{TokenView(shards), {.context = 3, .sequences = 8}, 5};
-  firsts(source, 1, 3);
-  ShuffledWindows undisturbed = source;
-  const auto before = source.state();
-  HostBatch batch;
-  shards.reads_until_fault = 11;  // after the epoch's end in this batch
-  CHECK_THROWS_AS(source.next(batch), FileError);
-  CHECK(source.state() == before);
-  CHECK(firsts(source, 5, 3) == firsts(undisturbed, 5, 3));
 }
 
 TEST_CASE("windows: a batch that is filled again allocates nothing") {

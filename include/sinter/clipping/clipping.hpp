@@ -11,7 +11,7 @@ constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
 }
 }  // namespace touches
 
-namespace run {
+namespace executes {
 /// Yields the norm of all gradients, whether it and the loss are finite, and the scale that
 /// `update` obeys.
 template <class Clipping>
@@ -20,9 +20,9 @@ void norm(Machine& machine, const Bound&) {
   if (norm.finite) norm.scale = Clipping::scale(machine.options<Clipping>(), norm.value);
   machine.set_norm(norm);
 }
-}  // namespace run
+}  // namespace executes
 
 template <class Clipping>
-inline constexpr Kind norm_kind{"norm", touches::norm, run::norm<Clipping>, Role::norm};
+inline constexpr Kind norm_kind{"norm", touches::norm, executes::norm<Clipping>, Role::norm};
 
 }  // namespace sinter

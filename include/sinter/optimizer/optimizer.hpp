@@ -32,7 +32,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
 }
 }  // namespace touches
 
-namespace run {
+namespace executes {
 /// Advances a range of groups by Optimizer::update, unless the norm was not finite.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
@@ -59,10 +59,10 @@ void update(Machine& machine, const Bound& bound) {
     Optimizer::update(machine.options<Optimizer>(), stretch);
   }
 }
-}  // namespace run
+}  // namespace executes
 
 template <class Optimizer, class Precision>
 inline constexpr Kind update_kind{"update", touches::update<Optimizer>,
-                                  run::update<Optimizer, Precision>, Role::update};
+                                  executes::update<Optimizer, Precision>, Role::update};
 
 }  // namespace sinter

@@ -22,7 +22,7 @@ constexpr void await_reduce(const Model& model, const Instruction& i, TouchList&
 }
 }  // namespace touches
 
-namespace run {
+namespace executes {
 template <class Gradient>
 void reduce(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
@@ -38,13 +38,13 @@ void await_reduce(Machine& machine, const Bound& bound) {
     if (FlatRange range = machine.flat_range(i.what, i.count, decayed); range.size > 0)
       machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + range.first);
 }
-}  // namespace run
+}  // namespace executes
 
 template <class Gradient>
-inline constexpr Kind reduce_kind{"reduce", touches::reduce, run::reduce<Gradient>, Role::reduce};
+inline constexpr Kind reduce_kind{"reduce", touches::reduce, executes::reduce<Gradient>, Role::reduce};
 template <class Gradient>
 inline constexpr Kind await_reduce_kind{"await reduce", touches::await_reduce,
-                                        run::await_reduce<Gradient>};
+                                        executes::await_reduce<Gradient>};
 
 /// Data parallel (Li et al. 2020): every rank has the whole model and a part of the global batch. In
 /// the last micro-batch a bucket of gradients is reduced as soon as it is final, beside the rest of
