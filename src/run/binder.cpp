@@ -1,5 +1,7 @@
 #include "binder.hpp"
 
+#include <set>
+
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -26,6 +28,7 @@ class Binder {
   int numbers;
   std::vector<Cell> cells;
   std::vector<int> first_call;  // by position, once bound
+  std::set<const void*> given;  // gradients of parameters that have a contribution
 
  public:
   BoundProgram bound;
@@ -138,18 +141,22 @@ class Binder {
       call.dy[k] = operand(u, step.dy[k]);
     }
     for (int k = 0; k < layer.saved_count; ++k) call.saved[k] = operand(u, step.saved[k]);
-    bind_parameters(call, node.tied ? model.units[u].tied : u, node);
+    bind_parameters(call, node.tied ? model.units[u].tied : u, node, step.backward);
     call.scratch = operand(u, step.scratch).data;
     call.now = &now;
     call.place = std::uint32_t(u) * 256 + std::uint32_t(step.node);
     return call;
   }
 
-  void bind_parameters(Call& call, int group, const Node& node) {
+  /// A group is open from the first contribution to any of its parameters (a tied layer may give to
+  /// one of them alone), so whether a call assigns or adds is kept for each parameter.
+  void bind_parameters(Call& call, int group, const Node& node, bool backward) {
     for (int k = 0; k < node.layer->param_count; ++k) {
       call.weights[k] = parameter(model.weights, group, node, k);
+      if (!backward) continue;
       call.gradients[k] = parameter(Space::gradient, group, node, k);
-      if (cell(Space::gradient, group).add) call.gradients[k].put = Slot::add;
+      bool first = given.insert(call.gradients[k].data).second;
+      call.gradients[k].put = first ? Slot::assign : Slot::add;
     }
   }
   Slot parameter(Space space, int group, const Node& node, int k) {
