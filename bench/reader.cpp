@@ -1,0 +1,195 @@
+// Does a training step wait for its data? A step of fixed work takes its batches once from the
+// source itself and once from a BackgroundReader, in turns, and the time it waits is counted.
+//
+// The step keeps one thread or all cores busy, as kernels do, so that the reader has to share them.
+// Sources: windows of a text in memory; the same where each batch takes 60 % of a step longer (a
+// slow disk or tokeniser); the same where every 64th batch takes 3 steps longer.
+#include "sinter/data/reader.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sinter/data/windows.hpp"
+
+using namespace sinter;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+/// `count` dependent multiplications; the result keeps the compiler from dropping them.
+std::uint64_t work(std::int64_t count, std::uint64_t x) {
+  for (std::int64_t i = 0; i < count; ++i) x = x * 6364136223846793005u + 1442695040888963407u;
+  return x;
+}
+
+/// A step: the same work on each of its threads, which sleep in between.
+class Step {
+  std::int64_t count;
+  std::atomic<std::uint64_t> round{0}, done{0}, sink{0};
+  std::atomic<bool> over{false};
+  std::vector<std::thread> helpers;
+
+ public:
+  Step(std::int64_t count_, int threads) : count(count_) {
+    for (int t = 1; t < threads; ++t) helpers.emplace_back([this] { help(); });
+  }
+  ~Step() {
+    over = true;
+    ++round, round.notify_all();
+    for (auto& thread : helpers) thread.join();
+  }
+
+  void operator()() {
+    const std::uint64_t expected = done + helpers.size();
+    ++round, round.notify_all();
+    sink ^= work(count, round);
+    for (auto seen = done.load(); seen != expected; seen = done.load()) done.wait(seen);
+  }
+
+ private:
+  void help() {
+    for (std::uint64_t seen = 0;;) {
+      round.wait(seen);
+      seen = round;
+      if (over) return;
+      sink ^= work(count, seen);
+      ++done, done.notify_all();
+    }
+  }
+};
+
+/// How much work takes one second on one core that is free.
+double work_per_second() {
+  const std::int64_t count = 2'000'000;
+  double best = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    const auto begin = Clock::now();
+    volatile std::uint64_t sink = work(count, std::uint64_t(i));
+    (void)sink;
+    best = std::min(best, seconds(Clock::now() - begin));
+  }
+  return double(count) / best;
+}
+
+struct Delay {
+  const char* name;
+  double each, sometimes;  // steps that a batch takes longer; `sometimes`: every 64th
+};
+
+struct DelayedWindows {
+  ShuffledWindows windows;
+  double each, sometimes;  // seconds
+  int batch_number = 0;
+
+  bool next(HostBatch& batch) {
+    const double delay = each + (++batch_number % 64 == 0 ? sometimes : 0);
+    if (delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
+    return windows.next(batch);
+  }
+  SamplerState state() const { return windows.state(); }
+  void restore(const SamplerState& state) { windows.restore(state); }
+};
+
+struct Measured {
+  double total = 0, waited = 0, longest = 0;
+  int steps = 0;
+
+  void add(double wait, double both) {
+    total += both, waited += wait, ++steps;
+    longest = std::max(longest, wait);
+  }
+};
+
+/// Takes `steps` batches by `next`, of which waited() says how long they were waited for.
+void block(Step& step, int steps, auto next, auto waited, Measured& measured) {
+  HostBatch batch;
+  for (int s = -4; s < steps; ++s) {  // four to warm up
+    const auto begin = Clock::now();
+    const double before = waited();
+    next(batch);
+    const double wait = waited() - before;
+    step();
+    if (s >= 0) measured.add(wait, seconds(Clock::now() - begin));
+  }
+}
+
+void row(TokenView text, WindowShape shape, double step_seconds, int threads, Delay delay,
+         int steps, double rate) {
+  const DelayedWindows source{ShuffledWindows(text, shape, 1), delay.each * step_seconds,
+                              delay.sometimes * step_seconds};
+  DelayedWindows direct = source;
+  BackgroundReader<DelayedWindows> reader(source);
+  Step step(std::int64_t(step_seconds * rate), threads);
+  Measured without, with;
+  double spent = 0;
+  for (int turn = 0; turn < 4; ++turn) {
+    block(
+        step, steps / 4,
+        [&](HostBatch& batch) {
+          const auto begin = Clock::now();
+          direct.next(batch);
+          spent += seconds(Clock::now() - begin);
+        },
+        [&] { return spent; }, without);
+    block(
+        step, steps / 4, [&](HostBatch& batch) { reader.next(batch); },
+        [&] { return reader.waited_seconds(); }, with);
+  }
+  std::printf("| %s | %d × %d | %.0f ms | %d | %.2f %% | %.3f ms | %.3f %% | %.3f ms | %.3f ms |\n",
+              delay.name, shape.sequences, shape.context, step_seconds * 1e3, threads,
+              100 * without.waited / without.total, 1e3 * without.total / without.steps,
+              100 * with.waited / with.total, 1e3 * with.total / with.steps, 1e3 * with.longest);
+  std::fflush(stdout);
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "an unknown processor";
+}
+
+std::vector<unsigned char> random_text(std::size_t size) {
+  std::vector<unsigned char> text(size);
+  std::uint64_t x = 1;
+  for (auto& byte : text) byte = static_cast<unsigned char>((x = work(1, x)) >> 56);
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int steps = argc > 1 ? std::atoi(argv[1]) : 400;
+  if (argc > 2 || steps < 4) {
+    std::fprintf(stderr, "usage: %s [STEPS]\nSTEPS: per row and way of reading, at least 4\n",
+                 argv[0]);
+    return 2;
+  }
+  const auto text = random_text(std::size_t{256} << 20);
+  const int cores = int(std::max(1u, std::thread::hardware_concurrency()));
+  const double rate = work_per_second();
+  std::printf(
+      "Time that a step waits for its batch. %s, %d cores; 256 MiB of text; %d steps a row;\n"
+      "`./sinter bench reader %d`\n\n"
+      "| source | batch | step | its threads | waits, direct | step + wait | waits, reader | "
+      "step + wait | longest wait |\n|---|---|---|---|---|---|---|---|---|\n",
+      processor().c_str(), cores, steps, steps);
+  const Delay none{"in memory", 0, 0}, slow{"slow", 0.6, 0}, uneven{"uneven", 0, 3};
+  std::vector<int> thread_counts{1};
+  if (cores > 1) thread_counts.push_back(cores);
+  for (double step : {0.001, 0.005})
+    for (WindowShape shape : {WindowShape{128, 8}, WindowShape{1024, 64}})
+      for (int threads : thread_counts) row(text, shape, step, threads, none, steps, rate);
+  for (double step : {0.001, 0.005})
+    for (const Delay& delay : {slow, uneven})
+      row(text, {.context = 1024, .sequences = 64}, step, cores, delay, steps, rate);
+}
