@@ -208,9 +208,15 @@ TEST_CASE("byte corpus: files and folders without the right to read") {
   fs::permissions(folder / "u/closed", fs::perms::none);
   const bool root = geteuid() == 0;  // who may read anything: be nobody for a moment
   if (root) REQUIRE(seteuid(65534) == 0);
+  std::error_code error;
+  const bool reachable = fs::exists(folder.path, error);
   const auto file = refusal({folder / "t"}), below = refusal({folder / "u"});
   if (root) REQUIRE(seteuid(0) == 0);
   fs::permissions(folder / "u/closed", fs::perms::all);
+  if (!reachable) {
+    MESSAGE("skipped: nobody may enter the temporary folder");
+    return;
+  }
   CHECK(contains(file, folder / "t/secret"));
   CHECK(contains(file, "right to read"));
   CHECK(contains(below, folder / "u/closed"));
