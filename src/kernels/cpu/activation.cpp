@@ -50,9 +50,11 @@ struct GeluTanh {
     constexpr double c = 2 * 0.79788456080286535588;
     V e = exp2(d, negative_exponent(d, x));
     V s = hn::Div(hn::Set(d, T(1)), hn::Add(e, hn::Set(d, T(1))));
-    V square = hn::Min(hn::Mul(x, x), hn::Set(d, T(1e4)));  // beyond, the slope is 0 or 1
+    const V square = hn::Mul(x, x);
     V du = hn::MulAdd(square, hn::Set(d, T(c * 3 * 0.044715)), hn::Set(d, T(c)));
-    return hn::MulAdd(hn::Mul(hn::Mul(x, du), hn::Mul(e, s)), s, s);
+    V bend = hn::Mul(hn::Mul(hn::Mul(x, du), hn::Mul(e, s)), s);
+    // Beyond |x| = 100 it is zero, and the product could be infinity times zero.
+    return hn::Add(s, hn::IfThenZeroElse(hn::Gt(square, hn::Set(d, T(1e4))), bend));
   }
 };
 

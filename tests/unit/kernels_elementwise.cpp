@@ -1,0 +1,106 @@
+#include "sinter/kernels/elementwise.hpp"
+
+#include "kernels_support.hpp"
+
+namespace kernel = sinter::kernel;
+using namespace sinter::testing;
+using kernel::Stream;
+
+namespace {
+constexpr std::int64_t sizes[] = {0, 1, 3, 17, 64, 1000, 70001};
+}
+
+TEST_CASE_TEMPLATE("flat arrays", T, float, double) {
+  on_every_instruction_set([] {
+    for (auto n : sizes) {
+      CAPTURE(n);
+      auto a = normal_values<T>(n, 1), b = normal_values<T>(n, 2);
+      auto expect = [&](auto compute, auto want) {
+        auto got = same_on_all_threads(compute);
+        std::vector<T> wanted(n);
+        for (std::int64_t i = 0; i < n; ++i) wanted[i] = want(i);
+        CHECK(same_bits(got, wanted));
+      };
+      std::vector<T> y(n);
+      expect([&](Stream& s) { return kernel::fill(s, y.data(), T(3), n), y; },
+             [](auto) { return T(3); });
+      expect([&](Stream& s) { return kernel::copy(s, a.data(), y.data(), n), y; },
+             [&](auto i) { return a[i]; });
+      expect([&](Stream& s) { return kernel::add(s, a.data(), b.data(), y.data(), n), y; },
+             [&](auto i) { return a[i] + b[i]; });
+      expect([&](Stream& s) { return kernel::scale(s, a.data(), T(0.3), y.data(), n), y; },
+             [&](auto i) { return a[i] * T(0.3); });
+      expect(
+          [&](Stream& s) {
+            y = b;
+            return kernel::accumulate(s, a.data(), y.data(), n), y;
+          },
+          [&](auto i) { return b[i] + a[i]; });
+      expect(
+          [&](Stream& s) {
+            y = b;
+            return kernel::add(s, a.data(), y.data(), y.data(), n), y;  // in place
+          },
+          [&](auto i) { return a[i] + b[i]; });
+    }
+  });
+}
+
+TEST_CASE("cast rounds to nearest, either way") {
+  auto doubles = normal_values<double>(70001, 1);
+  std::vector<float> floats(70001);
+  std::vector<double> back(70001);
+  Stream stream(2);
+  kernel::cast(stream, doubles.data(), floats.data(), 70001);
+  kernel::cast(stream, floats.data(), back.data(), 70001);
+  for (int i = 0; i < 70001; ++i) {
+    REQUIRE(floats[i] == float(doubles[i]));
+    REQUIRE(back[i] == double(floats[i]));
+  }
+}
+
+TEST_CASE_TEMPLATE("rows", T, float, double) {
+  on_every_instruction_set([] {
+    for (int rows : {0, 1, 3, 17, 300})
+      for (int columns : {1, 3, 17, 48, 130}) {
+        CAPTURE(rows);
+        CAPTURE(columns);
+        auto x = normal_values<T>(rows * columns, 1), bias = normal_values<T>(columns, 2);
+        std::vector<T> y(rows * columns);
+        auto spread = same_on_all_threads([&](Stream& s) {
+          return kernel::broadcast_rows(s, bias.data(), y.data(), rows, columns), y;
+        });
+        auto sums = same_on_all_threads([&](Stream& s) {
+          y = x;
+          return kernel::broadcast_add(s, y.data(), bias.data(), y.data(), rows, columns), y;
+        });
+        for (int i = 0; i < rows * columns; ++i) {
+          REQUIRE(spread[i] == bias[i % columns]);
+          REQUIRE(sums[i] == x[i] + bias[i % columns]);
+        }
+      }
+  });
+}
+
+TEST_CASE_TEMPLATE("column_sum", T, float, double) {
+  on_every_instruction_set([] {
+    for (int rows : {0, 1, 3, 17, 64, 65, 1000})
+      for (int columns : {1, 3, 17, 48, 130})
+        for (bool add : {false, true}) {
+          CAPTURE(rows);
+          CAPTURE(columns);
+          CAPTURE(add);
+          auto x = normal_values<T>(rows * columns, 1), before = normal_values<T>(columns, 2);
+          auto got = same_on_all_threads([&](Stream& s) {
+            auto sum = before;
+            return kernel::column_sum(s, x.data(), sum.data(), rows, columns, add), sum;
+          });
+          for (int c = 0; c < columns; ++c) {
+            double want = add ? before[c] : 0, size = std::abs(want);
+            for (int r = 0; r < rows; ++r)
+              want += x[r * columns + c], size += std::abs(x[r * columns + c]);
+            CHECK(std::abs(got[c] - want) <= 2 * std::sqrt(rows + 1) * epsilon<T>() * size);
+          }
+        }
+  });
+}

@@ -1,0 +1,121 @@
+#include "sinter/kernels/matmul.hpp"
+
+#include "kernels_support.hpp"
+
+namespace kernel = sinter::kernel;
+using namespace sinter::testing;
+using kernel::Matrix;
+
+namespace {
+
+/// A stored matrix that takes part as rows × columns, with room beside it.
+template <class T>
+struct Operand {
+  std::vector<T> data;
+  Matrix<T> matrix;
+
+  Operand(int rows, int columns, bool transposed, int room, std::uint64_t seed) {
+    if (transposed) std::swap(rows, columns);
+    data = normal_values<T>(std::int64_t(rows) * (columns + room) + 1, seed);
+    matrix = {data.data(), rows, columns, columns + room, transposed};
+  }
+  double operator()(int row, int column) const {
+    if (matrix.transposed) std::swap(row, column);
+    return data[row * matrix.stride + column];
+  }
+};
+
+template <class T>
+void check_product(kernel::Stream& stream, int m, int n, int k, bool ta, bool tb, bool add) {
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  CAPTURE(ta);
+  CAPTURE(tb);
+  CAPTURE(add);
+  Operand<T> a(m, k, ta, 3, 1), b(k, n, tb, 5, 2), c(m, n, false, 2, 3), before = c;
+  before.matrix.data = before.data.data();
+  kernel::matmul(stream, a.matrix, b.matrix, Matrix<T>{c.data.data(), m, n, n + 2}, add);
+  double worst = 0;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      double sum = add ? before(i, j) : 0, size = std::abs(sum);
+      for (int p = 0; p < k; ++p) sum += a(i, p) * b(p, j), size += std::abs(a(i, p) * b(p, j));
+      worst = std::max(worst, std::abs(c.data[i * (n + 2) + j] - sum) / (size + 1e-30));
+    }
+  CHECK(worst <= (k + 1) * epsilon<T>());
+  for (int i = 0; i < m; ++i)  // nothing between the rows has changed
+    for (int j = n; j < n + 2; ++j) CHECK(c.data[i * (n + 2) + j] == before.data[i * (n + 2) + j]);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("matmul equals the plain sums", T, float, double) {
+  for (int threads : {1, 2, 3}) {
+    kernel::Stream stream(threads);
+    for (bool ta : {false, true})
+      for (bool tb : {false, true})
+        for (bool add : {false, true}) {
+          check_product<T>(stream, 1, 1, 1, ta, tb, add);
+          check_product<T>(stream, 3, 17, 5, ta, tb, add);
+          check_product<T>(stream, 130, 61, 77, ta, tb, add);
+          check_product<T>(stream, 200, 8, 300, ta, tb, add);
+          check_product<T>(stream, 1, 500, 500, ta, tb, add);
+        }
+  }
+}
+
+TEST_CASE_TEMPLATE("matmul without rows, columns or depth", T, float, double) {
+  kernel::Stream stream(2);
+  std::vector<T> a(12, 1), c(12, 7);
+  for (bool add : {true, false}) {
+    kernel::matmul(stream, kernel::dense(a.data(), 0, 3), kernel::dense(a.data(), 3, 4),
+                   kernel::dense(c.data(), 0, 4), add);
+    kernel::matmul(stream, kernel::dense(a.data(), 3, 3), kernel::dense(a.data(), 3, 0),
+                   Matrix<T>{c.data(), 3, 0, 4}, add);
+    CHECK(c == std::vector<T>(12, 7));
+  }
+  kernel::matmul(stream, kernel::dense(a.data(), 3, 0), kernel::dense(a.data(), 0, 4),
+                 kernel::dense(c.data(), 3, 4), true);
+  CHECK(c == std::vector<T>(12, 7));
+  kernel::matmul(stream, kernel::dense(a.data(), 3, 0), kernel::dense(a.data(), 0, 4),
+                 kernel::dense(c.data(), 3, 4), false);
+  CHECK(c == std::vector<T>(12, 0));
+}
+
+TEST_CASE_TEMPLATE("matmul overwrites what was not a number, and lets it through from inputs", T,
+                   float, double) {
+  kernel::Stream stream(2);
+  std::vector<T> a(64 * 64, 1), b(64 * 64, 1), c(64 * 64, T(NAN));
+  auto product = [&] {
+    kernel::matmul(stream, kernel::dense(a.data(), 64, 64), kernel::dense(b.data(), 64, 64),
+                   kernel::dense(c.data(), 64, 64), false);
+  };
+  product();
+  CHECK(c == std::vector<T>(64 * 64, 64));
+  a[5 * 64 + 9] = T(NAN);
+  product();
+  CHECK(std::isnan(c[5 * 64 + 63]));
+  CHECK(c[6 * 64] == 64);
+}
+
+TEST_CASE_TEMPLATE("matmul repeats its bits", T, float, double) {
+  for (int threads : {1, 2, 3}) {
+    kernel::Stream stream(threads), other(threads);
+    auto a = normal_values<T>(300 * 200, 1), b = normal_values<T>(200 * 150, 2);
+    std::vector<T> c(300 * 150), again(300 * 150);
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      kernel::matmul(repeat ? other : stream, kernel::dense(a.data(), 300, 200),
+                     kernel::dense(b.data(), 200, 150),
+                     kernel::dense(repeat ? again.data() : c.data(), 300, 150), false);
+      if (repeat) CHECK(same_bits(c, again));
+    }
+  }
+}
+
+TEST_CASE("the measured rate is of this world") {
+  kernel::Stream stream(2);
+  double rate = kernel::measured_matmul_rate(stream, 0.02);
+  CHECK(rate > 1e7);
+  CHECK(rate < 1e15);
+}

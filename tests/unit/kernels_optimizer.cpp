@@ -1,0 +1,88 @@
+#include "sinter/kernels/optimizer.hpp"
+
+#include "kernels_support.hpp"
+
+namespace kernel = sinter::kernel;
+using namespace sinter::testing;
+using kernel::AdamWStep;
+using kernel::SgdStep;
+using kernel::Stream;
+
+TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, double) {
+  on_every_instruction_set([] {
+    for (std::int64_t n : {0, 1, 3, 17, 1000, 40001})
+      for (double beta1 : {0.9, 0.4}) {
+        CAPTURE(n);
+        CAPTURE(beta1);
+        const auto start = normal_values<T>(n, 1);
+        std::vector<T> m, v;
+        auto p = same_on_all_threads([&](Stream& s) {
+          auto master = start;
+          m.assign(n, 0), v.assign(n, 0);
+          for (int t = 1; t <= 5; ++t) {
+            const auto g = normal_values<T>(n, 10 + t, 0.01);
+            AdamWStep step{
+                0.01, beta1, 0.999, 1e-8, 0.1, 0.7, 1 - std::pow(beta1, t), 1 - std::pow(0.999, t)};
+            kernel::adamw(s, master.data(), g.data(), m.data(), v.data(), n, step);
+          }
+          return master;
+        });
+        std::vector<double> want(start.begin(), start.end()), wm(n), wv(n);
+        for (int t = 1; t <= 5; ++t) {
+          const auto gradients = normal_values<T>(n, 10 + t, 0.01);
+          for (std::int64_t i = 0; i < n; ++i) {
+            const double g = 0.7 * double(gradients[i]);
+            want[i] *= 1 - 0.01 * 0.1;
+            wm[i] = beta1 * wm[i] + (1 - beta1) * g;
+            wv[i] = 0.999 * wv[i] + 0.001 * g * g;
+            want[i] -= 0.01 / (1 - std::pow(beta1, t)) * wm[i] /
+                       (std::sqrt(wv[i]) / std::sqrt(1 - std::pow(0.999, t)) + 1e-8);
+          }
+        }
+        CHECK(error_of(p, want) <= 16);
+        CHECK(error_of(m, wm, 0.01) <= 16);
+        CHECK(error_of(v, wv, 1e-5) <= 16);
+      }
+  });
+}
+
+TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) {
+  on_every_instruction_set([] {
+    for (std::int64_t n : {0, 1, 3, 17, 1000, 40001})
+      for (double momentum : {0.0, 0.9})
+        for (double decay : {0.0, 0.1}) {
+          CAPTURE(n);
+          CAPTURE(momentum);
+          CAPTURE(decay);
+          const auto start = normal_values<T>(n, 1);
+          auto p = same_on_all_threads([&](Stream& s) {
+            auto master = start;
+            std::vector<T> buffer(n, T(NAN));  // the first step must not read it
+            for (int t = 1; t <= 4; ++t) {
+              const auto g = normal_values<T>(n, 10 + t);
+              kernel::sgd(s, master.data(), g.data(), momentum ? buffer.data() : nullptr, n,
+                          SgdStep{0.1, momentum, decay, 0.5, t == 1});
+            }
+            return master;
+          });
+          std::vector<double> want(start.begin(), start.end()), buffer(n);
+          for (int t = 1; t <= 4; ++t) {
+            const auto gradients = normal_values<T>(n, 10 + t);
+            for (std::int64_t i = 0; i < n; ++i) {
+              const double g = 0.5 * double(gradients[i]) + decay * want[i];
+              buffer[i] = t == 1 ? g : momentum * buffer[i] + g;
+              want[i] -= 0.1 * buffer[i];
+            }
+          }
+          CHECK(error_of(p, want) <= 16);
+        }
+  });
+}
+
+TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, float, double) {
+  Stream stream(1);
+  std::vector<T> p(20, 1), g(20, T(NAN)), m(20, 0), v(20, 0);
+  kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), 20,
+                {0.01, 0.9, 0.999, 1e-8, 0.1, 1, 0.1, 0.001});
+  for (T value : p) CHECK(std::isnan(value));
+}

@@ -1,0 +1,87 @@
+#include "sinter/kernels/stream.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+#include "kernels_support.hpp"
+
+using sinter::kernel::Stream;
+
+TEST_CASE("every part runs once, on the thread that its number names") {
+  for (int threads : {-1, 1, 2, 3, 5}) {
+    Stream stream(threads);
+    CHECK(stream.threads() == std::max(threads, 1));
+    std::vector<std::thread::id> first;
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      for (int parts : {0, 1, 2, 3, 17}) {
+        std::vector<std::atomic<int>> calls(parts);
+        std::vector<std::thread::id> where(parts);
+        stream.parallel(parts, [&](int part) {
+          ++calls[part];
+          where[part] = std::this_thread::get_id();
+        });
+        for (int part = 0; part < parts; ++part) {
+          CHECK(calls[part] == 1);
+          CHECK(where[part] == where[part % stream.threads()]);
+        }
+        if (parts) CHECK(where[0] == std::this_thread::get_id());
+        if (parts != 17) continue;
+        if (first.empty()) first = where;
+        CHECK(first == where);
+      }
+    }
+  }
+}
+
+TEST_CASE("writes of the parts are seen after parallel() returns") {
+  Stream stream(4);
+  std::vector<int> values(4000);
+  for (int round = 1; round <= 2000; ++round) {
+    stream.parallel(4, [&](int part) {
+      for (int i = part; i < 4000; i += 400) values[i] += 1;
+    });
+    int sum = 0;
+    for (int v : values) sum += v;
+    REQUIRE(sum == round * 4 * 10);
+  }
+}
+
+TEST_CASE("a nested call runs in order on the calling thread") {
+  Stream stream(2);
+  std::vector<std::vector<int>> order(2);
+  std::atomic<int> elsewhere = 0;
+  stream.parallel(2, [&](int part) {
+    auto caller = std::this_thread::get_id();
+    stream.parallel(3, [&](int inner) {
+      order[part].push_back(inner);
+      elsewhere += std::this_thread::get_id() != caller;
+    });
+  });
+  CHECK(order == std::vector<std::vector<int>>{{0, 1, 2}, {0, 1, 2}});
+  CHECK(elsewhere == 0);
+}
+
+TEST_CASE("streams of several threads work at the same time") {
+  std::atomic<int> sum = 0;
+  std::vector<std::thread> users;
+  for (int user = 0; user < 4; ++user)
+    users.emplace_back([&] {
+      Stream stream(2);
+      for (int i = 0; i < 500; ++i) stream.parallel(5, [&](int part) { sum += part; });
+    });
+  for (auto& user : users) user.join();
+  CHECK(sum == 4 * 500 * 10);
+}
+
+TEST_CASE("an idle stream sleeps") {
+  Stream stream(4);
+  stream.parallel(4, [](int) {});
+  auto processor_seconds = [] { return double(std::clock()) / CLOCKS_PER_SEC; };
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  double before = processor_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(processor_seconds() - before < 0.1);
+}

@@ -1,0 +1,82 @@
+// What the tests of kernels share.
+#pragma once
+#include <doctest/doctest.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sinter/kernels/stream.hpp"
+
+namespace sinter::testing {
+
+using kernel::Stream;
+
+template <class T>
+std::vector<T> normal_values(std::int64_t n, std::uint64_t seed, double deviation = 1) {
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> normal(0, deviation);
+  std::vector<T> values(n);
+  for (T& v : values) v = T(normal(engine));
+  return values;
+}
+
+template <class T>
+double epsilon() {
+  return std::numeric_limits<T>::epsilon();
+}
+
+/// The largest |got - want| / max(|want|, scale), in units of T's epsilon; infinite where one of
+/// them is not finite.
+template <class T>
+double error_of(const std::vector<T>& got, const std::vector<double>& want, double scale = 1) {
+  REQUIRE(got.size() == want.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    double error = std::abs(double(got[i]) - want[i]) / std::max(std::abs(want[i]), scale);
+    worst = std::isfinite(error) ? std::max(worst, error) : INFINITY;
+  }
+  return worst / epsilon<T>();
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+/// Calls compute(stream) → std::vector on streams of 1, 2 and 3 threads, checks that all give the
+/// same bits, and returns them.
+template <class F>
+auto same_on_all_threads(const F& compute) {
+  Stream one(1), two(2), three(3);
+  auto result = compute(one);
+  CHECK(same_bits(result, compute(two)));
+  CHECK(same_bits(result, compute(three)));
+  return result;
+}
+
+/// Calls body() once for each instruction set that kernels are compiled for and the machine has.
+template <class F>
+void on_every_instruction_set(const F& body) {
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (std::int64_t target :
+       {std::int64_t(HWY_SCALAR), std::int64_t(HWY_SSE4), std::int64_t(HWY_AVX2),
+        std::int64_t(HWY_AVX3), std::int64_t(HWY_NEON)}) {
+    if (target != HWY_SCALAR && !(supported & target)) continue;
+    const std::string instruction_set = hwy::TargetName(target);
+    CAPTURE(instruction_set);
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    body();
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().DeInit();
+  }
+}
+
+}  // namespace sinter::testing
