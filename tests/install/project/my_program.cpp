@@ -3,9 +3,9 @@
 #include <sinter/sinter.hpp>
 #include <vector>
 
-struct my_fit : sinter::Recipe<sinter::Mlp<{.in = 2, .hidden = 16, .out = 1}>,
-                               sinter::AdamW<{.lr = 1e-2}>,
-                               sinter::Batch<{.global = 64, .micro = 64}>> {};
+struct my_fit
+    : sinter::Recipe<sinter::Mlp<{.in = 2, .hidden = 16, .out = 1}>, sinter::AdamW<{.lr = 1e-2}>,
+                     sinter::Batch<{.global = 64, .micro = 64}>> {};
 
 int main() {
   std::vector<float> inputs, targets;
