@@ -76,7 +76,8 @@ class TrainerCore {
   // ---- files (src/trainer/files.cpp)
   /// Adds weights, config.json and the state of optimizer and policies to a checkpoint.
   void add_to(CheckpointWriter& writer) const;
-  /// What a checkpoint's manifest must say of this trainer: recipe, options, step, seed. JSON.
+  /// What a checkpoint's manifest must say of this trainer, under the key "trainer": recipe, options,
+  /// step, seed. JSON.
   std::string info() const;
   /// Restores all of it: the next step is, bit for bit, that of the trainer that was saved.
   /// throws FileError, before anything has changed, where the checkpoint is of another recipe
@@ -97,6 +98,8 @@ class TrainerCore {
   class RankThreads;
 
   void initialise();
+  /// Goes on at this step, with all ranks as the first one is.
+  void set_steps(std::int64_t steps);
   /// Calls work(rank) on every rank; the first failure of a rank is thrown.
   void on_ranks(const std::function<void(int)>& work);
   Work part_of(const HostBatch& batch, int rank) const;

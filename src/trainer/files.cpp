@@ -1,0 +1,147 @@
+// A trainer in files: weights as Hugging Face has them, and all that a resume needs.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sinter/error.hpp"
+#include "sinter/files/checkpoint.hpp"
+#include "sinter/files/load.hpp"
+#include "sinter/files/safetensors.hpp"
+#include "sinter/files/weights.hpp"
+#include "sinter/trainer/core.hpp"
+#include "state_json.hpp"
+
+namespace sinter {
+
+namespace {
+
+constexpr const char* weights_file = "model.safetensors";
+constexpr const char* state_file = "state.safetensors";
+constexpr const char* config_file = "config.json";
+
+Dtype dtype_of_element(Element element) {
+  switch (element) {
+    case Element::f32:
+      return Dtype::f32;
+    case Element::f64:
+      return Dtype::f64;
+    case Element::f16:
+      return Dtype::f16;
+    case Element::bf16:
+      return Dtype::bf16;
+    case Element::i32:
+      return Dtype::i32;
+  }
+  throw Error("Sinter: an element type without a name in files.");
+}
+
+/// The parameters' parts of one flat buffer, as tensors.
+struct FlatTensors {
+  Machine& machine;
+  const std::vector<Parameter>& parameters;
+  Space space;
+
+  Element element() const {
+    return machine.model().sizes.element[int(type_of(machine.model(), space))];
+  }
+  int bytes() const { return machine.model().sizes.of(type_of(machine.model(), space)); }
+  std::byte* at(const Parameter& p) const {
+    return machine.flat<std::byte>(space) + p.offset * bytes();
+  }
+  std::string name(const Parameter& p) const {
+    if (space < Space::region) return p.name;
+    return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." + p.name;
+  }
+  void add_views(std::vector<TensorView>& list) const {
+    for (const Parameter& p : parameters)
+      list.push_back({name(p), dtype_of_element(element()), p.shape, at(p),
+                      std::size_t(p.size * bytes())});
+  }
+  void add_expected(std::vector<Expected>& list) const {
+    for (const Parameter& p : parameters)
+      list.push_back({name(p), p.shape, at(p), dtype_of_element(element())});
+  }
+};
+
+}  // namespace
+
+void TrainerCore::add_to(CheckpointWriter& writer) const {
+  Machine& machine = *machines_[0];
+  std::vector<TensorView> weights, state;
+  FlatTensors{machine, parameters_, Space::master}.add_views(weights);
+  for (int r = 0; r < int(plan().model.regions.size()); ++r)
+    FlatTensors{machine, parameters_, region(r)}.add_views(state);
+  writer.add_file(weights_file, [&](OutputFile& out) { write_safetensors(out, weights); });
+  if (!recipe_.hugging_face.config.empty())
+    writer.add_file(config_file, config_json(recipe_.hugging_face).dump(2) + "\n");
+  if (!state.empty())
+    writer.add_file(state_file, [&](OutputFile& out) { write_safetensors(out, state); });
+}
+
+std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
+
+void TrainerCore::restore(const CheckpointReader& reader) {
+  SavedState saved = read_state(reader.info(), reader.folder().string());
+  require_same_recipe(saved, recipe_, reader.folder().string());
+  std::vector<std::filesystem::path> files{reader.file(weights_file)};
+  std::vector<Expected> expected;
+  FlatTensors{*machines_[0], parameters_, Space::master}.add_expected(expected);
+  for (int r = 0; r < int(plan().model.regions.size()); ++r)
+    FlatTensors{*machines_[0], parameters_, region(r)}.add_expected(expected);
+  if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
+  load_tensors(files, expected);
+  settings_.seed = saved.seed;
+  set_steps(saved.step);
+}
+
+void TrainerCore::set_steps(std::int64_t steps) {
+  steps_ = steps;
+  const std::size_t persistent = std::size_t(plan().training.persistent);
+  for (auto& machine : machines_) {
+    machine->set_updates(steps);
+    if (machine != machines_[0])
+      std::copy_n(machines_[0]->arena().begin(), persistent, machine->arena().begin());
+  }
+}
+
+void TrainerCore::save(const std::filesystem::path& folder) const {
+  CheckpointWriter writer(folder);
+  add_to(writer);
+  writer.commit(steps_, nlohmann::json{{"trainer", nlohmann::json::parse(info())}}.dump());
+}
+
+void TrainerCore::load(const std::filesystem::path& folder) { restore(CheckpointReader(folder)); }
+
+std::string TrainerCore::load_weights(const std::filesystem::path& path) {
+  WeightsSource source = resolve_weights(path);
+  if (source.kind == WeightsSource::Kind::checkpoint) CheckpointReader verified(source.path);
+  if (!source.config.empty()) require_same_architecture(source.config, recipe_.hugging_face);
+  std::vector<Expected> expected;
+  FlatTensors{*machines_[0], parameters_, Space::master}.add_expected(expected);
+  const HuggingFace& names = recipe_.hugging_face;
+  LoadRules rules{names.prefix, names.ignored_suffixes,
+                  {names.aliases.begin(), names.aliases.end()}};
+  load_tensors(source.files, expected, rules);
+  for (int r = 0; r < int(plan().model.regions.size()); ++r) {
+    std::byte* begin = machines_[0]->flat<std::byte>(region(r));
+    int bytes = plan().model.sizes.of(type_of(plan().model, region(r)));
+    std::fill_n(begin, std::int64_t(plan().model.elements()) * bytes, std::byte(0));
+  }
+  set_steps(0);
+  return source.warning;
+}
+
+void TrainerCore::export_to(const std::filesystem::path& folder) const {
+  namespace fs = std::filesystem;
+  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
+    throw FileError("Cannot export to " + folder.string() +
+                    ": it exists and is not an empty folder. Name a new folder; nothing was "
+                    "changed.");
+  create_folders(folder);
+  std::vector<TensorView> weights;
+  FlatTensors{*machines_[0], parameters_, Space::master}.add_views(weights);
+  write_safetensors(folder / weights_file, weights);
+  if (!recipe_.hugging_face.config.empty())
+    write_file_atomically(folder / config_file, config_json(recipe_.hugging_face).dump(2) + "\n");
+}
+
+}  // namespace sinter

@@ -1,0 +1,127 @@
+#include "state_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+
+using Json = nlohmann::ordered_json;
+
+Json option_value(const Option& option) {
+  return std::visit(
+      [](auto value) -> Json {
+        if constexpr (std::is_pointer_v<decltype(value)>) {
+          return *value;
+        } else {
+          return std::string(value);
+        }
+      },
+      option.value);
+}
+
+Json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed) {
+  Json options = Json::object();
+  for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
+  return {{"recipe", recipe.name},
+          {"step", step},
+          {"seed", std::to_string(seed)},
+          {"policies", recipe.policies},
+          {"options", options}};
+}
+
+SavedState read_state(const std::string& info, const std::string& checkpoint) {
+  try {
+    Json trainer = Json::parse(info).at("trainer");
+    SavedState saved;
+    saved.step = trainer.at("step").get<std::int64_t>();
+    saved.seed = std::stoull(trainer.at("seed").get<std::string>());
+    saved.policies = trainer.at("policies").get<std::vector<std::string>>();
+    for (const auto& [name, value] : trainer.at("options").items())
+      saved.options.emplace_back(name, value.dump());
+    return saved;
+  } catch (const std::exception& e) {
+    throw FileError("Cannot resume from " + checkpoint + ": its manifest has no complete record of "
+                    "a trainer (" + e.what() + "). Resume from another checkpoint, or start from "
+                    "its weights alone with --weights.");
+  }
+}
+
+namespace {
+
+/// Slots whose policies decide what saved numbers mean.
+bool is_decisive(std::string_view slot) {
+  for (std::string_view free : {"schedule", "clipping", "batch", "memory", "parallel"})
+    if (slot == free) return false;
+  return true;
+}
+
+std::string difference(const std::string& what, const std::string& saved,
+                       const std::string& here) {
+  return "\n  " + what + ": " + saved + " in the checkpoint, " + here + " in this binary";
+}
+
+std::string policy_differences(const SavedState& saved, const RecipeView& recipe) {
+  std::string result;
+  auto decisive = [](const std::vector<std::string>& all) {
+    std::vector<std::string> kept;
+    for (const std::string& p : all)
+      if (is_decisive(p.substr(0, p.find(':')))) kept.push_back(p);
+    return kept;
+  };
+  auto then = decisive(saved.policies), now = decisive(recipe.policies);
+  for (std::size_t k = 0; k < std::max(then.size(), now.size()); ++k) {
+    std::string a = k < then.size() ? then[k] : "nothing", b = k < now.size() ? now[k] : "nothing";
+    if (a != b) result += difference("policy", a, b);
+  }
+  return result;
+}
+
+}  // namespace
+
+void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
+                         const std::string& checkpoint) {
+  std::string differences = policy_differences(saved, recipe);
+  for (const Option& option : recipe.options) {
+    if (option.adjustable || !is_decisive(option.slot)) continue;
+    std::string here = option_value(option).dump(), there = "nothing";
+    for (const auto& [name, value] : saved.options)
+      if (name == option.dotted()) there = value;
+    if (here != there) differences += difference(option.dotted(), there, here);
+  }
+  if (!differences.empty())
+    throw FileError("Cannot resume from " + checkpoint + ": it is of another recipe." +
+                    differences +
+                    "\nResume with the binary that made it, or start from its weights alone with "
+                    "--weights.");
+}
+
+Json config_json(const HuggingFace& architecture) {
+  Json config = Json::object();
+  for (const ConfigEntry& entry : architecture.config)
+    std::visit([&](const auto& value) { config[entry.key] = value; }, entry.value);
+  return config;
+}
+
+void require_same_architecture(const std::filesystem::path& path,
+                               const HuggingFace& architecture) {
+  Json found;
+  try {
+    found = Json::parse(read_file(path, 1 << 20));
+  } catch (const Json::exception& e) {
+    throw FileError("Cannot read " + path.string() + ": it is not JSON (" + e.what() +
+                    "). Take the weights from a complete folder.");
+  }
+  Json own = config_json(architecture);
+  std::string differences;
+  for (const ConfigEntry& entry : architecture.config)
+    if (entry.decisive && found.contains(entry.key) && found[entry.key] != own[entry.key])
+      differences += "\n  " + entry.key + ": " + found[entry.key].dump() + " in the file, " +
+                     own[entry.key].dump() + " in this recipe";
+  if (!differences.empty())
+    throw FileError("Cannot take weights of " + path.string() + ": it describes another model." +
+                    differences + "\nUse a recipe with the file's numbers.");
+}
+
+}  // namespace sinter

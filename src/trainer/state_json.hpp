@@ -1,0 +1,39 @@
+// What a checkpoint says in JSON of the trainer that made it.
+#pragma once
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter {
+
+/// {recipe, step, seed (as text: JSON has no 64-bit numbers), policies, options}.
+nlohmann::ordered_json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed);
+
+struct SavedState {
+  std::int64_t step;
+  std::uint64_t seed;
+  std::vector<std::string> policies;
+  std::vector<std::pair<std::string, std::string>> options;  // dotted name, value as JSON
+};
+
+/// Reads the object under "trainer" in a manifest's JSON. throws FileError that names the checkpoint.
+SavedState read_state(const std::string& info, const std::string& checkpoint);
+
+/// throws FileError, listing all differences, unless model, data, precision, optimizer and policies
+/// in slots of their own, with their frozen options, are what they were. Batch, memory, parallel and
+/// plain numbers may differ: they do not change what the saved numbers mean.
+void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
+                         const std::string& checkpoint);
+
+/// Hugging Face's config.json.
+nlohmann::ordered_json config_json(const HuggingFace& architecture);
+
+/// throws FileError, listing all differences, where a config.json is of another model.
+void require_same_architecture(const std::filesystem::path& config,
+                               const HuggingFace& architecture);
+
+/// An option's value.
+nlohmann::ordered_json option_value(const Option& option);
+
+}  // namespace sinter
