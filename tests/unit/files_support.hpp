@@ -36,8 +36,8 @@ class TemporaryFolder {
   fs::path operator/(const fs::path& below) const { return name / below; }
 };
 
-/// A new file. (ext4 flushes a file that is emptied and written again when it is closed, which costs
-/// milliseconds; a new one it does not.)
+/// A new file. (ext4 flushes a file that is emptied and written again when it is closed, which
+/// costs milliseconds; a new one it does not.)
 inline void put(const fs::path& path, const std::string& content) {
   fs::remove(path);
   std::ofstream out(path, std::ios::binary);

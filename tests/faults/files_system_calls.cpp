@@ -1,0 +1,339 @@
+// Every system call of a save, one after the other: it fails, the process dies at it, and the order
+// in which they reach the disk. The calls are this file's own functions, which the dynamic linker
+// prefers to the C library's.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sinter/files/metrics_log.hpp"
+#include "sinter/files/run_folder.hpp"
+#include "unit/files_support.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+enum class Fault { none, error, death };
+
+/// The fault that strikes call number `at` while `armed`, and the calls seen meanwhile.
+struct Calls {
+  bool armed = false;
+  Fault fault = Fault::none;
+  int at = 0, number = 0, error = 0;
+  std::vector<std::string> seen;
+};
+Calls calls;
+
+/// Whether this call is to fail; errno is then set. `half` is done before a death.
+bool struck(const std::string& call, const std::function<void()>& half = [] {}) {
+  if (!calls.armed) return false;
+  calls.seen.push_back(call);
+  if (++calls.number != calls.at) return false;
+  if (calls.fault == Fault::death) {
+    half();
+    ::raise(SIGKILL);
+  }
+  errno = calls.error;
+  return calls.fault == Fault::error;
+}
+
+std::string path_of(int descriptor) {
+  char path[4096];
+  std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  ssize_t size = ::readlink(link.c_str(), path, sizeof path);
+  return fs::path(std::string(path, size > 0 ? static_cast<std::size_t>(size) : 0)).filename();
+}
+
+std::string name_of(const char* path) {
+  fs::path full(path);
+  return full.has_filename() ? full.filename() : full.parent_path().filename();
+}
+
+long direct(long number, auto... arguments) { return ::syscall(number, arguments...); }
+
+}  // namespace
+
+extern "C" {
+
+ssize_t write(int file, const void* data, size_t bytes) {
+  auto half = [&] { direct(SYS_write, file, data, bytes / 2); };
+  if (struck("write " + path_of(file), half)) return -1;
+  return direct(SYS_write, file, data, bytes);
+}
+
+// Not passed on: what survives a process needs no disk, and waiting for one takes most of the time.
+int fsync(int file) { return struck("fsync " + path_of(file)) ? -1 : 0; }
+
+int ftruncate(int file, off_t size) noexcept {
+  if (struck("ftruncate " + path_of(file))) return -1;
+  return static_cast<int>(direct(SYS_ftruncate, file, size));
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (struck("rename " + name_of(from) + " " + name_of(to))) return -1;
+  return static_cast<int>(direct(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int renameat2(int, const char* from, int, const char* to, unsigned flags) noexcept {
+  if (struck("exchange " + name_of(from) + " " + name_of(to))) return -1;
+  return static_cast<int>(direct(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags));
+}
+
+int mkdir(const char* path, mode_t mode) noexcept {
+  if (struck("mkdir " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+
+int symlink(const char* target, const char* path) noexcept {
+  if (struck("symlink " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_symlinkat, target, AT_FDCWD, path));
+}
+
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  if (struck("unlink " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_unlinkat, folder, path, flags));
+}
+
+}  // extern "C"
+
+namespace {
+
+void arm(Fault fault, int at, int error = 0) { calls = {true, fault, at, 0, error, {}}; }
+
+/// How many calls there were.
+int disarm() {
+  calls.armed = false;
+  return calls.number;
+}
+
+std::string content_of(std::int64_t step, const std::string& mark) {
+  return "step " + std::to_string(step) + " " + mark;
+}
+
+void save(RunFolder& run, std::int64_t step, const std::string& mark, bool best = false) {
+  auto fill = [&](CheckpointWriter& writer) {
+    writer.add_file("model.safetensors", content_of(step, mark));
+    writer.add_file("sampler.bin", content_of(step, mark));
+  };
+  run.save(step, "{}", fill, best);
+}
+
+/// Steps 10, 20 and 30 with `best` at 10, as a run of two kept checkpoints has them.
+void prepare(const fs::path& path) {
+  fs::remove_all(path);
+  RunFolder run(path, RunFolder::Mode::fresh);
+  save(run, 10, "old", true);
+  save(run, 20, "old");
+  save(run, 30, "old");
+}
+
+/// The mark of a step's verified checkpoint, "" if there is none.
+std::string mark_of(const fs::path& checkpoint) {
+  if (!fs::exists(checkpoint)) return "";
+  CheckpointReader reader(checkpoint);
+  std::string content = get(reader.file("model.safetensors"));
+  CHECK(get(reader.file("sampler.bin")) == content);
+  for (const char* mark : {"old", "new"})
+    if (content == content_of(reader.step(), mark)) return mark;
+  FAIL("a checkpoint holds neither the old content nor the new");
+  return "";
+}
+
+/// What must hold after a save of `step` was struck, before and after the next run opens the
+/// folder.
+void check_run(const fs::path& path, std::int64_t step, bool may_wait_for_recovery = false) {
+  for (bool reopened : {false, true}) {
+    CAPTURE(reopened);
+    if (reopened) {
+      RunFolder run(path, RunFolder::Mode::resume);
+      CHECK(run.take_warnings() == "");
+      CHECK(hidden_entries(path) == 0);
+    }
+    if (!reopened && may_wait_for_recovery) continue;
+    std::string last = mark_of(path / "last"), best = mark_of(path / "best");
+    CHECK(last != "");
+    CHECK(best != "");
+    CHECK(mark_of(path / "step-00000030") != "");
+    // The second newest is pruned only when a newer one is durable and `last` leads to it.
+    if (mark_of(path / "step-00000020") == "") {
+      CHECK(step == 40);
+      CHECK(mark_of(path / "step-00000040") == "new");
+      CHECK(CheckpointReader(path / "last").step() == 40);
+    }
+    if (reopened && mark_of(path / "step-00000040") != "")
+      CHECK(CheckpointReader(path / "last").step() == 40);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("any call of a save fails: an error, or the save is complete; nothing good is lost") {
+  TemporaryFolder folder;
+  fs::path path = folder / "run";
+  for (std::int64_t step : {40, 30})
+    for (int error : {ENOSPC, EIO}) {
+      int failures = 0;
+      for (int at = 1;; ++at) {
+        prepare(path);
+        bool failed = false;
+        int count;
+        {
+          RunFolder run(path, RunFolder::Mode::resume);
+          arm(Fault::error, at, error);
+          try {
+            save(run, step, "new", true);
+          } catch (const FileError&) {
+            failed = true;
+          }
+          count = disarm();
+        }
+        CAPTURE(step);
+        CAPTURE(at);
+        std::string call = at <= count ? calls.seen[static_cast<std::size_t>(at - 1)] : "none";
+        CAPTURE(call);
+        if (!failed) CHECK(mark_of(path / "last") == "new");
+        // An error before the links are touched means that nothing has changed.
+        bool linking = false;
+        for (const std::string& one : calls.seen) linking = linking || one.starts_with("symlink");
+        CHECK((failed || linking));
+        CHECK(mark_of(path / "step-00000030") == (linking && step == 30 ? "new" : "old"));
+        CHECK(mark_of(path / "step-00000040") == (linking && step == 40 ? "new" : ""));
+        check_run(path, step);
+        failures += failed;
+        if (at > count) break;
+      }
+      CHECK(failures >= 12);
+    }
+}
+
+TEST_CASE("the process dies at any call of a save: the next run finds a whole checkpoint") {
+  TemporaryFolder folder;
+  fs::path path = folder / "run";
+  for (std::int64_t step : {40, 30}) {
+    int deaths = 0;
+    for (int at = 1;; ++at) {
+      prepare(path);
+      pid_t child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        RunFolder run(path, RunFolder::Mode::resume);
+        arm(Fault::death, at);
+        save(run, step, "new", true);
+        ::_exit(0);
+      }
+      int status;
+      REQUIRE(::waitpid(child, &status, 0) == child);
+      CAPTURE(step);
+      CAPTURE(at);
+      check_run(path, step);
+      deaths += WIFSIGNALED(status);
+      if (WIFEXITED(status)) break;
+    }
+    CHECK(deaths >= 20);
+  }
+}
+
+TEST_CASE("a replacement without the atomic exchange: failures and deaths at any call") {
+  TemporaryFolder folder;
+  fs::path path = folder / "run";
+  auto act = [&] {
+    CheckpointWriter writer(folder / "new");
+    writer.add_file("model.safetensors", content_of(30, "new"));
+    writer.add_file("sampler.bin", content_of(30, "new"));
+    writer.commit(30, "{}");
+    return [&] { replace_folder(folder / "new", path / "step-00000030", false); };
+  };
+  for (int at = 1;; ++at) {
+    CAPTURE(at);
+    prepare(path);
+    fs::remove_all(folder / "new");
+    auto replace = act();
+    arm(Fault::error, at, EIO);
+    bool failed = false;
+    try {
+      replace();
+    } catch (const FileError&) {
+      failed = true;
+    }
+    int count = disarm();
+    CHECK(mark_of(path / "step-00000030") == (failed ? "old" : "new"));
+    CHECK(failed == fs::exists(folder / "new"));
+    check_run(path, 30);
+    if (at > count) break;
+  }
+  for (int at = 1;; ++at) {
+    CAPTURE(at);
+    prepare(path);
+    fs::remove_all(folder / "new");
+    auto replace = act();
+    pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      arm(Fault::death, at);
+      replace();
+      ::_exit(0);
+    }
+    int status;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    check_run(path, 30, true);
+    if (WIFEXITED(status)) break;
+  }
+}
+
+TEST_CASE("each step is on the disk before the next one relies on it") {
+  TemporaryFolder folder;
+  fs::path path = folder / "run";
+  prepare(path);
+  RunFolder run(path, RunFolder::Mode::resume);
+  arm(Fault::none, 0);
+  save(run, 40, "new", true);
+  disarm();
+  std::string pid = std::to_string(::getpid()), temporary = ".step-00000040.tmp-" + pid;
+  std::vector<std::string> expected{
+      "mkdir " + temporary,
+      "write model.safetensors",
+      "fsync model.safetensors",
+      "write sampler.bin",
+      "fsync sampler.bin",
+      "write manifest.json",
+      "fsync manifest.json",
+      "fsync " + temporary,
+      "rename " + temporary + " step-00000040",
+      "fsync run",
+      "symlink .last.tmp-" + pid,
+      "rename .last.tmp-" + pid + " last",
+      "fsync run",
+      "symlink .best.tmp-" + pid,
+      "rename .best.tmp-" + pid + " best",
+      "fsync run",
+      "rename step-00000020 .step-00000020.tmp-" + pid,
+  };
+  REQUIRE(calls.seen.size() > expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) CHECK(calls.seen[k] == expected[k]);
+  for (std::size_t k = expected.size(); k < calls.seen.size(); ++k) {
+    CAPTURE(calls.seen[k]);
+    CHECK((calls.seen[k].starts_with("unlink") || calls.seen[k].starts_with("rename step-")));
+  }
+}
+
+TEST_CASE("a row that cannot be written is an error and leaves nothing of itself") {
+  TemporaryFolder folder;
+  MetricsLog log(folder / "m", 0);
+  log.append(R"({"step":1})");
+  arm(Fault::error, 1, ENOSPC);
+  std::string text = message_of([&] { log.append(R"({"step":2})"); });
+  disarm();
+  CHECK(contains(text, "No space left on device. Free space"));
+  CHECK(get(folder / "m") == "{\"step\":1}\n");
+}
