@@ -28,12 +28,12 @@ held_out() {  # SHARE-BYTES-LIMIT DATA…: the text that training leaves out, at
 
 # Reads the options of train: fills data and out, and remembers what changes the report.
 read_options() {
-  local option= word
+  local option='' word
   for word in "$@"; do
     case $word in
-      --data=*) data+=("${word#*=}"); option= ;;
-      --out=*) out=${word#*=}; option= ;;
-      --json) report=2; option= ;;
+      --data=*) data+=("${word#*=}"); option='' ;;
+      --out=*) out=${word#*=}; option='' ;;
+      --json) report=2; option='' ;;
       --help | -h) help_only=1 ;;
       sequential) [[ $option != --order ]] || holds_out=0 ;;
       --order=sequential) holds_out=0 ;;
@@ -41,7 +41,7 @@ read_options() {
       *)
         case $option in
           --data) data+=("$word") ;;
-          --out) out=$word; option= ;;
+          --out) out=$word; option='' ;;
         esac ;;
     esac
   done
@@ -73,8 +73,7 @@ verb_run() {
     more+=(--data "${data[@]}")
   fi
   if [[ -z $out ]]; then
-    mkdir -p "$root/runs"
-    out=$(mktemp -d "$root/runs/$(date +%Y%m%d-%H%M%S)-XXX")
+    out=$root/runs/$(date +%Y%m%d-%H%M%S)-$$
     more+=(--out "$out")
   fi
 
