@@ -7,7 +7,7 @@ namespace sinter {
 /// y = softmax(q kᵀ / √d) v for each head, each row seeing itself and the rows before it in its
 /// sequence. x: rows × 3 W (q, k, v), y: rows × W. Keeps the log-sum-exp of each row and head;
 /// probabilities are computed again. Dropout, the probability, acts on the attention probabilities.
-template <int W, int Heads, float Dropout = 0>
+template <int W, int Heads, float Dropout = 0.f>
 struct CausalSelfAttention {
   static_assert(W % Heads == 0);
   static constexpr std::array in{3 * W};
