@@ -1,20 +1,14 @@
 // Every system call of a save, one after the other: it fails, the process dies at it, and the order
-// in which they reach the disk. The calls are this file's own functions, which the dynamic linker
-// prefers to the C library's.
+// in which they reach the disk.
 #include <doctest/doctest.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "faults/files_calls.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "unit/files_support.hpp"
@@ -23,99 +17,6 @@ using namespace sinter;
 using namespace sinter::testing;
 
 namespace {
-
-enum class Fault { none, error, death };
-
-/// The fault that strikes call number `at` while `armed`, and the calls seen meanwhile.
-struct Calls {
-  bool armed = false;
-  Fault fault = Fault::none;
-  int at = 0, number = 0, error = 0;
-  std::vector<std::string> seen;
-};
-Calls calls;
-
-/// Whether this call is to fail; errno is then set. `half` is done before a death.
-bool struck(const std::string& call, const std::function<void()>& half = [] {}) {
-  if (!calls.armed) return false;
-  calls.seen.push_back(call);
-  if (++calls.number != calls.at) return false;
-  if (calls.fault == Fault::death) {
-    half();
-    ::raise(SIGKILL);
-  }
-  errno = calls.error;
-  return calls.fault == Fault::error;
-}
-
-std::string path_of(int descriptor) {
-  char path[4096];
-  std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  ssize_t size = ::readlink(link.c_str(), path, sizeof path);
-  return fs::path(std::string(path, size > 0 ? static_cast<std::size_t>(size) : 0)).filename();
-}
-
-std::string name_of(const char* path) {
-  fs::path full(path);
-  return full.has_filename() ? full.filename() : full.parent_path().filename();
-}
-
-long direct(long number, auto... arguments) { return ::syscall(number, arguments...); }
-
-}  // namespace
-
-extern "C" {
-
-ssize_t write(int file, const void* data, size_t bytes) {
-  auto half = [&] { direct(SYS_write, file, data, bytes / 2); };
-  if (struck("write " + path_of(file), half)) return -1;
-  return direct(SYS_write, file, data, bytes);
-}
-
-// Not passed on: what survives a process needs no disk, and waiting for one takes most of the time.
-int fsync(int file) { return struck("fsync " + path_of(file)) ? -1 : 0; }
-
-int ftruncate(int file, off_t size) noexcept {
-  if (struck("ftruncate " + path_of(file))) return -1;
-  return static_cast<int>(direct(SYS_ftruncate, file, size));
-}
-
-int rename(const char* from, const char* to) noexcept {
-  if (struck("rename " + name_of(from) + " " + name_of(to))) return -1;
-  return static_cast<int>(direct(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
-}
-
-int renameat2(int, const char* from, int, const char* to, unsigned flags) noexcept {
-  if (struck("exchange " + name_of(from) + " " + name_of(to))) return -1;
-  return static_cast<int>(direct(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags));
-}
-
-int mkdir(const char* path, mode_t mode) noexcept {
-  if (struck("mkdir " + name_of(path))) return -1;
-  return static_cast<int>(direct(SYS_mkdirat, AT_FDCWD, path, mode));
-}
-
-int symlink(const char* target, const char* path) noexcept {
-  if (struck("symlink " + name_of(path))) return -1;
-  return static_cast<int>(direct(SYS_symlinkat, target, AT_FDCWD, path));
-}
-
-int unlinkat(int folder, const char* path, int flags) noexcept {
-  if (struck("unlink " + name_of(path))) return -1;
-  return static_cast<int>(direct(SYS_unlinkat, folder, path, flags));
-}
-
-}  // extern "C"
-
-namespace {
-
-void arm(Fault fault, int at, int error = 0) { calls = {true, fault, at, 0, error, {}}; }
-
-/// How many calls there were.
-int disarm() {
-  calls.armed = false;
-  return calls.number;
-}
 
 std::string content_of(std::int64_t step, const std::string& mark) {
   return "step " + std::to_string(step) + " " + mark;

@@ -1,0 +1,110 @@
+// System calls that can fail or end the process: this file's own functions, which the dynamic
+// linker prefers to the C library's. Include it in one file of a binary.
+#pragma once
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "unit/files_support.hpp"
+
+namespace sinter::testing {
+
+enum class Fault { none, error, death };
+
+/// The fault that strikes call number `at` while `armed`, and the calls seen meanwhile.
+struct Calls {
+  bool armed = false;
+  Fault fault = Fault::none;
+  int at = 0, number = 0, error = 0;
+  std::vector<std::string> seen;
+};
+inline Calls calls;
+
+/// Whether this call is to fail; errno is then set. `half` is done before a death.
+inline bool struck(const std::string& call, const std::function<void()>& half = [] {}) {
+  if (!calls.armed) return false;
+  calls.seen.push_back(call);
+  if (++calls.number != calls.at) return false;
+  if (calls.fault == Fault::death) {
+    half();
+    ::raise(SIGKILL);
+  }
+  errno = calls.error;
+  return calls.fault == Fault::error;
+}
+
+inline std::string path_of(int descriptor) {
+  char path[4096];
+  std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  ssize_t size = ::readlink(link.c_str(), path, sizeof path);
+  return fs::path(std::string(path, size > 0 ? static_cast<std::size_t>(size) : 0)).filename();
+}
+
+inline std::string name_of(const char* path) {
+  fs::path full(path);
+  return full.has_filename() ? full.filename() : full.parent_path().filename();
+}
+
+inline long direct(long number, auto... arguments) { return ::syscall(number, arguments...); }
+
+inline void arm(Fault fault, int at, int error = 0) { calls = {true, fault, at, 0, error, {}}; }
+
+/// How many calls there were.
+inline int disarm() {
+  calls.armed = false;
+  return calls.number;
+}
+
+extern "C" {
+
+ssize_t write(int file, const void* data, size_t bytes) {
+  auto half = [&] { direct(SYS_write, file, data, bytes / 2); };
+  if (struck("write " + path_of(file), half)) return -1;
+  return direct(SYS_write, file, data, bytes);
+}
+
+// Not passed on: what survives a process needs no disk, and waiting for one takes most of the time.
+int fsync(int file) { return struck("fsync " + path_of(file)) ? -1 : 0; }
+
+int ftruncate(int file, off_t size) noexcept {
+  if (struck("ftruncate " + path_of(file))) return -1;
+  return static_cast<int>(direct(SYS_ftruncate, file, size));
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (struck("rename " + name_of(from) + " " + name_of(to))) return -1;
+  return static_cast<int>(direct(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int renameat2(int, const char* from, int, const char* to, unsigned flags) noexcept {
+  if (struck("exchange " + name_of(from) + " " + name_of(to))) return -1;
+  return static_cast<int>(direct(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags));
+}
+
+int mkdir(const char* path, mode_t mode) noexcept {
+  if (struck("mkdir " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+
+int symlink(const char* target, const char* path) noexcept {
+  if (struck("symlink " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_symlinkat, target, AT_FDCWD, path));
+}
+
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  if (struck("unlink " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_unlinkat, folder, path, flags));
+}
+
+}  // extern "C"
+
+}  // namespace sinter::testing
