@@ -14,10 +14,12 @@ namespace sinter {
 
 namespace detail {
 
-template <int Units>
+/// PerUnit: instructions, and buffers that they open, for each unit. Constant evaluation pays for
+/// room, not for use; a program that needs more does not compile.
+template <int Units, int PerUnit>
 struct FrozenProgram {
-  List<Instruction, 16 * Units + 24> instructions;
-  List<Buffer, 16 * Units + 32> buffers;
+  List<Instruction, PerUnit * Units + 32> instructions;
+  List<Buffer, PerUnit * Units + 32> buffers;
   std::int64_t persistent, workspace, peak;
 
   constexpr FrozenProgram(const Model& model, const Program& program) : instructions(program) {
@@ -59,7 +61,6 @@ struct Plan {
   using Training = detail::Traced<R, detail::TrainingTrace>;
   using Predicting = detail::Traced<R, detail::PredictionTrace>;
   static constexpr const Model& model = Training::model;
-  static constexpr int units = Training::count.units;
 
   // ---- programs
   static constexpr Program write_training() {
@@ -70,11 +71,14 @@ struct Plan {
     program = detail::rewritten<R, typename R::precision>(model, program);
     return detail::rewritten_by<R>(typename R::extras{}, model, program);
   }
-  static constexpr detail::FrozenProgram<units> training{model, write_training()};
+  static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
+                                                                             write_training()};
   static constexpr std::span<const Instruction> program = training.instructions.view();
-  static constexpr detail::FrozenProgram<units> evaluation{model, sinter::evaluation(model)};
-  static constexpr detail::FrozenProgram<Predicting::count.units> prediction{
-      Predicting::model, sinter::prediction(Predicting::model)};
+  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
+      model, sinter::evaluation(model)};
+  static constexpr const Model& predicting = Predicting::model;
+  static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
+      predicting, sinter::prediction(predicting)};
 
   // ---- order
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
@@ -83,7 +87,7 @@ struct Plan {
     return verdict.fine();
   }
   static_assert(verify(model, evaluation.instructions.view(), {false, false}).fine());
-  static_assert(verify(Predicting::model, prediction.instructions.view(), {false, false}).fine());
+  static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
   // ---- sizes
   static constexpr Memory memory = [] {
@@ -126,7 +130,7 @@ struct Plan {
   }();
 
   static constexpr PlanView view{model,
-                                 Predicting::model,
+                                 predicting,
                                  training.view(),
                                  evaluation.view(),
                                  prediction.view(),

@@ -82,16 +82,21 @@ constexpr void check_used(const Graph& graph) {
 /// The units with parameters, by the last backward that adds to their gradients: units run backward
 /// from last to first, so it is that of the first unit that uses them.
 constexpr std::vector<short> finality(const Graph& graph) {
-  std::vector<int> first(graph.units.size(), -1);
-  for (int u = int(graph.units.size()); u-- > 0;) {
+  const int units = int(graph.units.size());
+  std::vector<int> first(units, -1), head(units, -1), next(units, -1);  // lists by first user
+  for (int u = units; u-- > 0;) {
     if (graph.blocks[graph.units[u].block].parameters) first[u] = u;
     if (int owner = graph.units[u].tied; owner >= 0) first[owner] = u;
   }
+  for (int g = units; g-- > 0;) {
+    if (first[g] < 0) continue;
+    next[g] = head[first[g]];
+    head[first[g]] = g;
+  }
   std::vector<short> order;
-  order.reserve(graph.units.size());
-  for (int u = int(graph.units.size()); u-- > 0;)
-    for (int g = 0; g < int(graph.units.size()); ++g)
-      if (first[g] == u) order.push_back(short(g));
+  order.reserve(units);
+  for (int u = units; u-- > 0;)
+    for (int g = head[u]; g >= 0; g = next[g]) order.push_back(short(g));
   return order;
 }
 
@@ -130,15 +135,13 @@ struct Traced {
   }
 
   struct Counts {
-    int locals, nodes, blocks, units, externals, writers, results, steps;
+    int locals, nodes, blocks, units, externals, writers, results;
   };
   static constexpr Counts count_all() {
     Graph graph = trace();
-    std::vector<Step> steps;
-    plan_units(graph, steps);
-    return {int(graph.locals.size()),    int(graph.nodes.size()),   int(graph.blocks.size()),
-            int(graph.units.size()),     int(graph.externals.size()), int(graph.writers.size()),
-            int(graph.results.size()), int(steps.size())};
+    return {int(graph.locals.size()), int(graph.nodes.size()),     int(graph.blocks.size()),
+            int(graph.units.size()),  int(graph.externals.size()), int(graph.writers.size()),
+            int(graph.results.size())};
   }
   static constexpr Counts count = count_all();
 
@@ -151,7 +154,7 @@ struct Traced {
     List<int, count.writers> writers;
     List<int, count.results> results;
     List<UnitPlan, count.blocks> plans;
-    List<Step, count.steps> steps;
+    List<Step, 5 * count.nodes> steps;  // forward, recompute, evaluate; in backward up to two
     List<short, count.units> order;
     List<Group, count.units> groups;
     int decayed = 0, undecayed = 0;
@@ -160,7 +163,7 @@ struct Traced {
     Graph graph = trace();
     Frozen f;
     std::vector<Step> steps;
-    steps.reserve(count.steps);
+    steps.reserve(5 * count.nodes);
     f.plans = decltype(f.plans)(plan_units(graph, steps));
     f.steps = decltype(f.steps)(steps);
     f.locals = decltype(f.locals)(graph.locals);
@@ -191,7 +194,7 @@ struct Traced {
     f.decayed = training.decayed;
     f.undecayed = training.undecayed;
     for (int u = 0; u < count.units; ++u) {
-      int same = -1;
+      int same = u < training.count() && same_name(graph.units[u], training.units[u]) ? u : -1;
       for (int t = 0; t < training.count() && same < 0; ++t)
         if (same_name(graph.units[u], training.units[t])) same = t;
       const Block& block = graph.blocks[graph.units[u].block];
