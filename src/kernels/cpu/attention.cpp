@@ -15,6 +15,7 @@
 #include "kernels/cpu/random-inl.hpp"
 #include "kernels/cpu/tile-inl.hpp"
 
+#include <hwy/cache_control.h>
 #include <hwy/contrib/math/math-inl.h>
 
 #ifndef SINTER_ATTENTION_TABLE
@@ -76,7 +77,7 @@ using Tag = hn::ScalableTag<T>;
 template <class T>
 using Vector = hn::Vec<Tag<T>>;
 
-constexpr int vectors = 2;  // of queries in a strip
+constexpr int vectors = 2;  // of queries in a strip: a lower and an upper half
 constexpr int key_block = 64;
 template <class T>
 constexpr int strip = vectors* int(hn::MaxLanes(Tag<T>()));
@@ -121,6 +122,12 @@ struct Strip {
         keys(a.causal ? first_query + count : h.length),
         causal(a.causal) {}
 
+  /// How many of the keys [first_key, first_key + n) the lower half sees. Only the upper half sees
+  /// the rest, whose products with the lower half are not computed.
+  int seen_by_both(int first_key, int n) const {
+    return causal ? std::clamp(first + strip<T> / 2 - first_key, 0, n) : n;
+  }
+
   /// Whether all queries see the key.
   bool sees(int key) const { return !causal || key <= first; }
 
@@ -130,6 +137,40 @@ struct Strip {
     return hn::IfThenElse(hn::Lt(hn::Iota(d, T(q)), hn::Set(d, T(key - first))), other, x);
   }
 };
+
+/// c = rows (keys × depth) · columns (depth × queries), for the queries that see each key; the
+/// first `both` keys are seen by both halves.
+template <class T>
+HWY_INLINE void times_queries(int both, int n, Strided<T> rows, const T* columns, int depth, T* c) {
+  const Tag<T> d;
+  constexpr int half = strip<T> / 2;
+  multiply<Into::assign, 2>(d, both, rows, columns, strip<T>, depth, c, strip<T>);
+  if (both < n)
+    multiply<Into::assign, 1>(d, n - both, rows.from(both, 0), columns + half, strip<T>, depth,
+                              c + both * strip<T> + half, strip<T>);
+}
+
+/// c (depth × queries) = rows (depth × keys) · p (keys × queries), or added to c (· factors), over
+/// the keys that each query sees.
+template <Into into, class T>
+HWY_INLINE void sum_over_keys(int both, int n, Strided<T> rows, const T* p, int depth, T* c,
+                              const T* factors = nullptr) {
+  const Tag<T> d;
+  constexpr int half = strip<T> / 2;
+  multiply<into, 2>(d, depth, rows, p, strip<T>, both, c, strip<T>, factors);
+  if (both < n)
+    multiply<Into::add, 1>(d, depth, rows.from(0, both), p + both * strip<T> + half, strip<T>,
+                           n - both, c + half, strip<T>);
+}
+
+/// Asks for `rows` rows of `columns` elements that are needed soon: a head's columns are too far
+/// apart for the hardware to foresee them.
+template <class T>
+HWY_INLINE void prefetch(const T* data, std::int64_t row, int rows, int columns) {
+  constexpr int line = 64 / sizeof(T);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; c += line) hwy::Prefetch(data + r * row + c);
+}
 
 /// Running softmax of a strip over blocks of keys, base 2 (Milakov & Gimelshein 2018).
 template <class T>
@@ -141,14 +182,15 @@ struct Softmax {
     std::fill_n(sum, strip<T>, T(0));
   }
 
-  /// Turns a block of scores, keys [first_key, first_key + n), into probabilities relative to the
+  /// Turns a block of scores, keys [first_key, first_key + all), into probabilities relative to the
   /// largest score so far; `correction` is what earlier results must be multiplied by.
   template <bool Dropped>
-  HWY_INLINE void block(T* scores, int first_key, int n, const Strip<T>& s,
+  HWY_INLINE void block(T* scores, int first_key, int both, int all, const Strip<T>& s,
                         const StripMask<T>& mask) {
     const Tag<T> d;
     const int lanes = int(hn::Lanes(d));
     for (int q = 0; q < strip<T>; q += lanes) {
+      const int n = q == 0 ? both : all;
       const auto before = hn::Load(d, most + q);
       auto largest = before;
       for (int k = 0; k < n; ++k) {
@@ -193,18 +235,22 @@ void forward_strip(const Attention<T>& a, Head h, int first_query) {
   HWY_ALIGN T scores[key_block * strip<T>];
   if (s.count < strip<T>) std::fill_n(queries, depth * strip<T>, T(0));
   transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
-  std::fill_n(result, depth * strip<T>, T(0));
   Softmax<T> softmax;
   StripMask<T> mask;
   if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
 
   for (int first = 0; first < s.keys; first += key_block) {
     const int n = std::min(key_block, s.keys - first);
-    multiply<Into::assign, vectors>(d, n, {k + first * row, row, 1}, queries, strip<T>, depth,
-                                    scores, strip<T>);
-    softmax.template block<Dropped>(scores, first, n, s, mask);
-    multiply<Into::scale_and_add, vectors>(d, depth, {v + first * row, 1, row}, scores, strip<T>, n,
-                                           result, strip<T>, softmax.correction);
+    const int both = s.seen_by_both(first, n);
+    times_queries<T>(both, n, {k + first * row, row, 1}, queries, depth, scores);
+    softmax.template block<Dropped>(scores, first, both, n, s, mask);
+    const Strided<T> values{v + first * row, 1, row};
+    if (first == 0) {
+      sum_over_keys<Into::assign>(both, n, values, scores, depth, result);
+    } else {
+      sum_over_keys<Into::scale_and_add>(both, n, values, scores, depth, result,
+                                         softmax.correction);
+    }
   }
 
   HWY_ALIGN T logarithms[strip<T>];
@@ -233,23 +279,45 @@ void forward(const Attention<T>& a, Head h, int first_query) {
   }
 }
 
-/// c[i][j] += Σ_p a(i, p) b[p][j] where the columns of c may not fill whole vectors; those of b are
-/// padded.
-template <class T>
-HWY_INLINE void multiply_onto(int rows, Strided<T> a, const T* b, std::int64_t b_step, int p, T* c,
-                              std::int64_t c_row, int columns) {
+/// c[i][j] = Σ_p a(i, p) b[p][j], or += : the columns of c may not fill whole vectors, those of b
+/// are padded.
+template <Into into, class T>
+HWY_INLINE void multiply_narrow(int rows, Strided<T> a, const T* b, std::int64_t b_step, int p,
+                                T* c, std::int64_t c_row, int columns) {
   const Tag<T> d;
   const int lanes = int(hn::Lanes(d));
   int j = 0;
   for (; j + 2 * lanes <= columns; j += 2 * lanes)
-    multiply<Into::add, 2>(d, rows, a, b + j, b_step, p, c + j, c_row);
+    multiply<into, 2>(d, rows, a, b + j, b_step, p, c + j, c_row);
   for (; j + lanes <= columns; j += lanes)
-    multiply<Into::add, 1>(d, rows, a, b + j, b_step, p, c + j, c_row);
+    multiply<into, 1>(d, rows, a, b + j, b_step, p, c + j, c_row);
   if (j == columns) return;
   HWY_ALIGN T rest[key_block * hn::MaxLanes(d)];
   multiply<Into::assign, 1>(d, rows, a, b + j, b_step, p, rest, lanes);
   for (int i = 0; i < rows; ++i)
-    for (int e = j; e < columns; ++e) c[i * c_row + e] += rest[i * lanes + e - j];
+    for (int e = j; e < columns; ++e)
+      c[i * c_row + e] = rest[i * lanes + e - j] + (into == Into::add ? c[i * c_row + e] : T(0));
+}
+
+/// c (keys × depth) = p (keys × queries) · rows (queries × depth), over the `count` queries of a
+/// strip that see each key; added to c in the first `open` rows.
+template <class T>
+HWY_INLINE void sum_over_queries(int open, int both, int n, const T* p, const T* rows,
+                                 std::int64_t row, int count, T* c, std::int64_t c_row, int depth) {
+  constexpr int half = strip<T> / 2;
+  const int borders[] = {0, std::min(open, both), both, std::max(open, both), n};
+  for (int i = 0; i < 4; ++i) {
+    const int first = borders[i], keys = borders[i + 1] - first, skip = i < 2 ? 0 : half;
+    if (keys == 0) continue;
+    const Strided<T> factors = Strided<T>{p, strip<T>, 1}.from(first, skip);
+    const T* from = rows + skip * row;
+    T* to = c + first * c_row;
+    if (first < open) {
+      multiply_narrow<Into::add>(keys, factors, from, row, count - skip, to, c_row, depth);
+    } else {
+      multiply_narrow<Into::assign>(keys, factors, from, row, count - skip, to, c_row, depth);
+    }
+  }
 }
 
 /// What the backward pass needs of a strip, packed.
@@ -271,7 +339,6 @@ struct BackwardStrip {
     T* next = memory;
     for (T** part : parts) *part = next, next += std::int64_t(padded) * strip<T>;
     if (s.count < strip<T>) std::fill_n(memory, 2 * padded * strip<T>, T(0));
-    std::fill_n(dqueries, padded * strip<T>, T(0));
     transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
     transpose(dy, a.width, s.count, depth, T(1), slopes, strip<T>);
     std::fill_n(log_sum, strip<T>, T(0));
@@ -305,10 +372,12 @@ struct BackwardStrip {
 
   /// From scores (in p) and dy · v (in ds): the probabilities and the scores' gradients.
   template <bool Dropped>
-  HWY_INLINE void block(int first_key, int n, const Strip<T>& s, const StripMask<T>& mask) {
+  HWY_INLINE void block(int first_key, int both, int all, const Strip<T>& s,
+                        const StripMask<T>& mask) {
     const Tag<T> d;
     const int lanes = int(hn::Lanes(d));
     for (int q = 0; q < strip<T>; q += lanes) {
+      const int n = q == 0 ? both : all;
       const auto largest = hn::Load(d, log_sum + q), mean = hn::Load(d, delta + q);
       for (int k = 0; k < n; ++k) {
         T* at = p + k * strip<T> + q;
@@ -328,37 +397,58 @@ struct BackwardStrip {
   }
 };
 
+/// What the next strip reads and writes: of this head, or else of the next one.
+template <class T>
+HWY_INLINE void prefetch_next(const Attention<T>& a, Head h, const Strip<T>& s) {
+  const int depth = a.depth();
+  std::int64_t at = h.start + s.first + s.count;
+  int head = h.head;
+  if (s.first + s.count == h.length) at = h.start, ++head;
+  if (head == a.heads) return;
+  const int rows = std::min(strip<T>, int(h.start + h.length - at));
+  const std::int64_t row = 3 * std::int64_t(a.width);
+  for (int part = 0; part < 3; ++part) {
+    const std::int64_t offset = at * row + part * a.width + head * depth;
+    prefetch(a.qkv + offset, row, rows, depth);
+    prefetch(a.dqkv + offset, row, rows, depth);
+  }
+  prefetch(a.y + at * a.width + head * depth, a.width, rows, depth);
+  prefetch(a.dy + at * a.width + head * depth, a.width, rows, depth);
+}
+
 template <bool Dropped, class T>
 void backward_head(const Attention<T>& a, Head h) {
-  const Tag<T> d;
-  const int lanes = int(hn::Lanes(d)), depth = a.depth();
+  const int lanes = int(hn::Lanes(Tag<T>())), depth = a.depth();
   const int padded = (depth + lanes - 1) / lanes * lanes;
   const std::int64_t row = 3 * std::int64_t(a.width), at = h.start * row + h.head * depth;
   const T *k = a.qkv + at + a.width, *v = k + a.width;
   T *dq = a.dqkv + at, *dk = dq + a.width, *dv = dk + a.width;
-  if (!a.add)
-    for (int i = 0; i < h.length; ++i)
-      std::fill_n(dk + i * row, depth, T(0)), std::fill_n(dv + i * row, depth, T(0));
 
   BackwardStrip<T> b;
   StripMask<T> mask;
+  int open = a.add ? h.length : 0;  // keys whose gradients hold something to add to
   for (int first_query = 0; first_query < h.length; first_query += strip<T>) {
     const Strip<T> s(a, h, first_query);
     b.load(a, h, s, padded);
+    prefetch_next(a, h, s);
     if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
     for (int first = 0; first < s.keys; first += key_block) {
-      const int n = std::min(key_block, s.keys - first);
+      const int n = std::min(key_block, s.keys - first), opened = std::clamp(open - first, 0, n);
+      const int both = s.seen_by_both(first, n);
       const std::int64_t key = first * row;
-      multiply<Into::assign, vectors>(d, n, {k + key, row, 1}, b.queries, strip<T>, depth, b.p,
-                                      strip<T>);
-      multiply<Into::assign, vectors>(d, n, {v + key, row, 1}, b.slopes, strip<T>, depth, b.ds,
-                                      strip<T>);
-      b.template block<Dropped>(first, n, s, mask);
-      multiply_onto<T>(n, {b.p, strip<T>, 1}, b.slope_rows, padded, s.count, dv + key, row, depth);
-      multiply_onto<T>(n, {b.ds, strip<T>, 1}, b.query_rows, padded, s.count, dk + key, row, depth);
-      multiply<Into::add, vectors>(d, depth, {k + key, 1, row}, b.ds, strip<T>, n, b.dqueries,
-                                   strip<T>);
+      times_queries<T>(both, n, {k + key, row, 1}, b.queries, depth, b.p);
+      times_queries<T>(both, n, {v + key, row, 1}, b.slopes, depth, b.ds);
+      b.template block<Dropped>(first, both, n, s, mask);
+      sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv + key, row, depth);
+      sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk + key, row, depth);
+      const Strided<T> keys{k + key, 1, row};
+      if (first == 0) {
+        sum_over_keys<Into::assign>(both, n, keys, b.ds, depth, b.dqueries);
+      } else {
+        sum_over_keys<Into::add>(both, n, keys, b.ds, depth, b.dqueries);
+      }
     }
+    open = std::max(open, s.keys);
     T* to = dq + s.first * row;
     if (a.add) {
       for (int i = 0; i < s.count; ++i)

@@ -109,7 +109,7 @@ void backward(const Gradients<T>& g, const T* weight, T mean, T inverse, int wid
         hn::NegMulAdd(normal(d, i), hn::Set(d, mean_en), hn::Sub(scaled(d, i), hn::Set(d, mean_e)));
     auto dx = hn::Mul(centred, hn::Set(d, inverse));
     if (g.dh_in) dx = hn::Add(dx, hn::LoadU(d, g.dh_in + i));
-    put(d, dx, g.dx + i, g.add_dx);
+    if (g.dx) put(d, dx, g.dx + i, g.add_dx);
     if (g.dx2) put(d, dx, g.dx2 + i, g.add_dx2);
   });
 }
@@ -173,8 +173,9 @@ void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* m
       std::int64_t end = std::min<std::int64_t>((b + 1) * block, rows);
       for (std::int64_t r = b * block; r < end; ++r) {
         std::int64_t at = r * width;
-        kernel({x + at, dy + at, dh_in ? dh_in + at : nullptr, dx + at, dx2 ? dx2 + at : nullptr,
-                add_dx, add_dx2, partial, partial ? partial + width : nullptr},
+        kernel({x + at, dy + at, dh_in ? dh_in + at : nullptr, dx ? dx + at : nullptr,
+                dx2 ? dx2 + at : nullptr, add_dx, add_dx2, partial,
+                partial ? partial + width : nullptr},
                weight, mean[r], inverse[r], width);
       }
     }

@@ -32,6 +32,8 @@ template <class T>
 struct Strided {
   const T* data;
   std::int64_t row, step;
+
+  Strided from(int i, int p) const { return {data + i * row + p * step, row, step}; }
 };
 
 /// sum[i][v] += Σ_p a(i, p) b[p][v], p < depth; rows of b are `b_step` apart.
@@ -86,14 +88,15 @@ template <Into into, int Vectors, class D, class T = Element_of<D>>
 HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t b_step, int depth,
                            T* c, std::int64_t c_row, const T* factors = nullptr) {
   int i = 0;
-  auto from = [&](int row) HWY_ATTR { return Strided<T>{a.data + row * a.row, a.row, a.step}; };
   for (; i + tile_rows <= rows; i += tile_rows)
-    multiply_rows<into, tile_rows, Vectors>(d, from(i), b, b_step, depth, c + i * c_row, c_row,
+    multiply_rows<into, tile_rows, Vectors>(d, a.from(i, 0), b, b_step, depth, c + i * c_row, c_row,
                                             factors);
   for (; i + 2 <= rows; i += 2)
-    multiply_rows<into, 2, Vectors>(d, from(i), b, b_step, depth, c + i * c_row, c_row, factors);
+    multiply_rows<into, 2, Vectors>(d, a.from(i, 0), b, b_step, depth, c + i * c_row, c_row,
+                                    factors);
   for (; i < rows; ++i)
-    multiply_rows<into, 1, Vectors>(d, from(i), b, b_step, depth, c + i * c_row, c_row, factors);
+    multiply_rows<into, 1, Vectors>(d, a.from(i, 0), b, b_step, depth, c + i * c_row, c_row,
+                                    factors);
 }
 
 /// Transposes a square of 128-bit rows: to[j][i] = factor * from[i][j].
