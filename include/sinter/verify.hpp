@@ -1,5 +1,6 @@
 // Order is proved, not hoped for: an abstract run of the program, at compile time.
 //   - everything read was written, in this iteration or (what its first iteration made) this step
+//   - inputs, and the values that follow from them, are made in every iteration
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
@@ -178,7 +179,7 @@ class Verifier {
     for (int v = 0; v < int(model.writers.size()); ++v) {
       demand(!cell(Space::d_value, v).open,
              "a gradient is made and not used: a backward is missing");
-      close(cell(Space::value, v));
+      close_fresh(cell(Space::value, v));
     }
     for (int u = 0; u < model.count(); ++u) {
       demand(!cell(Space::saved, u).open,
@@ -191,10 +192,15 @@ class Verifier {
              "the loss of a unit is not taken");
       losses[u] = 0;
     }
-    for (int e = 0; e < int(model.externals.size()); ++e) close(cell(Space::input, e));
+    for (int e = 0; e < int(model.externals.size()); ++e) close_fresh(cell(Space::input, e));
   }
   constexpr void close(Cell& c) {
     if (!c.carried) c.open = false;
+  }
+  /// What follows from a micro-batch is made in each.
+  constexpr void close_fresh(Cell& c) {
+    demand(!looped || !c.open || !c.carried, "made once, but every micro-batch has its own");
+    close(c);
   }
   constexpr void check_end() {
     position = int(program.size());
