@@ -24,7 +24,7 @@ constexpr std::int64_t layer_norm_scratch(int width) { return std::int64_t{2} * 
 
 /// Gradients of layer_norm at x (for add_layer_norm: at h), given dy and, unless null, `dh_in`: a
 /// gradient that reaches h past the norm, which is added to the result.
-///   dx      = gradient of x        (+= with add_dx)
+///   dx      = gradient of x        (+= with add_dx); null: none
 ///   dx2     = the same gradient    (+= with add_dx2); null: none. For the second summand of h.
 ///   dweight = Σ_r dy (x - mean) inverse, dbias = Σ_r dy   (+= with add_weights); null: none
 /// x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in. scratch:
