@@ -70,9 +70,12 @@ struct MeanSquaredError {
                                static_cast<T*>(nullptr), 0.0, x.rows, W, false);
   }
   static void backward(auto& c) {
-    auto x = c.saved.x, dx = c.dx(0);
-    kernel::mean_squared_error(c.stream(), x.data, c.saved.target.data, c.y().data, dx.data,
+    auto x = c.saved.x, target = c.saved.target, dx = c.dx(0), dtarget = c.dx(1);
+    kernel::mean_squared_error(c.stream(), x.data, target.data, c.y().data, dx.data,
                                c.loss_weight(), x.rows, W, dx.add);
+    if (dtarget)  // a target that the model computes
+      kernel::mean_squared_error(c.stream(), target.data, x.data, c.y().data, dtarget.data,
+                                 c.loss_weight(), x.rows, W, dtarget.add);
   }
 };
 
