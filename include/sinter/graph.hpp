@@ -238,7 +238,17 @@ class Tracer {
           made.output = {v.id...};
         },
         as_tuple(results));
+    check_outputs(graph.blocks.back());
     return results;
+  }
+  /// Each output is a buffer of its own that the unit writes.
+  static constexpr void check_outputs(const Block& block) {
+    for (int k = 0; k < block.outputs; ++k) {
+      if (block.output[k] < block.inputs) throw "Sinter: a unit returns a value that it was given";
+      for (int other = 0; other < k; ++other)
+        if (block.output[k] == block.output[other])
+          throw "Sinter: a unit returns the same value twice";
+    }
   }
   /// One more use of the block that was traced last; `inside` are its results, as locals.
   template <class Results, class... V>

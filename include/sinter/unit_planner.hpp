@@ -53,6 +53,9 @@ class UnitPlanner {
       for (int n = 0; n < unit.block.nodes; ++n)
         if (recomputed[n]) forward(n);
       for (int n = unit.block.nodes; n-- > 0;) backward(n);
+      for (int v = 0; v < unit.block.inputs; ++v)
+        if (unit.local(v).width && gradient[v].where == Place::nowhere)
+          throw "Sinter: a unit takes a value and does not use it";
     }
     finish();
   }
