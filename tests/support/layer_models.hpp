@@ -1,0 +1,185 @@
+// Small models around one layer, in double precision, for gradient checks.
+#pragma once
+#include "recipes.hpp"
+#include "sinter/layer/activation.hpp"
+#include "sinter/layer/add.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/dropout.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/layer_norm.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/precision/fp64.hpp"
+
+namespace sinter::testing {
+
+inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
+
+/// Values of this width, a linear layer for each operand of the layer, the layer, one more linear
+/// layer, the mean squared error to targets of this width.
+inline constexpr int given_width = 3, target_width = 2;
+
+template <int In, int Out>
+struct Before {
+  static constexpr Value<Out> trace(auto& g, Value<In> x) { return g("", Linear<In, Out>{}, x); }
+};
+struct After {
+  template <int W>
+  static constexpr Value<1> trace(auto& g, Value<W> x, Value<target_width> target) {
+    auto y = g("", Linear<W, target_width, as_torch>{}, x);
+    return g("loss", MeanSquaredError<target_width>{}, y, target);
+  }
+};
+
+/// Unit: its `in` are the widths of its operands, 1 or 2; its result is one value. Parameters: a, b
+/// (linear layers before), layer, after.
+template <class Unit>
+struct Around {
+  using slot = slot::model;
+  static constexpr auto middle(auto& g, Value<given_width> x) {
+    auto a = g.unit("a", Before<given_width, Unit::in[0]>{}, x);
+    if constexpr (Unit::in.size() == 1) {
+      return g.unit("layer", Unit{}, a);
+    } else {
+      return g.unit("layer", Unit{}, a, g.unit("b", Before<given_width, Unit::in[1]>{}, x));
+    }
+  }
+  static constexpr void trace(auto& g) {
+    auto y = middle(g, g.template values<given_width>());
+    g.result(g.unit("after", After{}, y, g.template target_values<target_width>()));
+  }
+  static constexpr void predict(auto& g) { g.result(middle(g, g.template values<given_width>())); }
+};
+
+/// A unit of one layer.
+template <class L>
+struct Alone {
+  static constexpr auto in = L::in;
+  static constexpr auto trace(auto& g, auto... x) { return g("", L{}, x...); }
+};
+
+/// Both results of the fused layer, joined so that each has a gradient of its own.
+template <int W>
+struct AddThenNorm {
+  static constexpr std::array in{W, W};
+  static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
+    auto [h, n] = g("", AddLayerNorm<W>{}, a, b);
+    return g("join", Add<W>{}, g("act", GeluTanh<W>{}, h), n);
+  }
+};
+/// What it replaces.
+template <int W>
+struct AddThenNormUnfused {
+  static constexpr std::array in{W, W};
+  static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
+    auto h = g("add", Add<W>{}, a, b);
+    auto n = g("", LayerNorm<W>{}, h);
+    return g("join", Add<W>{}, g("act", GeluTanh<W>{}, h), n);
+  }
+};
+
+/// Two micro-batches of two sequences and one of one: `lengths` fills none of them.
+inline constexpr int context = 5, micro = 2, global = 6;
+inline const std::vector<int> lengths{5, 3, 1, 4, 2};
+
+template <class Model, int Vocabulary = 0>
+using Checked =
+    Made<Model, UpTo<context, Vocabulary>, Fp64, Batch<{.global = global, .micro = micro}>>;
+
+inline constexpr int wide = 10, heads = 2, positions = 7, vocabulary = 11;
+inline constexpr float drop = .3f;
+
+using LinearModel = Around<Alone<Linear<wide, 7>>>;
+using TorchLinearModel = Around<Alone<Linear<wide, 7, as_torch>>>;
+using LayerNormModel = Around<Alone<LayerNorm<wide>>>;
+using AddLayerNormModel = Around<AddThenNorm<wide>>;
+using AddPositionModel = Around<Alone<AddPosition<positions, wide>>>;
+using AttentionModel = Around<Alone<CausalSelfAttention<wide, heads>>>;
+using AttentionDropoutModel = Around<Alone<CausalSelfAttention<wide, heads, drop>>>;
+using GeluTanhModel = Around<Alone<GeluTanh<wide>>>;
+using GeluErfModel = Around<Alone<GeluErf<wide>>>;
+using ReluModel = Around<Alone<Relu<wide>>>;
+using AddModel = Around<Alone<Add<wide>>>;
+using DropoutModel = Around<Alone<Dropout<wide, drop>>>;
+using UnembeddingModel = Around<Alone<Unembedding<vocabulary, wide>>>;
+
+struct LookUp {
+  static constexpr Value<wide> trace(auto& g, Ids ids) {
+    return g("", Embedding<vocabulary, wide>{}, ids);
+  }
+};
+struct EmbeddingModel {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto y = g.unit("layer", LookUp{}, g.tokens());
+    g.result(g.unit("after", After{}, y, g.template target_values<target_width>()));
+  }
+  static constexpr void predict(auto& g) { g.result(g.unit("layer", LookUp{}, g.tokens())); }
+};
+
+struct CrossEntropy {
+  static constexpr Value<1> trace(auto& g, Value<wide> x, Ids targets) {
+    return g("", LinearCrossEntropy<vocabulary, wide>{}, x, targets);
+  }
+};
+struct CrossEntropyModel {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.unit("a", Before<given_width, wide>{}, g.template values<given_width>());
+    g.result(g.unit("layer", CrossEntropy{}, x, g.targets()));
+  }
+};
+
+/// Σ y² over the width: a loss without targets, for values with one row for each sequence.
+template <int W>
+struct SumOfSquares {
+  static constexpr std::array in{W};
+  static constexpr std::array out{1};
+  static constexpr bool loss = true;
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Saved<Keep, Keep> saved{input()};
+  static void forward(auto& c) { losses(c.x(), c.y()); }
+  static void backward(auto& c) {
+    auto x = c.saved.x, dx = c.dx();
+    losses(x, c.y());
+    for (int r = 0; r < x.rows; ++r)
+      for (int k = 0; k < W; ++k) dx.put(r, k, 2 * c.loss_weight() * x(r, k));
+  }
+
+ private:
+  static void losses(auto x, auto y) {
+    for (int r = 0; r < x.rows; ++r) {
+      y(r, 0) = 0;
+      for (int k = 0; k < W; ++k) y(r, 0) += x(r, k) * x(r, k);
+    }
+  }
+};
+/// The last rows, before and after a layer on rows of sequences.
+struct Pool {
+  static constexpr Value<wide> trace(auto& g, Value<wide> x) { return g("", LastRow<wide>{}, x); }
+};
+struct PooledLoss {
+  static constexpr Value<1> trace(auto& g, Value<wide> x) {
+    auto n = g("norm", LayerNorm<wide>{}, x);
+    return g("loss", SumOfSquares<target_width>{}, g("", Linear<wide, target_width>{}, n));
+  }
+};
+struct LastRowModel {
+  using slot = slot::model;
+  static constexpr Value<wide> pooled(auto& g) {
+    auto x = g.unit("a", Before<given_width, wide>{}, g.template values<given_width>());
+    return g.unit("layer", Pool{}, x);
+  }
+  static constexpr void trace(auto& g) {
+    auto y = pooled(g);
+    g.template target_values<1>();  // the loss is divided by their number
+    g.result(g.unit("after", PooledLoss{}, y));
+  }
+  static constexpr void predict(auto& g) { g.result(pooled(g)); }
+};
+
+}  // namespace sinter::testing

@@ -1,0 +1,19 @@
+// Recipes of tests.
+#pragma once
+#include "sinter/batch/batch.hpp"
+#include "sinter/recipe.hpp"
+
+namespace sinter::testing {
+
+/// A recipe without a name of its own.
+template <class... Policies>
+struct Made : Recipe<Policies...> {};
+
+/// Sequences of at most `Context` rows, of any kind.
+template <int Context, int Vocabulary = 0>
+struct UpTo {
+  using slot = slot::data;
+  static constexpr int context = Context, vocabulary = Vocabulary;
+};
+
+}  // namespace sinter::testing

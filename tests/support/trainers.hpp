@@ -1,0 +1,92 @@
+// What tests do with trainers, whatever their recipe.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "sinter/trainer/trainer.hpp"
+
+namespace sinter::testing {
+
+using Numbers = std::vector<double>;
+using NamedNumbers = std::map<std::string, Numbers>;
+
+/// Every parameter normal with this deviation, norms' weights and biases included.
+inline void randomise(TrainerCore& trainer, std::uint64_t seed, double deviation = .5) {
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> normal(0, deviation);
+  for (const Parameter& p : trainer.parameters()) {
+    Numbers values(std::size_t(p.size));
+    for (double& v : values) v = normal(engine);
+    trainer.set_parameter(p.name, values);
+  }
+}
+
+inline NamedNumbers parameters_of(const TrainerCore& trainer) {
+  NamedNumbers result;
+  for (const Parameter& p : trainer.parameters()) result[p.name] = trainer.parameter(p.name);
+  return result;
+}
+inline NamedNumbers gradients_of(const TrainerCore& trainer) {
+  NamedNumbers result;
+  for (const Parameter& p : trainer.parameters()) result[p.name] = trainer.gradient(p.name);
+  return result;
+}
+inline void set_parameters(TrainerCore& trainer, const NamedNumbers& values) {
+  for (const auto& [name, numbers] : values) trainer.set_parameter(name, numbers);
+}
+
+/// Overwrites with NaN what a step must write before it reads it: activations, workspace,
+/// gradients.
+inline void poison(TrainerCore& trainer) {
+  std::span<std::byte> arena = trainer.machine().arena();
+  std::fill(arena.begin() + trainer.plan().training.persistent, arena.end(), std::byte(0xff));
+  auto fill = [&]<class T>(T nan) {
+    T* gradients = trainer.machine().flat<T>(Space::gradient);
+    for (const Parameter& p : trainer.parameters()) std::fill_n(gradients + p.offset, p.size, nan);
+  };
+  bool wide = trainer.plan().model.sizes.element[int(Type::gradient)] == Element::f64;
+  wide ? fill(double(NAN)) : fill(float(NAN));
+}
+
+/// A step that must be applied, whatever lies in its memory before it.
+inline Applied applied(TrainerCore& trainer, const HostBatch& batch) {
+  poison(trainer);
+  Outcome outcome = trainer.step(batch);
+  REQUIRE(std::holds_alternative<Applied>(outcome));
+  return std::get<Applied>(outcome);
+}
+
+/// The last prediction in double precision, as it lies in memory. requires  Fp64
+inline Numbers prediction_in_double(TrainerCore& trainer) {
+  int rows = 0, columns = 0;
+  const void* at = trainer.machine().result(0, rows, columns);
+  auto* values = static_cast<const double*>(at);
+  return {values, values + std::int64_t(rows) * columns};
+}
+
+inline double norm_of(const Numbers& x) {
+  double sum = 0;
+  for (double v : x) sum += v * v;
+  return std::sqrt(sum);
+}
+
+/// The largest difference, divided by the largest magnitude in `want`.
+inline double relative_difference(const Numbers& got, const Numbers& want) {
+  REQUIRE(got.size() == want.size());
+  double worst = 0, largest = 0;
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    double difference = std::abs(got[k] - want[k]);
+    worst = std::isfinite(difference) ? std::max(worst, difference) : INFINITY;
+    largest = std::max(largest, std::abs(want[k]));
+  }
+  return worst == 0 ? 0 : worst / largest;
+}
+inline double relative_difference(double got, double want) {
+  return std::abs(got - want) / std::abs(want);
+}
+
+}  // namespace sinter::testing
