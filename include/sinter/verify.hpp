@@ -112,6 +112,8 @@ class Verifier {
     if (touch.space == Space::gradient && purpose.reduces && use == Use::consume)
       demand(groups[touch.index].reduced == 1, "used up before it was reduced");
     if (touch.space == Space::master && writes) ++c.version;
+    if (opens && follows_from_batch(touch.space))
+      demand(!in_loop || i.when == When::always, its_own);
     if (opens) {
       c.open = true;
       c.carried = !in_loop || i.when == When::first;
@@ -123,6 +125,12 @@ class Verifier {
   constexpr void finish(Cell& c) {
     demand(c.arriving || c.leaving, "waits for a transfer that was not started");
     c.arriving = c.leaving = false;
+  }
+  /// What follows from a micro-batch is made in each.
+  static constexpr const char* its_own = "made once, but every micro-batch has its own";
+  static constexpr bool follows_from_batch(Space space) {
+    return space == Space::input || space == Space::value || space == Space::d_value ||
+           space == Space::saved;
   }
   constexpr bool repeats(const Instruction& i) const {
     return i.kind->phases == calls_of(Phase::recompute);
@@ -197,9 +205,8 @@ class Verifier {
   constexpr void close(Cell& c) {
     if (!c.carried) c.open = false;
   }
-  /// What follows from a micro-batch is made in each.
   constexpr void close_fresh(Cell& c) {
-    demand(!looped || !c.open || !c.carried, "made once, but every micro-batch has its own");
+    demand(!looped || !c.open || !c.carried, its_own);
     close(c);
   }
   constexpr void check_end() {

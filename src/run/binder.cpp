@@ -124,7 +124,12 @@ class Binder {
         if (a[k].put == Slot::assign && b[k].put == Slot::add) a[k].put = Slot::add_after_first;
       }
     };
+    merge_slots(first.x, second.x);
+    merge_slots(first.y, second.y);
+    merge_slots(first.saved, second.saved);
+    merge_slots(first.weights, second.weights);
     merge_slots(first.dx, second.dx);
+    merge_slots(first.dy, second.dy);
     merge_slots(first.gradients, second.gradients);
   }
 
