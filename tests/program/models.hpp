@@ -1,0 +1,98 @@
+// Tiny models that between them use every mechanism of programs, and batches for them.
+#pragma once
+#include "sinter/data/host_batch.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/plan.hpp"
+
+namespace sinter::testing {
+
+/// Eleven letters, sequences of up to six.
+struct Letters {
+  using slot = slot::data;
+  static constexpr int context = 6, vocabulary = 11;
+};
+inline constexpr Gpt2Options tiny{
+    .layers = 3, .heads = 2, .width = 8, .vocabulary = 11, .positions = 6, .dropout = 0.2};
+
+/// A transformer whose residual join is fused across the border of its blocks: every unit but the
+/// last hands on two values, the sum and its norm.
+template <int W>
+struct FusedEmbed {
+  static constexpr std::tuple<Value<W>, Value<W>> trace(auto& g, Ids tokens) {
+    auto x = g("wpe", AddPosition<6, W>{}, g("wte", Embedding<11, W>{}, tokens));
+    return {x, g("norm", LayerNorm<W>{}, x)};
+  }
+};
+template <int W>
+struct FusedBlock {
+  static constexpr std::tuple<Value<W>, Value<W>> trace(auto& g, Value<W> sum, Value<W> normed) {
+    auto qkv = g("qkv", Linear<W, 3 * W>{}, normed);
+    auto mixed = g("mix", CausalSelfAttention<W, 2>{}, qkv);
+    auto kept = g("drop", Dropout<W, 0.2f>{}, g("proj", Linear<W, W>{}, mixed));
+    return g("join", AddLayerNorm<W>{}, sum, kept);
+  }
+};
+template <int W>
+struct FusedHead {
+  static constexpr Value<1> trace(auto& g, Value<W> sum, Value<W> normed, Ids targets) {
+    auto x = g("add", Add<W>{}, sum, g("act", GeluTanh<W>{}, normed));
+    return g.tied("head", "wte", LinearCrossEntropy<11, W>{}, x, targets);
+  }
+};
+template <int W>
+struct FusedLogits {
+  static constexpr Value<11> trace(auto& g, Value<W> sum, Value<W> normed) {
+    auto x = g("add", Add<W>{}, sum, g("act", GeluTanh<W>{}, normed));
+    return g.tied("head", "wte", Unembedding<11, W>{}, g("last", LastRow<W>{}, x));
+  }
+};
+struct Fused {
+  using slot = slot::model;
+  static constexpr int W = 8;
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto embedded = g.unit("embed", FusedEmbed<W>{}, tokens);
+    auto [sum, normed] = g.repeat(3, "h", FusedBlock<W>{}, embedded);
+    g.result(g.tied_unit("head", std::get<0>(embedded), FusedHead<W>{}, sum, normed, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = g.unit("embed", FusedEmbed<W>{}, g.tokens());
+    auto [sum, normed] = g.repeat(3, "h", FusedBlock<W>{}, embedded);
+    g.result(g.tied_unit("head", std::get<0>(embedded), FusedLogits<W>{}, sum, normed));
+  }
+};
+
+/// A named recipe out of policies.
+template <class... Policies>
+struct Made : Recipe<Policies...> {};
+
+/// Sequences of these lengths; their letters follow from `salt`. Some rows have nothing to predict.
+inline HostBatch letters(const std::vector<int>& lengths, int salt = 0) {
+  HostBatch batch;
+  batch.ids.resize(2);
+  int row = 0;
+  for (int length : lengths) {
+    for (int k = 0; k < length; ++k, ++row) {
+      batch.ids[0].push_back((row * 7 + k * k + salt * 5 + 3) % 11);
+      batch.ids[1].push_back(k == 2 ? -1 : (row * 3 + salt * 7 + 1) % 11);
+    }
+    batch.starts.push_back(row);
+  }
+  return batch;
+}
+
+/// Rows of numbers, each a sequence of its own.
+inline HostBatch numbers(int rows, int in, int out, int salt = 0) {
+  HostBatch batch;
+  batch.values.resize(2);
+  auto number = [&](int k) { return float((k * 37 + salt * 11) % 23 - 11) / 7; };
+  for (int r = 0; r < rows; ++r) {
+    for (int k = 0; k < in; ++k) batch.values[0].push_back(number(r * in + k));
+    for (int k = 0; k < out; ++k) batch.values[1].push_back(number(r * out * 5 + k * 3 + 1));
+    batch.starts.push_back(r + 1);
+  }
+  return batch;
+}
+
+}  // namespace sinter::testing

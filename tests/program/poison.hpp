@@ -1,0 +1,66 @@
+// Memory that shows who reads what is dead.
+#pragma once
+#include <cstring>
+
+#include "ranks.hpp"
+
+namespace sinter::testing {
+
+/// Whether a buffer holds something that may be read before (after) instruction t of this
+/// iteration.
+inline bool open_before(const Buffer& b, int t, int iteration) {
+  bool carried = b.opened_by > b.first;  // by the first iteration to all others
+  bool made = b.opened_by < t || (carried && iteration > 0);
+  return b.first <= t && t <= b.last && made;
+}
+inline bool open_after(const Buffer& b, int t, int iteration) {
+  bool carried = b.opened_by > b.first;
+  bool made = b.opened_by <= t || (carried && iteration > 0);
+  return b.first <= t && t < b.last && made;
+}
+
+/// Fills with 0xFF (NaN, or -1) every byte that no open buffer covers, before and after each
+/// instruction; the workspace, too, which nothing may outlive; and all gradients before a step.
+class Poison : public Observer {
+  const Placement& placement;
+  const std::vector<Parameter> parameters;
+  const bool trains;
+  std::vector<std::pair<std::int64_t, std::int64_t>> live;
+
+ public:
+  Poison(const PlanView& plan, const Placement& p)
+      : placement(p), parameters(list_parameters(plan.model)), trains(&p == &plan.training) {}
+
+  void before(const Machine& machine, int t, int iteration) override {
+    if (t == 0 && trains) poison_gradients(machine);
+    poison(machine, [&](const Buffer& b) { return open_before(b, t, iteration); });
+  }
+  void after(const Machine& machine, int t, int iteration) override {
+    if (t + 1 == int(placement.program.size())) return;  // results are to be read
+    poison(machine, [&](const Buffer& b) { return open_after(b, t, iteration); });
+  }
+
+ private:
+  void poison(const Machine& machine, const auto& is_open) {
+    live.clear();
+    for (const Buffer& b : placement.buffers)
+      if (b.opened_by >= 0 && is_open(b)) live.emplace_back(b.offset, b.offset + b.bytes);
+    std::sort(live.begin(), live.end());
+    auto arena = machine.arena();
+    live.emplace_back(std::int64_t(arena.size()), 0);
+    std::int64_t at = placement.persistent;
+    for (auto [begin, end] : live) {
+      if (begin > at) std::memset(arena.data() + at, 0xFF, std::size_t(begin - at));
+      at = std::max(at, end);
+    }
+  }
+  /// Not the padding between parameters, which stays zero.
+  void poison_gradients(const Machine& machine) const {
+    auto* gradients = machine.flat<std::byte>(Space::gradient);
+    int bytes = machine.model().sizes.of(Type::gradient);
+    for (const Parameter& p : parameters)
+      std::memset(gradients + p.offset * bytes, 0xFF, std::size_t(p.size * bytes));
+  }
+};
+
+}  // namespace sinter::testing

@@ -1,0 +1,151 @@
+// The machines of a recipe on any placement of its programs: what Trainer does, with the programs
+// exchanged and somebody watching.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "sinter/kernels/stream.hpp"
+#include "sinter/parallel/communicator.hpp"
+#include "sinter/run/machine.hpp"
+#include "sinter/trainer/core.hpp"
+
+namespace sinter::testing {
+
+/// The three programs of a recipe, free to be changed.
+struct Programs {
+  Program training, evaluation, prediction;
+};
+template <class R>
+Programs shipped() {
+  auto copy = [](const Placement& p) { return Program(p.program.begin(), p.program.end()); };
+  const PlanView& plan = Plan<R>::view;
+  return {copy(plan.training), copy(plan.evaluation), copy(plan.prediction)};
+}
+
+/// A plan with programs that are placed now.
+class Placements {
+  Programs programs;
+  std::vector<Buffer> buffers[3];
+
+  Placement placed(const Model& model, const Program& program, std::vector<Buffer>& kept) {
+    Placed p = place(model, program);
+    kept = p.buffers;
+    return {program, kept, p.persistent, p.workspace, p.peak};
+  }
+
+ public:
+  PlanView plan;
+
+  Placements(const PlanView& from, Programs changed) : programs(std::move(changed)), plan(from) {
+    plan.training = placed(plan.model, programs.training, buffers[0]);
+    plan.evaluation = placed(plan.model, programs.evaluation, buffers[1]);
+    plan.prediction = placed(plan.predicting, programs.prediction, buffers[2]);
+    plan.memory.total = std::max({plan.training.peak, plan.evaluation.peak, plan.prediction.peak});
+  }
+  Placements(const Placements&) = delete;
+};
+
+/// The predictions of a batch.
+inline std::int64_t predictions(const HostBatch& batch) {
+  if (batch.ids.empty()) return std::int64_t(batch.values[1].size());
+  return std::ranges::count_if(batch.ids[1], [](int id) { return id >= 0; });
+}
+
+/// One machine for each rank, all from the same fresh weights.
+class Ranks {
+  std::vector<std::unique_ptr<kernel::Stream>> streams;
+  std::vector<std::unique_ptr<Communicator>> communicators;
+  std::vector<std::unique_ptr<Machine>> machines;
+
+ public:
+  const PlanView& plan;
+  /// By rank; called around every instruction.
+  std::vector<Observer*> observers;
+
+  Ranks(const PlanView& p, const RecipeView& recipe, int ranks = 1, int threads = 1)
+      : plan(p), observers(std::size_t(ranks), nullptr) {
+    if (ranks == 1) communicators.push_back(single_rank());
+    if (ranks > 1) communicators = thread_ranks(ranks);
+    for (int r = 0; r < ranks; ++r) {
+      streams.push_back(std::make_unique<kernel::Stream>(threads));
+      machines.push_back(std::make_unique<Machine>(
+          plan, *streams.back(), *communicators[std::size_t(r)], recipe.policy_options));
+      fill_weights(*machines.back());
+    }
+  }
+  Machine& machine(int rank = 0) { return *machines[std::size_t(rank)]; }
+  int count() const { return int(machines.size()); }
+
+  /// One step on a global batch. Returns the loss of all ranks, as a mean.
+  double train(const HostBatch& batch, std::int64_t step, double learning_rate = 0.05) {
+    Work work{.batch = &batch, .step = step, .seed = 7, .learning_rate = learning_rate};
+    work.loss_weight = 1 / double(predictions(batch));
+    on_all([&](int rank) { machine(rank).train(part(work, rank), observers[std::size_t(rank)]); });
+    return machine().loss_sum() * work.loss_weight;
+  }
+  /// The sum of the losses of all ranks.
+  double evaluate(const HostBatch& batch) {
+    Work work{.batch = &batch, .seed = 7};
+    on_all(
+        [&](int rank) { machine(rank).evaluate(part(work, rank), observers[std::size_t(rank)]); });
+    double sum = 0;
+    for (auto& m : machines) sum += m->loss_sum();
+    return sum;
+  }
+  /// The first result of rank 0, of at most one micro-batch.
+  std::vector<std::byte> predict(const HostBatch& batch) {
+    machine().predict({.batch = &batch, .sequences = batch.sequences()}, observers[0]);
+    int rows = 0, columns = 0;
+    auto* at = static_cast<const std::byte*>(machine().result(0, rows, columns));
+    return {at, at + std::int64_t(rows) * columns * plan.model.sizes.of(Type::compute)};
+  }
+
+  /// Everything that lives from step to step: weights, gradients, state.
+  std::vector<std::byte> persistent(int rank = 0) {
+    auto arena = machine(rank).arena();
+    return {arena.begin(), arena.begin() + plan.training.persistent};
+  }
+
+ private:
+  Work part(Work work, int rank) const {
+    int n = work.batch->sequences();
+    work.first_sequence = n * rank / count();
+    work.sequences = n * (rank + 1) / count() - work.first_sequence;
+    return work;
+  }
+  void on_all(const auto& body) {
+    std::vector<std::exception_ptr> errors(machines.size());
+    auto guarded = [&](int rank) {
+      try {
+        body(rank);
+      } catch (...) {
+        errors[std::size_t(rank)] = std::current_exception();
+        communicators[std::size_t(rank)]->abort();
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int r = 1; r < count(); ++r) threads.emplace_back(guarded, r);
+    guarded(0);
+    for (std::thread& thread : threads) thread.join();
+    for (auto& error : errors)
+      if (error) std::rethrow_exception(error);
+  }
+  void fill_weights(Machine& m) const {
+    auto fill = [&](auto* master) {
+      for (const Parameter& p : list_parameters(plan.model))
+        for (std::int64_t k = 0; k < p.size; ++k)
+          master[p.offset + k] = std::remove_pointer_t<decltype(master)>(
+              (p.init.how == Init::ones) + 0.3 * std::sin(double(p.offset + 3 * k) * 1.7));
+    };
+    if (plan.model.sizes.of(Type::master) == 8) {
+      fill(m.flat<double>(Space::master));
+    } else {
+      fill(m.flat<float>(Space::master));
+    }
+  }
+};
+
+}  // namespace sinter::testing
