@@ -110,6 +110,14 @@ std::vector<double> TrainerCore::gradient(std::string_view name) const {
   return read(Space::gradient, name);
 }
 
+std::vector<double> TrainerCore::state(std::string_view name, std::string_view parameter) const {
+  const std::span<const Region> regions = plan().model.regions;
+  for (int r = 0; r < int(regions.size()); ++r)
+    if (regions[r].name == name) return read(region(r), parameter);
+  throw ArgumentError("Sinter: no policy of this recipe keeps state named '" + std::string(name) +
+                      "'.");
+}
+
 void TrainerCore::set_parameter(std::string_view name, std::span<const double> values) {
   const Parameter& p = find(name);
   if (std::int64_t(values.size()) != p.size)

@@ -73,6 +73,10 @@ class TrainerCore {
   /// The gradient of the last step, before clipping.
   std::vector<double> gradient(std::string_view name) const;
 
+  /// What an optimizer or another policy keeps for a parameter. region: the name that the policy gave
+  /// it, such as "exp_avg".
+  std::vector<double> state(std::string_view region, std::string_view parameter) const;
+
   // ---- files (src/trainer/files.cpp)
   /// Adds weights, config.json and the state of optimizer and policies to a checkpoint.
   void add_to(CheckpointWriter& writer) const;

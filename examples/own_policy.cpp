@@ -1,0 +1,81 @@
+// A policy of your own, in a slot of its own: an exponential moving average of the weights. It
+// brings a new kind of instruction, with its own execution and its own state in the arena.
+#include <cmath>
+#include <cstdio>
+#include <sinter/sinter.hpp>
+
+namespace acme {
+using namespace sinter;
+
+struct averaging {  // the slot
+  static constexpr std::string_view name = "averaging";
+};
+struct AverageOptions {
+  double decay = 0.999;
+};
+
+/// What the instruction touches: placing, verifying and running follow from it.
+template <class Policy>
+constexpr void touch_average(const Model& model, const Instruction& i, TouchList& out) {
+  touches::range(model, i, Use::read, Space::master, out);
+  for (int r = 0; r < int(model.regions.size()); ++r)
+    if (model.regions[r].owner == &tag_of<Policy>)
+      touches::range(model, i, Use::modify, region(r), out);
+}
+
+/// How it runs: one flat pass over all parameters.
+template <class Policy>
+void run_average(Machine& machine, const Bound&) {
+  if (!machine.norm().finite) return;  // a skipped step changes nothing
+  double updates = double(machine.updates() + 1);
+  double decay = std::min(machine.options<Policy>().decay, updates / (updates + 9));
+  const Model& model = machine.model();
+  for (int r = 0; r < int(model.regions.size()); ++r) {
+    if (model.regions[r].owner != &tag_of<Policy>) continue;
+    const float* weights = machine.flat<float>(Space::master);
+    float* average = machine.flat<float>(region(r));
+    for (int k = 0; k < model.elements(); ++k)
+      average[k] = float(decay * average[k] + (1 - decay) * weights[k]);
+  }
+}
+
+template <class Policy>
+inline constexpr Kind average_kind{"average", touch_average<Policy>, run_average<Policy>};
+
+/// Keeps an exponential moving average of the weights (Polyak and Juditsky 1992).
+template <AverageOptions O = {}>
+struct Average {
+  using slot = averaging;
+  using Options = AverageOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 1> adjustable{"decay"};
+  static constexpr std::array regions{Region{"average"}};
+
+  static constexpr Program rewrite(const Model& model, Program program) {
+    program.push_back({&average_kind<Average>, 0, short(model.order.size())});
+    return program;
+  }
+};
+
+}  // namespace acme
+
+BOOST_HANA_ADAPT_STRUCT(acme::AverageOptions, decay);
+
+struct averaged
+    : sinter::Recipe<sinter::Mlp<{.in = 1, .hidden = 16, .out = 1}>, acme::Average<{.decay = 0.9}>,
+                     sinter::Batch<{.global = 8, .micro = 8}>> {};
+
+static_assert(sinter::ready<averaged>());  // the verifier accepts the new instruction
+static_assert(sinter::Plan<averaged>::memory.policies > 0);
+
+int main() {
+  sinter::HostBatch batch;
+  batch.values = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7, 8}};
+  batch.starts = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  sinter::Trainer<averaged> trainer;
+  for (int step = 0; step < 200; ++step) trainer.step(batch);
+  double weight = trainer.parameter("output.bias")[0];
+  double average = trainer.state("average", "output.bias")[0];
+  std::printf("output.bias %.4f, its average %.4f\n", weight, average);
+  return std::abs(weight - average) < 0.1 ? 0 : 1;
+}
