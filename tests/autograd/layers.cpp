@@ -1,0 +1,220 @@
+// Forward and backward of every layer against LibTorch and its autograd, in double precision: same
+// weights, same inputs, results and gradients equal to 1e-10.
+#include "support/torch.hpp"
+// (first: it mends macros)
+#include "sinter/kernels/random.hpp"
+#include "support/batches.hpp"
+#include "support/layer_models.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using torch::Tensor;
+namespace F = torch::nn::functional;
+constexpr double bound = 1e-10;
+
+const TrainerSettings settings{.seed = 5, .threads = 1};
+
+/// The predictions for all micro-batches, in double precision.
+Numbers all_predictions(TrainerCore& trainer, const HostBatch& batch) {
+  Numbers result;
+  for (int s = 0; s < batch.sequences(); s += micro) {
+    trainer.predict(part(batch, s, std::min(s + micro, batch.sequences())));
+    Numbers some = prediction_in_double(trainer);
+    result.insert(result.end(), some.begin(), some.end());
+  }
+  return result;
+}
+
+/// One step's loss and gradients against a scalar's.
+void compare_step(TrainerCore& trainer, const HostBatch& batch, NamedTensors& leaves,
+                  const Tensor& loss) {
+  loss.backward();
+  CHECK(relative_difference(applied(trainer, batch).loss.mean(), loss.item<double>()) < bound);
+  for (auto& [name, leaf] : leaves) {
+    CAPTURE(name);
+    CHECK(relative_difference(trainer.gradient(name), numbers_of(leaf.grad())) < bound);
+  }
+}
+
+/// Calls layer(weights, a, b, batch, training) for the layer in the middle of Around.
+template <class Model>
+void compare(auto layer, bool layer_has_dropout = false) {
+  HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
+  Trainer<Checked<Model>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor x = values_of(batch);
+  Tensor a = x.matmul(w["a.weight"]) + w["a.bias"];
+  Tensor b = w.contains("b.weight") ? x.matmul(w["b.weight"]) + w["b.bias"] : a;
+  Tensor y = layer(w, a, b, batch, false);
+  CHECK(relative_difference(all_predictions(trainer, batch), numbers_of(y)) < bound);
+  if (layer_has_dropout) y = layer(w, a, b, batch, true);
+  Tensor out = F::linear(y, w["after.weight"], w["after.bias"]);
+  compare_step(trainer, batch, w, F::mse_loss(out, values_of(batch, 1)));
+}
+
+/// A function of one operand alone.
+template <class Model>
+void compare_function(auto f) {
+  compare<Model>([&](auto&, const Tensor& a, auto&&...) { return f(a); });
+}
+
+Tensor normalised(const Tensor& x, NamedTensors& w, const std::string& name = "layer") {
+  return F::layer_norm(
+      x, F::LayerNormFuncOptions({x.size(1)}).weight(w[name + ".weight"]).bias(w[name + ".bias"]));
+}
+Tensor gelu_tanh(const Tensor& x) { return F::gelu(x, F::GELUFuncOptions().approximate("tanh")); }
+
+TEST_CASE("Linear, stored as in GPT-2") {
+  compare<LinearModel>([](auto& w, const Tensor& a, auto&&...) {
+    return a.matmul(w["layer.weight"]) + w["layer.bias"];
+  });
+}
+TEST_CASE("Linear, stored as in torch.nn") {
+  compare<TorchLinearModel>([](auto& w, const Tensor& a, auto&&...) {
+    return F::linear(a, w["layer.weight"], w["layer.bias"]);
+  });
+}
+TEST_CASE("LayerNorm") {
+  compare<LayerNormModel>([](auto& w, const Tensor& a, auto&&...) { return normalised(a, w); });
+}
+TEST_CASE("AddLayerNorm") {
+  compare<AddLayerNormModel>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
+    Tensor h = a + b;
+    return gelu_tanh(h) + normalised(h, w);
+  });
+}
+TEST_CASE("AddPosition") {
+  compare<AddPositionModel>([](auto& w, const Tensor& a, auto&, const HostBatch& batch, bool) {
+    std::vector<Tensor> places;
+    for (int length : lengths) places.push_back(torch::arange(length));
+    CHECK(batch.rows() == a.size(0));
+    return a + F::embedding(torch::cat(places), w["layer.weight"]);
+  });
+}
+TEST_CASE("GeluTanh") { compare_function<GeluTanhModel>(gelu_tanh); }
+TEST_CASE("GeluErf") {
+  compare_function<GeluErfModel>([](const Tensor& x) { return F::gelu(x); });
+}
+TEST_CASE("Relu") {
+  compare_function<ReluModel>([](const Tensor& x) { return torch::relu(x); });
+}
+TEST_CASE("Add") {
+  compare<AddModel>([](auto&, const Tensor& a, const Tensor& b, auto&&...) { return a + b; });
+}
+TEST_CASE("Unembedding") {
+  compare<UnembeddingModel>(
+      [](auto& w, const Tensor& a, auto&&...) { return F::linear(a, w["layer.weight"]); });
+}
+
+/// The dropout of the first step, in the unit after "a".
+kernel::Dropout dropout_of_step_one() {
+  std::uint64_t place = 1 * 256;  // unit 1, node 0
+  return {drop, kernel::mix(kernel::mix(settings.seed + 1) + place), 0};
+}
+TEST_CASE("Dropout") {
+  auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
+    if (!training) return a.clone();
+    kernel::Stream stream(1);
+    Numbers mask(std::size_t(batch.rows()) * wide, 1);
+    kernel::dropout_forward(stream, mask.data(), mask.data(), batch.rows(), wide,
+                            dropout_of_step_one());
+    CHECK(std::ranges::count(mask, 0.) > 0);
+    return a * tensor_of(mask, {batch.rows(), wide});
+  };
+  compare<DropoutModel>(layer, true);
+}
+
+/// mask[row][head][key]: what each probability is multiplied by. Read off the forward pass: with
+/// q = 0 all probabilities of a row are equal, and with v the unit vectors its results show them.
+Tensor attention_mask(const HostBatch& batch) {
+  constexpr int head = wide / heads;
+  static_assert(head >= context);
+  const int rows = batch.rows();
+  Numbers qkv(std::size_t(rows) * 3 * wide, 0), y(std::size_t(rows) * wide),
+      log_sum(std::size_t(rows) * heads);
+  for (int s = 0; s < batch.sequences(); ++s)
+    for (int r = batch.starts[std::size_t(s)], k = 0; r < batch.starts[std::size_t(s) + 1];
+         ++r, ++k)
+      for (int h = 0; h < heads; ++h) qkv[std::size_t(r * 3 * wide + 2 * wide + h * head + k)] = 1;
+  kernel::Stream stream(1);
+  kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), batch.starts.data(),
+                            batch.sequences(), heads, wide, true, dropout_of_step_one());
+  Tensor mask = tensor_of(y, {rows, heads, head});
+  return mask * torch::exp(tensor_of(log_sum, {rows, heads, 1}));
+}
+
+Tensor attention(const Tensor& qkv, const HostBatch& batch, const Tensor& mask) {
+  std::vector<Tensor> results;
+  for (int s = 0; s < batch.sequences(); ++s) {
+    Tensor rows = sequence_of(qkv, batch, s);
+    const auto length = rows.size(0);
+    auto parts = rows.view({length, 3, heads, wide / heads}).permute({1, 2, 0, 3}).unbind();
+    Tensor scores = parts[0].matmul(parts[1].transpose(1, 2)) / std::sqrt(double(wide) / heads);
+    Tensor later = torch::ones({length, length}, torch::kBool).triu(1);
+    Tensor probabilities = scores.masked_fill(later, -INFINITY).softmax(2);
+    if (mask.defined())
+      probabilities =
+          probabilities * sequence_of(mask, batch, s).permute({1, 0, 2}).slice(2, 0, length);
+    results.push_back(probabilities.matmul(parts[2]).transpose(0, 1).reshape({length, wide}));
+  }
+  return torch::cat(results);
+}
+TEST_CASE("CausalSelfAttention") {
+  compare<AttentionModel>([](auto&, const Tensor& a, auto&, const HostBatch& batch, bool) {
+    return attention(a, batch, {});
+  });
+}
+TEST_CASE("CausalSelfAttention with dropout") {
+  auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
+    return attention(a, batch, training ? attention_mask(batch) : Tensor());
+  };
+  compare<AttentionDropoutModel>(layer, true);
+}
+
+TEST_CASE("Embedding") {
+  HostBatch batch = sequences_of(lengths);
+  add_ids(batch, vocabulary, 1);
+  add_values(batch, target_width, 2);
+  Trainer<Checked<EmbeddingModel, vocabulary>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor y = F::embedding(ids_of(batch), w["layer.weight"]);
+  CHECK(relative_difference(all_predictions(trainer, batch), numbers_of(y)) < bound);
+  Tensor out = F::linear(y, w["after.weight"], w["after.bias"]);
+  compare_step(trainer, batch, w, F::mse_loss(out, values_of(batch)));
+}
+
+TEST_CASE("LinearCrossEntropy, with targets to ignore") {
+  HostBatch batch = sequences_of(lengths);
+  add_values(batch, given_width, 1);
+  add_ids(batch, vocabulary, 2, .3);
+  REQUIRE(std::ranges::count(batch.ids[0], -1) > 0);
+  Trainer<Checked<CrossEntropyModel, vocabulary>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor logits =
+      (values_of(batch).matmul(w["a.weight"]) + w["a.bias"]).matmul(w["layer.weight"].t());
+  Tensor loss =
+      F::cross_entropy(logits, ids_of(batch), F::CrossEntropyFuncOptions().ignore_index(-1));
+  CHECK(relative_difference(trainer.evaluate(batch).mean(), loss.item<double>()) < bound);
+  compare_step(trainer, batch, w, loss);
+}
+
+TEST_CASE("LastRow") {
+  HostBatch batch = regression_batch(lengths, given_width, 1, 1);
+  Trainer<Checked<LastRowModel>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor x = values_of(batch).matmul(w["a.weight"]) + w["a.bias"];
+  std::vector<Tensor> last;
+  for (int s = 0; s < batch.sequences(); ++s) last.push_back(sequence_of(x, batch, s).slice(0, -1));
+  Tensor y = torch::cat(last);
+  CHECK(relative_difference(all_predictions(trainer, batch), numbers_of(y)) < bound);
+  Tensor out = normalised(y, w, "after.norm").matmul(w["after.weight"]) + w["after.bias"];
+  compare_step(trainer, batch, w, out.square().sum() / batch.rows());
+}
+
+}  // namespace
+}  // namespace sinter::testing
