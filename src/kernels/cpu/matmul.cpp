@@ -13,6 +13,10 @@ namespace {
 /// Multiplications below which waking another thread costs more than it saves.
 constexpr double grain = 128 * 1024;
 
+/// Tiles begin at multiples of this: what kernels hold in registers. Thinner tiles would be slower,
+/// and rounded differently.
+constexpr int step = 16;
+
 /// How c is cut into tiles: `rows` × `columns` of them.
 struct Grid {
   int rows = 1, columns = 1;
@@ -23,10 +27,12 @@ Grid choose_grid(int threads, int m, int n, int k) {
   int most = int(std::clamp(double(m) * n * k / grain, 1.0, double(threads)));
   Grid best;
   double least = 0;
-  for (int tiles = most; tiles > most / 2; --tiles) {
+  for (int tiles = most; tiles > (least == 0 ? 0 : most / 2); --tiles) {
     for (int rows = 1; rows <= tiles; ++rows) {
-      if (tiles % rows) continue;
       int columns = tiles / rows;
+      if (rows * columns != tiles || rows * step > std::max(m, step) ||
+          columns * step > std::max(n, step))
+        continue;
       double reads = double(m) / rows + double(n) / columns + double(m) * n / tiles / 16;
       if (least == 0 || reads < least) least = reads, best = {rows, columns};
     }
@@ -34,11 +40,10 @@ Grid choose_grid(int threads, int m, int n, int k) {
   return best;
 }
 
-/// Border number i of `parts` on an axis of n, at a multiple of what kernels hold in registers.
+/// Border number i of `parts` on an axis of n.
 int border(int n, int i, int parts) {
-  constexpr int multiple = 16;
   if (i == parts) return n;
-  return std::min(int((std::int64_t(n) * i / parts + multiple / 2) / multiple * multiple), n);
+  return int((std::int64_t(n) * i / parts + step / 2) / step * step);
 }
 
 /// Rows [first, last) of op(m).
