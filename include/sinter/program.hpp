@@ -27,7 +27,7 @@ inline constexpr const char* space_names[]{"input",    "master",       "weights"
 /// write        opens it; what it held is gone
 /// modify       reads and writes it in place
 /// accumulate   assigns to a closed buffer (and opens it), adds to an open one
-/// consume      reads and closes
+/// consume      reads and closes; a unit may add to the gradient of a value that it uses itself
 /// fetch        starts a transfer into it: opens it, nothing may touch it until `finish`
 /// send         starts a transfer out of it: nothing may write it until `finish`
 /// exchange     starts a transfer in place, as an all-reduce: both of the above

@@ -102,6 +102,7 @@ class Verifier {
     bool writes = use == Use::write || use == Use::accumulate || use == Use::modify ||
                   use == Use::fetch || use == Use::exchange;
     demand(!writes || !c.leaving, "written while a transfer reads it");
+    demand(use != Use::consume || !c.leaving, "used up while a transfer reads it");
     bool opens = use == Use::write || use == Use::accumulate || use == Use::fetch;
     demand(opens || c.open, "read before written");
     if (touch.space == Space::value && opens) demand(!c.open, "a unit runs forward twice");
@@ -194,7 +195,7 @@ class Verifier {
              "a saved block is made and not used: a backward is missing");
       Cell& weights = cell(Space::weights, u);
       demand(weights.carried || !weights.arriving,
-             "a transfer of weights passes from one micro-batch to the next");
+             "a transfer passes from one micro-batch to the next");
       if (!model.keeps_weights) close(weights);
       demand(!model.plan(u).loss || losses[u] == 1,
              "the loss of a unit is not taken");
@@ -207,6 +208,7 @@ class Verifier {
   }
   constexpr void close_fresh(Cell& c) {
     demand(!looped || !c.open || !c.carried, its_own);
+    demand(!c.arriving && !c.leaving, "a transfer passes from one micro-batch to the next");
     close(c);
   }
   constexpr void check_end() {
