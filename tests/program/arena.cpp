@@ -1,0 +1,249 @@
+// What instructions do to the arena is what the plan says: no more, and no less.
+#include <doctest/doctest.h>
+
+#include "models.hpp"
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/precision/fp64.hpp"
+#include "touched.hpp"
+
+namespace sinter::testing {
+namespace {
+
+/// Lets each instruction see only what it touches: all else is NaN while it runs, and must be left
+/// alone; what it only reads must stay as it is.
+class Isolation : public Observer {
+  const PlanView& plan;
+  const Placement& placement;
+  std::vector<std::byte> snapshot;
+  Rights rights;
+
+ public:
+  Isolation(const PlanView& p, const Placement& of) : plan(p), placement(of) {}
+
+  void before(const Machine& machine, int t, int) override {
+    auto arena = machine.arena();
+    const Model& model = &placement == &plan.prediction ? plan.predicting : plan.model;
+    snapshot.assign(arena.begin(), arena.end());
+    rights = RightsOf(model, placement, arena.size()).at(t);
+    for (std::size_t k = 0; k < arena.size(); ++k)
+      if (!rights.read[k]) arena[k] = std::byte(0xFF);
+  }
+  void after(const Machine& machine, int t, int) override {
+    auto arena = machine.arena();
+    std::int64_t first = -1;
+    for (std::size_t k = 0; k < arena.size() && first < 0; ++k) {
+      std::byte expected = rights.read[k] ? snapshot[k] : std::byte(0xFF);
+      if (!rights.write[k] && arena[k] != expected) first = std::int64_t(k);
+    }
+    const Instruction& i = placement.program[std::size_t(t)];
+    CHECK_MESSAGE(first < 0, std::string(i.kind->name)
+                                 << " " << i.what << " writes byte " << first);
+    for (std::size_t k = 0; k < arena.size(); ++k)
+      if (!rights.read[k]) arena[k] = snapshot[k];
+  }
+};
+
+/// Fills what an instruction opens, and the workspace, with a pattern beforehand, and keeps what is
+/// there afterwards: two patterns tell which bytes were written.
+class Pattern : public Observer {
+  const Placement& placement;
+  const std::byte pattern;
+
+ public:
+  std::vector<std::vector<std::byte>> opened;  // by buffer, the last time
+  std::vector<std::vector<std::byte>> workspaces;
+
+  Pattern(const Placement& p, std::byte b) : placement(p), pattern(b), opened(p.buffers.size()) {}
+
+  void before(const Machine& machine, int t, int) override {
+    for (const Buffer& b : placement.buffers)
+      if (b.opened_by == t || b.space == Space::workspace)
+        std::ranges::fill(bytes_of(machine, b), pattern);
+  }
+  void after(const Machine& machine, int t, int) override {
+    for (std::size_t k = 0; k < placement.buffers.size(); ++k) {
+      const Buffer& b = placement.buffers[k];
+      auto bytes = bytes_of(machine, b);
+      if (b.opened_by == t) opened[k].assign(bytes.begin(), bytes.end());
+      if (b.space == Space::workspace) workspaces.emplace_back(bytes.begin(), bytes.end());
+    }
+  }
+
+ private:
+  static std::span<std::byte> bytes_of(const Machine& machine, const Buffer& b) {
+    return machine.arena().subspan(std::size_t(b.offset), std::size_t(b.bytes));
+  }
+};
+
+constexpr std::byte one{0xA5}, other{0x5A};
+
+/// The longest stretch that kept its pattern in both, but for the end of a line of 64 bytes: there
+/// tensors are padded.
+std::size_t longest_gap(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  std::size_t longest = a.empty() ? 1 : 0, begin = 0;
+  for (std::size_t k = 0; k <= a.size(); ++k) {
+    if (k < a.size() && a[k] == one && b[k] == other) continue;
+    bool padding = k % 64 == 0 && k - begin < 64;
+    if (!padding) longest = std::max(longest, k - begin);
+    begin = k + 1;
+  }
+  return longest;
+}
+
+template <class R>
+class Subject {
+  static_assert(ready<R>());
+  RecipeView view = view_of<R>();
+  Placements placements{Plan<R>::view, shipped<R>()};
+  const PlanView& plan = placements.plan;
+  HostBatch batch;
+
+  bool predicts() const { return !plan.predicting.results.empty(); }
+  HostBatch one_micro_batch() const {
+    HostBatch some = batch;
+    some.starts.resize(std::size_t(R::batch::micro) + 1);
+    return some;
+  }
+
+ public:
+  explicit Subject(HostBatch full) : batch(std::move(full)) {}
+
+  void instructions_keep_to_what_they_touch() {
+    Ranks free(plan, view), watched(plan, view);
+    Isolation training(plan, plan.training), evaluation(plan, plan.evaluation);
+    Isolation prediction(plan, plan.prediction);
+    for (int step = 1; step <= 2; ++step) {
+      watched.observers[0] = &training;
+      CHECK(watched.train(batch, step) == free.train(batch, step));
+      CHECK(watched.persistent() == free.persistent());
+      watched.observers[0] = &evaluation;
+      CHECK(watched.evaluate(batch) == free.evaluate(batch));
+      watched.observers[0] = &prediction;
+      if (predicts()) CHECK(watched.predict(one_micro_batch()) == free.predict(one_micro_batch()));
+    }
+  }
+
+  void every_buffer_is_written() {
+    for (const Placement* placement : {&plan.training, &plan.evaluation, &plan.prediction}) {
+      if (placement == &plan.prediction && !predicts()) continue;
+      Pattern a(*placement, one), b(*placement, other);
+      for (Pattern* p : {&a, &b}) run_once(*placement, *p);
+      std::int64_t highest = 0;
+      for (std::size_t k = 0; k < placement->buffers.size(); ++k) {
+        const Buffer& buffer = placement->buffers[k];
+        highest = std::max(highest, buffer.offset + buffer.bytes);
+        if (buffer.opened_by < 0) continue;
+        CHECK_MESSAGE(longest_gap(a.opened[k], b.opened[k]) == 0,
+                      std::string(space_names[int(buffer.space)])
+                          << " " << buffer.index << " of " << buffer.bytes
+                          << " bytes is not written whole");
+      }
+      CHECK(highest == placement->peak);
+      CHECK(used_workspace(a, b) > placement->workspace - 64 - largest_scratch());
+    }
+  }
+
+  void gradients_are_written_and_nothing_beyond_the_plan() {
+    constexpr std::int64_t guard = 4096;
+    PlanView longer = plan;
+    longer.memory.total += guard;
+    std::vector<std::vector<std::byte>> gradients;
+    for (std::byte pattern : {one, other}) {
+      Ranks ranks(longer, view);
+      Machine& machine = ranks.machine();
+      auto beyond = machine.arena().subspan(std::size_t(plan.memory.total), guard);
+      std::ranges::fill(beyond, pattern);
+      auto* gradient = machine.template flat<std::byte>(Space::gradient);
+      int size = plan.model.sizes.of(Type::gradient);
+      std::vector<std::byte> kept;
+      for (const Parameter& p : list_parameters(plan.model))
+        std::fill_n(gradient + p.offset * size, p.size * size, pattern);
+      ranks.train(batch, 1);
+      for (const Parameter& p : list_parameters(plan.model))
+        kept.insert(kept.end(), gradient + p.offset * size, gradient + (p.offset + p.size) * size);
+      gradients.push_back(kept);
+      ranks.evaluate(batch);
+      if (predicts()) ranks.predict(one_micro_batch());
+      CHECK(std::ranges::all_of(beyond, [&](std::byte b) { return b == pattern; }));
+    }
+    CHECK(gradients[0] == gradients[1]);
+  }
+
+ private:
+  void run_once(const Placement& placement, Observer& observer) {
+    Ranks ranks(plan, view);
+    ranks.observers[0] = &observer;
+    if (&placement == &plan.training) ranks.train(batch, 1);
+    if (&placement == &plan.evaluation) ranks.evaluate(batch);
+    if (&placement == &plan.prediction) ranks.predict(one_micro_batch());
+  }
+  /// Kernels need not fill their scratch.
+  std::int64_t largest_scratch() const {
+    std::int64_t largest = 0;
+    for (const Node& node : plan.model.nodes)
+      if (node.layer->scratch)
+        largest = std::max(largest, aligned(node.layer->scratch(plan.model.sizes.rows[0]) *
+                                            plan.model.sizes.of(Type::statistic)));
+    return largest;
+  }
+  static std::int64_t used_workspace(const Pattern& a, const Pattern& b) {
+    std::size_t used = 0;
+    for (std::size_t t = 0; t < a.workspaces.size(); ++t)
+      for (std::size_t k = used; k < a.workspaces[t].size(); ++k)
+        if (a.workspaces[t][k] != one || b.workspaces[t][k] != other) used = k + 1;
+    return std::int64_t(used);
+  }
+};
+
+template <class R>
+void test(HostBatch full) {
+  Subject<R> subject(std::move(full));
+  subject.instructions_keep_to_what_they_touch();
+  subject.every_buffer_is_written();
+  subject.gradients_are_written_and_nothing_beyond_the_plan();
+}
+
+using TwoTimesTwo = Batch<{.global = 4, .micro = 2}>;
+const std::vector<int> all_full{6, 6, 6, 6};
+
+TEST_CASE("GPT-2, fp32, everything kept") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo>>(letters(all_full));
+}
+TEST_CASE("GPT-2, fp64, units recomputed, reduced in buckets") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Fp64, Checkpoint<{.policy = full}>,
+            Ddp<{.bucket_bytes = 2000, .ranks = 1}>>>(letters(all_full));
+}
+TEST_CASE("units with two outputs, cheap layers recomputed") {
+  test<Made<Letters, Fused, TwoTimesTwo, Checkpoint<{.policy = selective}>>>(letters(all_full));
+}
+TEST_CASE("perceptron, SGD with momentum") {
+  test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>,
+            Sgd<{.momentum = 0.9}>>>(numbers(8, 3, 2));
+}
+
+/// The same model with room for twice as many sequences, each twice as long.
+struct LongLetters {
+  using slot = slot::data;
+  static constexpr int context = 12, vocabulary = 11;
+};
+TEST_CASE("rows below the budget give the bits of a plan that they fill") {
+  constexpr Gpt2Options options{
+      .layers = 2, .heads = 2, .width = 8, .vocabulary = 11, .positions = 12, .dropout = 0.2};
+  using Tight = Made<Letters, Gpt2<options>, Batch<{.global = 2, .micro = 2}>>;
+  using Wide = Made<LongLetters, Gpt2<options>, Batch<{.global = 4, .micro = 4}>>;
+  static_assert(ready<Tight>() && ready<Wide>());
+  static_assert(Plan<Tight>::training.persistent == Plan<Wide>::training.persistent);
+  static_assert(Plan<Tight>::bytes < Plan<Wide>::bytes);
+  Ranks tight(Plan<Tight>::view, view_of<Tight>()), wide(Plan<Wide>::view, view_of<Wide>());
+  for (int step = 1; step <= 3; ++step) {
+    HostBatch batch = letters(step == 2 ? std::vector{6, 6} : std::vector{5, 3}, step);
+    CHECK(tight.train(batch, step) == wide.train(batch, step));
+    CHECK(tight.persistent() == wide.persistent());
+    CHECK(tight.predict(batch) == wide.predict(batch));
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,70 @@
+// Which bytes of the arena an instruction may read, and which it may write, by what it touches.
+#pragma once
+#include "ranks.hpp"
+
+namespace sinter::testing {
+
+struct ByteRange {
+  std::int64_t begin, end;
+};
+
+/// By byte of the arena: what instruction t of a placement may do there.
+struct Rights {
+  std::vector<bool> read, write;
+};
+
+class RightsOf {
+  const Model& model;
+  const Placement& placement;
+  const std::size_t bytes;
+
+ public:
+  RightsOf(const Model& m, const Placement& p, std::size_t arena_bytes)
+      : model(m), placement(p), bytes(arena_bytes) {}
+
+  Rights at(int t) const {
+    Rights rights{std::vector<bool>(bytes), std::vector<bool>(bytes)};
+    const Instruction& i = placement.program[std::size_t(t)];
+    TouchList list;
+    i.kind->touch(model, i, list);
+    for (Touch touch : list)
+      for (ByteRange r : ranges(touch.space, touch.index, t)) {
+        bool writes = touch.use != Use::read && touch.use != Use::finish &&
+                      (touch.use != Use::consume || touch.space == Space::d_value);
+        allow(rights.read, r);
+        if (writes) allow(rights.write, r);
+      }
+    if (i.kind->phases)
+      for (const Buffer& b : placement.buffers)
+        if (b.space == Space::workspace) {
+          allow(rights.read, {b.offset, b.offset + b.bytes});
+          allow(rights.write, {b.offset, b.offset + b.bytes});
+        }
+    return rights;
+  }
+
+ private:
+  static void allow(std::vector<bool>& bytes, ByteRange r) {
+    std::fill(bytes.begin() + r.begin, bytes.begin() + r.end, true);
+  }
+  std::vector<ByteRange> ranges(Space space, int index, int t) const {
+    for (const Buffer& b : placement.buffers) {
+      if (b.space != space) continue;
+      if (b.opened_by < 0) return of_group(b, index);
+      if (b.index == index && b.first <= t && t <= b.last && b.opened_by <= t)
+        return {{b.offset, b.offset + b.bytes}};
+    }
+    return {};
+  }
+  std::vector<ByteRange> of_group(const Buffer& flat, int group) const {
+    std::int64_t size = model.sizes.of(type_of(model, flat.space));
+    const Block& block = model.block(group);
+    const Group& g = model.groups[std::size_t(group)];
+    std::int64_t decayed = flat.offset + g.decayed * size;
+    std::int64_t undecayed = flat.offset + g.undecayed * size;
+    return {{decayed, decayed + block.decayed * size},
+            {undecayed, undecayed + block.undecayed * size}};
+  }
+};
+
+}  // namespace sinter::testing
