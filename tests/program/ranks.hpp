@@ -56,6 +56,7 @@ inline std::int64_t predictions(const HostBatch& batch) {
 
 /// One machine for each rank, all from the same fresh weights.
 class Ranks {
+  const RecipeView recipe;  // owns the options
   std::vector<std::unique_ptr<kernel::Stream>> streams;
   std::vector<std::unique_ptr<Communicator>> communicators;
   std::vector<std::unique_ptr<Machine>> machines;
@@ -65,14 +66,14 @@ class Ranks {
   /// By rank; called around every instruction.
   std::vector<Observer*> observers;
 
-  Ranks(const PlanView& p, const RecipeView& recipe, int ranks = 1, int threads = 1)
-      : plan(p), observers(std::size_t(ranks), nullptr) {
+  Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1)
+      : recipe(std::move(r)), plan(p), observers(std::size_t(ranks), nullptr) {
     if (ranks == 1) communicators.push_back(single_rank());
     if (ranks > 1) communicators = thread_ranks(ranks);
-    for (int r = 0; r < ranks; ++r) {
+    for (int k = 0; k < ranks; ++k) {
       streams.push_back(std::make_unique<kernel::Stream>(threads));
       machines.push_back(std::make_unique<Machine>(
-          plan, *streams.back(), *communicators[std::size_t(r)], recipe.policy_options));
+          plan, *streams.back(), *communicators[std::size_t(k)], recipe.policy_options));
       fill_weights(*machines.back());
     }
   }
