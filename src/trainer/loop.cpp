@@ -1,0 +1,138 @@
+#include "sinter/trainer/loop.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "loop_state.hpp"
+#include "sinter/error.hpp"
+#include "sinter/files/run_folder.hpp"
+
+namespace sinter {
+
+Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFolder* folder)
+    : trainer_(trainer),
+      folder_(folder),
+      read_(std::move(read)),
+      step_(trainer, clock_),
+      evaluate_(std::move(evaluate)),
+      save_(trainer, folder),
+      data_(read_.state()) {
+  if (folder_ && folder_->resume_point()) restore();
+  std::int64_t kept = trainer_.steps() - (state_.evaluation_due && evaluate_ ? 1 : 0);
+  if (folder_) record_ = RecordStage(*folder_, kept);
+}
+
+void Loop::restore() {
+  const CheckpointReader& from = *folder_->resume_point();
+  SavedLoop saved;
+  try {
+    saved = loop_state_of(from.info());
+  } catch (const Error& error) {
+    throw FileError("Cannot resume from " + from.folder().string() + ": " + error.what() + ".");
+  }
+  trainer_.restore(from);
+  read_.restore(saved.data);
+  state_ = saved.state;
+  data_ = saved.data;
+  saved_step_ = trainer_.steps();
+  mend_best();
+}
+
+/// A crash may have come between a checkpoint and the link to it; a best that is gone counts no
+/// longer.
+void Loop::mend_best() {
+  if (!std::isfinite(state_.best)) return;
+  std::error_code ignored;
+  std::filesystem::path link = folder_->path() / "best", name = step_folder_name(state_.best_step);
+  if (std::filesystem::read_symlink(link, ignored) == name) return;
+  if (std::filesystem::exists(folder_->path() / name, ignored)) return swing_link(link, name);
+  state_.best = LoopState{}.best;
+}
+
+/// Whether the step just taken was the last. If not, the next batch is at hand.
+bool Loop::ends(const LoopOptions& options) {
+  if (trainer_.steps() >= options.steps) return true;
+  if (!next_) next_ = read_();
+  return !next_;
+}
+
+AppliedStep Loop::take_step() {
+  auto outcome = step_(*next_, state_.last.tokens);
+  read_.recycle(std::move(next_->batch));
+  next_.reset();
+  if (auto* skipped = std::get_if<SkippedStep>(&outcome)) stop_at(*skipped);
+  return std::move(std::get<AppliedStep>(outcome));
+}
+
+void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
+  clock_.pause([&] { step.record.validation_loss = evaluate_(trainer_, options.stop); });
+  step.evaluation_due = !step.record.validation_loss;
+  if (step.evaluation_due) return;
+  double loss = *step.record.validation_loss;
+  if (!std::isfinite(loss)) not_finite("validation loss", step.record.step);
+  if (loss >= state_.best) return;
+  state_.best = loss;
+  state_.best_step = step.record.step;
+  best_is_new_ = true;
+}
+
+void Loop::record(AppliedStep step, const LoopOptions& options) {
+  RecordedStep recorded = record_(std::move(step), options.on_step);
+  state_.last = recorded.record;
+  state_.evaluation_due = recorded.evaluation_due;
+  data_ = recorded.data;
+}
+
+void Loop::save(const LoopOptions& options) {
+  if (!save_) return;
+  clock_.pause([&] {
+    record_.sync();
+    std::filesystem::path saved = save_(state_, data_, best_is_new_);
+    saved_step_ = trainer_.steps();
+    best_is_new_ = false;
+    if (options.on_save) options.on_save(saved);
+  });
+}
+
+LoopEnd Loop::run(const LoopOptions& options) {
+  auto every = [&](std::int64_t n) { return n > 0 && trainer_.steps() % n == 0; };
+  auto stops = [&] { return options.stop && options.stop(); };
+  clock_.restart();
+  if (state_.evaluation_due && evaluate_) {  // made up for what a stop cut short
+    AppliedStep again;
+    again.record = state_.last;
+    again.data = data_;
+    evaluate(again, options);
+    record(std::move(again), options);
+    if (!state_.evaluation_due) save(options);
+  }
+  bool stopped = stops();
+  for (bool last = ends(options); !last && !stopped;) {
+    AppliedStep step = take_step();
+    last = ends(options);
+    if (evaluate_ && (last || every(options.evaluate_every))) evaluate(step, options);
+    record(std::move(step), options);
+    stopped = stops() && !(last && !state_.evaluation_due);
+    if (last || stopped || best_is_new_ || every(options.save_every)) save(options);
+  }
+  if (stopped && saved_step_ != trainer_.steps()) save(options);
+  return stopped ? LoopEnd::stopped : LoopEnd::finished;
+}
+
+void Loop::stop_at(const SkippedStep& skipped) const {
+  bool loss = !std::isfinite(skipped.outcome.loss.sum);
+  double value = loss ? skipped.outcome.loss.sum : skipped.outcome.gradient_norm;
+  std::string number = std::isnan(value) ? "NaN" : value > 0 ? "infinite" : "minus infinite";
+  not_finite((loss ? "loss (" : "gradient's norm (") + number + ")", skipped.step);
+}
+
+void Loop::not_finite(const std::string& what, std::int64_t step) const {
+  std::string good = folder_ ? folder_->newest_good().string() : "";
+  throw NonFiniteError(
+      "The " + what + " of step " + std::to_string(step) + " is not finite, so training stops. " +
+      (good.empty() ? "No checkpoint has been saved yet."
+                    : "The last good checkpoint is " + good + ".") +
+      " A lower learning rate, a longer warm-up or a lower clipping bound may help.");
+}
+
+}  // namespace sinter

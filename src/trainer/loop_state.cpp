@@ -1,0 +1,70 @@
+#include "loop_state.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const StepRecord& r) {
+  Json row{{"step", r.step},        {"loss", r.loss},     {"grad_norm", r.gradient_norm},
+           {"lr", r.learning_rate}, {"tokens", r.tokens}, {"tokens_per_s", r.tokens_per_s},
+           {"step_ms", r.step_ms}};
+  if (r.validation_loss) row["val_loss"] = *r.validation_loss;
+  return row;
+}
+
+StepRecord record_of(const Json& row) {
+  StepRecord r;
+  row.at("step").get_to(r.step);
+  row.at("loss").get_to(r.loss);
+  row.at("grad_norm").get_to(r.gradient_norm);
+  row.at("lr").get_to(r.learning_rate);
+  row.at("tokens").get_to(r.tokens);
+  row.at("tokens_per_s").get_to(r.tokens_per_s);
+  row.at("step_ms").get_to(r.step_ms);
+  if (row.contains("val_loss")) r.validation_loss = row.at("val_loss").get<double>();
+  return r;
+}
+
+}  // namespace
+
+std::string StepRecord::to_json() const { return json_of(*this).dump(); }
+
+StepRecord StepRecord::from_json(std::string_view json) try {
+  return record_of(Json::parse(json));
+} catch (const nlohmann::json::exception& error) {
+  throw Error(std::string("This is not a row of metrics.jsonl: ") + error.what());
+}
+
+void add_loop_state(Json& info, const LoopState& state, const SamplerState& data) {
+  Json loop{{"last", json_of(state.last)},
+            {"best", nullptr},
+            {"best_step", state.best_step},
+            {"evaluation_due", state.evaluation_due}};
+  if (std::isfinite(state.best)) loop["best"] = state.best;
+  info["loop"] = loop;
+  info["sampler"] = data.to_fields();
+}
+
+SavedLoop loop_state_of(const std::string& text) try {
+  Json info = Json::parse(text);
+  const Json& loop = info.at("loop");
+  SavedLoop saved;
+  saved.state.last = record_of(loop.at("last"));
+  if (!loop.at("best").is_null()) saved.state.best = loop.at("best").get<double>();
+  loop.at("best_step").get_to(saved.state.best_step);
+  loop.at("evaluation_due").get_to(saved.state.evaluation_due);
+  saved.data =
+      SamplerState::from_fields(info.at("sampler").get<std::map<std::string, std::string>>());
+  return saved;
+} catch (const nlohmann::json::exception& error) {
+  throw Error(std::string("its manifest does not say where the run stood (") + error.what() +
+              "). It can be used as weights, but not to resume");
+}
+
+}  // namespace sinter

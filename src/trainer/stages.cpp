@@ -1,0 +1,88 @@
+#include "sinter/trainer/stages.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "loop_state.hpp"
+#include "sinter/error.hpp"
+#include "sinter/files/metrics_log.hpp"
+#include "sinter/files/run_folder.hpp"
+
+namespace sinter {
+
+double StepClock::lap() {
+  auto now = Clock::now();
+  double ms = std::chrono::duration<double, std::milli>(now - since - paused).count();
+  since = now;
+  paused = {};
+  return ms;
+}
+
+std::optional<ReadBatch> ReadStage::operator()() {
+  ReadBatch read;
+  read.batch = std::move(spare);
+  if (!reader->next(read.batch)) return std::nullopt;
+  read.after = reader->state();
+  return read;
+}
+
+std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
+                                                             std::int64_t tokens_before) {
+  std::int64_t number = trainer->steps() + 1;
+  Outcome outcome = trainer->step(batch.batch);
+  double ms = clock->lap();
+  if (auto* skipped = std::get_if<Skipped>(&outcome)) return SkippedStep{number, *skipped};
+  const Applied& applied = std::get<Applied>(outcome);
+  AppliedStep step;
+  step.record.step = number;
+  step.record.loss = applied.loss.mean();
+  step.record.gradient_norm = applied.gradient_norm;
+  step.record.learning_rate = applied.learning_rate;
+  step.record.tokens = tokens_before + batch.batch.rows();
+  step.record.tokens_per_s = ms > 0 ? batch.batch.rows() / ms * 1000 : 0;
+  step.record.step_ms = ms;
+  step.data = batch.after;
+  return step;
+}
+
+std::optional<double> EvaluateStage::operator()(TrainerCore& trainer,
+                                                const std::function<bool()>& stop) {
+  Loss loss;
+  restart();
+  while (next(batch)) {
+    if (stop && stop()) return std::nullopt;
+    loss += trainer.evaluate(batch);
+  }
+  if (loss.count == 0)
+    throw ArgumentError("The source for evaluation gave no batch. It must give some each time.");
+  return loss.mean();
+}
+
+RecordStage::RecordStage() = default;
+RecordStage::RecordStage(RecordStage&&) noexcept = default;
+RecordStage& RecordStage::operator=(RecordStage&&) noexcept = default;
+RecordStage::~RecordStage() = default;
+
+RecordStage::RecordStage(const RunFolder& folder, std::int64_t kept_steps)
+    : log(std::make_unique<MetricsLog>(folder.metrics_path(), kept_steps)) {}
+
+RecordedStep RecordStage::operator()(AppliedStep step,
+                                     const std::function<void(const StepRecord&)>& tell) {
+  if (log) log->append(step.record.to_json());
+  if (tell) tell(step.record);
+  return RecordedStep(std::move(step));
+}
+
+void RecordStage::sync() {
+  if (log) log->sync();
+}
+
+std::filesystem::path SaveStage::operator()(const LoopState& state, const SamplerState& data,
+                                            bool best) {
+  nlohmann::ordered_json info{{"trainer", nlohmann::ordered_json::parse(trainer->info())}};
+  add_loop_state(info, state, data);
+  return folder->save(
+      trainer->steps(), info.dump(), [&](CheckpointWriter& writer) { trainer->add_to(writer); },
+      best);
+}
+
+}  // namespace sinter
