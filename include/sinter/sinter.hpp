@@ -1,0 +1,40 @@
+// All of Sinter: what a recipe's file and a program with a trainer of its own need. A table of
+// contents.
+#pragma once
+
+// A recipe: a type composed of policies, and its plan
+#include "plan.hpp"
+#include "recipe.hpp"
+
+// Models and data
+#include "data/arrays.hpp"
+#include "data/byte_corpus.hpp"
+#include "data/bytes.hpp"
+#include "data/rows.hpp"
+#include "data/windows.hpp"
+#include "model/gpt2.hpp"
+#include "model/mlp.hpp"
+
+// How it is computed
+#include "memory/checkpoint.hpp"
+#include "memory/keep_all.hpp"
+#include "parallel/ddp.hpp"
+#include "parallel/single.hpp"
+#include "precision/fp32.hpp"
+#include "precision/fp64.hpp"
+
+// How it learns
+#include "batch/batch.hpp"
+#include "clipping/clip_norm.hpp"
+#include "clipping/no_clip.hpp"
+#include "optimizer/adamw.hpp"
+#include "optimizer/sgd.hpp"
+#include "schedule/constant.hpp"
+#include "schedule/cosine_decay.hpp"
+#include "schedule/linear_decay.hpp"
+
+// The trainer, the loop around it, and the binary
+#include "cli/run.hpp"
+#include "trainer/generate.hpp"
+#include "trainer/loop.hpp"
+#include "trainer/trainer.hpp"

@@ -1,0 +1,200 @@
+#include "arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "flags.hpp"
+#include "help.hpp"
+#include "nearest.hpp"
+
+namespace sinter::cli {
+namespace {
+
+bool is_flag(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
+std::string_view name_part(std::string_view word) { return word.substr(0, word.find('=')); }
+
+const Flag* find_flag(std::string_view name) {
+  for (const Flag& flag : all_flags())
+    if (flag.name == name) return &flag;
+  return nullptr;
+}
+const Option* find_option(const RecipeView& recipe, std::string_view name) {
+  for (const Option& option : recipe.options)
+    if ("--" + option.dotted() == name) return &option;
+  return nullptr;
+}
+
+Verb verb_of(const std::string& word, const std::string& program) {
+  for (std::size_t v = 0; v < verb_names.size(); ++v)
+    if (verb_names[v] == word) return Verb(v);
+  std::string all = verbs_with((1u << verb_names.size()) - 1);
+  if (is_flag(word))
+    throw UsageError(fmt::format("The first word must be a verb ({}), not '{}': {} train {} …", all,
+                                 word, program, word));
+  throw UsageError(fmt::format("There is no verb '{}'; the nearest is '{}'. The verbs are {}.",
+                               word, nearest(word, verb_names), all));
+}
+
+/// A word that no flag of the verb took.
+[[noreturn]] void refuse(const std::string& word, Verb verb, const RecipeView& recipe) {
+  if (!is_flag(word))
+    throw UsageError(
+        fmt::format("'{}' belongs to no flag. Every value needs its flag before it.", word));
+  std::string_view name = name_part(word);
+  if (const Flag* flag = find_flag(name))
+    throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name, verbs_with(flag->verbs),
+                                 name_of(verb)));
+  if (const Option* option = find_option(recipe, name)) {
+    if (option->adjustable)
+      throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name,
+                                   verbs_with(verbs_with_options), name_of(verb)));
+    throw UsageError(fmt::format(
+        "{} is no flag: {} is part of the recipe's type, because it changes code or "
+        "memory layout. Its value is {}. Change it in the recipe's file and build again.",
+        name, option->dotted(), text_of(*option)));
+  }
+  std::vector<std::string_view> names{"--help"};
+  std::vector<std::string> dotted;
+  for (const Flag& flag : all_flags())
+    if (flag.of(verb)) names.push_back(flag.name);
+  for (const Option& option : recipe.options) dotted.push_back("--" + option.dotted());
+  names.insert(names.end(), dotted.begin(), dotted.end());
+  throw UsageError(fmt::format("{} has no flag '{}'; the nearest is '{}'.", name_of(verb), name,
+                               nearest(name, names)));
+}
+
+void set_option(const Option& option, const std::string& flag, const std::string& text) {
+  std::visit(
+      [&](auto value) {
+        using Value = decltype(value);
+        if constexpr (std::is_same_v<Value, bool*>) {
+          if (text != "true" && text != "false")
+            throw UsageError(fmt::format("{} takes true or false, not '{}'.", flag, text));
+          *value = text == "true";
+        } else if constexpr (std::is_pointer_v<Value>) {
+          *value = number_of(flag, text, std::remove_pointer_t<Value>(0));
+        } else {
+          throw UsageError(fmt::format("{} is a word and cannot be changed.", flag));
+        }
+      },
+      option.value);
+}
+
+/// The words of one flag, checked as far as all flags are alike.
+Given given_by(const CLI::Option& option, const RecipeView& recipe, bool many) {
+  Given given{option.get_name(), option.results()};
+  for (const std::string& text : given.texts) {
+    std::string_view name = name_part(text);
+    if (find_flag(name) || find_option(recipe, name))
+      throw UsageError(fmt::format("{} needs a value, but '{}' follows it.", given.flag, text));
+  }
+  if (!many && option.count() > 1)
+    throw UsageError(fmt::format("{} is given {} times.", given.flag, option.count()));
+  return given;
+}
+
+/// One CLI11 application for one verb.
+class Parser {
+  const RecipeView& recipe;
+  Arguments arguments;
+  CLI::App app;
+  std::vector<std::pair<CLI::Option*, const Flag*>> flags;
+  std::vector<std::pair<CLI::Option*, const Option*>> options;
+
+ public:
+  Parser(const RecipeView& r, Verb verb, const std::string& program)
+      : recipe(r), app(description_of(verb, r)) {
+    arguments.verb = verb;
+    app.name(program + " " + std::string(name_of(verb)));
+    app.formatter(help_formatter());
+    app.footer(footer_of(verb, r));
+    app.set_help_flag("-h,--help", "Print this text.");
+    app.allow_extras();
+    for (const Flag& flag : all_flags())
+      if (flag.of(verb)) add(flag);
+    if (!(verbs_with_options >> unsigned(verb) & 1)) return;
+    for (const Option& option : recipe.options)
+      if (option.adjustable) add(option);
+  }
+
+  Parsed parse(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    try {
+      app.parse(std::move(words));
+    } catch (const CLI::CallForHelp&) {
+      return {std::nullopt, app.help()};
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(reworded(error));
+    }
+    if (auto extras = app.remaining(); !extras.empty()) refuse(extras[0], arguments.verb, recipe);
+    for (auto [option, flag] : flags)
+      if (option->count() > 0) flag->set(arguments, given_by(*option, recipe, flag->many()));
+    for (auto [option, target] : options)
+      if (option->count() > 0) {
+        Given given = given_by(*option, recipe, false);
+        set_option(*target, given.flag, given.texts.front());
+        arguments.options.push_back(target->dotted());
+      }
+    return {arguments, ""};
+  }
+
+ private:
+  void add(const Flag& flag) {
+    CLI::Option* option;
+    if (flag.value.empty()) {
+      option = app.add_flag(std::string(flag.name))->disable_flag_override();
+    } else {
+      option = app.add_option(std::string(flag.name));
+      option->type_name(std::string(flag.value));
+      if (flag.many()) option->expected(1, 1 << 20);
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+    option->description(std::string(flag.help));
+    option->group("Flags");
+    flags.emplace_back(option, &flag);
+  }
+  void add(const Option& source) {
+    CLI::Option* option = app.add_option("--" + source.dotted());
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    option->type_name("VALUE");
+    option->description("Default: " + text_of(source) + ".");
+    option->group("Options of the recipe's policies");
+    options.emplace_back(option, &source);
+  }
+  /// CLI11 ends its messages about a flag without a value with the type that is missing.
+  static std::string reworded(const CLI::ParseError& error) {
+    std::string what = error.what();
+    if (what.ends_with(" missing")) return what.substr(0, what.find(':')) + " needs a value.";
+    if (std::size_t at = what.find(" was given a disallowed"); at != what.npos)
+      return what.substr(0, at) + " is a switch and takes no value.";
+    return what;
+  }
+};
+
+}  // namespace
+
+std::string text_of(const Option& option) {
+  return std::visit(
+      [](auto value) {
+        if constexpr (std::is_pointer_v<decltype(value)>) {
+          return fmt::format("{}", *value);
+        } else {
+          return std::string(value);
+        }
+      },
+      option.value);
+}
+
+Parsed parse(const RecipeView& recipe, const std::string& program,
+             const std::vector<std::string>& words) {
+  if (words.empty())
+    throw UsageError("A verb is missing: " + verbs_with((1u << verb_names.size()) - 1) + ".");
+  const std::string& first = words.front();
+  if (first == "--help" || first == "-h") return {std::nullopt, overall_help(recipe, program)};
+  if (first == "--version")
+    return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, SINTER_VERSION)};
+  Parser parser(recipe, verb_of(first, program), program);
+  return parser.parse({words.begin() + 1, words.end()});
+}
+
+}  // namespace sinter::cli

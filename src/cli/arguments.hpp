@@ -1,0 +1,51 @@
+// What the command line says.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "numbers.hpp"
+#include "sinter/data/source.hpp"
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter::cli {
+
+enum class Verb { train, eval, generate, describe, export_folder };
+inline constexpr std::array<std::string_view, 5> verb_names{"train", "eval", "generate", "describe",
+                                                            "export"};
+constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(verb)]; }
+
+struct Arguments {
+  Verb verb{};
+  std::vector<std::string> data;
+  std::optional<std::string> out, weights;
+  std::optional<std::int64_t> steps, evaluate_every, save_every;
+  std::optional<std::uint64_t> seed;
+  std::optional<Order> order;
+  std::vector<std::string> options;  // of policies, that were given: "optimizer.lr"
+  int threads = 0;                   // 0: one for each processor
+  std::string prompt;
+  std::int64_t tokens = 256;
+  double temperature = 0.8;
+  int top_k = 0;
+  bool resume = false, json = false, quiet = false, schedule = false;
+};
+
+/// What parsing came to: arguments, or a text that was asked for (--help, --version).
+struct Parsed {
+  std::optional<Arguments> arguments;
+  std::string text;
+};
+
+/// Reads the words after the program's name. Options of policies go straight into the recipe.
+/// throws  UsageError
+Parsed parse(const RecipeView& recipe, const std::string& program,
+             const std::vector<std::string>& words);
+
+/// A value of an option as people write it.
+std::string text_of(const Option& option);
+
+}  // namespace sinter::cli

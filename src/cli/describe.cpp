@@ -1,0 +1,87 @@
+#include "describe.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "output.hpp"
+#include "plan_text.hpp"
+#include "sinter/trainer/core.hpp"
+#include "trainer/state_json.hpp"
+#include "verbs.hpp"
+
+namespace sinter::cli {
+namespace {
+
+std::string json_text(const RecipeView& recipe, bool schedule) {
+  nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory;
+  for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
+  for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
+  nlohmann::ordered_json result{{"recipe", recipe.name},
+                                {"parameters", recipe.plan->parameters},
+                                {"tokens_per_step", tokens_per_step(recipe)},
+                                {"flops_per_token", recipe.plan->flops_per_token},
+                                {"memory", memory},
+                                {"options", options}};
+  if (schedule) result["schedule"] = schedule_json(recipe);
+  return result.dump() + "\n";
+}
+
+std::string buffer_name(const Model& model, const Buffer& buffer) {
+  std::string space = buffer.space < Space::region
+                          ? space_names[int(buffer.space)]
+                          : model.regions[int(buffer.space) - int(Space::region)].name;
+  if (buffer.index < 0 || buffer.space == Space::workspace) return space;
+  if (buffer.space == Space::input) return fmt::format("input {}", buffer.index);
+  bool of_value = buffer.space == Space::value || buffer.space == Space::d_value;
+  return space + " of " + unit_name(model, of_value ? model.writers[buffer.index] : buffer.index);
+}
+
+}  // namespace
+
+std::string options_text(const RecipeView& recipe) {
+  std::string text = "options\n";
+  for (const Option& option : recipe.options)
+    text += fmt::format("        {:<24}{:<12}{}\n", option.dotted(), text_of(option),
+                        option.adjustable ? "" : "  in the type");
+  return text;
+}
+
+std::string parameters_text(const RecipeView& recipe) {
+  std::string text = "parameters\n";
+  for (const Parameter& p : list_parameters(recipe.plan->model)) {
+    std::string shape;
+    for (std::int64_t n : p.shape) shape += (shape.empty() ? "" : " × ") + std::to_string(n);
+    text += fmt::format("        {:<32}{:>14}{:>14}\n", p.name, shape, thousands(p.size));
+  }
+  return text;
+}
+
+std::string buffers_text(const PlanView& plan) {
+  constexpr std::size_t most = 16;
+  std::vector<Buffer> buffers(plan.training.buffers.begin(), plan.training.buffers.end());
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
+  std::size_t shown = std::min(most, buffers.size());
+  std::string text =
+      fmt::format("buffers of the training step, the largest {} of {}\n", shown, buffers.size());
+  for (const Buffer& b : std::span(buffers).first(shown)) {
+    std::string life = b.opened_by < 0 ? "always" : fmt::format("{} to {}", b.first, b.last);
+    text += fmt::format("        {:<28}{:>12}  at {:>14}  {}\n", buffer_name(plan.model, b),
+                        bytes_text(b.bytes), thousands(b.offset), life);
+  }
+  return text;
+}
+
+int describe(const RecipeView& recipe, const Arguments& a) {
+  if (a.json) {
+    print_result(json_text(recipe, a.schedule));
+    return exit_done;
+  }
+  std::string text = recipe_text(recipe) + plan_text(recipe) + options_text(recipe) +
+                     parameters_text(recipe) + buffers_text(*recipe.plan);
+  if (a.schedule) text += schedule_text(recipe);
+  print_result(text);
+  return exit_done;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,22 @@
+// What describe prints beside the plan's table.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter::cli {
+
+/// Every option with its value, and which can be changed by a flag.
+std::string options_text(const RecipeView& recipe);
+/// Every parameter with its shape.
+std::string parameters_text(const RecipeView& recipe);
+/// The largest buffers of the training step: what they hold, where, and while which instructions.
+std::string buffers_text(const PlanView& plan);
+
+/// The program of the training step, an instruction a line.
+std::string schedule_text(const RecipeView& recipe);
+/// The same as a list of {instruction, on, when}.
+nlohmann::ordered_json schedule_json(const RecipeView& recipe);
+
+}  // namespace sinter::cli

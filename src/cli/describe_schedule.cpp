@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "describe.hpp"
+#include "sinter/trainer/core.hpp"
+
+namespace sinter::cli {
+namespace {
+
+/// Units whose flat parts (weights, gradients, state) or values an instruction touches.
+std::set<int> touched_units(const Model& model, const Instruction& i) {
+  TouchList list;
+  i.kind->touch(model, i, list);
+  std::set<int> units;
+  for (const Touch& touch : list) {
+    if (touch.space == Space::input || touch.index < 0) continue;
+    bool of_value = touch.space == Space::value || touch.space == Space::d_value;
+    units.insert(of_value ? model.writers[touch.index] : touch.index);
+  }
+  return units;
+}
+
+/// "h.3", "h.0 … h.3, ln_f", or nothing: what an instruction works on.
+std::string subject(const Model& model, const Instruction& i) {
+  if (i.kind->phases != 0) return unit_name(model, i.what);
+  std::string text;
+  std::set<int> units = touched_units(model, i);
+  for (auto first = units.begin(); first != units.end();) {
+    auto last = first;
+    for (auto next = std::next(last); next != units.end() && *next == *last + 1; ++next)
+      last = next;
+    text += (text.empty() ? "" : ", ") + unit_name(model, *first);
+    if (*last != *first) text += " … " + unit_name(model, *last);
+    first = std::next(last);
+  }
+  return text;
+}
+
+std::string_view when_text(When when) {
+  switch (when) {
+    case When::first:
+      return "in the first micro-batch";
+    case When::last:
+      return "in the last micro-batch";
+    case When::always:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string schedule_text(const RecipeView& recipe) {
+  const PlanView& plan = *recipe.plan;
+  int iterations = recipe.global() / (plan.micro * recipe.ranks());
+  std::string text = "program of the training step\n";
+  int at = 0, depth = 0;
+  for (const Instruction& i : plan.training.program) {
+    if (i.kind->role == Role::end) --depth;
+    std::string on = i.kind->role == Role::loop ? fmt::format("{} micro-batches", iterations)
+                                                : subject(plan.model, i);
+    std::string name = std::string(std::size_t(2 * depth), ' ') + i.kind->name;
+    std::string line = fmt::format("{:>6}  {:<18}{}", at++, name, on);
+    if (i.when != When::always) line += fmt::format("  ({})", when_text(i.when));
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    if (i.kind->role == Role::loop) ++depth;
+  }
+  return text;
+}
+
+nlohmann::ordered_json schedule_json(const RecipeView& recipe) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Instruction& i : recipe.plan->training.program) {
+    const char* when[]{"always", "first", "last"};
+    list.push_back({{"instruction", i.kind->name},
+                    {"on", subject(recipe.plan->model, i)},
+                    {"when", when[int(i.when)]}});
+  }
+  return list;
+}
+
+}  // namespace sinter::cli

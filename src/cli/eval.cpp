@@ -1,0 +1,44 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "output.hpp"
+#include "sinter/data/byte_corpus.hpp"
+#include "sinter/data/windows.hpp"
+#include "sinter/trainer/core.hpp"
+#include "verbs.hpp"
+
+namespace sinter::cli {
+
+int eval(RecipeView recipe, const Arguments& a) {
+  require_text(recipe, a.verb);
+  require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  require_flag(!a.data.empty(), "--data PATH...", a.verb);
+  ByteCorpus corpus(a.data);
+  EvaluationWindows windows(corpus.bytes(),
+                            {recipe.plan->context, recipe.plan->micro * recipe.ranks()});
+  TrainerCore trainer(std::move(recipe), {0, a.threads});
+  std::string warning = trainer.load_weights(*a.weights);
+  if (!a.quiet) note_lines(warning);
+  Loss loss = trainer.evaluate(windows);
+  double mean = loss.mean(), bits = mean / std::numbers::ln2;
+  if (!std::isfinite(mean))
+    throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");
+  if (a.json) {
+    nlohmann::ordered_json result{{"loss", mean},
+                                  {"tokens", loss.count},
+                                  {"perplexity", std::exp(mean)},
+                                  {"bits_per_byte", bits}};
+    print_result(result.dump() + "\n");
+  } else {
+    print_result(
+        fmt::format("loss           {:.6f} nats per byte\n"
+                    "bits per byte  {:.6f}\n"
+                    "perplexity     {:.6f}\n"
+                    "predicted      {} bytes\n",
+                    mean, bits, std::exp(mean), thousands(loss.count)));
+  }
+  return exit_done;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,111 @@
+#include "flags.hpp"
+
+#include "nearest.hpp"
+
+namespace sinter::cli {
+namespace {
+
+template <class... Verbs>
+constexpr unsigned of(Verbs... verbs) {
+  return ((1u << unsigned(verbs)) | ...);
+}
+using enum Verb;
+constexpr unsigned any = of(train, eval, generate, describe, export_folder);
+
+template <class T>
+T integer(const Given& given, T least) {
+  return number_of<T>(given.flag, given.texts.front(), least);
+}
+
+void set_order(Arguments& a, const Given& given) {
+  static constexpr std::array<std::string_view, 2> words{"shuffled", "sequential"};
+  const std::string& word = given.texts.front();
+  if (word != words[0] && word != words[1])
+    throw UsageError(
+        fmt::format("--order takes shuffled or sequential, not '{}'; the nearest is "
+                    "'{}'.",
+                    word, nearest(word, words)));
+  a.order = word == words[0] ? Order::shuffled : Order::sequential;
+}
+
+constexpr Flag flags[] = {
+    {"--data", "PATH...", of(train, eval),
+     "Files and folders to read, as bytes, one after the other.\n"
+     "A folder stands for all files below it, sorted by path.",
+     [](Arguments& a, const Given& g) { a.data = g.texts; }},
+    {"--out", "DIR", of(train, export_folder),
+     "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.",
+     [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
+    {"--steps", "N", of(train),
+     "Stop when the run has taken N steps in all, those before a\n"
+     "resume included. Default: the schedule's horizon.",
+     [](Arguments& a, const Given& g) { a.steps = integer<std::int64_t>(g, 1); }},
+    {"--seed", "N", of(train, generate, export_folder),
+     "train: of initial weights, shuffle and dropout; export: of\n"
+     "initial weights; generate: of the sampler. Default: 0.",
+     [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }},
+    {"--weights", "PATH", of(train, eval, generate, export_folder),
+     "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
+     "run's folder. train starts from it with a fresh optimizer.",
+     [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
+    {"--resume", "", of(train), "Go on from the newest checkpoint in --out, bit for bit.",
+     [](Arguments& a, const Given&) { a.resume = true; }},
+    {"--order", "WORD", of(train),
+     "shuffled (default): the last 10% of the data is held out for\n"
+     "validation, the rest is drawn in an order of the seed.\n"
+     "sequential: all of the data, front to back, nothing held out.",
+     set_order},
+    {"--threads", "N", of(train, eval, generate, export_folder),
+     "Threads to compute with. Default: one for each processor.",
+     [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
+    {"--eval-every", "N", of(train),
+     "Evaluate all that is held out after every N steps, and always\n"
+     "at the end; 0: only at the end. Default: 100, or more where\n"
+     "evaluating would cost more than a tenth of the training.",
+     [](Arguments& a, const Given& g) { a.evaluate_every = integer<std::int64_t>(g, 0); }},
+    {"--save-every", "N", of(train),
+     "Save a checkpoint after every N steps, and always at the end,\n"
+     "at a new best validation loss and on SIGINT or SIGTERM; 0: only\n"
+     "then. Default: 100.",
+     [](Arguments& a, const Given& g) { a.save_every = integer<std::int64_t>(g, 0); }},
+    {"--prompt", "TEXT", of(generate), "The text to continue. Default: a new line.",
+     [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
+    {"--tokens", "N", of(generate), "How many tokens to write. Default: 256.",
+     [](Arguments& a, const Given& g) { a.tokens = integer<std::int64_t>(g, 1); }},
+    {"--temperature", "T", of(generate),
+     "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"
+     "always the likeliest. Default: 0.8.",
+     [](Arguments& a, const Given& g) {
+       a.temperature = number_of<double>(g.flag, g.texts.front(), 0);
+     }},
+    {"--top-k", "K", of(generate),
+     "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
+     [](Arguments& a, const Given& g) { a.top_k = integer<int>(g, 0); }},
+    {"--schedule", "", of(describe), "Print the program of a training step, too.",
+     [](Arguments& a, const Given&) { a.schedule = true; }},
+    {"--json", "", any,
+     "Print one line of JSON and nothing else on standard output;\n"
+     "what there is to say beside it goes to standard error.",
+     [](Arguments& a, const Given&) { a.json = true; }},
+    {"--quiet", "", of(train, eval, generate, export_folder),
+     "Print results only: no progress, no notes.",
+     [](Arguments& a, const Given&) { a.quiet = true; }},
+};
+
+}  // namespace
+
+std::span<const Flag> all_flags() { return flags; }
+
+std::string verbs_with(unsigned verbs) {
+  std::vector<std::string_view> names;
+  for (std::size_t v = 0; v < verb_names.size(); ++v)
+    if (verbs >> v & 1) names.push_back(verb_names[v]);
+  std::string text;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (n > 0) text += n + 1 == names.size() ? " and " : ", ";
+    text += names[n];
+  }
+  return text;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,41 @@
+#include "sinter/trainer/generate.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace sinter::cli {
+
+int generate(RecipeView recipe, const Arguments& a) {
+  require_text(recipe, a.verb);
+  require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
+  TrainerCore trainer(std::move(recipe), {0, a.threads});
+  std::string warning = trainer.load_weights(*a.weights);
+  if (!a.quiet) note_lines(warning);
+
+  std::vector<std::int32_t> prompt;
+  for (char c : a.prompt) prompt.push_back(static_cast<unsigned char>(c));
+  if (prompt.empty()) prompt.push_back('\n');
+  std::string text;
+  if (!a.json) print_result(a.prompt);
+  sinter::generate(trainer, prompt, a.tokens, sampling, [&](std::int32_t token) {
+    text += char(token);
+    if (!a.json) print_result(std::string_view(text).substr(text.size() - 1));
+  });
+  if (a.json) {
+    nlohmann::ordered_json result{{"prompt", a.prompt},
+                                  {"text", text},
+                                  {"tokens", a.tokens},
+                                  {"seed", sampling.seed},
+                                  {"temperature", sampling.temperature},
+                                  {"top_k", sampling.top_k}};
+    print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (!text.ends_with('\n')) {
+    print_result("\n");
+  }
+  return exit_done;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,82 @@
+#include "help.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "flags.hpp"
+#include "plan_text.hpp"
+
+namespace sinter::cli {
+namespace {
+
+constexpr std::string_view summary_of(Verb verb) {
+  switch (verb) {
+    case Verb::train:
+      return "train on text, with checkpoints and a log";
+    case Verb::eval:
+      return "the loss of trained weights over a text";
+    case Verb::generate:
+      return "continue a text";
+    case Verb::describe:
+      return "print the recipe and its plan: memory, FLOPs, options, program";
+    case Verb::export_folder:
+      return "write the model as a Hugging Face folder";
+  }
+  return "";
+}
+
+constexpr std::string_view exit_codes =
+    "Exit codes: 0 done, 1 error, 2 wrong command line, 75 stopped by SIGINT or SIGTERM after a\n"
+    "complete step, with a checkpoint to resume from.";
+
+/// CLI11's, but values stand as they are named, and nothing is called an OPTION.
+class Formatter : public CLI::Formatter {
+ public:
+  Formatter() { column_width(34); }
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    return "\nusage: " + app->get_name() + " [FLAG…]\n";
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<Formatter>(); }
+
+std::string overall_help(const RecipeView& recipe, const std::string& program) {
+  std::string text = fmt::format("The trainer of the recipe {} ({}).\n\nusage: {} VERB [FLAG…]\n\n",
+                                 recipe.name, policy_types(recipe), program);
+  for (std::size_t v = 0; v < verb_names.size(); ++v)
+    text += fmt::format("  {:<10}{}\n", verb_names[v], summary_of(Verb(v)));
+  text += fmt::format(
+      "\n  --help     this text; after a verb: its flags\n"
+      "  --version  the recipe and Sinter's version\n\n"
+      "Begin with: {} train --data FOLDER --out runs/first\n\n{}\n",
+      program, exit_codes);
+  return text;
+}
+
+std::string description_of(Verb verb, const RecipeView& recipe) {
+  std::string text = fmt::format("{} {}: {}.", recipe.name, name_of(verb), summary_of(verb));
+  bool reads_data = verb == Verb::train || verb == Verb::eval || verb == Verb::generate;
+  if (reads_data && recipe.data.empty())
+    text +=
+        "\nNot with this recipe: its data comes from a program of your own, which trains it with "
+        "Trainer.";
+  return text;
+}
+
+std::string footer_of(Verb verb, const RecipeView& recipe) {
+  std::string text;
+  if (verbs_with_options >> unsigned(verb) & 1) {
+    for (const Option& option : recipe.options)
+      if (!option.adjustable)
+        text += fmt::format("  {:<31} {}\n", option.dotted(), text_of(option));
+    if (!text.empty())
+      text = "Part of the recipe's type, changed in its file only:\n" + text + "\n";
+  }
+  return text + std::string(exit_codes);
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,37 @@
+// Numbers from the command line, read strictly: the whole word must be one.
+#pragma once
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "sinter/error.hpp"
+
+namespace sinter::cli {
+
+/// A command line that is wrong in itself: exit code 2.
+struct UsageError : Error {
+  using Error::Error;
+};
+
+/// throws  UsageError, naming the flag, unless `text` is a T of at least `least`
+template <class T>
+T number_of(const std::string& flag, const std::string& text, T least) {
+  constexpr bool whole = std::is_integral_v<T>;
+  T number{};
+  auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  bool is_number = stopped == text.data() + text.size() && !text.empty();
+  bool fits = error == std::errc{};
+  if constexpr (!whole) fits = fits && std::isfinite(number);
+  if (is_number && fits && number >= least) return number;
+  std::string what = whole ? "a whole number" : "a number";
+  if (is_number && error == std::errc::result_out_of_range && text[0] != '-')
+    throw UsageError(fmt::format("{} takes {} of at most {}, and {} is beyond it.", flag, what,
+                                 std::numeric_limits<T>::max(), text));
+  throw UsageError(fmt::format("{} takes {} of at least {}, not '{}'.", flag, what, least, text));
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,52 @@
+#include "plan_text.hpp"
+
+#include <fmt/format.h>
+
+#include "output.hpp"
+
+namespace sinter::cli {
+
+std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) {
+  std::vector<std::pair<std::string, std::int64_t>> parts{{"parameters", m.parameters}};
+  if (m.weights) parts.emplace_back("weights", m.weights);
+  parts.emplace_back("gradients", m.gradients);
+  parts.emplace_back("optimizer", m.optimizer);
+  if (m.policies) parts.emplace_back("policies", m.policies);
+  parts.emplace_back("activations", m.activations);
+  parts.emplace_back("workspace", m.workspace);
+  parts.emplace_back("total", m.total);
+  return parts;
+}
+
+std::int64_t tokens_per_step(const RecipeView& recipe) {
+  return std::int64_t(recipe.global()) * recipe.plan->context;
+}
+
+std::string policy_types(const RecipeView& recipe) {
+  std::string text;
+  for (const std::string& policy : recipe.policies) {
+    if (!text.empty()) text += ", ";
+    text += policy.substr(policy.find(": ") + 2);
+  }
+  return text;
+}
+
+std::string recipe_text(const RecipeView& recipe) {
+  return fmt::format("recipe  {}: {}\n", recipe.name, policy_types(recipe));
+}
+
+std::string plan_text(const RecipeView& recipe) {
+  const PlanView& plan = *recipe.plan;
+  std::int64_t tokens = tokens_per_step(recipe);
+  std::string text = fmt::format(
+      "plan    {} parameters; a step is {} tokens and {}FLOP ({}FLOP a token)\n",
+      thousands(plan.parameters), thousands(tokens),
+      metric(double(tokens) * double(plan.flops_per_token)), metric(double(plan.flops_per_token)));
+  for (const auto& [name, bytes] : memory_parts(plan.memory))
+    text += fmt::format("        {:<12}{:>12}  {:>16} bytes\n", name, bytes_text(bytes),
+                        thousands(bytes));
+  if (recipe.ranks() > 1) text += fmt::format("        on each of {} ranks\n", recipe.ranks());
+  return text;
+}
+
+}  // namespace sinter::cli

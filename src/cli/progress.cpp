@@ -1,0 +1,59 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "output.hpp"
+
+namespace sinter::cli {
+namespace {
+
+std::size_t columns_of(std::FILE* terminal) {
+  winsize size{};
+  return ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Progress::Progress(std::FILE* to, Scale scale)
+    : to(to), scale(scale), live(to && isatty(fileno(to))) {}
+
+void Progress::step(const StepRecord& record) {
+  if (!to) return;
+  tokens += record.tokens_per_s * record.step_ms / 1000;
+  ms += record.step_ms;
+  step_ms = step_ms == 0 ? record.step_ms : 0.9 * step_ms + 0.1 * record.step_ms;
+  bool stays = record.validation_loss || record.step == scale.steps;
+  bool first = shown == Clock::time_point{};
+  auto interval = live ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+  if (!stays && !first && Clock::now() - shown < interval) return;
+  show(text_of(record), stays || !live);
+  shown = Clock::now();
+  tokens = ms = 0;
+}
+
+std::string Progress::text_of(const StepRecord& r) const {
+  double rate = ms > 0 ? tokens / ms * 1000 : 0;
+  std::string steps = std::to_string(scale.steps);
+  std::string text = fmt::format(
+      "step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {:.0f}% of matmul  {} left",
+      r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
+      thousands(std::int64_t(rate)), 100 * scale.flops_per_token * rate / scale.matmul_rate,
+      duration_text(double(scale.steps - r.step) * step_ms / 1000));
+  if (r.validation_loss) text += fmt::format("  validation loss {:.4f}", *r.validation_loss);
+  return text;
+}
+
+void Progress::line(const std::string& text) {
+  if (to) show(text, true);
+}
+
+void Progress::show(const std::string& text, bool stays) {
+  std::string line = text;
+  if (live && !stays) line.resize(std::min(line.size(), columns_of(to) - 1));
+  print_if_possible(to, (drawn ? "\r\033[K" : "") + line + (stays ? "\n" : ""));
+  drawn = !stays;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,41 @@
+// What a training run shows while it goes on.
+#pragma once
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "sinter/trainer/stages.hpp"
+
+namespace sinter::cli {
+
+/// One line that is written over and over in a terminal; elsewhere a line now and then: for the
+/// first and the last step, each evaluation, and every 5 seconds.
+class Progress {
+ public:
+  struct Scale {
+    std::int64_t steps;      // the last one
+    double flops_per_token;  // of forward and backward
+    double matmul_rate;      // FLOP/s
+  };
+  /// to: nullptr shows nothing.
+  Progress(std::FILE* to, Scale scale);
+
+  void step(const StepRecord& record);
+  /// A line that stays.
+  void line(const std::string& text);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string text_of(const StepRecord& record) const;
+  void show(const std::string& text, bool stays);
+
+  std::FILE* to;
+  Scale scale;
+  bool live;
+  bool drawn = false;  // the live line is on the screen
+  Clock::time_point shown{};
+  double tokens = 0, ms = 0;  // since the last line
+  double step_ms = 0;         // moving average
+};
+
+}  // namespace sinter::cli

@@ -1,0 +1,64 @@
+#include "resume.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "trainer/state_json.hpp"
+
+namespace sinter::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+void set(const Option& option, const Json& saved) {
+  std::visit(
+      [&](auto value) {
+        if constexpr (std::is_pointer_v<decltype(value)>) saved.get_to(*value);
+      },
+      option.value);
+}
+
+std::string take_options(const SavedState& saved, RecipeView& recipe, const Arguments& arguments) {
+  std::string notes;
+  for (const Option& option : recipe.options) {
+    const auto& given = arguments.options;
+    bool is_given = std::find(given.begin(), given.end(), option.dotted()) != given.end();
+    auto found = std::find_if(saved.options.begin(), saved.options.end(),
+                              [&](const auto& entry) { return entry.first == option.dotted(); });
+    if (!option.adjustable || found == saved.options.end()) continue;
+    std::string before = text_of(option);
+    if (option_value(option).dump() == found->second) continue;
+    if (is_given) {
+      notes +=
+          fmt::format("{} is {}, as given; it was {}.\n", option.dotted(), before, found->second);
+      continue;
+    }
+    set(option, Json::parse(found->second));
+    notes += fmt::format("{} is {}, as before; the recipe says {}.\n", option.dotted(),
+                         text_of(option), before);
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
+                      Arguments& arguments) try {
+  SavedState saved = read_state(checkpoint.info(), checkpoint.folder().string());
+  if (arguments.seed && *arguments.seed != saved.seed)
+    throw UsageError(
+        fmt::format("--seed {} does not fit --resume: the run has the seed {}. Leave "
+                    "--seed out, or start a new run in another folder.",
+                    *arguments.seed, saved.seed));
+  arguments.seed = saved.seed;
+  Json info = Json::parse(checkpoint.info());
+  if (!arguments.order && info.contains("sampler"))
+    arguments.order =
+        info["sampler"].value("order", "") == "sequential" ? Order::sequential : Order::shuffled;
+  return take_options(saved, recipe, arguments);
+} catch (const Json::exception& error) {
+  throw FileError(fmt::format("Cannot resume from {}: its manifest is not as it was written ({}).",
+                              checkpoint.folder().string(), error.what()));
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,76 @@
+#include <exception>
+#include <filesystem>
+#include <new>
+
+#include "output.hpp"
+#include "sinter/cli/run.hpp"
+#include "verbs.hpp"
+
+namespace sinter {
+namespace cli {
+namespace {
+
+int call(RecipeView recipe, const Arguments& arguments, const std::string& program) {
+  switch (arguments.verb) {
+    case Verb::train:
+      return train(std::move(recipe), arguments, program);
+    case Verb::eval:
+      return eval(std::move(recipe), arguments);
+    case Verb::generate:
+      return generate(std::move(recipe), arguments);
+    case Verb::describe:
+      return describe(recipe, arguments);
+    case Verb::export_folder:
+      return export_folder(std::move(recipe), arguments);
+  }
+  return exit_usage;
+}
+
+int report(std::string message, int code) {
+  constexpr std::string_view ours = "Sinter: ";
+  if (message.starts_with(ours)) message.erase(0, ours.size());
+  note("error: " + message);
+  return code;
+}
+
+}  // namespace
+
+void require_text(const RecipeView& recipe, Verb verb) {
+  if (!recipe.data.empty()) return;
+  throw Error(
+      fmt::format("The recipe {} cannot {} here: its data is no text that a binary could "
+                  "read, but comes from a program of your own. Use Trainer<{}> there; see "
+                  "docs/tutorial.md.",
+                  recipe.name, name_of(verb), recipe.name));
+}
+
+void require_flag(bool given, std::string_view flag, Verb verb) {
+  if (!given) throw UsageError(fmt::format("{} needs {}.", name_of(verb), flag));
+}
+
+}  // namespace cli
+
+int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv) {
+  using namespace cli;
+  std::string program = argc > 0 ? argv[0] : "trainer";
+  try {
+    RecipeView view = recipe();
+    Parsed parsed = parse(view, program, {argv + (argc > 0), argv + argc});
+    if (parsed.arguments) return call(std::move(view), *parsed.arguments, program);
+    print_result(parsed.text);
+    return exit_done;
+  } catch (const UsageError& error) {
+    int code = report(error.what(), exit_usage);
+    note(fmt::format("'{} --help' lists the verbs, '{} VERB --help' their flags.", program,
+                     program));
+    return code;
+  } catch (const std::bad_alloc&) {
+    return report(
+        "The machine has no more memory to give. Use a smaller micro-batch or fewer ranks.",
+        exit_error);
+  } catch (const std::exception& error) {
+    return report(error.what(), exit_error);
+  }
+}
+
+}  // namespace sinter

@@ -1,0 +1,20 @@
+// The verbs. Each returns the exit code and throws what goes wrong.
+#pragma once
+#include "arguments.hpp"
+
+namespace sinter::cli {
+
+inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_stopped = 75;
+
+int train(RecipeView recipe, Arguments arguments, const std::string& program);
+int eval(RecipeView recipe, const Arguments& arguments);
+int generate(RecipeView recipe, const Arguments& arguments);
+int describe(const RecipeView& recipe, const Arguments& arguments);
+int export_folder(RecipeView recipe, const Arguments& arguments);
+
+/// throws  Error where the recipe's data is not text that the binary can read
+void require_text(const RecipeView& recipe, Verb verb);
+/// throws  UsageError unless there is a value
+void require_flag(bool given, std::string_view flag, Verb verb);
+
+}  // namespace sinter::cli
