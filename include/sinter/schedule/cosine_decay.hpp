@@ -7,14 +7,14 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; steps: the horizon; floor: the factor at and beyond it.
+/// warmup: steps of linear growth; steps: the horizon; floor: the factor beyond it.
 struct CosineDecayOptions {
   std::int64_t warmup = 0, steps = 1000;
   double floor = 0;
 };
 
-/// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate) at the
-/// horizon (Loshchilov and Hutter 2017).
+/// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate), which it
+/// reaches with the step after the horizon (Loshchilov and Hutter 2017).
 template <CosineDecayOptions O = {}>
 struct CosineDecay {
   using slot = slot::schedule;

@@ -13,9 +13,9 @@ constexpr double warmup_factor(std::int64_t step, std::int64_t warmup) {
 /// How much of the decay lies behind: 0 up to the end of the warm-up, then growing by the same
 /// amount each step; it would reach 1 at step `steps` + 1, and stays there.
 constexpr double decay_progress(std::int64_t step, std::int64_t warmup, std::int64_t steps) {
-  std::int64_t done = step - 1 - warmup, whole = steps - warmup;
-  if (done <= 0) return 0;
-  return done < whole ? double(done) / double(whole) : 1;
+  if (step > steps) return 1;  // also where the warm-up would not be over yet
+  std::int64_t done = step - 1 - warmup;
+  return done > 0 ? double(done) / double(steps - warmup) : 0;
 }
 
 }  // namespace sinter
