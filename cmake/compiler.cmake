@@ -40,6 +40,9 @@ set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${heavy_jobs})
 # Our own code: warnings, and errors of them where the option says so.
 function(sinter_own_code target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${SINTER_WERROR}>:-Werror>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict) # cries at std::string's + (PR105329)
+  endif()
 endfunction()
 
 # A library target of ring 2. Its files may include others of src/ by their path below it.

@@ -19,13 +19,6 @@ data_files() {
   done
 }
 
-held_out() {  # SHARE-BYTES-LIMIT DATA…: the text that training leaves out, at most its last LIMIT bytes
-  local limit=$1 bytes
-  shift
-  bytes=$(($(data_files "$@" | xargs -0 cat | wc -c) / 10))
-  data_files "$@" | xargs -0 cat | tail -c $((bytes < limit ? bytes : limit))
-}
-
 # Reads the options of train: fills data and out, and remembers what changes the report.
 read_options() {
   local option='' word
@@ -35,8 +28,6 @@ read_options() {
       --out=*) out=${word#*=}; option='' ;;
       --json) report=2; option='' ;;
       --help | -h) help_only=1 ;;
-      sequential) [[ $option != --order ]] || holds_out=0 ;;
-      --order=sequential) holds_out=0 ;;
       -*) option=$word ;;
       *)
         case $option in
@@ -47,23 +38,22 @@ read_options() {
   done
 }
 
-compare_with_xz() {  # WEIGHTS
-  local text bytes model
-  text=$(mktemp)
-  # shellcheck disable=SC2064
-  trap "rm -f '$text'" EXIT
-  held_out 4000000 "${data[@]}" >"$text"
-  bytes=$(stat -c %s "$text")
-  model=$("$binary" eval --weights "$1" --data "$text" --json) || die "eval failed; it says why above."
-  model=$(sed -nE 's/.*"bits_per_byte": *([0-9.eE+-]+).*/\1/p' <<<"$model")
-  printf '\nThe last 10%% of the data was held out. On its last %s bytes:\n' "$(thousands "$bytes")"
-  printf '  this model  %.3f bits per byte\n' "$model"
-  printf '  xz -9       %.3f bits per byte\n' "$(awk -v xz="$(xz -9 -c "$text" | wc -c)" -v bytes="$bytes" \
-    'BEGIN { print 8 * xz / bytes }')"
+# What the trainer's last evaluation of the held-out text means, beside xz on the same bytes.
+# Nothing is held out with --order sequential.
+compare_with_xz() {
+  local loss bytes packed
+  loss=$(sed -nE 's/.*"val_loss":([0-9.eE+-]+).*/\1/p' "$out/metrics.jsonl" | tail -n 1)
+  [[ -n $loss ]] || return 0
+  bytes=$(($(data_files "${data[@]}" | xargs -0 cat | wc -c) / 10))
+  packed=$(data_files "${data[@]}" | xargs -0 cat | tail -c "$bytes" | xz -9 -c | wc -c)
+  printf '\nOn the last 10%% of the data, %s bytes that were held out:\n' "$(thousands "$bytes")"
+  awk -v loss="$loss" -v packed="$packed" -v bytes="$bytes" 'BEGIN {
+    printf "  this model  %.3f bits per byte\n", loss / log(2)
+    printf "  xz -9       %.3f bits per byte\n", 8 * packed / bytes }'
 }
 
 verb_run() {
-  local data=() out='' report=1 holds_out=1 help_only=0 status=0 more=()
+  local data=() out='' report=1 help_only=0 status=0 more=()
   read_options "$@"
   set_up run
   build_recipe "$default_recipe"
@@ -84,7 +74,7 @@ verb_run() {
   ((status == 0)) || exit "$status"
 
   {
-    ((!holds_out)) || compare_with_xz "$out"
+    compare_with_xz
     printf '\nA sample of what it writes:\n\n'
     "$binary" generate --weights "$out" --prompt "$sample_prompt" --tokens 500 --temperature 0.7 --seed 1
     cat <<TEXT

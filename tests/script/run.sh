@@ -1,25 +1,30 @@
-# run trains, evaluates beside xz, shows a sample, and says where the checkpoint lies.
+# run trains, says what the held-out text costs beside xz, shows a sample and the checkpoint.
 . "$root/tests/script/lib/check.bash"
 
 mkdir -p "$scratch/text/b"
 cp "$root"/include/sinter/*.hpp "$scratch/text"
-cp "$root/README.md" "$scratch/text/b/a-last-one"
-cp "$root/sinter" "$scratch/text/.hidden"
-all=$(cd "$scratch/text" && find . -name '.?*' -prune -o -type f -print | LC_ALL=C sort | xargs cat | wc -c)
-(cd "$scratch/text" && find . -name '.?*' -prune -o -type f -print | LC_ALL=C sort | xargs cat) |
-  tail -c $((all / 10)) >"$scratch/held-out"
+cp "$root/sinter" "$scratch/text/b/a-last-one"
+cp "$root/CMakeLists.txt" "$scratch/text/.hidden"
+(cd "$scratch/text" && find . -name '.?*' -prune -o -type f -print | sort | xargs cat) >"$scratch/all"
+held_out=$(($(stat -c %s "$scratch/all") / 10))
+tail -c $held_out "$scratch/all" >"$scratch/held-out"
 
 expect 0 "$sinter" run --data "$scratch/text" --steps 2 --out "$scratch/run"
-says 'The last 10% of the data was held out.'
-grep -q "On its last $(sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<$((all / 10))) bytes" \
-  "$scratch/output" || fail "not the $((all / 10)) bytes that are held out"
-bits=$(awk -v xz="$(xz -9 -c "$scratch/held-out" | wc -c)" -v all=$((all / 10)) \
-  'BEGIN { printf "%.3f", 8 * xz / all }')
-says "xz -9       $bits bits per byte"
-grep -qE 'this model  [0-9]+\.[0-9]{3} bits per byte' "$scratch/output" || fail 'no figure of the model'
+cp "$scratch/output" "$scratch/said"
+says "$(sed -E 's/([0-9]{3})$/,\1/' <<<$held_out) bytes that were held out:"
+says "$(awk -v xz="$(xz -9 -c "$scratch/held-out" | wc -c)" -v bytes=$held_out \
+  'BEGIN { printf "xz -9       %.3f bits per byte", 8 * xz / bytes }')"
 says 'A sample of what it writes:'
 checkpoint=$(sed -n 's/^The checkpoint: //p' "$scratch/output")
 [[ -s $checkpoint/model.safetensors ]] || fail "no model.safetensors in '$checkpoint'"
+
+# The same figure from the binary's eval, on the bytes that are held out.
+expect 0 "$sinter" build
+binary=$(tail -n 1 "$scratch/output")
+expect 0 "$binary" eval --weights "$checkpoint" --data "$scratch/held-out" --json
+bits=$(grep -o '"bits_per_byte":[0-9.]*' "$scratch/output" | cut -d: -f2)
+mv "$scratch/said" "$scratch/output"
+says "$(printf 'this model  %.3f bits per byte' "$bits")"
 
 # The trainer's own errors and their status come through.
 expect 1 "$sinter" run --data "$scratch/nothing-here" --steps 2 --out "$scratch/other"
