@@ -1,8 +1,7 @@
 // Ranks that are threads of one process.
+#include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "sinter/error.hpp"
@@ -66,14 +65,16 @@ class ThreadRank final : public Communicator {
   const int me;
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Transfer> queue;
-  std::set<const void*> pending;
+  std::vector<Transfer> pending;  // in order; the first is at work
   bool stop = false, failed = false;
   std::thread worker;
 
  public:
   ThreadRank(std::shared_ptr<Group> shared, int rank)
-      : group(std::move(shared)), me(rank), worker([this] { work(); }) {}
+      : group(std::move(shared)), me(rank) {
+    pending.reserve(1024);  // more than a step starts, so that it allocates nothing
+    worker = std::thread([this] { work(); });
+  }
   ~ThreadRank() override {
     {
       std::scoped_lock lock(mutex);
@@ -91,7 +92,9 @@ class ThreadRank final : public Communicator {
 
   void wait(const void* data) override {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return failed || !pending.contains(data); });
+    changed.wait(lock, [&] {
+      return failed || std::ranges::find(pending, data, &Transfer::data) == pending.end();
+    });
     if (failed) lost();
   }
   double sum(double value) override {
@@ -114,8 +117,7 @@ class ThreadRank final : public Communicator {
   }
   void start(Transfer transfer) {
     std::scoped_lock lock(mutex);
-    pending.insert(transfer.data);
-    queue.push_back(transfer);
+    pending.push_back(transfer);
     changed.notify_all();
   }
 
@@ -124,14 +126,13 @@ class ThreadRank final : public Communicator {
       Transfer transfer;
       {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return stop || !queue.empty(); });
+        changed.wait(lock, [&] { return stop || !pending.empty(); });
         if (stop) return;
-        transfer = queue.front();
-        queue.pop_front();
+        transfer = pending.front();
       }
       bool fine = transfer.is_double ? run<double>(transfer) : run<float>(transfer);
       std::scoped_lock lock(mutex);
-      pending.erase(transfer.data);
+      pending.erase(pending.begin());
       failed |= !fine;
       changed.notify_all();
       if (failed) return;

@@ -101,14 +101,15 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
   check_batch(plan(), plan().model, batch);
   double rate = recipe_.learning_rate(steps_ + 1);
-  on_ranks([&](int rank) {
+  auto train = [&](int rank) {
     Work work = part_of(batch, rank);
     work.step = steps_ + 1;
     work.seed = settings_.seed;
     work.loss_weight = 1 / double(count);
     work.learning_rate = rate;
     machines_[rank]->train(work);
-  });
+  };
+  on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->loss_sum(), count};
   const Norm& norm = machines_[0]->norm();
   if (!norm.finite) return Skipped{loss, norm.value};
