@@ -42,6 +42,9 @@ void check_ids(const Model& model, int external, std::span<const std::int32_t> i
 
 void check_sequences(const PlanView& plan, const HostBatch& batch) {
   if (batch.sequences() < 1) refuse("a batch without sequences. Give at least one.");
+  if (batch.starts[0] != 0)
+    refuse("a batch whose first sequence starts at row " + std::to_string(batch.starts[0]) +
+           "; starts[0] must be 0.");
   for (int s = 0; s < batch.sequences(); ++s) {
     int length = batch.starts[s + 1] - batch.starts[s];
     if (length < 1 || length > plan.context)
