@@ -1,9 +1,11 @@
 #include "sinter/kernels/matmul.hpp"
 
+#include "../../src/kernels/cpu/gemm.hpp"
 #include "kernels_support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;
+using kernel::Gemm;
 using kernel::Matrix;
 
 namespace {
@@ -26,7 +28,8 @@ struct Operand {
 };
 
 template <class T>
-void check_product(kernel::Stream& stream, int m, int n, int k, bool ta, bool tb, bool add) {
+void check_product(Gemm gemm, kernel::Stream& stream, int m, int n, int k, bool ta, bool tb,
+                   bool add) {
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
@@ -35,7 +38,7 @@ void check_product(kernel::Stream& stream, int m, int n, int k, bool ta, bool tb
   CAPTURE(add);
   Operand<T> a(m, k, ta, 3, 1), b(k, n, tb, 5, 2), c(m, n, false, 2, 3), before = c;
   before.matrix.data = before.data.data();
-  kernel::matmul(stream, a.matrix, b.matrix, Matrix<T>{c.data.data(), m, n, n + 2}, add);
+  kernel::matmul_by<T>(gemm, stream, a.matrix, b.matrix, {c.data.data(), m, n, n + 2}, add);
   double worst = 0;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
@@ -51,18 +54,40 @@ void check_product(kernel::Stream& stream, int m, int n, int k, bool ta, bool tb
 }  // namespace
 
 TEST_CASE_TEMPLATE("matmul equals the plain sums", T, float, double) {
-  for (int threads : {1, 2, 3}) {
-    kernel::Stream stream(threads);
+  auto check = [](Gemm gemm) {
+    for (int threads : {1, 2, 3}) {
+      kernel::Stream stream(threads);
+      for (bool ta : {false, true})
+        for (bool tb : {false, true})
+          for (bool add : {false, true}) {
+            check_product<T>(gemm, stream, 1, 1, 1, ta, tb, add);
+            check_product<T>(gemm, stream, 3, 17, 5, ta, tb, add);
+            check_product<T>(gemm, stream, 130, 61, 77, ta, tb, add);
+            check_product<T>(gemm, stream, 95, 33, 300, ta, tb, add);
+            check_product<T>(gemm, stream, 40, 300, 20, ta, tb, add);
+            check_product<T>(gemm, stream, 1, 500, 100, ta, tb, add);
+          }
+    }
+  };
+  check(Gemm::vendor);
+  on_every_instruction_set([&] { check(Gemm::tiles); });
+}
+
+TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T, float, double) {
+  on_every_instruction_set([] {
     for (bool ta : {false, true})
       for (bool tb : {false, true})
-        for (bool add : {false, true}) {
-          check_product<T>(stream, 1, 1, 1, ta, tb, add);
-          check_product<T>(stream, 3, 17, 5, ta, tb, add);
-          check_product<T>(stream, 130, 61, 77, ta, tb, add);
-          check_product<T>(stream, 200, 8, 300, ta, tb, add);
-          check_product<T>(stream, 1, 500, 500, ta, tb, add);
-        }
-  }
+        for (int m : {17, 64, 333})
+          for (int n : {17, 64, 333}) {
+            Operand<T> a(m, 300, ta, 3, 1), b(300, n, tb, 5, 2);
+            same_on_all_threads([&](kernel::Stream& stream) {
+              std::vector<T> c(m * n, 1);
+              kernel::matmul_by<T>(Gemm::tiles, stream, a.matrix, b.matrix,
+                                   kernel::dense(c.data(), m, n), true);
+              return c;
+            });
+          }
+  });
 }
 
 TEST_CASE_TEMPLATE("matmul without rows, columns or depth", T, float, double) {

@@ -34,8 +34,9 @@ constexpr Matrix<T> transposed(T* data, int rows, int columns) {
 }
 
 /// c = op(a) op(b), or c += op(a) op(b) with `add`. c must not be marked transposed, nor overlap a
-/// or b. T: float or double. Bits are the same at every call with the same shapes and thread count;
-/// with another thread count they may differ by rounding, as the tiles do.
+/// or b. T: float or double. The same bits at every call with the same shapes and number of threads
+/// on one kind of processor. (With other numbers of threads too where our own tiles run, which is
+/// wherever they are faster than the vendor's library; that one promises nothing of the sort.)
 template <class T>
 void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
             std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add);

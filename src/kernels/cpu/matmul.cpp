@@ -11,11 +11,14 @@ namespace sinter::kernel {
 namespace {
 
 /// Multiplications below which waking another thread costs more than it saves.
-constexpr double grain = 128 * 1024;
+constexpr double grain = 256 * 1024;
 
 /// Tiles begin at multiples of this: what kernels hold in registers. Thinner tiles would be slower,
 /// and rounded differently.
 constexpr int step = 16;
+
+/// For fewer rows, packing the other matrix costs more than our tiles gain.
+constexpr int least_rows = 12;
 
 /// How c is cut into tiles: `rows` × `columns` of them.
 struct Grid {
@@ -67,22 +70,44 @@ void clear(Matrix<T> c) {
 
 }  // namespace
 
+Gemm preferred_gemm() {
+#if defined(__x86_64__)
+  static const bool tiles =
+      !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return tiles ? Gemm::tiles : Gemm::vendor;
+#else
+  return Gemm::vendor;
+#endif
+}
+
 template <class T>
-void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
-            std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add) {
+void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<T> c,
+               bool add) {
   const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return add ? void() : clear(c);
-  if (!gemm_is_single_threaded) return gemm<T>(a, b, c, add);
+  if (m < least_rows) gemm = Gemm::vendor;
+  if (gemm == Gemm::vendor && !vendor_is_single_threaded) return gemm_vendor<T>(a, b, c, add);
   const Grid grid = choose_grid(stream.threads(), m, n, k);
   stream.parallel(grid.rows * grid.columns, [&](int tile) {
     const int i = tile / grid.columns, j = tile % grid.columns;
     const int top = border(m, i, grid.rows), bottom = border(m, i + 1, grid.rows);
     const int left = border(n, j, grid.columns), right = border(n, j + 1, grid.columns);
-    if (top < bottom && left < right)
-      gemm<T>(rows_of(a, top, bottom), columns_of(b, left, right),
-              columns_of(rows_of(c, top, bottom), left, right), add);
+    if (top == bottom || left == right) return;
+    const auto rows = rows_of(a, top, bottom), columns = columns_of(b, left, right);
+    const auto result = columns_of(rows_of(c, top, bottom), left, right);
+    if (gemm == Gemm::tiles) {
+      gemm_tiles<T>(rows, columns, result, add);
+    } else {
+      gemm_vendor<T>(rows, columns, result, add);
+    }
   });
+}
+
+template <class T>
+void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
+            std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add) {
+  matmul_by<T>(preferred_gemm(), stream, a, b, c, add);
 }
 
 double measured_matmul_rate(Stream& stream, double seconds) {
@@ -105,6 +130,10 @@ double measured_matmul_rate(Stream& stream, double seconds) {
   return flops / best;
 }
 
+template void matmul_by(Gemm, Stream&, Matrix<const float>, Matrix<const float>, Matrix<float>,
+                        bool);
+template void matmul_by(Gemm, Stream&, Matrix<const double>, Matrix<const double>, Matrix<double>,
+                        bool);
 template void matmul(Stream&, Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
 template void matmul(Stream&, Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
 

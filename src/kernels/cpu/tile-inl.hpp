@@ -59,7 +59,8 @@ enum class Into { assign, add, scale_and_add };
 
 template <Into into, int Rows, int Vectors, class D, class T = Element_of<D>>
 HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step,
-                              int depth, T* HWY_RESTRICT c, std::int64_t c_row, const T* factors) {
+                              int depth, T* HWY_RESTRICT c, std::int64_t c_row,
+                              const T* factors = nullptr) {
   const int lanes = int(hn::Lanes(d));
   hn::Vec<D> sum[Rows][Vectors];
   SINTER_UNROLL

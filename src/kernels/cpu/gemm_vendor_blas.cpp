@@ -1,4 +1,4 @@
-// gemm() by the BLAS in libtorch_cpu: MKL on x86.
+// gemm_vendor() by the BLAS in libtorch_cpu: MKL on x86.
 #if SINTER_HAS_SGEMM
 #include <algorithm>
 
@@ -31,11 +31,11 @@ constexpr auto blas(double) { return dgemm_; }
 
 }  // namespace
 
-const bool gemm_is_single_threaded = true;
+const bool vendor_is_single_threaded = true;
 
 /// BLAS counts columns first: to it our c is cᵀ = op(b)ᵀ op(a)ᵀ.
 template <class T>
-void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
+void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
   OneThread guard;
   const int k = a.transposed ? a.rows : a.columns;
   const int lda = int(a.stride), ldb = int(b.stride), ldc = int(c.stride);
@@ -44,8 +44,8 @@ void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
             b.data, &ldb, a.data, &lda, &beta, c.data, &ldc);
 }
 
-template void gemm(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
-template void gemm(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
+template void gemm_vendor(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
+template void gemm_vendor(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
 
 }  // namespace sinter::kernel
 #endif

@@ -1,4 +1,4 @@
-// gemm() through ATen, where libtorch_cpu exports no BLAS: threads are then ATen's own.
+// gemm_vendor() through ATen, where libtorch_cpu exports no BLAS: threads are then ATen's own.
 #if !SINTER_HAS_SGEMM
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/addmm_ops.h>
@@ -21,10 +21,10 @@ at::Tensor view(const Matrix<T>& m) {
 
 }  // namespace
 
-const bool gemm_is_single_threaded = false;
+const bool vendor_is_single_threaded = false;
 
 template <class T>
-void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
+void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
   c10::InferenceMode no_autograd;
   auto left = view(a), right = view(b), out = view(c);
   if (add) {
@@ -34,8 +34,8 @@ void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
   }
 }
 
-template void gemm(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
-template void gemm(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
+template void gemm_vendor(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
+template void gemm_vendor(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
 
 }  // namespace sinter::kernel
 #endif
