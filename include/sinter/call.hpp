@@ -56,6 +56,11 @@ struct Now {
   bool training = true;
 };
 
+/// Chained, so that one seed's steps are not its neighbour's.
+constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t place) {
+  return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + place);
+}
+
 /// One operand, resolved to an address. Becomes a Tensor<T> only if T has the planned size.
 struct Slot {
   enum Put : std::uint8_t { assign, add, add_after_first };  // after the first micro-batch
@@ -176,8 +181,7 @@ class Context {
   bool training() const { return call.now->training; }
   kernel::Dropout dropout(float probability) const {
     const Now& now = *call.now;
-    std::uint64_t key = kernel::mix(kernel::mix(now.seed + std::uint64_t(now.step)) + call.place);
-    return {now.training ? probability : 0, key, now.first_row};
+    return {now.training ? probability : 0, dropout_key(now, call.place), now.first_row};
   }
 };
 

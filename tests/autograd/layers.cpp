@@ -2,7 +2,6 @@
 // weights, same inputs, results and gradients equal to 1e-10.
 #include "support/torch.hpp"
 // (first: it mends macros)
-#include "sinter/kernels/random.hpp"
 #include "support/batches.hpp"
 #include "support/layer_models.hpp"
 
@@ -110,8 +109,10 @@ TEST_CASE("Unembedding") {
 
 /// The dropout of the first step, in the unit after "a".
 kernel::Dropout dropout_of_step_one() {
-  std::uint64_t place = 1 * 256;  // unit 1, node 0
-  return {drop, kernel::mix(kernel::mix(settings.seed + 1) + place), 0};
+  Now now;
+  now.seed = settings.seed;
+  now.step = 1;
+  return {drop, dropout_key(now, 1 * 256), 0};  // unit 1, node 0
 }
 TEST_CASE("Dropout") {
   auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
