@@ -103,6 +103,7 @@ class Verifier {
                   use == Use::fetch || use == Use::exchange;
     demand(!writes || !c.leaving, "written while a transfer reads it");
     demand(use != Use::consume || !c.leaving, "used up while a transfer reads it");
+    demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
     bool opens = use == Use::write || use == Use::accumulate || use == Use::fetch;
     demand(opens || c.open, "read before written");
     if (touch.space == Space::value && opens) demand(!c.open, "a unit runs forward twice");
