@@ -1,0 +1,240 @@
+// Each rule of the verifier, broken by a program that is right otherwise.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "models.hpp"
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/parallel/ddp.hpp"
+
+namespace sinter::testing {
+namespace {
+
+/// An instruction that touches one thing, whose number is `what`.
+template <Use U, Space S, Role R = Role::none>
+constexpr Kind only{
+    "only",
+    [](const Model&, const Instruction& i, TouchList& out) { out.push_back({U, S, i.what}); },
+    executes::nothing, R};
+
+using Plain = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>>;
+using Reduced = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
+                     Ddp<{.bucket_bytes = 500, .ranks = 2}>, Checkpoint<{.policy = full}>>;
+static_assert(ready<Plain>() && ready<Reduced>());
+constexpr Purpose one_rank{true, false}, ranks{true, true};
+
+template <class R>
+Program shipped() {
+  return {Plan<R>::program.begin(), Plan<R>::program.end()};
+}
+int find(const Program& program, auto matches) {
+  for (int t = 0; t < int(program.size()); ++t)
+    if (matches(program[std::size_t(t)])) return t;
+  FAIL("no such instruction");
+  return -1;
+}
+int find(const Program& program, Role role) {
+  return find(program, [&](const Instruction& i) { return i.kind->role == role; });
+}
+int find(const Program& program, const Kind& kind, int what = -1) {
+  return find(program, [&](const Instruction& i) {
+    return i.kind == &kind && (what < 0 || i.what == what);
+  });
+}
+Program without(Program program, int t) {
+  program.erase(program.begin() + t);
+  return program;
+}
+Program with(Program program, int t, Instruction i) {
+  program.insert(program.begin() + t, i);
+  return program;
+}
+Program doubled(const Program& program, int t) { return with(program, t, program[std::size_t(t)]); }
+Program moved(const Program& program, int from, int to) {
+  return with(without(program, from), to, program[std::size_t(from)]);
+}
+
+std::set<std::string> provoked;
+void expect(const Model& model, const Program& program, Purpose purpose, const char* rule) {
+  Verdict verdict = verify(model, program, purpose);
+  REQUIRE(!verdict.fine());
+  CHECK(std::string(verdict.what) == rule);
+  CHECK(verdict.at >= 0);
+  provoked.insert(verdict.what);
+}
+void expect(const Program& program, const char* rule) {
+  expect(Plan<Plain>::model, program, one_rank, rule);
+}
+void expect_of_ranks(const Program& program, const char* rule) {
+  expect(Plan<Reduced>::model, program, ranks, rule);
+}
+
+const Kind& await = await_reduce_kind<float>;
+constexpr short last_unit = short(Plan<Plain>::model.count() - 1);
+
+TEST_CASE("what is read was written") {
+  Program p = shipped<Plain>();
+  CHECK(verify(Plan<Plain>::model, p, one_rank).fine());
+  expect(without(p, find(p, load)), "read before written");
+  expect(without(p, find(p, forward, 1)), "read before written");
+  expect(doubled(p, find(p, forward, 1)), "a unit runs forward twice");
+  expect(doubled(p, find(p, forward, last_unit)), "a unit runs forward twice");
+  expect(without(p, find(p, backward, 0)),
+         "a gradient is made and not used: a backward is missing");
+  Program none = p;
+  std::erase_if(none, [](Instruction i) { return i.kind == &backward || i.kind == &take_loss; });
+  expect(none, "a saved block is made and not used: a backward is missing");
+}
+
+TEST_CASE("losses") {
+  Program p = shipped<Plain>();
+  int loss = find(p, Role::loss);
+  expect(without(p, loss), "the loss of a unit is not taken");
+  expect(doubled(p, loss), "a loss is taken twice");
+}
+
+TEST_CASE("micro-batches") {
+  Program p = shipped<Plain>();
+  const char* its_own = "made once, but every micro-batch has its own";
+  expect(moved(p, find(p, load), 0), its_own);
+  for (const Kind* kind : {&load, &forward}) {
+    Program some = p;
+    some[std::size_t(find(p, *kind))].when = When::first;
+    expect(some, its_own);
+    some[std::size_t(find(p, *kind))].when = When::last;
+    expect(some, "read before written");
+  }
+  for (When when : {When::first, When::last}) {
+    Program recomputed = shipped<Reduced>();
+    recomputed[std::size_t(find(recomputed, recompute))].when = when;
+    expect_of_ranks(recomputed, its_own);
+  }
+  expect(doubled(p, find(p, Role::loop)), "a second loop, or a loop in a loop");
+  expect(without(p, find(p, Role::loop)), "an end without a loop");
+  expect(Program(p.begin(), p.begin() + find(p, Role::end)), "a loop without an end");
+}
+
+TEST_CASE("norm and update") {
+  Program p = shipped<Plain>();
+  int norm = find(p, Role::norm), update = find(p, Role::update), end = find(p, Role::end);
+  const char* once = "the norm is taken once, after all micro-batches";
+  expect(doubled(p, norm), once);
+  expect(moved(p, norm, end), once);
+  Program part = p;
+  --part[std::size_t(norm)].count;
+  expect(part, "the norm is of all gradients");
+  expect(moved(p, update, norm), "updated before the norm");
+  expect(doubled(p, update), "updated twice");
+  expect(without(without(p, update), norm), "the norm is missing");
+  expect(without(p, update), "a group is not updated");
+}
+
+/// Updates that leave something undone, one for each group.
+Program with_updates(const Kind& kind, const Kind* more) {
+  Program p = shipped<Plain>();
+  p.pop_back();
+  for (short k = 0; k < short(Plan<Plain>::model.order.size()); ++k) {
+    p.push_back({&kind, k});
+    if (more) p.push_back({more, Plan<Plain>::model.order[std::size_t(k)]});
+  }
+  return p;
+}
+TEST_CASE("updates that leave something undone") {
+  static constexpr Kind idle{"idle", touches::nothing, executes::nothing, Role::update};
+  expect(with_updates(idle, nullptr), "a gradient is made and not used up");
+  expect(with_updates(idle, &only<Use::consume, Space::gradient>),
+         "a policy's state is planned and never used");
+}
+
+TEST_CASE("reductions") {
+  Program p = shipped<Reduced>();
+  CHECK(verify(Plan<Reduced>::model, p, ranks).fine());
+  int reduce = find(p, Role::reduce), norm = find(p, Role::norm);
+  expect_of_ranks(without(p, find(p, await)), "touched while a transfer writes it");
+  expect_of_ranks(doubled(p, find(p, await)), "waits for a transfer that was not started");
+  expect_of_ranks(doubled(p, reduce), "reduced twice");
+  expect_of_ranks(moved(p, reduce, find(p, backward, last_unit)),
+                  "touched while a transfer writes it");
+  Program early = p;
+  early[std::size_t(reduce)].when = When::always;
+  early = with(early, reduce + 1, early[std::size_t(find(early, await))]);
+  expect_of_ranks(early, "added to after it was final");
+  expect_of_ranks(without(without(p, find(p, await)), reduce), "not reduced before the norm");
+  short group = Plan<Reduced>::model.order[0];
+  Program unreduced = with(without(without(p, find(p, await)), reduce), find(p, Role::end) + 1,
+                           {&only<Use::consume, Space::gradient>, group});
+  expect_of_ranks(unreduced, "used up before it was reduced");
+  // One rank may leave all of it out; it then adds nothing.
+  Program alone = p;
+  std::erase_if(alone,
+                [&](Instruction i) { return i.kind == &await || i.kind->role == Role::reduce; });
+  CHECK(verify(Plan<Reduced>::model, alone, one_rank).fine());
+  expect_of_ranks(alone, "not reduced before the norm");
+  CHECK(norm > reduce);
+}
+
+TEST_CASE("transfers out") {
+  Program p = shipped<Plain>();
+  int loss = find(p, Role::loss), norm = find(p, Role::norm);
+  short value = short(Plan<Plain>::model.units[last_unit].first_value);
+  Instruction sends_weights{&only<Use::send, Space::master>, 0};
+  Instruction finishes{&only<Use::finish, Space::master>, 0};
+  CHECK(verify(Plan<Plain>::model, with(with(p, norm, finishes), norm, sends_weights), one_rank)
+            .fine());
+  expect(with(with(p, norm, finishes), 1, sends_weights),
+         "sent again before the transfer is waited for");
+  expect(with(p, norm, sends_weights), "written while a transfer reads it");
+  expect(with(p, int(p.size()), sends_weights), "a transfer is started and not waited for");
+  expect(with(p, loss, {&only<Use::send, Space::value>, value}),
+         "used up while a transfer reads it");
+  Instruction sends_value{&only<Use::send, Space::value>, 0};
+  expect(with(p, find(p, Role::end), sends_value),
+         "a transfer passes from one micro-batch to the next");
+}
+
+/// The same model, layers reading a copy of the weights that must be made in each step.
+TEST_CASE("copies of weights") {
+  Model model = Plan<Plain>::model;
+  model.weights = Space::weights;
+  Program p = shipped<Plain>();
+  const Kind& cast = only<Use::write, Space::weights>;
+  expect(model, p, one_rank, "read before written");
+  Program copied = p;
+  for (short g : model.order) copied = with(copied, 0, {&cast, g});
+  CHECK(verify(model, copied, one_rank).fine());
+  expect(model,
+         with(copied, int(copied.size()), {&only<Use::read, Space::weights>, model.order[0]}),
+         one_rank, "these weights are stale");
+  Program first = p;
+  for (short g : model.order) first = with(first, 1, {&cast, g, 1, When::first});
+  CHECK(verify(model, first, one_rank).fine());
+
+  model.keeps_weights = false;  // fetched for each micro-batch, gone after it
+  Program fetched = p;
+  for (short g : model.order) {
+    fetched = with(fetched, 1, {&only<Use::finish, Space::weights>, g});
+    fetched = with(fetched, 1, {&only<Use::fetch, Space::weights>, g});
+  }
+  CHECK(verify(model, fetched, one_rank).fine());
+  Instruction again{&only<Use::fetch, Space::weights>, model.order[0]};
+  expect(model, with(fetched, find(fetched, Role::end), again), one_rank,
+         "a transfer passes from one micro-batch to the next");
+}
+
+TEST_CASE("no rule is left out") {
+  std::ifstream file(SINTER_SOURCE_DIR "/include/sinter/verify.hpp");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string code = std::regex_replace(text.str(), std::regex("#include[^\n]*|//[^\n]*"), "");
+  std::regex quoted("\"([^\"]+)\"");
+  int rules = 0;
+  for (std::sregex_iterator it(code.begin(), code.end(), quoted), end; it != end; ++it, ++rules)
+    CHECK_MESSAGE(provoked.contains((*it)[1]), "no test breaks the rule: " << (*it)[1].str());
+  CHECK(rules > 25);
+}
+
+}  // namespace
+}  // namespace sinter::testing
