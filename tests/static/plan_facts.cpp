@@ -1,0 +1,106 @@
+// Facts about the plan of GPT-2 124M, and of its deeper kin, as values that the compiler computes.
+#include "sinter/data/bytes.hpp"
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/plan.hpp"
+
+using namespace sinter;
+
+template <class... Policies>
+struct Gpt2Small
+    : Recipe<Gpt2<>, Bytes<{.context = 1024}>, Batch<{.global = 512, .micro = 8}>, Policies...> {};
+using Full = Checkpoint<{.policy = full}>;
+using Selective = Checkpoint<{.policy = selective}>;
+using plan = Plan<Gpt2Small<>>;
+static_assert(ready<Gpt2Small<>>());
+
+// ---- sizes
+constexpr std::int64_t width = 768, heads = 12, layers = 12, vocabulary = 50257, context = 1024;
+constexpr std::int64_t in_matmuls = layers * 12 * width * width + vocabulary * width;
+constexpr std::int64_t biases_and_norms = layers * (9 + 4) * width + 2 * width;
+static_assert(plan::parameters == in_matmuls + context * width + biases_and_norms);
+static_assert(plan::parameters == 124'439'808);
+static_assert(plan::flops_per_token == 6 * in_matmuls + 6 * layers * width * context);
+
+static_assert(plan::memory.parameters == 4 * plan::parameters);
+static_assert(plan::memory.gradients == 4 * plan::parameters);
+static_assert(plan::memory.optimizer == 8 * plan::parameters);
+static_assert(plan::memory.weights == 0 && plan::memory.policies == 0);
+static_assert(plan::memory.total == plan::memory.parameters + plan::memory.gradients +
+                                        plan::memory.optimizer + plan::memory.activations +
+                                        plan::memory.workspace);
+static_assert(plan::bytes == plan::memory.total);
+static_assert(plan::bytes < std::int64_t(80) << 30, "fits in 80 GiB");
+static_assert(plan::training.persistent % 64 == 0 && plan::training.workspace % 64 == 0);
+
+// ---- what a block keeps, in numbers for each row: 15 widths of fp32, and statistics of its own
+constexpr std::int64_t rows = 8 * context;
+template <class... Policies>
+constexpr std::int64_t saved_of_block = Plan<Gpt2Small<Policies...>>::model.plan(1).saved_bytes;
+static_assert(saved_of_block<> == rows * 4 * (15 * width + 2 * 2 + heads));
+static_assert(saved_of_block<Selective> == rows * 4 * (9 * width + heads));
+static_assert(saved_of_block<Full> == saved_of_block<>);
+// Of all units that are recomputed, one saved block exists at a time.
+static_assert(Plan<Gpt2Small<Full>>::bytes < plan::bytes - (layers - 2) * saved_of_block<>);
+static_assert(Plan<Gpt2Small<Full>>::bytes < Plan<Gpt2Small<Selective>>::bytes);
+static_assert(Plan<Gpt2Small<Selective>>::bytes < plan::bytes);
+static_assert(plan::evaluation.peak < Plan<Gpt2Small<Full>>::training.peak);
+
+// ---- instructions
+template <class R>
+constexpr int count(const Kind& kind) {
+  return int(std::ranges::count(Plan<R>::program, &kind, &Instruction::kind));
+}
+constexpr int units = 14;
+static_assert(plan::model.count() == units && plan::model.blocks.size() == 3);
+static_assert(count<Gpt2Small<>>(forward) == units, "micro-batches are a loop");
+static_assert(count<Gpt2Small<>>(backward) == units && count<Gpt2Small<>>(load) == 1);
+static_assert(count<Gpt2Small<>>(recompute) == 0);
+static_assert(count<Gpt2Small<Full>>(recompute) == layers, "not of the last unit, nor of look-ups");
+static_assert(count<Gpt2Small<Selective>>(recompute) == 0, "chosen inside the units");
+
+using Reduced = Gpt2Small<Ddp<>, Full>;
+constexpr auto is_reduce = [](const Instruction& i) { return i.kind->role == Role::reduce; };
+constexpr int buckets = int(std::ranges::count_if(Plan<Reduced>::program, is_reduce));
+static_assert(ready<Reduced>());
+// 28.4 MB of gradients in a block; the tied table becomes final last, with the positions.
+static_assert(buckets == layers + 1);
+static_assert(count<Reduced>(await_reduce_kind<float>) == buckets);
+static_assert(
+    [] {
+      int reduced = 0;
+      for (const Instruction& i : Plan<Reduced>::program) {
+        if (!is_reduce(i)) continue;
+        if (i.when != When::last || i.what != reduced) return false;
+        reduced += i.count;
+      }
+      return reduced == int(Plan<Reduced>::model.order.size());
+    }(),
+    "in the last micro-batch, each group once, in the order in which gradients become final");
+
+// ---- the flat buffers: decayed and undecayed apart, each in that order, without holes or overlap
+static_assert([] {
+  const Model& model = plan::model;
+  int decayed = 0, undecayed = model.decayed;
+  for (short g : model.order) {
+    if (model.groups[g].decayed != decayed || model.groups[g].undecayed != undecayed) return false;
+    decayed += model.block(g).decayed;
+    undecayed += model.block(g).undecayed;
+  }
+  return decayed == model.decayed && undecayed == model.elements();
+}());
+
+// ---- a unit is planned once, however often it repeats
+template <int Layers, class... Policies>
+struct Deep : Recipe<Gpt2<{.layers = Layers}>, Bytes<{.context = 1024}>,
+                     Batch<{.global = 512, .micro = 8}>, Policies...> {};
+using deep = Plan<Deep<96, Full, Ddp<>>>;
+static_assert(ready<Deep<96, Full, Ddp<>>>(), "within the compiler's default limits");
+static_assert(deep::model.blocks.size() == 3 && deep::model.count() == 98);
+static_assert(deep::model.nodes.size() == plan::model.nodes.size());
+static_assert(deep::model.steps.size() == plan::model.steps.size());
+static_assert(deep::parameters - plan::parameters == 84 * (12 * width * width + 13 * width));
+// With units recomputed, a deeper model costs its states and the values between its units.
+static_assert(deep::memory.activations - Plan<Reduced>::memory.activations ==
+              84 * rows * width * 4);
