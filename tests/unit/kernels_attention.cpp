@@ -133,6 +133,7 @@ TEST_CASE_TEMPLATE("attention equals its definition, both directions", T, float,
   on_every_instruction_set([] {
     for (bool causal : {true, false}) {
       check<T>({0}, 2, 16, causal);
+      check<T>({0, 0}, 2, 16, causal);
       check<T>({0, 1}, 1, 1, causal);
       check<T>({0, 3}, 2, 5, causal);
       check<T>({0, 17}, 3, 17, causal);

@@ -1,0 +1,130 @@
+// What both directions of attention share, compiled once for each instruction set.
+//
+// Everything is laid out with the queries of a strip along the vectors: probabilities as keys ×
+// queries, the strip's q, y and gradients as depth × queries. So softmax needs no sums across
+// lanes, any head width works, and every product is one scalar times vectors.
+#include <hwy/highway.h>
+
+#include "kernels/cpu/random-inl.hpp"
+#include "kernels/cpu/tile-inl.hpp"
+
+#include <hwy/cache_control.h>
+
+#if defined(SINTER_ATTENTION_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINTER_ATTENTION_INL
+#undef SINTER_ATTENTION_INL
+#else
+#define SINTER_ATTENTION_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+using Vector = hn::Vec<Tag<T>>;
+
+constexpr int vectors = 2;  // of queries in a strip: a lower and an upper half
+constexpr int key_block = 64;
+template <class T>
+constexpr int strip = vectors* int(hn::MaxLanes(Tag<T>()));
+
+constexpr double log2_e = 1.44269504088896340736, ln_2 = 0.69314718055994530942;
+
+/// The mask keys of a strip's rows.
+template <class T>
+struct StripMask {
+  HWY_ALIGN std::uint32_t low[strip<T>], high[strip<T>];
+  std::int32_t threshold;
+  T scale;
+
+  void set(const Dropout& dropout, std::int64_t first_row) {
+    threshold = keep_threshold(dropout);
+    scale = T(keep_scale(dropout));
+    for (int q = 0; q < strip<T>; ++q) {
+      std::uint64_t key = row_key(dropout, first_row + q);
+      low[q] = std::uint32_t(key), high[q] = std::uint32_t(key >> 32);
+    }
+  }
+
+  /// x / (1 - p) where kept, else 0, for queries [q, q + lanes) at a key.
+  HWY_INLINE Vector<T> apply(Vector<T> x, int q, int key) const {
+    const Tag<T> d;
+    const hn::Rebind<std::uint32_t, Tag<T>> du;
+    auto bits = random_bits(du, hn::LoadU(du, low + q), hn::LoadU(du, high + q),
+                            hn::Set(du, std::uint32_t(key)));
+    return keep(d, hn::Mul(x, hn::Set(d, scale)), bits, threshold);
+  }
+};
+
+/// A strip: queries [first, first + count) of a head, which see keys [0, keys).
+template <class T>
+struct Strip {
+  int first, count, keys;
+  bool causal;
+
+  Strip(const Attention<T>& a, Head h, int first_query)
+      : first(first_query),
+        count(std::min(strip<T>, h.length - first_query)),
+        keys(a.causal ? first_query + count : h.length),
+        causal(a.causal) {}
+
+  /// How many of the keys [first_key, first_key + n) the lower half sees. Only the upper half sees
+  /// the rest, whose products with the lower half are not computed.
+  int seen_by_both(int first_key, int n) const {
+    return causal ? std::clamp(first + strip<T> / 2 - first_key, 0, n) : n;
+  }
+
+  /// Whether all queries see the key.
+  bool sees(int key) const { return !causal || key <= first; }
+
+  /// x where the queries [first + q, …) see the key, else `other`.
+  HWY_INLINE Vector<T> visible(Vector<T> x, int q, int key, Vector<T> other) const {
+    const Tag<T> d;
+    return hn::IfThenElse(hn::Lt(hn::Iota(d, T(q)), hn::Set(d, T(key - first))), other, x);
+  }
+};
+
+/// c = rows (keys × depth) · columns (depth × queries), for the queries that see each key; the
+/// first `both` keys are seen by both halves.
+template <class T>
+HWY_INLINE void times_queries(int both, int n, Strided<T> rows, const T* columns, int depth, T* c) {
+  const Tag<T> d;
+  constexpr int half = strip<T> / 2;
+  multiply<Into::assign, 2>(d, both, rows, columns, strip<T>, depth, c, strip<T>);
+  if (both < n)
+    multiply<Into::assign, 1>(d, n - both, rows.from(both, 0), columns + half, strip<T>, depth,
+                              c + both * strip<T> + half, strip<T>);
+}
+
+/// c (depth × queries) = rows (depth × keys) · p (keys × queries), or added to c (· factors), over
+/// the keys that each query sees.
+template <Into into, class T>
+HWY_INLINE void sum_over_keys(int both, int n, Strided<T> rows, const T* p, int depth, T* c,
+                              const T* factors = nullptr) {
+  const Tag<T> d;
+  constexpr int half = strip<T> / 2;
+  multiply<into, 2>(d, depth, rows, p, strip<T>, both, c, strip<T>, factors);
+  if (both < n)
+    multiply<Into::add, 1>(d, depth, rows.from(0, both), p + both * strip<T> + half, strip<T>,
+                           n - both, c + half, strip<T>);
+}
+
+/// Asks for `rows` rows of `columns` elements that are needed soon: a head's columns are too far
+/// apart for the hardware to foresee them.
+template <class T>
+HWY_INLINE void prefetch(const T* data, std::int64_t row, int rows, int columns) {
+  constexpr int line = 64 / sizeof(T);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; c += line) hwy::Prefetch(data + r * row + c);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

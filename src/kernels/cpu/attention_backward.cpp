@@ -1,0 +1,260 @@
+#include <algorithm>
+
+#include "kernels/cpu/attention_call.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/attention_backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/attention-inl.hpp"
+
+#ifndef SINTER_ATTENTION_BACKWARD_TABLE
+#define SINTER_ATTENTION_BACKWARD_TABLE
+namespace sinter::kernel {
+namespace {
+/// What each instruction set provides.
+template <class T>
+struct AttentionBackwardTable {
+  void (*backward)(const Attention<T>&, Head);
+};
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// c[i][j] = Σ_p a(i, p) b[p][j], or += : the columns of c may not fill whole vectors, those of b
+/// are padded.
+template <Into into, class T>
+HWY_INLINE void multiply_narrow(int rows, Strided<T> a, const T* b, std::int64_t b_step, int p,
+                                T* c, std::int64_t c_row, int columns) {
+  const Tag<T> d;
+  const int lanes = int(hn::Lanes(d));
+  int j = 0;
+  for (; j + 2 * lanes <= columns; j += 2 * lanes)
+    multiply<into, 2>(d, rows, a, b + j, b_step, p, c + j, c_row);
+  for (; j + lanes <= columns; j += lanes)
+    multiply<into, 1>(d, rows, a, b + j, b_step, p, c + j, c_row);
+  if (j == columns) return;
+  HWY_ALIGN T rest[key_block * hn::MaxLanes(d)];
+  multiply<Into::assign, 1>(d, rows, a, b + j, b_step, p, rest, lanes);
+  for (int i = 0; i < rows; ++i)
+    for (int e = j; e < columns; ++e)
+      c[i * c_row + e] = rest[i * lanes + e - j] + (into == Into::add ? c[i * c_row + e] : T(0));
+}
+
+/// c (keys × depth) = p (keys × queries) · rows (queries × depth), over the `count` queries of a
+/// strip that see each key; added to c in the first `open` rows.
+template <class T>
+HWY_INLINE void sum_over_queries(int open, int both, int n, const T* p, const T* rows,
+                                 std::int64_t row, int count, T* c, std::int64_t c_row, int depth) {
+  constexpr int half = strip<T> / 2;
+  const int borders[] = {0, std::min(open, both), both, std::max(open, both), n};
+  for (int i = 0; i < 4; ++i) {
+    const int first = borders[i], keys = borders[i + 1] - first, skip = i < 2 ? 0 : half;
+    if (keys == 0) continue;
+    const Strided<T> factors = Strided<T>{p, strip<T>, 1}.from(first, skip);
+    const T* from = rows + skip * row;
+    T* to = c + first * c_row;
+    if (first < open) {
+      multiply_narrow<Into::add>(keys, factors, from, row, count - skip, to, c_row, depth);
+    } else {
+      multiply_narrow<Into::assign>(keys, factors, from, row, count - skip, to, c_row, depth);
+    }
+  }
+}
+
+/// What the backward pass needs of a strip, packed.
+template <class T>
+struct BackwardStrip {
+  HWY_ALIGN T log_sum[strip<T>], delta[strip<T>];
+  HWY_ALIGN T p[key_block * strip<T>], ds[key_block * strip<T>];
+  // depth × strip, or strip × padded depth
+  T *queries, *slopes, *dqueries, *query_rows, *slope_rows;
+  HWY_ALIGN T memory[5 * (most_head_width + hn::MaxLanes(Tag<T>())) * strip<T>];
+
+  void load(const Attention<T>& a, Head h, const Strip<T>& s, int padded) {
+    const int depth = a.depth();
+    const std::int64_t row = 3 * std::int64_t(a.width), at = h.start + s.first;
+    const T* q = a.qkv + at * row + h.head * depth;
+    const T* dy = a.dy + at * a.width + h.head * depth;
+    const T* y = a.y + at * a.width + h.head * depth;
+    T** parts[] = {&queries, &slopes, &dqueries, &query_rows, &slope_rows};
+    T* next = memory;
+    for (T** part : parts) *part = next, next += std::int64_t(padded) * strip<T>;
+    if (s.count < strip<T>) std::fill_n(memory, 2 * padded * strip<T>, T(0));
+    transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
+    transpose(dy, a.width, s.count, depth, T(1), slopes, strip<T>);
+    std::fill_n(log_sum, strip<T>, T(0));
+    std::fill_n(delta, strip<T>, T(0));
+    for (int i = 0; i < s.count; ++i) {
+      const std::int64_t offset = std::int64_t(i) * a.width;
+      log_sum[i] = T(log2_e) * a.log_sum[(at + i) * a.heads + h.head];
+      delta[i] = load_row(q + i * row, dy + offset, y + offset, a.scale(), query_rows + i * padded,
+                          slope_rows + i * padded, depth, padded);
+    }
+  }
+
+  /// Copies a row of q (times scale) and of dy, padded with zeros. Returns dy · y.
+  static T load_row(const T* q, const T* dy, const T* y, T scale, T* to_q, T* to_dy, int depth,
+                    int padded) {
+    const Tag<T> d;
+    const int lanes = int(hn::Lanes(d));
+    auto dot = hn::Zero(d);
+    int j = 0;
+    for (; j + lanes <= depth; j += lanes) {
+      auto slope = hn::LoadU(d, dy + j);
+      dot = hn::MulAdd(slope, hn::LoadU(d, y + j), dot);
+      hn::Store(slope, d, to_dy + j);
+      hn::Store(hn::Mul(hn::LoadU(d, q + j), hn::Set(d, scale)), d, to_q + j);
+    }
+    T sum = reduce_sum(d, dot);
+    for (; j < depth; ++j) sum += dy[j] * y[j], to_dy[j] = dy[j], to_q[j] = scale * q[j];
+    for (; j < padded; ++j) to_dy[j] = 0, to_q[j] = 0;
+    return sum;
+  }
+
+  /// From scores (in p) and dy · v (in ds): the probabilities and the scores' gradients.
+  template <bool Dropped>
+  HWY_INLINE void block(int first_key, int both, int all, const Strip<T>& s,
+                        const StripMask<T>& mask) {
+    const Tag<T> d;
+    const int lanes = int(hn::Lanes(d));
+    for (int q = 0; q < strip<T>; q += lanes) {
+      const int n = q == 0 ? both : all;
+      const auto largest = hn::Load(d, log_sum + q), mean = hn::Load(d, delta + q);
+      for (int k = 0; k < n; ++k) {
+        T* at = p + k * strip<T> + q;
+        T* slope_at = ds + k * strip<T> + q;
+        auto probability = exp2(d, hn::Sub(hn::Load(d, at), largest));
+        if (!s.sees(first_key + k))
+          probability = s.visible(probability, q, first_key + k, hn::Zero(d));
+        auto slope = hn::Load(d, slope_at), kept = probability;
+        if (Dropped) {
+          slope = mask.apply(slope, q, first_key + k);
+          kept = mask.apply(kept, q, first_key + k);
+        }
+        hn::Store(hn::Mul(probability, hn::Sub(slope, mean)), d, slope_at);
+        hn::Store(kept, d, at);
+      }
+    }
+  }
+};
+
+/// What the next strip reads and writes: of this head, or else of the next one.
+template <class T>
+HWY_INLINE void prefetch_next(const Attention<T>& a, Head h, const Strip<T>& s) {
+  const int depth = a.depth();
+  std::int64_t at = h.start + s.first + s.count;
+  int head = h.head;
+  if (s.first + s.count == h.length) at = h.start, ++head;
+  if (head == a.heads) return;
+  const int rows = std::min(strip<T>, int(h.start + h.length - at));
+  const std::int64_t row = 3 * std::int64_t(a.width);
+  for (int part = 0; part < 3; ++part) {
+    const std::int64_t offset = at * row + part * a.width + head * depth;
+    prefetch(a.qkv + offset, row, rows, depth);
+    prefetch(a.dqkv + offset, row, rows, depth);
+  }
+  prefetch(a.y + at * a.width + head * depth, a.width, rows, depth);
+  prefetch(a.dy + at * a.width + head * depth, a.width, rows, depth);
+}
+
+template <bool Dropped, class T>
+void backward_head(const Attention<T>& a, Head h) {
+  const int lanes = int(hn::Lanes(Tag<T>())), depth = a.depth();
+  const int padded = (depth + lanes - 1) / lanes * lanes;
+  const std::int64_t row = 3 * std::int64_t(a.width), at = h.start * row + h.head * depth;
+  const T *k = a.qkv + at + a.width, *v = k + a.width;
+  T *dq = a.dqkv + at, *dk = dq + a.width, *dv = dk + a.width;
+
+  BackwardStrip<T> b;
+  StripMask<T> mask;
+  int open = a.add ? h.length : 0;  // keys whose gradients hold something to add to
+  for (int first_query = 0; first_query < h.length; first_query += strip<T>) {
+    const Strip<T> s(a, h, first_query);
+    b.load(a, h, s, padded);
+    prefetch_next(a, h, s);
+    if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
+    for (int first = 0; first < s.keys; first += key_block) {
+      const int n = std::min(key_block, s.keys - first), opened = std::clamp(open - first, 0, n);
+      const int both = s.seen_by_both(first, n);
+      const std::int64_t key = first * row;
+      times_queries<T>(both, n, {k + key, row, 1}, b.queries, depth, b.p);
+      times_queries<T>(both, n, {v + key, row, 1}, b.slopes, depth, b.ds);
+      b.template block<Dropped>(first, both, n, s, mask);
+      sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv + key, row, depth);
+      sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk + key, row, depth);
+      const Strided<T> keys{k + key, 1, row};
+      if (first == 0) {
+        sum_over_keys<Into::assign>(both, n, keys, b.ds, depth, b.dqueries);
+      } else {
+        sum_over_keys<Into::add>(both, n, keys, b.ds, depth, b.dqueries);
+      }
+    }
+    open = std::max(open, s.keys);
+    T* to = dq + s.first * row;
+    if (a.add) {
+      for (int i = 0; i < s.count; ++i)
+        for (int j = 0; j < depth; ++j) to[i * row + j] += a.scale() * b.dqueries[j * strip<T> + i];
+    } else {
+      transpose(b.dqueries, strip<T>, depth, s.count, a.scale(), to, row);
+    }
+  }
+}
+
+template <class T>
+void backward(const Attention<T>& a, Head h) {
+  if (a.dropout.probability > 0) {
+    backward_head<true>(a, h);
+  } else {
+    backward_head<false>(a, h);
+  }
+}
+
+AttentionBackwardTable<float> table_f32() { return {backward<float>}; }
+AttentionBackwardTable<double> table_f64() { return {backward<double>}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+SINTER_DISPATCH(AttentionBackwardTable)
+}  // namespace
+
+template <class T, class S>
+void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, const S* log_sum,
+                        T* dqkv, bool add, const std::int32_t* starts, int sequences, int heads,
+                        int width, bool causal, Dropout dropout) {
+  const auto kernel = table<T>();
+  const Attention<T> a{
+      qkv, const_cast<T*>(y), const_cast<S*>(log_sum), heads, width, causal, dropout, dy, dqkv,
+      add};
+  balance(
+      stream, width / heads,
+      [&](const auto& visit) {
+        for (int s = 0; s < sequences; ++s) {
+          const std::int64_t length = starts[s + 1] - starts[s];
+          for (int h = 0; length > 0 && h < heads; ++h)
+            visit(Head{starts[s], int(length), h}, 0, length * length);
+        }
+      },
+      [&](Head head, int) { kernel.backward(a, head); });
+}
+
+template void attention_backward(Stream&, const float*, const float*, const float*, const float*,
+                                 float*, bool, const std::int32_t*, int, int, int, bool, Dropout);
+template void attention_backward(Stream&, const double*, const double*, const double*,
+                                 const double*, double*, bool, const std::int32_t*, int, int, int,
+                                 bool, Dropout);
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <limits>
+
+#include "kernels/cpu/attention_call.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/attention_forward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/attention-inl.hpp"
+
+#include <hwy/contrib/math/math-inl.h>
+
+#ifndef SINTER_ATTENTION_FORWARD_TABLE
+#define SINTER_ATTENTION_FORWARD_TABLE
+namespace sinter::kernel {
+namespace {
+/// What each instruction set provides.
+template <class T>
+struct AttentionForwardTable {
+  int strip;                                                    // queries worked on together
+  void (*forward)(const Attention<T>&, Head, int first_query);  // one strip
+};
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// Running softmax of a strip over blocks of keys, base 2 (Milakov & Gimelshein 2018).
+template <class T>
+struct Softmax {
+  HWY_ALIGN T most[strip<T>], sum[strip<T>], correction[strip<T>];
+
+  Softmax() {
+    std::fill_n(most, strip<T>, -std::numeric_limits<T>::infinity());
+    std::fill_n(sum, strip<T>, T(0));
+  }
+
+  /// Turns a block of scores, keys [first_key, first_key + all), into probabilities relative to the
+  /// largest score so far; `correction` is what earlier results must be multiplied by.
+  template <bool Dropped>
+  HWY_INLINE void block(T* scores, int first_key, int both, int all, const Strip<T>& s,
+                        const StripMask<T>& mask) {
+    const Tag<T> d;
+    const int lanes = int(hn::Lanes(d));
+    for (int q = 0; q < strip<T>; q += lanes) {
+      const int n = q == 0 ? both : all;
+      const auto before = hn::Load(d, most + q);
+      auto largest = before;
+      for (int k = 0; k < n; ++k) {
+        T* at = scores + k * strip<T> + q;
+        auto score = hn::Load(d, at);
+        if (!s.sees(first_key + k)) {
+          score =
+              s.visible(score, q, first_key + k, hn::Set(d, -std::numeric_limits<T>::infinity()));
+          hn::Store(score, d, at);
+        }
+        largest = hn::Max(largest, score);
+      }
+      const auto factor = exp2(d, hn::Sub(before, largest));
+      auto total = hn::Mul(hn::Load(d, sum + q), factor);
+      for (int k = 0; k < n; ++k) {
+        T* at = scores + k * strip<T> + q;
+        auto p = exp2(d, hn::Sub(hn::Load(d, at), largest));
+        total = hn::Add(total, p);
+        if (Dropped) p = mask.apply(p, q, first_key + k);
+        hn::Store(p, d, at);
+      }
+      hn::Store(largest, d, most + q);
+      hn::Store(total, d, sum + q);
+      hn::Store(factor, d, correction + q);
+    }
+  }
+};
+
+template <bool Dropped, class T>
+void forward_strip(const Attention<T>& a, Head h, int first_query) {
+  const Tag<T> d;
+  const int lanes = int(hn::Lanes(d));
+  const int depth = a.depth();
+  const std::int64_t row = 3 * std::int64_t(a.width);
+  const Strip<T> s(a, h, first_query);
+  const T* q = a.qkv + (h.start + s.first) * row + h.head * depth;
+  const T* k = a.qkv + h.start * row + a.width + h.head * depth;
+  const T* v = k + a.width;
+
+  HWY_ALIGN T queries[most_head_width * strip<T>];
+  HWY_ALIGN T result[most_head_width * strip<T>];
+  HWY_ALIGN T scores[key_block * strip<T>];
+  if (s.count < strip<T>) std::fill_n(queries, depth * strip<T>, T(0));
+  transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
+  Softmax<T> softmax;
+  StripMask<T> mask;
+  if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
+
+  for (int first = 0; first < s.keys; first += key_block) {
+    const int n = std::min(key_block, s.keys - first);
+    const int both = s.seen_by_both(first, n);
+    times_queries<T>(both, n, {k + first * row, row, 1}, queries, depth, scores);
+    softmax.template block<Dropped>(scores, first, both, n, s, mask);
+    const Strided<T> values{v + first * row, 1, row};
+    if (first == 0) {
+      sum_over_keys<Into::assign>(both, n, values, scores, depth, result);
+    } else {
+      sum_over_keys<Into::scale_and_add>(both, n, values, scores, depth, result,
+                                         softmax.correction);
+    }
+  }
+
+  HWY_ALIGN T logarithms[strip<T>];
+  for (int i = 0; i < strip<T>; i += lanes) {
+    auto sum = hn::Load(d, softmax.sum + i);
+    auto natural = hn::MulAdd(hn::Load(d, softmax.most + i), hn::Set(d, T(ln_2)), hn::Log(d, sum));
+    hn::Store(natural, d, logarithms + i);
+    auto inverse = hn::Div(hn::Set(d, T(1)), sum);
+    for (int j = 0; j < depth; ++j) {
+      T* at = result + j * strip<T> + i;
+      hn::Store(hn::Mul(hn::Load(d, at), inverse), d, at);
+    }
+  }
+  T* log_sum = a.log_sum + (h.start + s.first) * a.heads + h.head;
+  for (int i = 0; i < s.count; ++i) log_sum[std::int64_t(i) * a.heads] = logarithms[i];
+  T* y = a.y + (h.start + s.first) * a.width + h.head * depth;
+  transpose(result, strip<T>, depth, s.count, T(1), y, a.width);
+}
+
+template <class T>
+void forward(const Attention<T>& a, Head h, int first_query) {
+  if (a.dropout.probability > 0) {
+    forward_strip<true>(a, h, first_query);
+  } else {
+    forward_strip<false>(a, h, first_query);
+  }
+}
+
+AttentionForwardTable<float> table_f32() { return {strip<float>, forward<float>}; }
+AttentionForwardTable<double> table_f64() { return {strip<double>, forward<double>}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+
+SINTER_DISPATCH(AttentionForwardTable)
+
+/// Calls visit(head, first_query, cost) for each strip of `strip` queries of each head.
+template <class F>
+void for_each_strip(const std::int32_t* starts, int sequences, int heads, int strip, bool causal,
+                    const F& visit) {
+  for (int s = 0; s < sequences; ++s) {
+    const int length = starts[s + 1] - starts[s];
+    for (int h = 0; h < heads; ++h)
+      for (int first = 0; first < length; first += strip)
+        visit(Head{starts[s], length, h}, first,
+              std::int64_t(causal ? std::min(first + strip, length) : length));
+  }
+}
+
+}  // namespace
+
+template <class T, class S>
+void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std::int32_t* starts,
+                       int sequences, int heads, int width, bool causal, Dropout dropout) {
+  const auto kernel = table<T>();
+  const Attention<T> a{qkv, y, log_sum, heads, width, causal, dropout};
+  balance(
+      stream, std::int64_t(kernel.strip) * (width / heads),
+      [&](const auto& visit) {
+        for_each_strip(starts, sequences, heads, kernel.strip, causal, visit);
+      },
+      [&](Head head, int first) { kernel.forward(a, head, first); });
+}
+
+template void attention_forward(Stream&, const float*, float*, float*, const std::int32_t*, int,
+                                int, int, bool, Dropout);
+template void attention_forward(Stream&, const double*, double*, double*, const std::int32_t*, int,
+                                int, int, bool, Dropout);
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE
