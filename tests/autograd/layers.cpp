@@ -37,10 +37,10 @@ void compare_step(TrainerCore& trainer, const HostBatch& batch, NamedTensors& le
 }
 
 /// Calls layer(weights, a, b, batch, training) for the layer in the middle of Around.
-template <class Model>
+template <class Unit>
 void compare(auto layer, bool layer_has_dropout = false) {
   HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
-  Trainer<Checked<Model>> trainer(settings);
+  Trainer<Checked<Around<Unit>>> trainer(settings);
   randomise(trainer, 7);
   NamedTensors w = leaves_of(trainer);
   Tensor x = values_of(batch);
@@ -54,9 +54,9 @@ void compare(auto layer, bool layer_has_dropout = false) {
 }
 
 /// A function of one operand alone.
-template <class Model>
+template <class L>
 void compare_function(auto f) {
-  compare<Model>([&](auto&, const Tensor& a, auto&&...) { return f(a); });
+  compare<Alone<L>>([&](auto&, const Tensor& a, auto&&...) { return f(a); });
 }
 
 Tensor normalised(const Tensor& x, NamedTensors& w, const std::string& name = "layer") {
@@ -66,44 +66,45 @@ Tensor normalised(const Tensor& x, NamedTensors& w, const std::string& name = "l
 Tensor gelu_tanh(const Tensor& x) { return F::gelu(x, F::GELUFuncOptions().approximate("tanh")); }
 
 TEST_CASE("Linear, stored as in GPT-2") {
-  compare<LinearModel>([](auto& w, const Tensor& a, auto&&...) {
+  compare<Alone<InOutLinear>>([](auto& w, const Tensor& a, auto&&...) {
     return a.matmul(w["layer.weight"]) + w["layer.bias"];
   });
 }
 TEST_CASE("Linear, stored as in torch.nn") {
-  compare<TorchLinearModel>([](auto& w, const Tensor& a, auto&&...) {
+  compare<Alone<OutInLinear>>([](auto& w, const Tensor& a, auto&&...) {
     return F::linear(a, w["layer.weight"], w["layer.bias"]);
   });
 }
 TEST_CASE("LayerNorm") {
-  compare<LayerNormModel>([](auto& w, const Tensor& a, auto&&...) { return normalised(a, w); });
+  compare<Alone<Norm>>([](auto& w, const Tensor& a, auto&&...) { return normalised(a, w); });
 }
 TEST_CASE("AddLayerNorm") {
-  compare<AddLayerNormModel>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
+  compare<AddThenNorm<wide>>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
     Tensor h = a + b;
     return gelu_tanh(h) + normalised(h, w);
   });
 }
 TEST_CASE("AddPosition") {
-  compare<AddPositionModel>([](auto& w, const Tensor& a, auto&, const HostBatch& batch, bool) {
+  compare<Alone<Positions>>([](auto& w, const Tensor& a, auto&, const HostBatch& batch, bool) {
     std::vector<Tensor> places;
     for (int length : lengths) places.push_back(torch::arange(length));
     CHECK(batch.rows() == a.size(0));
     return a + F::embedding(torch::cat(places), w["layer.weight"]);
   });
 }
-TEST_CASE("GeluTanh") { compare_function<GeluTanhModel>(gelu_tanh); }
+TEST_CASE("GeluTanh") { compare_function<GeluTanh<wide>>(gelu_tanh); }
 TEST_CASE("GeluErf") {
-  compare_function<GeluErfModel>([](const Tensor& x) { return F::gelu(x); });
+  compare_function<GeluErf<wide>>([](const Tensor& x) { return F::gelu(x); });
 }
 TEST_CASE("Relu") {
-  compare_function<ReluModel>([](const Tensor& x) { return torch::relu(x); });
+  compare_function<Relu<wide>>([](const Tensor& x) { return torch::relu(x); });
 }
 TEST_CASE("Add") {
-  compare<AddModel>([](auto&, const Tensor& a, const Tensor& b, auto&&...) { return a + b; });
+  compare<Alone<Add<wide>>>(
+      [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return a + b; });
 }
 TEST_CASE("Unembedding") {
-  compare<UnembeddingModel>(
+  compare<Alone<Logits>>(
       [](auto& w, const Tensor& a, auto&&...) { return F::linear(a, w["layer.weight"]); });
 }
 
@@ -124,7 +125,7 @@ TEST_CASE("Dropout") {
     CHECK(std::ranges::count(mask, 0.) > 0);
     return a * tensor_of(mask, {batch.rows(), wide});
   };
-  compare<DropoutModel>(layer, true);
+  compare<Alone<Drop>>(layer, true);
 }
 
 /// mask[row][head][key]: what each probability is multiplied by. Read off the forward pass: with
@@ -163,7 +164,7 @@ Tensor attention(const Tensor& qkv, const HostBatch& batch, const Tensor& mask) 
   return torch::cat(results);
 }
 TEST_CASE("CausalSelfAttention") {
-  compare<AttentionModel>([](auto&, const Tensor& a, auto&, const HostBatch& batch, bool) {
+  compare<Alone<Attention>>([](auto&, const Tensor& a, auto&, const HostBatch& batch, bool) {
     return attention(a, batch, {});
   });
 }
@@ -171,7 +172,7 @@ TEST_CASE("CausalSelfAttention with dropout") {
   auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
     return attention(a, batch, training ? attention_mask(batch) : Tensor());
   };
-  compare<AttentionDropoutModel>(layer, true);
+  compare<Alone<AttentionDropout>>(layer, true);
 }
 
 TEST_CASE("Embedding") {
@@ -192,7 +193,7 @@ TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   add_values(batch, given_width, 1);
   add_ids(batch, vocabulary, 2, .3);
   REQUIRE(std::ranges::count(batch.ids[0], -1) > 0);
-  Trainer<Checked<CrossEntropyModel, vocabulary>> trainer(settings);
+  Trainer<Checked<CrossEntropyModel<1>, vocabulary>> trainer(settings);
   randomise(trainer, 7);
   NamedTensors w = leaves_of(trainer);
   Tensor logits =
@@ -205,7 +206,7 @@ TEST_CASE("LinearCrossEntropy, with targets to ignore") {
 
 TEST_CASE("LastRow") {
   HostBatch batch = regression_batch(lengths, given_width, 1, 1);
-  Trainer<Checked<LastRowModel>> trainer(settings);
+  Trainer<Checked<LastRowModel<Alone<LastRow<wide>>>>> trainer(settings);
   randomise(trainer, 7);
   NamedTensors w = leaves_of(trainer);
   Tensor x = values_of(batch).matmul(w["a.weight"]) + w["a.bias"];

@@ -59,6 +59,18 @@ struct Alone {
   static constexpr auto trace(auto& g, auto... x) { return g("", L{}, x...); }
 };
 
+/// The same layer twice on the same operands: going backward, the one assigns their gradients and
+/// the other adds to them.
+template <class L>
+struct Doubled {
+  static constexpr auto in = L::in;
+  static constexpr auto trace(auto& g, auto... x) {
+    auto first = g("", L{}, x...);
+    auto again = g("again", L{}, x...);
+    return g("sum", Add<L::out[0]>{}, first, again);
+  }
+};
+
 /// Both results of the fused layer, joined so that each has a gradient of its own.
 template <int W>
 struct AddThenNorm {
@@ -66,6 +78,16 @@ struct AddThenNorm {
   static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
     auto [h, n] = g("", AddLayerNorm<W>{}, a, b);
     return g("join", Add<W>{}, g("act", GeluTanh<W>{}, h), n);
+  }
+};
+template <int W>
+struct AddThenNormDoubled {
+  static constexpr std::array in{W, W};
+  static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
+    auto [h, n] = g("", AddLayerNorm<W>{}, a, b);
+    auto [h2, n2] = g("again", AddLayerNorm<W>{}, a, b);
+    auto act = g("act", GeluTanh<W>{}, g("hs", Add<W>{}, h, h2));
+    return g("sum", Add<W>{}, act, g("ns", Add<W>{}, n, n2));
   }
 };
 /// What it replaces.
@@ -90,19 +112,14 @@ using Checked =
 inline constexpr int wide = 10, heads = 2, positions = 7, vocabulary = 11;
 inline constexpr float drop = .3f;
 
-using LinearModel = Around<Alone<Linear<wide, 7>>>;
-using TorchLinearModel = Around<Alone<Linear<wide, 7, as_torch>>>;
-using LayerNormModel = Around<Alone<LayerNorm<wide>>>;
-using AddLayerNormModel = Around<AddThenNorm<wide>>;
-using AddPositionModel = Around<Alone<AddPosition<positions, wide>>>;
-using AttentionModel = Around<Alone<CausalSelfAttention<wide, heads>>>;
-using AttentionDropoutModel = Around<Alone<CausalSelfAttention<wide, heads, drop>>>;
-using GeluTanhModel = Around<Alone<GeluTanh<wide>>>;
-using GeluErfModel = Around<Alone<GeluErf<wide>>>;
-using ReluModel = Around<Alone<Relu<wide>>>;
-using AddModel = Around<Alone<Add<wide>>>;
-using DropoutModel = Around<Alone<Dropout<wide, drop>>>;
-using UnembeddingModel = Around<Alone<Unembedding<vocabulary, wide>>>;
+using InOutLinear = Linear<wide, 7>;
+using OutInLinear = Linear<wide, 7, as_torch>;
+using Norm = LayerNorm<wide>;
+using Positions = AddPosition<positions, wide>;
+using Attention = CausalSelfAttention<wide, heads>;
+using AttentionDropout = CausalSelfAttention<wide, heads, drop>;
+using Drop = Dropout<wide, drop>;
+using Logits = Unembedding<vocabulary, wide>;
 
 struct LookUp {
   static constexpr Value<wide> trace(auto& g, Ids ids) {
@@ -123,11 +140,34 @@ struct CrossEntropy {
     return g("", LinearCrossEntropy<vocabulary, wide>{}, x, targets);
   }
 };
+/// Times: how often the layer is there, on the same operands.
+template <int Times>
 struct CrossEntropyModel {
   using slot = slot::model;
   static constexpr void trace(auto& g) {
     auto x = g.unit("a", Before<given_width, wide>{}, g.template values<given_width>());
-    g.result(g.unit("layer", CrossEntropy{}, x, g.targets()));
+    auto targets = g.targets();
+    g.result(g.unit("layer", CrossEntropy{}, x, targets));
+    if constexpr (Times == 2) g.result(g.unit("again", CrossEntropy{}, x, targets));
+  }
+};
+
+struct SquaredError {
+  static constexpr Value<1> trace(auto& g, Value<wide> x, Value<wide> y) {
+    return g("loss", MeanSquaredError<wide>{}, x, y);
+  }
+};
+/// Both operands depend on parameters, and there are two of the loss.
+struct SquaredErrorModel {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto in = g.template values<given_width>();
+    auto x = g.unit("x", Before<given_width, wide>{}, in);
+    auto y = g.unit("y", Before<given_width, wide>{}, in);
+    g.template target_values<target_width>();  // the loss is divided by their number
+    g.result(g.unit("first", SquaredError{}, x, y));
+    g.result(g.unit("second", SquaredError{}, g.unit("z", Before<wide, wide>{}, x), y));
+    g.result(g.unit("third", SquaredError{}, x, y));
   }
 };
 
@@ -159,15 +199,13 @@ struct SumOfSquares {
   }
 };
 /// The last rows, before and after a layer on rows of sequences.
-struct Pool {
-  static constexpr Value<wide> trace(auto& g, Value<wide> x) { return g("", LastRow<wide>{}, x); }
-};
 struct PooledLoss {
   static constexpr Value<1> trace(auto& g, Value<wide> x) {
     auto n = g("norm", LayerNorm<wide>{}, x);
     return g("loss", SumOfSquares<target_width>{}, g("", Linear<wide, target_width>{}, n));
   }
 };
+template <class Pool>
 struct LastRowModel {
   using slot = slot::model;
   static constexpr Value<wide> pooled(auto& g) {

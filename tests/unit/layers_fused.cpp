@@ -32,7 +32,7 @@ void check_equal(TrainerCore& fused, TrainerCore& plain, const HostBatch& batch,
 std::string same_name(const std::string& name) { return name; }
 
 TEST_CASE("AddLayerNorm against Add and LayerNorm") {
-  Trainer<Checked<AddLayerNormModel>> fused(settings);
+  Trainer<Checked<Around<AddThenNorm<wide>>>> fused(settings);
   Trainer<Checked<Around<AddThenNormUnfused<wide>>>> plain(settings);
   randomise(plain, 7);
   check_equal(fused, plain, regression_batch(lengths, given_width, target_width, 1), same_name);

@@ -7,26 +7,32 @@
 namespace sinter::testing {
 namespace {
 
-template <class Model>
-void check_around() {
-  check_gradients<Checked<Model>>(regression_batch(lengths, given_width, target_width, 1));
+template <class Unit>
+void check_unit() {
+  using R = Checked<Around<Unit>>;
+  check_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
+}
+template <class L>
+void check_layer() {
+  check_unit<Doubled<L>>();
 }
 
-TEST_CASE("Linear, stored as in GPT-2") { check_around<LinearModel>(); }
-TEST_CASE("Linear, stored as in torch.nn") { check_around<TorchLinearModel>(); }
-TEST_CASE("LayerNorm") { check_around<LayerNormModel>(); }
-TEST_CASE("AddLayerNorm") { check_around<AddLayerNormModel>(); }
-TEST_CASE("AddPosition") { check_around<AddPositionModel>(); }
-TEST_CASE("CausalSelfAttention") { check_around<AttentionModel>(); }
-TEST_CASE("CausalSelfAttention with dropout") { check_around<AttentionDropoutModel>(); }
-TEST_CASE("GeluTanh") { check_around<GeluTanhModel>(); }
-TEST_CASE("GeluErf") { check_around<GeluErfModel>(); }
-TEST_CASE("Relu") { check_around<ReluModel>(); }
-TEST_CASE("Add") { check_around<AddModel>(); }
-TEST_CASE("Dropout") { check_around<DropoutModel>(); }
-TEST_CASE("Unembedding") { check_around<UnembeddingModel>(); }
+TEST_CASE("Linear, stored as in GPT-2") { check_layer<InOutLinear>(); }
+TEST_CASE("Linear, stored as in torch.nn") { check_layer<OutInLinear>(); }
+TEST_CASE("LayerNorm") { check_layer<Norm>(); }
+TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
+TEST_CASE("AddPosition") { check_layer<Positions>(); }
+TEST_CASE("CausalSelfAttention") { check_layer<Attention>(); }
+TEST_CASE("CausalSelfAttention with dropout") { check_layer<AttentionDropout>(); }
+TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
+TEST_CASE("GeluErf") { check_layer<GeluErf<wide>>(); }
+TEST_CASE("Relu") { check_layer<Relu<wide>>(); }
+TEST_CASE("Add") { check_layer<Add<wide>>(); }
+TEST_CASE("Dropout") { check_layer<Drop>(); }
+TEST_CASE("Unembedding") { check_layer<Logits>(); }
 TEST_CASE("LastRow") {
-  check_gradients<Checked<LastRowModel>>(regression_batch(lengths, given_width, 1, 1));
+  using R = Checked<LastRowModel<Doubled<LastRow<wide>>>>;
+  check_gradients<R>(regression_batch(lengths, given_width, 1, 1));
 }
 TEST_CASE("Embedding") {
   HostBatch batch = sequences_of(lengths);
@@ -38,7 +44,11 @@ TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, vocabulary, 2, .3);
-  check_gradients<Checked<CrossEntropyModel, vocabulary>>(batch);
+  check_gradients<Checked<CrossEntropyModel<2>, vocabulary>>(batch);
+}
+TEST_CASE("MeanSquaredError") {
+  using R = Checked<SquaredErrorModel>;
+  check_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }
 
 }  // namespace

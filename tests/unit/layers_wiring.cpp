@@ -85,25 +85,6 @@ struct SeveralModel {
 };
 TEST_CASE("units with several results, read by several units") { check<SeveralModel>(); }
 
-/// The target is computed, too: its gradient is the other way.
-struct Match {
-  static constexpr Value<1> trace(auto& g, Value<wide> x, Value<wide> y) {
-    return g("loss", MeanSquaredError<wide>{}, x, y);
-  }
-};
-struct MatchModel {
-  using slot = slot::model;
-  static constexpr void trace(auto& g) {
-    auto in = g.template values<given_width>();
-    auto x = g.unit("x", Before<given_width, wide>{}, in);
-    auto y = g.unit("y", Before<given_width, wide>{}, in);
-    auto z = g.unit("z", Before<wide, wide>{}, y);
-    g.template target_values<target_width>();  // the loss is divided by their number
-    g.result(g.unit("loss", Match{}, x, z));
-  }
-};
-TEST_CASE("a target that depends on parameters") { check<MatchModel>(); }
-
 /// Two losses of one step, of units that share a value.
 struct TwoLossesModel {
   using slot = slot::model;

@@ -125,6 +125,20 @@ TEST_CASE("parameters are functions of the seed and their name") {
   }
 }
 
+TEST_CASE("names of the same letters start differently") {
+  constexpr Gpt2Options deep{
+      .layers = 22, .heads = 1, .width = 8, .vocabulary = 16, .positions = 8};
+  Trainer<Made<Gpt2<deep>, UpTo<8, 16>>> trainer({.seed = 1, .threads = 1});
+  std::map<double, std::string> seen;  // by the first number, in deviations
+  for (const Parameter& p : trainer.parameters()) {
+    if (p.init.how != Init::normal) continue;
+    CAPTURE(p.name);
+    auto [at, is_new] = seen.emplace(trainer.parameter(p.name)[0] / double(p.init.scale), p.name);
+    CAPTURE(at->second);
+    CHECK(is_new);
+  }
+}
+
 TEST_CASE("set_parameter is what parameter returns") {
   Trainer<Two> trainer({.seed = 1, .threads = 1});
   const NamedNumbers before = parameters_of(trainer);
