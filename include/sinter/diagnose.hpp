@@ -38,12 +38,25 @@ auto recipe_lacks_a_model() {
                 "Mlp<{.in = 8, .hidden = 64, .out = 1}>.");
 }
 
-template <class Recipe, bool Fine>
+/// A rule of the verifier, the instruction that broke it and its position: in the error, as it is
+/// part of a type.
+struct BrokenRule {
+  char rule[64]{}, instruction[24]{};
+  int position = 0;
+
+  constexpr BrokenRule(const char* what, const char* name, int at) : position(at) {
+    for (int k = 0; k < 63 && what[k]; ++k) rule[k] = what[k];
+    for (int k = 0; k < 23 && name[k]; ++k) instruction[k] = name[k];
+  }
+};
+
+template <class Recipe, BrokenRule Broken>
 auto the_program_is_wrong() {
-  static_assert(Fine,
-                "Sinter: the verifier rejects this recipe's program. Why: a policy removed, forgot "
-                "or misplaced an instruction. Fix: Plan<Recipe>::verdict says which rule and "
-                "where.");
+  static_assert(Broken.rule[0] == 0,
+                "Sinter: the verifier rejects this recipe's program. The rule, the instruction "
+                "that breaks it and its position are in this error. Why: a policy removed, forgot "
+                "or misplaced an instruction. Fix: correct the policy's rewrite(); "
+                "Plan<Recipe>::program is the list.");
 }
 
 }  // namespace sinter

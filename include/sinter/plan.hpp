@@ -82,8 +82,12 @@ struct Plan {
 
   // ---- order
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
+  static constexpr BrokenRule broken_rule() {
+    bool inside = verdict.at < int(program.size());
+    return {verdict.what, inside ? program[verdict.at].kind->name : "the end", verdict.at};
+  }
   static constexpr bool verified() {
-    if constexpr (!verdict.fine()) (void)&the_program_is_wrong<R, verdict.fine()>;
+    if constexpr (!verdict.fine()) (void)&the_program_is_wrong<R, broken_rule()>;
     return verdict.fine();
   }
   static_assert(verify(model, evaluation.instructions.view(), {false, false}).fine());

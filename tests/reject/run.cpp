@@ -1,0 +1,7 @@
+// Must not compile: Batch: micro does not divide global
+#include "sinter/sinter.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Mlp<>, Batch<{.global = 10, .micro = 4}>> {};
+
+int main(int argc, char** argv) { return run<mine>(argc, argv); }
