@@ -19,8 +19,7 @@ class TorchGpt2 {
 
  public:
   /// Starts from a trainer's weights.
-  TorchGpt2(Gpt2Options options, const TrainerCore& trainer, double weight_decay)
-      : shape(options) {
+  TorchGpt2(Gpt2Options options, const TrainerCore& trainer, double weight_decay) : shape(options) {
     decayed.decay = weight_decay;
     for (const Parameter& p : trainer.parameters()) {
       Tensor value = torch::tensor(trainer.parameter(p.name), torch::kFloat64).to(torch::kFloat32);

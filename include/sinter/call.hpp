@@ -48,11 +48,11 @@ constexpr int pooled(int axis) { return axis + token_axes; }
 struct Now {
   std::array<Sequences, axes> sequences{};
   kernel::Stream* stream = nullptr;
-  double loss_weight = 0;       // 1 / (predictions in the whole global batch, over all ranks)
-  std::uint64_t seed = 0;       // of dropout
-  std::int64_t step = 0;        // the one being taken, from 1
-  std::int64_t first_row = 0;   // number of the first row of axis 0 within the global batch
-  int iteration = 0;            // of the loop over micro-batches
+  double loss_weight = 0;      // 1 / (predictions in the whole global batch, over all ranks)
+  std::uint64_t seed = 0;      // of dropout
+  std::int64_t step = 0;       // the one being taken, from 1
+  std::int64_t first_row = 0;  // number of the first row of axis 0 within the global batch
+  int iteration = 0;           // of the loop over micro-batches
   bool training = true;
 };
 

@@ -1,10 +1,10 @@
 // The slots of a recipe, and what a policy for each of them must be.
 //
 // Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if any,
-// are a structural aggregate: `using Options = …; static constexpr Options options = …;`, adapted for
-// Boost.Hana (BOOST_HANA_ADAPT_STRUCT), which makes them flags and printed lines. Options listed in
-// `adjustable` may be overridden when a binary runs; all others change code or memory layout and are
-// frozen in the type.
+// are a structural aggregate: `using Options = …; static constexpr Options options = …;`, adapted
+// for Boost.Hana (BOOST_HANA_ADAPT_STRUCT), which makes them flags and printed lines. Options
+// listed in `adjustable` may be overridden when a binary runs; all others change code or memory
+// layout and are frozen in the type.
 //
 // Any policy may also have
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
@@ -51,8 +51,8 @@ struct parallel {
 };
 }  // namespace slot
 
-/// Rules of a policy: each has `template <class R> static constexpr bool holds` and `template <class
-/// R> static auto enforce()`, which holds the static_assert with what, why and fix.
+/// Rules of a policy: each has `template <class R> static constexpr bool holds` and `template
+/// <class R> static auto enforce()`, which holds the static_assert with what, why and fix.
 template <class... Rules>
 struct RuleList {};
 
@@ -70,7 +70,8 @@ template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
 /// Where rows come from, as far as memory and legality depend on it.
-/// requires  context: most rows of a sequence; vocabulary: ids are in [0, vocabulary), 0 without ids
+/// requires  context: most rows of a sequence; vocabulary: ids are in [0, vocabulary), 0 without
+/// ids
 template <class P>
 concept DataPolicy = Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;
@@ -118,7 +119,8 @@ concept ClippingPolicy =
     };
 
 /// How many sequences make a step, and how many are computed at once.
-/// requires  micro: sequences of a micro-batch, the budget of activations; options.global: sequences
+/// requires  micro: sequences of a micro-batch, the budget of activations; options.global:
+/// sequences
 ///           of a step
 template <class P>
 concept BatchPolicy = Policy<P, slot::batch> && requires {

@@ -189,8 +189,8 @@ class Tracer {
     auto inside = trace(block, x...);
     return stamp(name, -1, graph.writers[owner.id], inside, x...);
   }
-  /// `count` units in a row, each fed by the one before (whose outputs are its first inputs); `more`
-  /// goes to all of them. x: a Value, or a tuple of Values.
+  /// `count` units in a row, each fed by the one before (whose outputs are its first inputs);
+  /// `more` goes to all of them. x: a Value, or a tuple of Values.
   template <class B, class X, class... V>
   constexpr X repeat(int count, const char* name, B block, X x, V... more) {
     auto first = as_tuple(x);
@@ -230,7 +230,8 @@ class Tracer {
     graph.blocks.push_back(block);
     UnitTracer<P> inside(graph);
     std::tuple inputs{inside.enter(x)...};  // braces: in the order written
-    auto results = std::apply([&](auto... entered) { return B::trace(inside, entered...); }, inputs);
+    auto results =
+        std::apply([&](auto... entered) { return B::trace(inside, entered...); }, inputs);
     std::apply(
         [&](auto... v) {
           Block& made = graph.blocks.back();

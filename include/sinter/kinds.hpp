@@ -69,14 +69,14 @@ constexpr void range(const Model& model, const Instruction& i, Use use, Space sp
 
 }  // namespace touches
 
-inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls, Role::none,
-                              calls_of(Phase::forward)};
-inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls, Role::none,
-                              calls_of(Phase::recompute)};
-inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls, Role::none,
-                              calls_of(Phase::backward)};
-inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, executes::calls, Role::none,
-                              calls_of(Phase::evaluate)};
+inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls,
+                              Role::none, calls_of(Phase::forward)};
+inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls,
+                                Role::none, calls_of(Phase::recompute)};
+inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls,
+                               Role::none, calls_of(Phase::backward)};
+inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, executes::calls,
+                               Role::none, calls_of(Phase::evaluate)};
 /// Puts the next micro-batch into the inputs.
 inline constexpr Kind load{"load", touches::load, executes::load};
 /// Adds the losses of a unit to the sum of the step.

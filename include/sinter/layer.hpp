@@ -23,8 +23,8 @@ namespace sinter {
 enum class Type : std::uint8_t { compute, statistic, gradient, master, index };
 inline constexpr int types = 5;
 
-/// What an element is, for whoever must know without the C++ type. A precision policy with a type of
-/// its own specialises element_of.
+/// What an element is, for whoever must know without the C++ type. A precision policy with a type
+/// of its own specialises element_of.
 enum class Element : std::uint8_t { f32, f64, f16, bf16, i32 };
 template <class T>
 inline constexpr Element element_of = T::element;

@@ -7,9 +7,9 @@ namespace sinter {
 
 struct Buffer {
   Space space;
-  short index;        // -1: flat, of all groups
-  int opened_by;      // position in the program; -1: alive through all steps
-  int first, last;    // a buffer that an iteration leaves to the next lives through the whole loop
+  short index;      // -1: flat, of all groups
+  int opened_by;    // position in the program; -1: alive through all steps
+  int first, last;  // a buffer that an iteration leaves to the next lives through the whole loop
   std::int64_t bytes, offset = -1;  // in the arena
 };
 
@@ -20,7 +20,8 @@ struct Placed {
   std::int64_t persistent = 0, workspace = 0, peak = 0;
 };
 
-/// Whether a space is flat and lives through all steps, rather than coming and going with a program.
+/// Whether a space is flat and lives through all steps, rather than coming and going with a
+/// program.
 constexpr bool is_persistent(const Model& model, Space space) {
   return space == Space::master || space == Space::gradient || space >= Space::region ||
          (space == Space::weights && model.keeps_weights);
@@ -104,8 +105,7 @@ class Placer {
     for (const Instruction& i : program)
       for (int p = 0; p < phases; ++p)
         if (i.kind->phases & (1 << p))
-          placed.workspace =
-              std::max(placed.workspace, model.plan(i.what).phase[p].workspace);
+          placed.workspace = std::max(placed.workspace, model.plan(i.what).phase[p].workspace);
     placed.buffers.push_back(
         {Space::workspace, 0, -1, 0, int(program.size()), placed.workspace, placed.peak});
     placed.peak += placed.workspace;

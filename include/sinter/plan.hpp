@@ -133,21 +133,13 @@ struct Plan {
     return sum;
   }();
 
-  static constexpr PlanView view{model,
-                                 predicting,
-                                 training.view(),
-                                 evaluation.view(),
-                                 prediction.view(),
-                                 memory,
-                                 parameters,
-                                 flops_per_token,
-                                 R::batch::micro,
-                                 R::data::context,
-                                 R::data::vocabulary};
+  static constexpr PlanView view{
+      model,      predicting,      training.view(), evaluation.view(), prediction.view(),  memory,
+      parameters, flops_per_token, R::batch::micro, R::data::context,  R::data::vocabulary};
 };
 
-/// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one compile
-/// error says why.
+/// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
+/// compile error says why.
 template <class R>
 constexpr bool ready() {
   if constexpr (!R::template is_legal<R>()) {

@@ -19,9 +19,8 @@ enum class Space : std::uint8_t {
   region
 };
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
-inline constexpr const char* space_names[]{"input",    "master",       "weights", "gradient",
-                                           "value",    "d(value)",     "saved",   "workspace",
-                                           "state"};
+inline constexpr const char* space_names[]{"input",    "master", "weights",   "gradient", "value",
+                                           "d(value)", "saved",  "workspace", "state"};
 
 /// read         needs the buffer open
 /// write        opens it; what it held is gone
@@ -71,8 +70,8 @@ struct Instruction;
 
 /// A kind of instruction, described once: what it touches, how it runs, what verify must know. The
 /// set is open: a policy in any namespace may bring its own.
-/// touch   ensures  appends all that the instruction touches; placing, verifying and running follow it
-/// run     requires the touched buffers are bound (Machine::address)
+/// touch   ensures  appends all that the instruction touches; placing, verifying and running follow
+/// it run     requires the touched buffers are bound (Machine::address)
 struct Kind {
   const char* name;
   void (*touch)(const Model&, const Instruction&, TouchList&);
@@ -111,8 +110,8 @@ struct Group {
   int decayed = 0, undecayed = 0;
 };
 
-/// A frozen graph with its plans. Master weights, gradients and each region are flat: first all that
-/// is decayed, then all that is not, both with the groups in `order`.
+/// A frozen graph with its plans. Master weights, gradients and each region are flat: first all
+/// that is decayed, then all that is not, both with the groups in `order`.
 struct Model {
   std::span<const Node> nodes;
   std::span<const Local> locals;
@@ -127,8 +126,9 @@ struct Model {
   std::span<const Group> groups;    // by unit
   std::span<const Region> regions;
   Sizes sizes;
-  Space weights = Space::master;  // where layers read them: a copy, or the master weights themselves
-  bool keeps_weights = true;       // a copy of weights lives through all steps, cast once
+  Space weights =
+      Space::master;          // where layers read them: a copy, or the master weights themselves
+  bool keeps_weights = true;  // a copy of weights lives through all steps, cast once
   int decayed = 0, undecayed = 0;  // elements in all
 
   constexpr int count() const { return int(units.size()); }
@@ -151,8 +151,8 @@ constexpr Program room_for(const Program& from) {
   return result;
 }
 
-/// Calls visit(position, iteration) in the order of execution, with two iterations of the loop: they
-/// show everything, the first, and the last after another. Every loop is run at least once.
+/// Calls visit(position, iteration) in the order of execution, with two iterations of the loop:
+/// they show everything, the first, and the last after another. Every loop is run at least once.
 template <class Visit>
 constexpr void walk(std::span<const Instruction> program, Visit visit) {
   int begin = -1, iteration = 0, last = 0;

@@ -52,14 +52,15 @@ struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
                                 Claimants<Found...>, Claimants<Found..., First>>,
              Rest...> {};
 
-using OurSlots = Claimants<slot::model, slot::data, slot::precision, slot::optimizer,
-                           slot::schedule, slot::clipping, slot::batch, slot::memory,
-                           slot::parallel>;
+using OurSlots =
+    Claimants<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
+              slot::clipping, slot::batch, slot::memory, slot::parallel>;
 
 }  // namespace detail
 
 /// A training configuration. Derive a named type from it, so that diagnostics show that name:
-///   struct mine : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128}>, Bytes<{.context = 128}>> {};
+///   struct mine : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128}>, Bytes<{.context = 128}>>
+///   {};
 /// requires  each policy satisfies the concept of its slot (concepts.hpp)
 /// ensures   one type for each slot: the policy that claims it, or Fp32, AdamW<>, Constant,
 ///           ClipNorm<>, KeepAll, Single, Rows, Batch<>

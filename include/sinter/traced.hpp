@@ -108,7 +108,7 @@ struct Traced {
   template <class T>
   static constexpr int bytes = sizeof(T);
   static constexpr Sizes sizes{
-      {R::batch::micro * R::data::context, R::batch::micro * R::data::context, R::batch::micro,
+      {R::batch::micro * R::data::context, R::batch::micro* R::data::context, R::batch::micro,
        R::batch::micro},
       {bytes<typename Precision::compute>, bytes<typename Precision::statistic>,
        bytes<typename Precision::gradient>, bytes<typename Precision::master>, 4},

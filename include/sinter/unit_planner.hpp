@@ -90,7 +90,8 @@ class UnitPlanner {
     Touches& touches = plan.phase[int(phase)];
     if (place.where == Place::workspace) extents[place.index].last = time();
     if (place.where == Place::input) touches.input[place.index] = true;
-    if (place.where == Place::output && phase == Phase::backward) touches.output[place.index] = true;
+    if (place.where == Place::output && phase == Phase::backward)
+      touches.output[place.index] = true;
     place.axis = std::uint8_t(like.axis);
     place.element_bytes = std::uint8_t(sizes.of(like.type));
     place.columns = like.type == Type::index ? 1 : like.width;

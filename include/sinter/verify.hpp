@@ -20,8 +20,8 @@ struct Verdict {
   constexpr bool fine() const { return what == nullptr; }
 };
 
-/// What a program is for. training: it must use up gradients, take the norm and update; reduces: the
-/// recipe's ranks must sum their gradients.
+/// What a program is for. training: it must use up gradients, take the norm and update; reduces:
+/// the recipe's ranks must sum their gradients.
 struct Purpose {
   bool training = true, reduces = false;
 };
@@ -107,7 +107,8 @@ class Verifier {
     bool opens = use == Use::write || use == Use::accumulate || use == Use::fetch;
     demand(opens || c.open, "read before written");
     if (touch.space == Space::value && opens) demand(!c.open, "a unit runs forward twice");
-    if (touch.space == Space::saved && opens) demand(!c.open || repeats(i), "a unit runs forward twice");
+    if (touch.space == Space::saved && opens)
+      demand(!c.open || repeats(i), "a unit runs forward twice");
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (touch.space == Space::gradient && use == Use::accumulate)
       demand(groups[touch.index].reduced == 0 && !normed, "added to after it was final");
@@ -198,8 +199,7 @@ class Verifier {
       demand(weights.carried || !weights.arriving,
              "a transfer passes from one micro-batch to the next");
       if (!model.keeps_weights) close(weights);
-      demand(!model.plan(u).loss || losses[u] == 1,
-             "the loss of a unit is not taken");
+      demand(!model.plan(u).loss || losses[u] == 1, "the loss of a unit is not taken");
       losses[u] = 0;
     }
     for (int e = 0; e < int(model.externals.size()); ++e) close_fresh(cell(Space::input, e));

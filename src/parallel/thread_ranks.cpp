@@ -70,8 +70,7 @@ class ThreadRank final : public Communicator {
   std::thread worker;
 
  public:
-  ThreadRank(std::shared_ptr<Group> shared, int rank)
-      : group(std::move(shared)), me(rank) {
+  ThreadRank(std::shared_ptr<Group> shared, int rank) : group(std::move(shared)), me(rank) {
     pending.reserve(1024);  // more than a step starts, so that it allocates nothing
     worker = std::thread([this] { work(); });
   }

@@ -5,8 +5,8 @@
 
 namespace sinter {
 
-/// A program ready to run: instructions [0, body) once, [body, after) for each micro-batch, the rest
-/// once.
+/// A program ready to run: instructions [0, body) once, [body, after) for each micro-batch, the
+/// rest once.
 struct BoundProgram {
   const Model* model = nullptr;
   std::vector<Bound> instructions;
@@ -18,8 +18,7 @@ struct BoundProgram {
 
 /// requires  the program is verified; arena is as large as the placement's peak
 /// ensures   what `now` says holds for all calls
-BoundProgram bind(const Model& model, const Placement& placement, std::byte* arena,
-                  const Now& now);
+BoundProgram bind(const Model& model, const Placement& placement, std::byte* arena, const Now& now);
 
 /// Where a persistent space begins in the arena, or nullptr.
 std::byte* flat_address(const Placement& placement, std::byte* arena, Space space);

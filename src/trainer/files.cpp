@@ -49,12 +49,13 @@ struct FlatTensors {
   }
   std::string name(const Parameter& p) const {
     if (space < Space::region) return p.name;
-    return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." + p.name;
+    return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." +
+           p.name;
   }
   void add_views(std::vector<TensorView>& list) const {
     for (const Parameter& p : parameters)
-      list.push_back({name(p), dtype_of_element(element()), p.shape, at(p),
-                      std::size_t(p.size * bytes())});
+      list.push_back(
+          {name(p), dtype_of_element(element()), p.shape, at(p), std::size_t(p.size * bytes())});
   }
   void add_expected(std::vector<Expected>& list) const {
     for (const Parameter& p : parameters)
@@ -118,8 +119,8 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path) {
   std::vector<Expected> expected;
   FlatTensors{*machines_[0], parameters_, Space::master}.add_expected(expected);
   const HuggingFace& names = recipe_.hugging_face;
-  LoadRules rules{names.prefix, names.ignored_suffixes,
-                  {names.aliases.begin(), names.aliases.end()}};
+  LoadRules rules{
+      names.prefix, names.ignored_suffixes, {names.aliases.begin(), names.aliases.end()}};
   load_tensors(source.files, expected, rules);
   for (int r = 0; r < int(plan().model.regions.size()); ++r) {
     std::byte* begin = machines_[0]->flat<std::byte>(region(r));

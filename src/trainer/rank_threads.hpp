@@ -34,8 +34,8 @@ class TrainerCore::RankThreads {
     for (std::thread& thread : threads) thread.join();
   }
 
-  /// Calls each(rank) for all ranks at once; returns the failures, by rank. A rank's failure must be
-  /// made known to the others by `each` itself.
+  /// Calls each(rank) for all ranks at once; returns the failures, by rank. A rank's failure must
+  /// be made known to the others by `each` itself.
   const std::vector<std::exception_ptr>& run(const std::function<void(int)>& each) {
     {
       std::scoped_lock lock(mutex);

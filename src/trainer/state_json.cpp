@@ -42,8 +42,11 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
       saved.options.emplace_back(name, value.dump());
     return saved;
   } catch (const std::exception& e) {
-    throw FileError("Cannot resume from " + checkpoint + ": its manifest has no complete record of "
-                    "a trainer (" + e.what() + "). Resume from another checkpoint, or start from "
+    throw FileError("Cannot resume from " + checkpoint +
+                    ": its manifest has no complete record of "
+                    "a trainer (" +
+                    e.what() +
+                    "). Resume from another checkpoint, or start from "
                     "its weights alone with --weights.");
   }
 }
@@ -57,8 +60,7 @@ bool is_decisive(std::string_view slot) {
   return true;
 }
 
-std::string difference(const std::string& what, const std::string& saved,
-                       const std::string& here) {
+std::string difference(const std::string& what, const std::string& saved, const std::string& here) {
   return "\n  " + what + ": " + saved + " in the checkpoint, " + here + " in this binary";
 }
 
@@ -104,8 +106,7 @@ Json config_json(const HuggingFace& architecture) {
   return config;
 }
 
-void require_same_architecture(const std::filesystem::path& path,
-                               const HuggingFace& architecture) {
+void require_same_architecture(const std::filesystem::path& path, const HuggingFace& architecture) {
   Json found;
   try {
     found = Json::parse(read_file(path, 1 << 20));

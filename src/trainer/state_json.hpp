@@ -17,12 +17,13 @@ struct SavedState {
   std::vector<std::pair<std::string, std::string>> options;  // dotted name, value as JSON
 };
 
-/// Reads the object under "trainer" in a manifest's JSON. throws FileError that names the checkpoint.
+/// Reads the object under "trainer" in a manifest's JSON. throws FileError that names the
+/// checkpoint.
 SavedState read_state(const std::string& info, const std::string& checkpoint);
 
 /// throws FileError, listing all differences, unless model, data, precision, optimizer and policies
-/// in slots of their own, with their frozen options, are what they were. Batch, memory, parallel and
-/// plain numbers may differ: they do not change what the saved numbers mean.
+/// in slots of their own, with their frozen options, are what they were. Batch, memory, parallel
+/// and plain numbers may differ: they do not change what the saved numbers mean.
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint);
 

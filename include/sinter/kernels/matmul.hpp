@@ -16,7 +16,9 @@ struct Matrix {
   std::int64_t stride;
   bool transposed = false;
 
-  operator Matrix<const T>() const requires(!std::is_const_v<T>) {
+  operator Matrix<const T>() const
+    requires(!std::is_const_v<T>)
+  {
     return {data, rows, columns, stride, transposed};
   }
 };

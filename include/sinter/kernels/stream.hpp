@@ -21,8 +21,7 @@ class Stream {
   /// body runs its parts one after the other on the calling thread. body must not throw.
   template <class F>
   void parallel(int parts, const F& body) {
-    run(
-        parts, [](const void* f, int part) { (*static_cast<const F*>(f))(part); }, &body);
+    run(parts, [](const void* f, int part) { (*static_cast<const F*>(f))(part); }, &body);
   }
 
  private:

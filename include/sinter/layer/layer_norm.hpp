@@ -42,8 +42,8 @@ struct LayerNorm {
   }
 };
 
-/// h = a + b, n = LayerNorm(h), in one pass: the residual join before a half of a transformer block.
-/// a, b, h, n: rows × W.
+/// h = a + b, n = LayerNorm(h), in one pass: the residual join before a half of a transformer
+/// block. a, b, h, n: rows × W.
 template <int W>
 struct AddLayerNorm {
   using Norm = LayerNorm<W>;
@@ -64,9 +64,8 @@ struct AddLayerNorm {
   static void forward(auto& c) {
     auto a = c.x(0);
     kernel::add_layer_norm_forward(c.stream(), a.data, c.x(1).data, c.weights.weight.data,
-                                   c.weights.bias.data, c.y(0).data, c.y(1).data,
-                                   c.saved.mean.data, c.saved.inverse.data, a.rows, W,
-                                   layer_norm_eps);
+                                   c.weights.bias.data, c.y(0).data, c.y(1).data, c.saved.mean.data,
+                                   c.saved.inverse.data, a.rows, W, layer_norm_eps);
   }
   static void backward(auto& c) {
     auto h = c.saved.h, da = c.dx(0), db = c.dx(1);
@@ -74,8 +73,8 @@ struct AddLayerNorm {
     auto dw = c.gradients.weight;
     kernel::layer_norm_backward(c.stream(), h.data, c.weights.weight.data, c.saved.mean.data,
                                 c.saved.inverse.data, c.dy(1).data, c.dy(0).data, first.data,
-                                second.data, first.add, second.add, dw.data,
-                                c.gradients.bias.data, dw.add, h.rows, W, c.scratch());
+                                second.data, first.add, second.add, dw.data, c.gradients.bias.data,
+                                dw.add, h.rows, W, c.scratch());
   }
 };
 

@@ -5,7 +5,8 @@
 
 namespace sinter {
 
-/// How a file holds the weight of y = x W + b: as W (GPT-2's Conv1D), or transposed (torch.nn.Linear).
+/// How a file holds the weight of y = x W + b: as W (GPT-2's Conv1D), or transposed
+/// (torch.nn.Linear).
 enum class WeightLayout { in_out, out_in };
 
 struct LinearOptions {

@@ -118,8 +118,8 @@ template <Gpt2Options O = {}>
 struct Gpt2 {
   using slot = slot::model;
   using Options = Gpt2Options;
-  using rules = RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions,
-                         gpt2::VocabularyHoldsData>;
+  using rules =
+      RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
   static constexpr Options options = O;
 
   static constexpr void trace(auto& g) {
@@ -140,29 +140,30 @@ struct Gpt2 {
     auto number = [](std::int64_t n) { return n; };
     ConfigEntry bos{"bos_token_id", nullptr}, eos{"eos_token_id", nullptr};
     if (R::data::vocabulary == 50257) bos.value = eos.value = number(50256);
-    return {{{"architectures", std::vector<Text>{"GPT2LMHeadModel"}},
-             {"model_type", Text("gpt2"), true},
-             {"vocab_size", number(O.vocabulary), true},
-             {"n_positions", number(O.positions), true},
-             {"n_embd", number(O.width), true},
-             {"n_layer", number(O.layers), true},
-             {"n_head", number(O.heads), true},
-             {"n_inner", nullptr, true},
-             {"activation_function", Text("gelu_new"), true},
-             {"layer_norm_epsilon", layer_norm_eps, true},
-             {"scale_attn_weights", true, true},
-             {"scale_attn_by_inverse_layer_idx", false, true},
-             {"resid_pdrop", O.dropout},
-             {"embd_pdrop", O.dropout},
-             {"attn_pdrop", O.dropout},
-             {"initializer_range", 0.02},
-             {"tie_word_embeddings", true, true},
-             {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")},
-             bos,
-             eos},
-            "transformer.",
-            {".attn.bias", ".attn.masked_bias"},
-            {{"lm_head.weight", "wte.weight"}}};
+    return {
+        {{"architectures", std::vector<Text>{"GPT2LMHeadModel"}},
+         {"model_type", Text("gpt2"), true},
+         {"vocab_size", number(O.vocabulary), true},
+         {"n_positions", number(O.positions), true},
+         {"n_embd", number(O.width), true},
+         {"n_layer", number(O.layers), true},
+         {"n_head", number(O.heads), true},
+         {"n_inner", nullptr, true},
+         {"activation_function", Text("gelu_new"), true},
+         {"layer_norm_epsilon", layer_norm_eps, true},
+         {"scale_attn_weights", true, true},
+         {"scale_attn_by_inverse_layer_idx", false, true},
+         {"resid_pdrop", O.dropout},
+         {"embd_pdrop", O.dropout},
+         {"attn_pdrop", O.dropout},
+         {"initializer_range", 0.02},
+         {"tie_word_embeddings", true, true},
+         {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")},
+         bos,
+         eos},
+        "transformer.",
+        {".attn.bias", ".attn.masked_bias"},
+        {{"lm_head.weight", "wte.weight"}}};
   }
 
  private:

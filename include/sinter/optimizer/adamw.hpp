@@ -10,8 +10,8 @@ struct AdamWOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), the arithmetic of torch.optim.AdamW.
-/// No decay on biases and norms. State: two numbers for each parameter.
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), the arithmetic of
+/// torch.optim.AdamW. No decay on biases and norms. State: two numbers for each parameter.
 template <AdamWOptions O = {}>
 struct AdamW {
   using slot = slot::optimizer;

@@ -27,8 +27,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
   range(model, i, Use::consume, Space::gradient, out);
   range(model, i, Use::modify, Space::master, out);
   for (int r = 0; r < int(model.regions.size()); ++r)
-    if (model.regions[r].owner == &tag_of<Optimizer>)
-      range(model, i, Use::modify, region(r), out);
+    if (model.regions[r].owner == &tag_of<Optimizer>) range(model, i, Use::modify, region(r), out);
 }
 }  // namespace touches
 

@@ -29,8 +29,8 @@ class Communicator {
 /// A rank of one: all sums are what they were.
 std::unique_ptr<Communicator> single_rank();
 
-/// Ranks that are threads of this process, over shared memory. Transfers run beside the computation,
-/// on a thread of each rank.
+/// Ranks that are threads of this process, over shared memory. Transfers run beside the
+/// computation, on a thread of each rank.
 std::vector<std::unique_ptr<Communicator>> thread_ranks(int ranks);
 
 }  // namespace sinter

@@ -41,14 +41,15 @@ void await_reduce(Machine& machine, const Bound& bound) {
 }  // namespace executes
 
 template <class Gradient>
-inline constexpr Kind reduce_kind{"reduce", touches::reduce, executes::reduce<Gradient>, Role::reduce};
+inline constexpr Kind reduce_kind{"reduce", touches::reduce, executes::reduce<Gradient>,
+                                  Role::reduce};
 template <class Gradient>
 inline constexpr Kind await_reduce_kind{"await reduce", touches::await_reduce,
                                         executes::await_reduce<Gradient>};
 
-/// Data parallel (Li et al. 2020): every rank has the whole model and a part of the global batch. In
-/// the last micro-batch a bucket of gradients is reduced as soon as it is final, beside the rest of
-/// backward; all are waited for before the norm.
+/// Data parallel (Li et al. 2020): every rank has the whole model and a part of the global batch.
+/// In the last micro-batch a bucket of gradients is reduced as soon as it is final, beside the rest
+/// of backward; all are waited for before the norm.
 template <DdpOptions O = {}>
 struct Ddp {
   using slot = slot::parallel;

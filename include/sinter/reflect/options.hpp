@@ -15,8 +15,8 @@
 
 namespace sinter {
 
-/// One option of a policy. adjustable: it may be changed before the trainer is made; otherwise it is
-/// frozen in the recipe's type. A word is the name of an enumerator.
+/// One option of a policy. adjustable: it may be changed before the trainer is made; otherwise it
+/// is frozen in the recipe's type. A word is the name of an enumerator.
 struct Option {
   std::string_view slot, name;
   bool adjustable;

@@ -13,8 +13,8 @@ struct CosineDecayOptions {
   double floor = 0;
 };
 
-/// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate), which it
-/// reaches with the step after the horizon (Loshchilov and Hutter 2017).
+/// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate), which
+/// it reaches with the step after the horizon (Loshchilov and Hutter 2017).
 template <CosineDecayOptions O = {}>
 struct CosineDecay {
   using slot = slot::schedule;

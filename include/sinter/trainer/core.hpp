@@ -28,8 +28,8 @@ struct Parameter {
   bool decayed;
 };
 
-/// Owns everything that a recipe trains with: threads, ranks, their arenas. No global state: several
-/// may live in one process. One thread at a time may use it.
+/// Owns everything that a recipe trains with: threads, ranks, their arenas. No global state:
+/// several may live in one process. One thread at a time may use it.
 class TrainerCore {
  public:
   /// Fresh weights of settings.seed.
@@ -46,9 +46,9 @@ class TrainerCore {
   /// Sequences that a global batch has.
   int global_batch() const { return recipe_.global(); }
 
-  /// One optimizer step on one global batch: 1 to global_batch() sequences, split into micro-batches
-  /// and over ranks. The loss is the mean over all predictions of the batch.
-  /// throws  ArgumentError, before anything has changed, where the batch does not fit the recipe
+  /// One optimizer step on one global batch: 1 to global_batch() sequences, split into
+  /// micro-batches and over ranks. The loss is the mean over all predictions of the batch. throws
+  /// ArgumentError, before anything has changed, where the batch does not fit the recipe
   Outcome step(const HostBatch& batch);
 
   /// The loss over any number of sequences. Changes nothing.
@@ -73,15 +73,15 @@ class TrainerCore {
   /// The gradient of the last step, before clipping.
   std::vector<double> gradient(std::string_view name) const;
 
-  /// What an optimizer or another policy keeps for a parameter. region: the name that the policy gave
-  /// it, such as "exp_avg".
+  /// What an optimizer or another policy keeps for a parameter. region: the name that the policy
+  /// gave it, such as "exp_avg".
   std::vector<double> state(std::string_view region, std::string_view parameter) const;
 
   // ---- files (src/trainer/files.cpp)
   /// Adds weights, config.json and the state of optimizer and policies to a checkpoint.
   void add_to(CheckpointWriter& writer) const;
-  /// What a checkpoint's manifest must say of this trainer, under the key "trainer": recipe, options,
-  /// step, seed. JSON.
+  /// What a checkpoint's manifest must say of this trainer, under the key "trainer": recipe,
+  /// options, step, seed. JSON.
   std::string info() const;
   /// Restores all of it: the next step is, bit for bit, that of the trainer that was saved.
   /// throws FileError, before anything has changed, where the checkpoint is of another recipe
@@ -89,8 +89,8 @@ class TrainerCore {
   /// A checkpoint folder of its own, atomically.
   void save(const std::filesystem::path& folder) const;
   void load(const std::filesystem::path& folder);
-  /// Weights alone, from a checkpoint, run folder, Hugging Face folder or safetensors file; optimizer
-  /// state is fresh. Returns what the user should be told, or nothing.
+  /// Weights alone, from a checkpoint, run folder, Hugging Face folder or safetensors file;
+  /// optimizer state is fresh. Returns what the user should be told, or nothing.
   std::string load_weights(const std::filesystem::path& path);
   /// model.safetensors and, for architectures that Hugging Face has, config.json.
   void export_to(const std::filesystem::path& folder) const;

@@ -26,8 +26,8 @@ struct Applied {
   double gradient_norm, learning_rate;
 };
 
-/// The loss or a gradient was not finite: weights, optimizer state, schedule and step count are what
-/// they were.
+/// The loss or a gradient was not finite: weights, optimizer state, schedule and step count are
+/// what they were.
 struct Skipped {
   Loss loss;
   double gradient_norm;

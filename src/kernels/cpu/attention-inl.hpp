@@ -30,7 +30,7 @@ using Vector = hn::Vec<Tag<T>>;
 constexpr int vectors = 2;  // of queries in a strip: a lower and an upper half
 constexpr int key_block = 64;
 template <class T>
-constexpr int strip = vectors* int(hn::MaxLanes(Tag<T>()));
+constexpr int strip = vectors * int(hn::MaxLanes(Tag<T>()));
 
 constexpr double log2_e = 1.44269504088896340736, ln_2 = 0.69314718055994530942;
 

@@ -37,7 +37,7 @@ constexpr int panel_vectors = 2;
 constexpr int rows_at_once = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_SCALAR ? 2 : 6;
 
 template <class T>
-constexpr int panel_columns = panel_vectors* int(hn::MaxLanes(hn::ScalableTag<T>()));
+constexpr int panel_columns = panel_vectors * int(hn::MaxLanes(hn::ScalableTag<T>()));
 
 /// Copies columns [column, column + panel) of op(b), rows [row, row + depth), zeros beyond the end.
 template <class T>
