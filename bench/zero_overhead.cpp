@@ -1,0 +1,261 @@
+// What does the executor cost? A GPT's step over kernels that do nothing, run by our executor and
+// by a loop written by hand that calls the same kernels in the same order. Instructions are counted
+// by callgrind, as the difference of 2N and N steps. No LibTorch in this binary.
+//   ./sinter bench zero-overhead
+// Needs: valgrind
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "sinter/data/bytes.hpp"
+#include "sinter/data/host_batch.hpp"
+#include "sinter/kernels/matmul.hpp"
+#include "sinter/kernels/norm.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/parallel/communicator.hpp"
+#include "sinter/plan.hpp"
+#include "sinter/reflect/options.hpp"
+
+// ---- kernels that do nothing but be called
+namespace sinter::kernel {
+
+std::int64_t calls = 0;
+[[gnu::noinline]] void stub() {
+  ++calls;
+  asm volatile("" ::: "memory");
+}
+
+struct Stream::Pool {};
+Stream::Stream(int) {}
+Stream::~Stream() = default;
+int Stream::threads() const { return 1; }
+
+#define SINTER_STUB(...)               \
+  template <class T>                   \
+  [[gnu::noinline]] void __VA_ARGS__ { \
+    stub();                            \
+  }
+#define SINTER_STUB_S(...)             \
+  template <class T, class S>          \
+  [[gnu::noinline]] void __VA_ARGS__ { \
+    stub();                            \
+  }
+using Ids = const std::int32_t*;
+SINTER_STUB(matmul(Stream&, std::type_identity_t<Matrix<const T>>,
+                   std::type_identity_t<Matrix<const T>>, Matrix<T>, bool))
+SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
+SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
+SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
+SINTER_STUB(broadcast_rows(Stream&, const T*, T*, int, int))
+SINTER_STUB(column_sum(Stream&, const T*, T*, int, int, bool))
+SINTER_STUB(activation_forward(Stream&, Activation, const T*, T*, std::int64_t))
+SINTER_STUB(activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, bool))
+SINTER_STUB(embedding_forward(Stream&, Ids, const T*, T*, int, int))
+SINTER_STUB(embedding_backward(Stream&, Ids, const T*, T*, int, int, int, bool))
+SINTER_STUB(position_forward(Stream&, const T*, const T*, Ids, int, T*, int))
+SINTER_STUB(position_backward(Stream&, const T*, Ids, int, T*, int, int, bool))
+SINTER_STUB(last_rows(Stream&, const T*, Ids, int, T*, int))
+SINTER_STUB(last_rows_backward(Stream&, const T*, Ids, int, T*, int, bool))
+SINTER_STUB(adamw(Stream&, T*, const T*, T*, T*, std::int64_t, const AdamWStep&))
+SINTER_STUB_S(layer_norm_forward(Stream&, const T*, const T*, const T*, T*, S*, S*, int, int,
+                                 double))
+SINTER_STUB_S(add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, S*,
+                                     S*, int, int, double))
+SINTER_STUB_S(layer_norm_backward(Stream&, const T*, const T*, const S*, const S*, const T*,
+                                  const T*, T*, T*, bool, bool, T*, T*, bool, int, int, S*))
+SINTER_STUB_S(attention_forward(Stream&, const T*, T*, S*, Ids, int, int, int, bool, Dropout))
+SINTER_STUB_S(attention_backward(Stream&, const T*, const T*, const T*, const S*, T*, bool, Ids,
+                                 int, int, int, bool, Dropout))
+SINTER_STUB_S(linear_cross_entropy(Stream&, const T*, const T*, Ids, S*, T*, bool, T*, bool, double,
+                                   T*, int, int, int, int))
+#undef SINTER_STUB
+#undef SINTER_STUB_S
+
+template <class T>
+double sum(Stream&, const T*, std::int64_t) {
+  stub();
+  return 1;
+}
+template <class T>
+double sum_of_squares(Stream&, const T*, std::int64_t) {
+  stub();
+  return 1;
+}
+template double sum(Stream&, const float*, std::int64_t);
+template double sum(Stream&, const double*, std::int64_t);
+template double sum_of_squares(Stream&, const float*, std::int64_t);
+template double sum_of_squares(Stream&, const double*, std::int64_t);
+
+}  // namespace sinter::kernel
+
+using namespace sinter;
+
+namespace {
+
+constexpr int layers = 4, width = 64, context = 64, sequences = 8, rows = context * sequences;
+struct small
+    : Recipe<Gpt2<{.layers = layers,
+                   .heads = 4,
+                   .width = width,
+                   .vocabulary = 256,
+                   .positions = context}>,
+             Bytes<{.context = context}>, Batch<{.global = sequences, .micro = sequences}>> {};
+static_assert(ready<small>());
+
+HostBatch full_batch() {
+  HostBatch batch;
+  batch.ids.assign(2, std::vector<std::int32_t>(rows, 1));
+  for (int s = 1; s <= sequences; ++s) batch.starts.push_back(s * context);
+  return batch;
+}
+
+void run_ours(int steps) {
+  kernel::Stream stream(1);
+  auto communicator = single_rank();
+  OptionSet<small> options;
+  Machine machine(Plan<small>::view, stream, *communicator, options.pointers());
+  HostBatch batch = full_batch();
+  Work work;
+  work.batch = &batch;
+  work.sequences = sequences;
+  work.loss_weight = 1.0 / rows;
+  work.learning_rate = 1e-3;
+  for (int s = 1; s <= steps; ++s) {
+    work.step = s;
+    machine.train(work);
+  }
+}
+
+/// The step as somebody writes it who knows the model: the same kernels, fixed pointers.
+struct ByHand {
+  kernel::Stream stream{1};
+  std::vector<float> memory = std::vector<float>(1024);
+  std::vector<std::int32_t> ids = std::vector<std::int32_t>(rows), starts{0, rows};
+  float *p = memory.data(), *none = nullptr;
+  HostBatch batch = full_batch();
+
+  void linear(int in, int out) {
+    kernel::broadcast_rows(stream, p, p, rows, out);
+    kernel::matmul(stream, kernel::dense(p, rows, in), kernel::dense(p, in, out),
+                   kernel::dense(p, rows, out), true);
+  }
+  void linear_backward(int in, int out) {
+    kernel::matmul(stream, kernel::dense(p, rows, out), kernel::transposed(p, in, out),
+                   kernel::dense(p, rows, in), false);
+    kernel::matmul(stream, kernel::transposed(p, rows, in), kernel::dense(p, rows, out),
+                   kernel::dense(p, in, out), false);
+    kernel::column_sum(stream, p, p, rows, out, false);
+  }
+  void norm_backward() {
+    kernel::layer_norm_backward(stream, p, p, p, p, p, p, p, p, false, false, p, p, false, rows,
+                                width, p);
+  }
+  void block() {
+    kernel::layer_norm_forward(stream, p, p, p, p, p, p, rows, width, 1e-5);
+    linear(width, 3 * width);
+    kernel::attention_forward(stream, p, p, p, starts.data(), 1, 4, width, true, {});
+    linear(width, width);
+    kernel::add_layer_norm_forward(stream, p, p, p, p, p, p, p, p, rows, width, 1e-5);
+    linear(width, 4 * width);
+    kernel::activation_forward(stream, kernel::Activation::gelu_tanh, p, p, rows * 4 * width);
+    linear(4 * width, width);
+    kernel::add(stream, p, p, p, rows * width);
+  }
+  void block_backward() {
+    kernel::copy(stream, p, p, rows * width);
+    kernel::copy(stream, p, p, rows * width);
+    linear_backward(4 * width, width);
+    kernel::activation_backward(stream, kernel::Activation::gelu_tanh, p, p, p, rows * 4 * width,
+                                false);
+    linear_backward(width, 4 * width);
+    norm_backward();
+    linear_backward(width, width);
+    kernel::attention_backward(stream, p, p, p, p, p, false, starts.data(), 1, 4, width, true, {});
+    linear_backward(width, 3 * width);
+    norm_backward();
+  }
+  void step(int s) {
+    std::memcpy(ids.data(), batch.ids[0].data(), rows * 4);
+    std::memcpy(ids.data(), batch.ids[1].data(), rows * 4);
+    kernel::embedding_forward(stream, ids.data(), p, p, rows, width);
+    kernel::position_forward(stream, p, p, starts.data(), 1, p, width);
+    for (int l = 0; l < layers; ++l) block();
+    kernel::layer_norm_forward(stream, p, p, p, p, p, p, rows, width, 1e-5);
+    kernel::linear_cross_entropy(stream, p, p, ids.data(), p, p, false, p, false, 1.0, p, rows,
+                                 width, 256, rows);
+    double loss = kernel::sum(stream, p, rows);
+    norm_backward();
+    for (int l = 0; l < layers; ++l) block_backward();
+    kernel::position_backward(stream, p, starts.data(), 1, p, context, width, false);
+    kernel::copy(stream, p, p, rows * width);
+    kernel::embedding_backward(stream, ids.data(), p, p, rows, 256, width, true);
+    double scale = 1 / (std::sqrt(kernel::sum_of_squares(stream, p, 1024)) + loss);
+    for (int part = 0; part < 2; ++part) {
+      kernel::AdamWStep adam{
+          1e-3, .9, .999, 1e-8, .01, scale, 1 - std::pow(.9, s), 1 - std::pow(.999, s)};
+      kernel::adamw(stream, p, p, p, p, 1024, adam);
+    }
+  }
+};
+
+void run_by_hand(int steps) {
+  ByHand loop;
+  for (int s = 1; s <= steps; ++s) loop.step(s);
+}
+
+/// Instructions that this binary takes for so many steps, or -1.
+long long count(const std::string& self, const std::string& what, int steps) {
+  std::string command = "valgrind --tool=callgrind --callgrind-out-file=/dev/null '" + self + "' " +
+                        what + " " + std::to_string(steps) + " 2>&1";
+  long long collected = -1;
+  FILE* pipe = popen(command.c_str(), "r");
+  char line[512];
+  while (pipe && std::fgets(line, sizeof line, pipe))
+    if (const char* at = std::strstr(line, "Collected : ")) collected = std::atoll(at + 12);
+  if (pipe) pclose(pipe);
+  return collected;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3) {
+    int steps = std::atoi(argv[2]);
+    if (argv[1] == std::string("ours")) run_ours(steps);
+    if (argv[1] == std::string("by-hand")) run_by_hand(steps);
+    std::printf("%lld kernel calls\n", static_cast<long long>(kernel::calls));
+    return 0;
+  }
+  constexpr int n = 200;
+  double per_step[2];
+  for (int k = 0; k < 2; ++k) {
+    const char* what = k ? "by-hand" : "ours";
+    long long once = count(argv[0], what, n), twice = count(argv[0], what, 2 * n);
+    if (once < 0 || twice < 0) {
+      std::fprintf(stderr,
+                   "error: callgrind gave no count. Install valgrind (apt-get install "
+                   "valgrind) and run this bench again.\n");
+      return 1;
+    }
+    per_step[k] = double(twice - once) / n;
+  }
+  run_ours(1);
+  double kernel_calls = double(kernel::calls), more = per_step[0] - per_step[1];
+  double instructions = double(Plan<small>::program.size());
+  // A fused multiply-add of eight numbers is 16 FLOP; a real step takes more instructions than
+  // that.
+  double real = double(Plan<small>::flops_per_token) * rows / 16;
+  std::printf("GPT %d wide, %d layers, %d×%d tokens: a step over kernels that do nothing\n\n",
+              width, layers, sequences, context);
+  std::printf("| | instructions |\n|---|---|\n");
+  std::printf("| a step by our executor | %.0f |\n| the same by hand | %.0f |\n", per_step[0],
+              per_step[1]);
+  std::printf("| difference for each of %.0f instructions of the program | %.1f |\n", instructions,
+              more / instructions);
+  std::printf("| difference for each of %.0f kernel calls | %.1f |\n", kernel_calls,
+              more / kernel_calls);
+  std::printf("| share of a real step (its matmuls in AVX2 alone: %.1f million) | %.4f %% |\n",
+              real / 1e6, 100 * more / real);
+  return 0;
+}
