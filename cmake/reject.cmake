@@ -1,5 +1,5 @@
 # One case of tests/reject on one compiler:
-#   cmake -DFILE=case.cpp -DCOMMAND="g++;-std=c++20;-fsyntax-only;…" -P cmake/reject.cmake
+#   cmake -DFILE=case.cpp -DCOMMAND="g++|-std=c++20|-fsyntax-only|…" -P cmake/reject.cmake
 # It passes if compiling fails with exactly one error, whose text holds the fragment that the file's
 # first line names. Notes are not counted; quoted source lines are switched off, so that a message
 # cannot be found in them.
@@ -12,6 +12,7 @@ endif()
 set(fragment "${CMAKE_MATCH_1}")
 
 set(ENV{LC_ALL} C)
+string(REPLACE "|" ";" COMMAND "${COMMAND}")
 execute_process(COMMAND ${COMMAND} "${FILE}"
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
