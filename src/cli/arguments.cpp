@@ -166,7 +166,7 @@ class Parser {
     std::string what = error.what();
     if (what.ends_with(" missing")) return what.substr(0, what.find(':')) + " needs a value.";
     if (std::size_t at = what.find(" was given a disallowed"); at != what.npos)
-      return what.substr(0, at) + " is a switch and takes no value.";
+      return "--" + what.substr(0, at) + " is a switch and takes no value.";
     return what;
   }
 };

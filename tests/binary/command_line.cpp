@@ -1,0 +1,152 @@
+// What the binary says to right and wrong words.
+#include "support.hpp"
+
+namespace {
+
+/// The words are wrong in themselves: nothing on standard output, one message, exit code 2.
+void refuses(const std::vector<std::string>& words, const std::string& message,
+             const std::string& binary = SINTER_SMALL) {
+  CAPTURE(words);
+  Ended ended = run(words, binary);
+  CAPTURE(ended.err);
+  CHECK(ended.code == 2);
+  CHECK(ended.out.empty());
+  CHECK(ended.err.starts_with("error: "));
+  CHECK(ended.says(message));
+}
+
+}  // namespace
+
+TEST_CASE("help and version go to standard output") {
+  Ended help = run({"--help"});
+  CHECK(help.code == 0);
+  CHECK(help.err.empty());
+  for (const char* verb : {"train", "eval", "generate", "describe", "export"}) {
+    CHECK(help.out.find(std::string("\n  ") + verb + " ") != help.out.npos);
+    Ended of_verb = run({verb, "--help"});
+    CHECK(of_verb.code == 0);
+    CHECK(of_verb.out.find("--json") != of_verb.out.npos);
+    CHECK(of_verb.out.find("Exit codes: 0 done") != of_verb.out.npos);
+  }
+  CHECK(run({"train", "-h"}).out == run({"train", "--help"}).out);
+  Ended version = run({"--version"});
+  CHECK(version.code == 0);
+  CHECK(version.out.starts_with("small (Sinter "));
+}
+
+TEST_CASE("help of train lists the options of the recipe's policies and what is frozen") {
+  std::string help = run({"train", "--help"}).out;
+  CHECK(help.find("--optimizer.lr VALUE") != help.npos);
+  CHECK(help.find("Default: 0.01.") != help.npos);
+  CHECK(help.find("--parallel.ranks VALUE") != help.npos);
+  CHECK(help.find("--model.width") == help.npos);
+  CHECK(help.find("  model.width                     16") != help.npos);
+}
+
+TEST_CASE("an unknown verb, flag or value names the nearest one") {
+  refuses({"trian"}, "no verb 'trian'; the nearest is 'train'");
+  refuses({"exprot"}, "the nearest is 'export'");
+  refuses({"train", "--stpes", "4"}, "train has no flag '--stpes'; the nearest is '--steps'");
+  refuses({"train", "--optimiser.lr", "1"}, "the nearest is '--optimizer.lr'");
+  refuses({"train", "--lr=1"}, "train has no flag '--lr'; the nearest is");
+  refuses({"generate", "--promt=a"}, "the nearest is '--prompt'");
+  refuses({"train", "--data", "x", "--order", "shufled"}, "the nearest is 'shuffled'");
+  refuses({"train", "--data", "x", "--order", "seq"}, "the nearest is 'sequential'");
+  refuses({"train", "-q"}, "train has no flag '-q'");
+}
+
+TEST_CASE("a verb is needed, and comes first") {
+  refuses({}, "A verb is missing: train, eval, generate, describe and export.");
+  refuses({"--steps", "4"}, "The first word must be a verb");
+  refuses({""}, "There is no verb ''");
+}
+
+TEST_CASE("an option that is part of the type says so") {
+  for (std::vector<std::string> words : {std::vector<std::string>{"train", "--model.width", "32"},
+                                         {"train", "--model.width=32"},
+                                         {"describe", "--model.width", "32"}}) {
+    refuses(words, "model.width is part of the recipe's type");
+    refuses(words, "Its value is 16.");
+    refuses(words, "build again");
+  }
+  refuses({"train", "--batch.micro", "4"}, "batch.micro is part of the recipe's type");
+}
+
+TEST_CASE("a flag of another verb says whose it is") {
+  refuses({"eval", "--steps", "4"}, "--steps is a flag of train, not of eval.");
+  refuses({"generate", "--data", "x"}, "--data is a flag of train and eval, not of generate.");
+  refuses({"train", "--prompt", "x"}, "--prompt is a flag of generate, not of train.");
+  refuses({"describe", "--quiet"}, "not of describe.");
+  refuses({"eval", "--optimizer.lr", "1"}, "--optimizer.lr is a flag of train and describe");
+}
+
+TEST_CASE("numbers are read strictly") {
+  for (const char* bad :
+       {"0", "-1", "-5", "1.5", "1e3", "ten", "", " 1", "1 ", "0x10", "+1", "nan"})
+    refuses({"train", "--data", "x", "--steps", bad}, "--steps takes a whole number of at least 1");
+  refuses({"train", "--data", "x", "--steps", "99999999999999999999"}, "--steps takes");
+  refuses({"train", "--threads", "0"}, "--threads takes a whole number of at least 1, not '0'");
+  refuses({"eval", "--threads", "-2"}, "--threads takes a whole number of at least 1, not '-2'");
+  refuses({"train", "--threads", "3000000000"}, "at most 2147483647");
+  refuses({"train", "--seed", "-1"}, "--seed takes a whole number of at least 0, not '-1'");
+  refuses({"train", "--eval-every", "-1"}, "--eval-every takes");
+  refuses({"train", "--save-every", "x"}, "--save-every takes");
+  for (const char* bad : {"nan", "inf", "-1", "1e999", "1,5", "0.1x", ""})
+    refuses({"train", "--optimizer.lr", bad}, "--optimizer.lr takes a number of at");
+  refuses({"train", "--schedule.warmup", "-1"}, "--schedule.warmup takes a whole number");
+  refuses({"train", "--schedule.steps", "1.5"}, "--schedule.steps takes a whole number");
+  for (const char* bad : {"-0.1", "nan", "hot"})
+    refuses({"generate", "--temperature", bad}, "--temperature takes a number of at least 0");
+  refuses({"generate", "--top-k", "-1"}, "--top-k takes");
+  refuses({"generate", "--tokens", "0"}, "--tokens takes a whole number of at least 1");
+}
+
+TEST_CASE("a flag needs its value, once") {
+  refuses({"train", "--steps"}, "--steps needs a value");
+  refuses({"train", "--data", "--steps", "4"}, "--data needs a value, but '--steps' follows it");
+  refuses({"train", "--out", "--optimizer.lr=1"}, "--out needs a value");
+  refuses({"train", "--steps", "4", "--steps", "5"}, "--steps is given 2 times");
+  refuses({"describe", "--json=no"}, "error: --json is a switch and takes no value");
+  refuses({"describe", "text"}, "'text' belongs to no flag");
+}
+
+TEST_CASE("what a verb cannot do without is named") {
+  refuses({"train"}, "train needs --data");
+  refuses({"eval", "--data", "x"}, "eval needs --weights");
+  refuses({"eval", "--weights", "x"}, "eval needs --data");
+  refuses({"generate"}, "generate needs --weights");
+  refuses({"export"}, "export needs --out");
+}
+
+TEST_CASE("flags that contradict each other are refused") {
+  refuses({"train", "--data", "x", "--resume"}, "--resume needs --out");
+  refuses({"train", "--data", "x", "--out", "y", "--resume", "--weights", "z"},
+          "--resume and --weights exclude each other");
+  refuses({"export", "--out", "x", "--seed", "1", "--weights", "z"}, "exclude each other");
+}
+
+TEST_CASE("a result that cannot be written is an error") {
+  if (!fs::exists("/dev/full")) {
+    MESSAGE("skipped: there is no /dev/full here");
+    return;
+  }
+  Ended ended = Process(SINTER_SMALL, {"describe", "--json"}, "", "/dev/full").wait();
+  CHECK(ended.code == 1);
+  CHECK(ended.says("error: Cannot write to standard output"));
+}
+
+TEST_CASE("a recipe whose data is no text says so") {
+  Scratch scratch;
+  for (std::vector<std::string> words : {std::vector<std::string>{"train", "--data", "x"},
+                                         {"eval", "--data", "x", "--weights", "y"},
+                                         {"generate", "--weights", "y"}}) {
+    Ended ended = run(words, SINTER_ROWS, scratch.path());
+    CHECK(ended.code == 1);
+    CHECK(ended.says("error: The recipe rows cannot " + words[0] + " here"));
+    CHECK(ended.says("Trainer<rows>"));
+  }
+  CHECK(fs::is_empty(scratch.path()));
+  CHECK(run({"describe", "--json"}, SINTER_ROWS).json()["tokens_per_step"] == 8);
+  CHECK(run({"export", "--out", scratch / "e"}, SINTER_ROWS).code == 0);
+  CHECK(fs::exists(scratch / "e/model.safetensors"));
+}

@@ -1,0 +1,96 @@
+// What describe and export say and write.
+#include "support.hpp"
+
+TEST_CASE("describe --json has the plan and every option") {
+  Json d = run({"describe", "--json"}).json();
+  CHECK(d["recipe"] == "small");
+  // wte 256·16, wpe 16·16, two blocks of 12·16² weights and 13·16 biases and norms, ln_f 2·16
+  CHECK(d["parameters"] == 256 * 16 + 16 * 16 + 2 * (12 * 16 * 16 + 13 * 16) + 2 * 16);
+  CHECK(d["tokens_per_step"] == 8 * 16);
+  CHECK(d["flops_per_token"] == 6 * (256 * 16 + 2 * 12 * 16 * 16) + 6 * 2 * 16 * 16);
+  CHECK(d["options"]["model.dropout"] == 0.1);
+  CHECK(d["options"]["optimizer.lr"] == 0.01);
+  CHECK(d["options"]["schedule.steps"] == 40);
+  CHECK(d["options"]["parallel.ranks"] == 1);
+  CHECK(d["options"]["parallel.bucket_bytes"] == 4096);
+  CHECK(d["options"].size() == 6 + 1 + 5 + 3 + 1 + 2 + 2);
+  CHECK(!d.contains("schedule"));
+}
+
+TEST_CASE("the parts of the memory add up to the total") {
+  for (const char* binary : {SINTER_SMALL, SINTER_ROWS}) {
+    Json memory = run({"describe", "--json"}, binary).json()["memory"];
+    std::int64_t sum = 0;
+    for (const auto& [name, bytes] : memory.items())
+      if (name != "total") sum += bytes.get<std::int64_t>();
+    CHECK(sum == memory["total"].get<std::int64_t>());
+    for (const char* part : {"parameters", "gradients", "optimizer", "activations", "workspace"})
+      CHECK(memory.contains(part));
+    CHECK(memory["optimizer"] == 2 * memory["parameters"].get<std::int64_t>());
+  }
+}
+
+TEST_CASE("describe shows what a flag changes") {
+  Json d = run({"describe", "--json", "--optimizer.lr", "3e-4", "--batch.global=64",
+                "--parallel.ranks", "2"})
+               .json();
+  CHECK(d["options"]["optimizer.lr"] == 3e-4);
+  CHECK(d["options"]["batch.global"] == 64);
+  CHECK(d["options"]["parallel.ranks"] == 2);
+  CHECK(d["tokens_per_step"] == 64 * 16);
+}
+
+TEST_CASE("describe for people") {
+  Ended d = run({"describe"});
+  CHECK(d.code == 0);
+  CHECK(d.err.empty());
+  auto has = [&](const std::string& text) { return d.out.find(text) != d.out.npos; };
+  CHECK(has("recipe  small: Gpt2, Bytes, Fp32, AdamW, CosineDecay, ClipNorm, Batch, KeepAll, Ddp"));
+  CHECK(has("10,944 parameters"));
+  CHECK(has("h.1.mlp.c_proj.weight"));
+  CHECK(has("64 × 16"));
+  CHECK(has("optimizer.lr"));
+  CHECK(has("buffers of the training step"));
+  CHECK(!has("program of the training step"));
+}
+
+TEST_CASE("describe --schedule prints the program of the step") {
+  Json steps = run({"describe", "--json", "--schedule"}).json()["schedule"];
+  REQUIRE(steps.size() > 10);
+  CHECK(steps[0]["instruction"] == "loop");
+  CHECK(steps[1]["instruction"] == "load");
+  CHECK(steps[2] == Json{{"instruction", "forward"}, {"on", "wte+wpe+drop"}, {"when", "always"}});
+  CHECK(steps.back()["instruction"] == "update");
+  CHECK(steps.back()["on"] == "wte+wpe+drop … ln_f");
+  int reduced = 0;
+  for (const Json& step : steps) {
+    if (step["instruction"] != "reduce") continue;
+    CHECK(step["when"] == "last");
+    ++reduced;
+  }
+  CHECK(reduced > 1);
+  std::string text = run({"describe", "--schedule", "--batch.global", "32"}).out;
+  CHECK(text.find("loop              16 micro-batches") != text.npos);
+  CHECK(text.find("backward        h.1\n") != text.npos);
+  CHECK(text.find("(in the last micro-batch)") != text.npos);
+}
+
+TEST_CASE("export writes a Hugging Face folder, of fresh weights or of given ones") {
+  Scratch scratch;
+  Json done = run({"export", "--out", scratch / "a", "--seed", "3", "--json"}).json();
+  CHECK(done["folder"] == scratch / "a");
+  CHECK(done["parameters"] == 10944);
+  Json config = Json::parse(content(scratch / "a/config.json"));
+  CHECK(config["model_type"] == "gpt2");
+  CHECK(config["n_embd"] == 16);
+  CHECK(config["bos_token_id"].is_null());
+  Ended plain = run({"export", "--out", scratch / "b", "--weights", scratch / "a"});
+  CHECK(plain.code == 0);
+  CHECK(plain.out.find("10,944 parameters") != plain.out.npos);
+  CHECK(content(scratch / "a/model.safetensors") == content(scratch / "b/model.safetensors"));
+  CHECK(run({"export", "--out", scratch / "c", "--seed", "4", "--quiet"}).out.empty());
+  CHECK(content(scratch / "a/model.safetensors") != content(scratch / "c/model.safetensors"));
+  Ended again = run({"export", "--out", scratch / "a"});
+  CHECK(again.code == 1);
+  CHECK(again.says("nothing was changed"));
+}

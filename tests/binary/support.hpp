@@ -1,0 +1,158 @@
+// Runs recipes' binaries as a user does, and looks at what they leave.
+#pragma once
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// A folder of its own for a test, gone with it.
+class Scratch {
+  fs::path folder;
+
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "sinter-test-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    folder = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  std::string operator/(const std::string& name) const { return (folder / name).string(); }
+  std::string path() const { return folder.string(); }
+};
+
+inline std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline std::string write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+/// A text that a model can learn something of, always the same.
+inline std::string some_text(std::size_t bytes) {
+  const char* words[]{"the ", "width ", "of ", "a ", "layer ", "is ", "its ", "type;\n", "and "};
+  std::string text;
+  for (unsigned state = 1; text.size() < bytes;) {
+    state = state * 1664525 + 1013904223;
+    text += words[(state >> 16) % 9];
+  }
+  return text.substr(0, bytes);
+}
+
+struct Ended {
+  int code = -1;  // minus the signal where one ended it
+  std::string out, err;
+
+  bool says(const std::string& text) const { return err.find(text) != std::string::npos; }
+  Json json() const {
+    REQUIRE_MESSAGE(code == 0, err);
+    REQUIRE(out.find('\n') == out.size() - 1);  // one line and nothing else
+    return Json::parse(out);
+  }
+};
+
+/// What a process may not do.
+struct Limits {
+  rlim_t most_bytes = 0;  // of a file, as if the disk were full; 0: no limit
+  bool rights = true;     // false: root has no more rights to files than their owner
+};
+
+/// A process of a binary; its output goes to files until it ends.
+class Process {
+  Scratch scratch;
+  pid_t pid;
+
+ public:
+  Process(const std::string& binary, const std::vector<std::string>& words,
+          const std::string& folder = "", const std::string& out = "", Limits limits = {}) {
+    std::string to = out.empty() ? scratch / "out" : out, errors = scratch / "err";
+    pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid != 0) return;
+    std::vector<char*> arguments{const_cast<char*>(binary.c_str())};
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    dup2(open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
+    dup2(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
+    if (!folder.empty() && chdir(folder.c_str()) != 0) _exit(126);
+    if (!limits.rights && geteuid() == 0)
+      for (int right : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH}) prctl(PR_CAPBSET_DROP, right);
+    if (limits.most_bytes > 0) {
+      rlimit limit{limits.most_bytes, limits.most_bytes};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      ::signal(SIGXFSZ, SIG_IGN);
+    }
+    execv(binary.c_str(), arguments.data());
+    _exit(127);
+  }
+  ~Process() {
+    if (pid <= 0) return;  // a test has failed in between
+    signal(SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  void signal(int number) { kill(pid, number); }
+  Ended wait() {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    pid = 0;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return {code, content(scratch / "out"), content(scratch / "err")};
+  }
+};
+
+inline Ended run(const std::vector<std::string>& words, const std::string& binary = SINTER_SMALL,
+                 const std::string& folder = "") {
+  return Process(binary, words, folder).wait();
+}
+
+template <class Condition>
+bool wait_for(Condition condition) {
+  for (int k = 0; k < 3000; ++k) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+inline std::vector<Json> metrics(const std::string& run_folder) {
+  std::ifstream file(run_folder + "/metrics.jsonl");
+  std::vector<Json> rows;
+  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
+  return rows;
+}
+
+/// What must be the same in two runs of the same steps: not the times.
+inline std::vector<std::string> lasting(const std::string& run_folder) {
+  std::vector<std::string> rows;
+  for (Json row : metrics(run_folder)) {
+    row.erase("step_ms");
+    row.erase("tokens_per_s");
+    rows.push_back(row.dump());
+  }
+  return rows;
+}

@@ -1,0 +1,44 @@
+#include "../../src/cli/nearest.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "../../src/cli/output.hpp"
+
+using namespace sinter::cli;
+
+TEST_CASE("the nearest word") {
+  std::array<std::string_view, 6> words{"--steps", "--save-every",   "--seed",
+                                        "--json",  "--optimizer.lr", "--schedule.steps"};
+  CHECK(nearest("--stps", words) == "--steps");
+  CHECK(nearest("--setps", words) == "--steps");
+  CHECK(nearest("--sed", words) == "--seed");
+  CHECK(nearest("--save", words) == "--save-every");
+  CHECK(nearest("--optimizer.", words) == "--optimizer.lr");
+  CHECK(nearest("--optimiser-lr", words) == "--optimizer.lr");
+  CHECK(nearest("--step", words) == "--steps");
+  CHECK(nearest("-", words) == "--seed");
+  CHECK(nearest("", words) == "--seed");
+  CHECK(nearest(std::string(100'000, 'x'), words).starts_with("--"));
+}
+
+TEST_CASE("numbers for people") {
+  CHECK(thousands(0) == "0");
+  CHECK(thousands(999) == "999");
+  CHECK(thousands(1000) == "1,000");
+  CHECK(thousands(-1234567) == "-1,234,567");
+  CHECK(thousands(-123) == "-123");
+  CHECK(bytes_text(1023) == "1023 B");
+  CHECK(bytes_text(1024) == "1.0 KiB");
+  CHECK(bytes_text((1 << 20) - 1) == "1.0 MiB");
+  CHECK(bytes_text(80LL << 30) == "80.0 GiB");
+  CHECK(metric(0) == "0.0 ");
+  CHECK(metric(999) == "999 ");
+  CHECK(metric(12'091'392) == "12.1 M");
+  CHECK(metric(999'999) == "1.00 M");
+  CHECK(duration_text(0.2) == "0:01");
+  CHECK(duration_text(65) == "1:05");
+  CHECK(duration_text(3600 * 2 + 61) == "2:01:01");
+  CHECK(duration_text(1e300 * 1e300) == "?");
+}
