@@ -144,4 +144,20 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
   { P::ranks(o) } -> std::convertible_to<int>;
 };
 
+template <class P, class Slot>
+concept InAnotherSlot = !std::same_as<typename P::slot, Slot>;
+
+/// A policy that is all that its slot asks for. A slot of one's own asks for nothing more.
+template <class P>
+concept CompletePolicy =
+    Policy<P, typename P::slot> && (InAnotherSlot<P, slot::model> || ModelPolicy<P>) &&
+    (InAnotherSlot<P, slot::data> || DataPolicy<P>) &&
+    (InAnotherSlot<P, slot::precision> || PrecisionPolicy<P>) &&
+    (InAnotherSlot<P, slot::optimizer> || OptimizerPolicy<P>) &&
+    (InAnotherSlot<P, slot::schedule> || SchedulePolicy<P>) &&
+    (InAnotherSlot<P, slot::clipping> || ClippingPolicy<P>) &&
+    (InAnotherSlot<P, slot::batch> || BatchPolicy<P>) &&
+    (InAnotherSlot<P, slot::memory> || MemoryPolicy<P>) &&
+    (InAnotherSlot<P, slot::parallel> || ParallelPolicy<P>);
+
 }  // namespace sinter

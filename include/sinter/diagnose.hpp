@@ -1,6 +1,9 @@
 // Compile errors for people. A soft answer (a bool) drives the code; the message is a function that
 // is named but never called: one error comes, with the user's line in it, and nothing cascades.
 #pragma once
+#include <algorithm>
+#include <string_view>
+
 #include "call.hpp"
 
 namespace sinter {
@@ -12,6 +15,31 @@ auto two_layers_do_not_fit() {
                 "value joined here is as wide as Gives; all three are in this error. Why: widths "
                 "are part of the type; nothing is padded or cut. Fix: change the layer's input "
                 "width, or put a Linear<Gives, Takes> between.");
+}
+
+template <class Unit, class... Values>
+auto unit_does_not_take() {
+  static_assert(sizeof(Unit) == 0,
+                "Sinter: a unit does not take the values joined to it. What: Unit and the Values, "
+                "with their widths, are in this error; Unit::trace(g, …) says what it takes. Why: "
+                "widths are part of the type; nothing is padded or cut. Fix: give it values of "
+                "those widths, in that order, or change its parameters.");
+}
+
+template <class Results, class Inputs>
+auto repeated_unit_does_not_take_its_results() {
+  static_assert(sizeof(Results) == 0,
+                "Sinter: a repeated unit does not take its own results; its Results and Inputs, "
+                "with their widths, are in this error. Why: each copy is fed by the one before. "
+                "Fix: let it return as many values as it is fed, of the same widths, or use "
+                "unit().");
+}
+
+template <class Layer, std::size_t Given, std::size_t Takes>
+auto layer_takes_other_inputs() {
+  static_assert(Given == Takes,
+                "Sinter: wrong number of inputs for this layer; it and both numbers are in this "
+                "error. Fix: join as many values as Layer::in has widths.");
 }
 
 template <class Layer, class P>
@@ -30,6 +58,14 @@ auto two_policies_claim_one_slot() {
                 "keep one of them.");
 }
 
+template <class Policy, bool HasSlot>
+auto this_is_not_a_policy() {
+  static_assert(HasSlot,
+                "Sinter: a recipe is made of policies, and Policy, in this error, is none. Why: a "
+                "policy says which slot it claims (using slot = …). Fix: if these are options, "
+                "name the policy that takes them, as in Batch<{.global = 8, .micro = 4}>.");
+}
+
 template <class Recipe>
 auto recipe_lacks_a_model() {
   static_assert(sizeof(Recipe) == 0,
@@ -38,21 +74,26 @@ auto recipe_lacks_a_model() {
                 "Mlp<{.in = 8, .hidden = 64, .out = 1}>.");
 }
 
-/// A rule of the verifier, the instruction that broke it and its position: in the error, as it is
-/// part of a type.
-struct BrokenRule {
-  char rule[64]{}, instruction[24]{};
-  int position = 0;
-
-  constexpr BrokenRule(const char* what, const char* name, int at) : position(at) {
-    for (int k = 0; k < 63 && what[k]; ++k) rule[k] = what[k];
-    for (int k = 0; k < 23 && name[k]; ++k) instruction[k] = name[k];
-  }
+/// Words in a type, for an error to show. clang 19 shows the first 34 characters, and only where
+/// one zero, written as such, ends them: N is their number and one.
+template <std::size_t N>
+struct Text {
+  char text[N]{};
+  constexpr Text(std::string_view words) { *std::copy(words.begin(), words.end(), text) = 0; }
 };
 
-template <class Recipe, BrokenRule Broken>
+template <class Recipe, Text Mistake, Text Unit, int Number>
+auto the_model_is_wrong() {
+  static_assert(sizeof(Recipe) == 0,
+                "Sinter: the units of this recipe's model are joined wrongly. The mistake, the "
+                "unit and its number are in this error. Why: every value is a buffer that one unit "
+                "writes and others read. Fix: correct the model's trace() or predict(), or the "
+                "unit's trace().");
+}
+
+template <class Recipe, Text Rule, Text Instruction, int Position>
 auto the_program_is_wrong() {
-  static_assert(Broken.rule[0] == 0,
+  static_assert(sizeof(Recipe) == 0,
                 "Sinter: the verifier rejects this recipe's program. The rule, the instruction "
                 "that breaks it and its position are in this error. Why: a policy removed, forgot "
                 "or misplaced an instruction. Fix: correct the policy's rewrite(); "

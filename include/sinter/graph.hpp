@@ -21,6 +21,14 @@ struct Ids {
   int id;
   int axis;
 };
+/// Stands for what a unit would have made that cannot be traced: one mistake, one error.
+struct Unknown {
+  int id = 0, axis = 0;
+  template <int Width>
+  constexpr operator Value<Width>() const {
+    return {id, axis};
+  }
+};
 
 /// What comes from outside. width 0: integer ids. targets: what the loss counts; ids below zero and
 /// absent rows are not predicted.
@@ -66,7 +74,20 @@ struct Unit {
   int tied = -1;                   // the unit some of whose parameters it borrows
 };
 
+/// A mistake in how units are joined, in at most 34 characters; the first one counts.
+struct Fault {
+  const char* what = nullptr;
+  const char* unit = "";
+  int number = -1;    // of the unit
+  bool told = false;  // an error has said it
+
+  constexpr void note(const char* mistake, const char* name, int u, bool is_told = false) {
+    if (!what) *this = {mistake, name, u, is_told};
+  }
+};
+
 struct Graph {
+  Fault fault;
   std::vector<Local> locals;
   std::vector<Node> nodes;
   std::vector<Block> blocks;
@@ -105,6 +126,7 @@ class UnitTracer {
     return {local(W, x.axis, Type::compute, -1), x.axis};
   }
   constexpr Ids enter(Ids x) { return {local(0, x.axis, Type::index, -1), x.axis}; }
+  constexpr Unknown enter(Unknown x) { return {local(1, x.axis, Type::compute, -1), x.axis}; }
 
  private:
   constexpr std::array<int, max_fields> own_parameters(const Layer& layer) {
@@ -131,15 +153,20 @@ class UnitTracer {
   static constexpr void check(Ids) {
     if constexpr (L::in[I] != 0) (void)&two_layers_do_not_fit<L, 0, L::in[I]>;
   }
+  template <class L, int I>
+  static constexpr void check(Unknown) {}
 
   template <class L, class... V>
   constexpr auto node(const char* name, std::array<int, max_fields> offset, const char* tied,
                       V... x) {
-    static_assert(sizeof...(V) == L::in.size(), "Sinter: wrong number of inputs for this layer.");
     if constexpr (!Differentiable<L, P>) (void)&layer_lacks_backward<L, P>;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (check<L, I>(x), ...);
-    }(std::index_sequence_for<V...>());
+    if constexpr (sizeof...(V) != L::in.size()) {
+      (void)&layer_takes_other_inputs<L, sizeof...(V), L::in.size()>;
+    } else {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (check<L, I>(x), ...);
+      }(std::index_sequence_for<V...>());
+    }
     Block& block = graph.blocks.back();
     int axis = std::get<0>(std::tuple{x...}).axis, first = block.locals;
     if (erased<L, P>.pools) axis = pooled(axis);
@@ -180,29 +207,40 @@ class Tracer {
 
   template <class B, class... V>
   constexpr auto unit(const char* name, B block, V... x) {
-    auto inside = trace(block, x...);
-    return stamp(name, -1, -1, inside, x...);
+    if constexpr (takes<B, V...>()) {
+      auto inside = trace(block, x...);
+      return stamp(name, -1, -1, inside, x...);
+    } else {
+      return refuse_unit<B, V...>(name);
+    }
   }
   /// A unit that borrows parameters of the unit that made `owner`.
-  template <class B, int W, class... V>
-  constexpr auto tied_unit(const char* name, Value<W> owner, B block, V... x) {
-    auto inside = trace(block, x...);
-    return stamp(name, -1, graph.writers[owner.id], inside, x...);
+  template <class B, class Owner, class... V>
+  constexpr auto tied_unit(const char* name, Owner owner, B block, V... x) {
+    if constexpr (takes<B, V...>()) {
+      auto inside = trace(block, x...);
+      return stamp(name, -1, graph.fault.what ? -1 : graph.writers[owner.id], inside, x...);
+    } else {
+      return refuse_unit<B, V...>(name);
+    }
   }
   /// `count` units in a row, each fed by the one before (whose outputs are its first inputs);
   /// `more` goes to all of them. x: a Value, or a tuple of Values.
   template <class B, class X, class... V>
-  constexpr X repeat(int count, const char* name, B block, X x, V... more) {
-    auto first = as_tuple(x);
-    auto inside = std::apply([&](auto... v) { return trace(block, v..., more...); }, first);
-    for (int i = 0; i < count; ++i)
-      x = std::apply([&](auto... v) { return stamp(name, i, -1, inside, v..., more...); },
-                     as_tuple(x));
-    return x;
+  constexpr auto repeat(int count, const char* name, B block, X x, V... more) {
+    return std::apply(
+        [&](auto... first) {
+          if constexpr (takes<B, decltype(first)..., V...>()) {
+            return repeat_traced(count, name, trace(block, first..., more...), x, more...);
+          } else {
+            return refuse_unit<B, decltype(first)..., V...>(name);
+          }
+        },
+        as_tuple(x));
   }
   /// Says that a value is what the model gives: its loss, or its prediction.
-  template <int W>
-  constexpr void result(Value<W> x) {
+  template <class V>
+  constexpr void result(V x) {
     graph.results.push_back(x.id);
   }
 
@@ -219,6 +257,33 @@ class Tracer {
   template <int... W>
   static constexpr std::tuple<Value<W>...> as_tuple(std::tuple<Value<W>...> x) {
     return x;
+  }
+  static constexpr std::tuple<Unknown> as_tuple(Unknown x) { return {x}; }
+
+  /// Whether a unit can be traced with these values.
+  template <class B, class... V>
+  static constexpr bool takes() {
+    return requires(UnitTracer<P>& g, V... x) { B::trace(g, x...); };
+  }
+  template <class B, class... V>
+  constexpr Unknown refuse_unit(const char* name) {
+    if constexpr (!(std::is_same_v<V, Unknown> || ...)) (void)&unit_does_not_take<B, V...>;
+    graph.fault.note("a unit does not take the values joined to it", name, 0, true);
+    return {};
+  }
+
+  template <class Inside, class X, class... V>
+  constexpr auto repeat_traced(int count, const char* name, Inside inside, X x, V... more) {
+    if constexpr (std::is_same_v<Inside, X>) {
+      for (int i = 0; i < count; ++i)
+        x = std::apply([&](auto... v) { return stamp(name, i, -1, inside, v..., more...); },
+                       as_tuple(x));
+      return x;
+    } else {
+      (void)&repeated_unit_does_not_take_its_results<Inside, X>;
+      graph.fault.note("a repeated unit does not take its own results", name, 0, true);
+      return Unknown{};
+    }
   }
 
   template <class B, class... V>
@@ -239,26 +304,16 @@ class Tracer {
           made.output = {v.id...};
         },
         as_tuple(results));
-    check_outputs(graph.blocks.back());
     return results;
-  }
-  /// Each output is a buffer of its own that the unit writes.
-  static constexpr void check_outputs(const Block& block) {
-    for (int k = 0; k < block.outputs; ++k) {
-      if (block.output[k] < block.inputs) throw "Sinter: a unit returns a value that it was given";
-      for (int other = 0; other < k; ++other)
-        if (block.output[k] == block.output[other])
-          throw "Sinter: a unit returns the same value twice";
-    }
   }
   /// One more use of the block that was traced last; `inside` are its results, as locals.
   template <class Results, class... V>
   constexpr Results stamp(const char* name, int index, int tied, Results inside, V... x) {
     std::array ids{x.id...};
     std::sort(ids.begin(), ids.end());
-    if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
-      throw "Sinter: a unit takes the same value twice";
     int unit = int(graph.units.size()), value = int(graph.writers.size());
+    if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
+      graph.fault.note("a unit takes the same value twice", name, unit);
     graph.units.push_back({name, index, int(graph.blocks.size()) - 1, {x.id...}, value, tied});
     auto out = as_tuple(inside);
     std::apply([&](auto&... v) { ((v.id = value++, graph.writers.push_back(unit)), ...); }, out);

@@ -82,12 +82,14 @@ struct Plan {
 
   // ---- order
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
-  static constexpr BrokenRule broken_rule() {
-    bool inside = verdict.at < int(program.size());
-    return {verdict.what, inside ? program[verdict.at].kind->name : "the end", verdict.at};
-  }
   static constexpr bool verified() {
-    if constexpr (!verdict.fine()) (void)&the_program_is_wrong<R, broken_rule()>;
+    if constexpr (!verdict.fine()) {
+      constexpr bool inside = verdict.at < int(program.size());
+      constexpr std::string_view rule = verdict.what,
+                                 name = inside ? program[verdict.at].kind->name : "the end";
+      (void)&the_program_is_wrong<R, Text<rule.size() + 1>(rule), Text<name.size() + 1>(name),
+                                  verdict.at>;
+    }
     return verdict.fine();
   }
   static_assert(verify(model, evaluation.instructions.view(), {false, false}).fine());
@@ -138,11 +140,31 @@ struct Plan {
       parameters, flops_per_token, R::batch::micro, R::data::context,  R::data::vocabulary};
 };
 
+namespace detail {
+
+/// Whether a model's units are joined as they may be.
+template <class R, class Which>
+constexpr bool is_joined() {
+  constexpr Fault fault = Traced<R, Which>::count.fault;
+  if constexpr (fault.what && !fault.told) {
+    constexpr std::string_view mistake = fault.what, unit = fault.unit;
+    (void)&the_model_is_wrong<R, Text<mistake.size() + 1>(mistake), Text<unit.size() + 1>(unit),
+                              fault.number>;
+  }
+  return !fault.what;
+}
+
+}  // namespace detail
+
 /// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
 /// compile error says why.
 template <class R>
 constexpr bool ready() {
   if constexpr (!R::template is_legal<R>()) {
+    return false;
+  } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
+    return false;
+  } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
     return false;
   } else {
     return Plan<R>::verified();

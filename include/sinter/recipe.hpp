@@ -20,6 +20,27 @@ struct Claimants {
 
 namespace detail {
 
+/// void: not a policy.
+template <class P>
+struct SlotOf {
+  using type = void;
+};
+template <class P>
+  requires requires { typename P::slot; }
+struct SlotOf<P> {
+  using type = typename P::slot;
+};
+
+/// A policy misses what its slot asks for: the concept says what.
+template <class P>
+auto policy_does_not_fit_its_slot() {
+  static_assert(CompletePolicy<P>,
+                "Sinter: this policy is not all that its slot asks for. What: the policy is P in "
+                "this error, and what it misses follows as a note. Why: the slot's concept in "
+                "sinter/concepts.hpp is the contract. Fix: give it that member, and keep it empty: "
+                "options are static, state is a region.");
+}
+
 template <class Slot, class Found, class... Policies>
 struct Claim {
   using type = Found;
@@ -27,7 +48,7 @@ struct Claim {
 template <class Slot, class... Found, class First, class... Rest>
 struct Claim<Slot, Claimants<Found...>, First, Rest...>
     : Claim<Slot,
-            std::conditional_t<std::is_same_v<Slot, typename First::slot>,
+            std::conditional_t<std::is_same_v<Slot, typename SlotOf<First>::type>,
                                Claimants<Found..., First>, Claimants<Found...>>,
             Rest...> {};
 
@@ -48,7 +69,7 @@ struct Others {
 template <class... Slots, class... Found, class First, class... Rest>
 struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
     : Others<Claimants<Slots...>,
-             std::conditional_t<(std::is_same_v<typename First::slot, Slots> || ...),
+             std::conditional_t<(std::is_same_v<typename SlotOf<First>::type, Slots> || ...),
                                 Claimants<Found...>, Claimants<Found..., First>>,
              Rest...> {};
 
@@ -116,9 +137,15 @@ struct Recipe {
   static constexpr bool all_obey(Claimants<All...>) {
     return (obeys_rules_of<R, All>() && ...);
   }
-  template <class... All>
-  static constexpr bool slots_of(Claimants<All...>) {
-    return (claimed_once<typename All::slot>() && ...);
+  template <class P>
+  static constexpr bool is_policy() {
+    if constexpr (std::is_void_v<typename detail::SlotOf<P>::type>) {
+      (void)&this_is_not_a_policy<P, false>;
+      return false;
+    } else {
+      if constexpr (!CompletePolicy<P>) (void)&detail::policy_does_not_fit_its_slot<P>;
+      return CompletePolicy<P>;
+    }
   }
 
  public:
@@ -126,21 +153,14 @@ struct Recipe {
   /// R: the recipe's own type, for the message.
   template <class R>
   static constexpr bool is_legal() {
-    if constexpr (!slots_of(Claimants<Policies...>{})) {
+    if constexpr (!(is_policy<Policies>() && ...)) {
+      return false;
+    } else if constexpr (!(claimed_once<typename Policies::slot>() && ...)) {
       return false;
     } else if constexpr (std::is_void_v<model>) {
       (void)&recipe_lacks_a_model<R>;
       return false;
     } else {
-      static_assert(ModelPolicy<model>);
-      static_assert(DataPolicy<data>);
-      static_assert(PrecisionPolicy<precision>);
-      static_assert(OptimizerPolicy<optimizer>);
-      static_assert(SchedulePolicy<schedule>);
-      static_assert(ClippingPolicy<clipping>);
-      static_assert(BatchPolicy<batch>);
-      static_assert(MemoryPolicy<memory>);
-      static_assert(ParallelPolicy<parallel>);
       return all_obey<R>(all{});
     }
   }

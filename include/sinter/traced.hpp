@@ -52,31 +52,87 @@ constexpr const Node* find_node(const Graph& graph, int unit, std::string_view n
 
 /// A tied node takes its owner's places in the owner's group.
 constexpr void resolve_ties(Graph& graph) {
-  for (const Unit& unit : graph.units) {
+  for (int u = 0; u < int(graph.units.size()); ++u) {
+    const Unit& unit = graph.units[u];
     const Block& block = graph.blocks[unit.block];
     for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
       Node& node = graph.nodes[n];
       if (!node.tied) continue;
-      if (unit.tied < 0) throw "Sinter: a tied layer in a unit that is not tied";
-      const Node* owner = find_node(graph, unit.tied, node.tied);
-      if (!owner) throw "Sinter: a layer is tied to a node that its owner does not have";
+      const Node* owner = unit.tied < 0 ? nullptr : find_node(graph, unit.tied, node.tied);
+      if (!owner) return graph.fault.note("the layer tied to is not there", unit.name, u);
       for (int p = 0; p < node.layer->param_count; ++p)
         if (node.layer->params[p].size() != owner->layer->params[p].size())
-          throw "Sinter: a tied layer and its owner have different parameters";
+          return graph.fault.note("tied layers differ in size", unit.name, u);
       node.offset = owner->offset;
     }
   }
 }
 
-/// Every value must be used by somebody, or be a result.
-constexpr void check_used(const Graph& graph) {
-  std::vector<char> used(graph.writers.size(), 0);
-  for (const Unit& unit : graph.units)
+/// Whether the parameters of two layers of a unit have the same names.
+constexpr bool same_parameters(const Node& a, const Node& b) {
+  return a.layer->param_count && b.layer->param_count && !a.tied && !b.tied &&
+         std::string_view(a.name) == b.name;
+}
+
+/// Every value must be used by somebody, or leave: in a unit, and between units. What leaves a unit
+/// must be made in it, as a buffer of its own.
+constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
+  const Block& block = graph.blocks[unit.block];
+  auto wrong = [&](const char* what) { graph.fault.note(what, unit.name, u); };
+  std::vector<int> used(block.locals, 0);
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
+    for (int i = 0; i < graph.nodes[n].layer->inputs; ++i) used[graph.nodes[n].in[i]] = 1;
+  for (int v = 0; v < block.inputs; ++v)
+    if (!used[v]) wrong("a unit takes what it does not use");
+  for (int k = 0; k < block.outputs; ++k) {
+    int& v = used[block.output[k]];
+    if (block.output[k] < block.inputs) wrong("a unit returns what it was given");
+    if (v == 2) wrong("a unit returns a value twice");
+    v = 2;
+  }
+  for (int v : used)
+    if (!v) wrong("a value in a unit is never used");
+  for (int n = 0; n < block.nodes; ++n)
+    for (int other = 0; other < n; ++other)
+      if (same_parameters(graph.nodes[block.first_node + n], graph.nodes[block.first_node + other]))
+        wrong("two layers of a unit have one name");
+}
+constexpr void check_used(Graph& graph) {
+  std::vector<char> used(graph.writers.size(), 0), checked(graph.blocks.size(), 0);
+  std::vector<int> distinct;  // the first unit of each block
+  for (int u = 0; u < int(graph.units.size()); ++u) {
+    const Unit& unit = graph.units[u];
+    if (!checked[unit.block]) {
+      check_inside(graph, unit, u);
+      for (int other : distinct)
+        if (*unit.name && same_name(unit, graph.units[other]))
+          graph.fault.note("two units have one name", unit.name, u);
+      distinct.push_back(u);
+    }
+    checked[unit.block] = true;
     for (int k = 0; k < graph.blocks[unit.block].inputs; ++k)
       if (unit.in[k] >= 0) used[unit.in[k]] = true;
-  for (int value : graph.results) used[value] = true;
-  for (char u : used)
-    if (!u) throw "Sinter: an output of a unit is never used";
+  }
+  for (int value : graph.results)
+    if (value >= 0) used[value] = true;
+  for (int v = 0; v < int(used.size()); ++v)
+    if (!used[v])
+      graph.fault.note("what a unit returns is never used", graph.units[graph.writers[v]].name,
+                       graph.writers[v]);
+}
+
+/// What training gives is its loss.
+constexpr void check_loss(Graph& graph) {
+  if (graph.results.empty()) graph.fault.note("trace() has no g.result(loss)", "", -1);
+  for (int value : graph.results) {
+    if (value < 0) return graph.fault.note("the result of trace() is no loss", "", -1);
+    int u = graph.writers[value];
+    const Unit& unit = graph.units[u];
+    const Block& block = graph.blocks[unit.block];
+    int made = graph.locals[block.first_local + block.output[value - unit.first_value]].writer;
+    if (made < 0 || !graph.nodes[block.first_node + made].layer->loss)
+      graph.fault.note("the result of trace() is no loss", unit.name, u);
+  }
 }
 
 /// The units with parameters, by the last backward that adds to their gradients: units run backward
@@ -121,8 +177,6 @@ struct Traced {
   static constexpr Graph trace() {
     Tracer<Precision> tracer;
     Which::template trace<typename R::model>(tracer);
-    resolve_ties(tracer.graph);
-    check_used(tracer.graph);
     return tracer.graph;
   }
   static constexpr std::vector<UnitPlan> plan_units(const Graph& graph, std::vector<Step>& steps) {
@@ -136,12 +190,23 @@ struct Traced {
 
   struct Counts {
     int locals, nodes, blocks, units, externals, writers, results;
+    Fault fault;
   };
   static constexpr Counts count_all() {
     Graph graph = trace();
-    return {int(graph.locals.size()), int(graph.nodes.size()),     int(graph.blocks.size()),
-            int(graph.units.size()),  int(graph.externals.size()), int(graph.writers.size()),
-            int(graph.results.size())};
+    if (!graph.fault.what) resolve_ties(graph);
+    if (!graph.fault.what) check_used(graph);
+    if (!graph.fault.what) {
+      if constexpr (Which::trained) {
+        check_loss(graph);
+      } else {
+        check_shared(graph);
+      }
+    }
+    return {int(graph.locals.size()),    int(graph.nodes.size()),
+            int(graph.blocks.size()),    int(graph.units.size()),
+            int(graph.externals.size()), int(graph.writers.size()),
+            int(graph.results.size()),   graph.fault};
   }
   static constexpr Counts count = count_all();
 
@@ -161,6 +226,7 @@ struct Traced {
   };
   static constexpr Frozen freeze() {
     Graph graph = trace();
+    resolve_ties(graph);
     Frozen f;
     std::vector<Step> steps;
     steps.reserve(5 * count.nodes);
@@ -188,24 +254,33 @@ struct Traced {
     }
     return f;
   }
+  /// The unit of the same name in training, or -1. Most have the same number, too.
+  static constexpr int same_unit(const Graph& graph, int u) {
+    const Model& training = Traced<R, TrainingTrace>::model;
+    if (u < training.count() && same_name(graph.units[u], training.units[u])) return u;
+    for (int t = 0; t < training.count(); ++t)
+      if (same_name(graph.units[u], training.units[t])) return t;
+    return -1;
+  }
+  static constexpr void check_shared(Graph& graph) {
+    const Model& training = Traced<R, TrainingTrace>::model;
+    for (int u = 0; u < int(graph.units.size()); ++u) {
+      const Block& block = graph.blocks[graph.units[u].block];
+      int same = same_unit(graph, u);
+      if (same < 0 && block.parameters)
+        graph.fault.note("predict() has new parameters", graph.units[u].name, u);
+      if (same >= 0 && (block.decayed != training.block(same).decayed ||
+                        block.undecayed != training.block(same).undecayed))
+        graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
+    }
+  }
   /// Groups lie where the training graph's units of the same names have theirs.
   static constexpr void share_parameters(const Graph& graph, Frozen& f) {
     const Model& training = Traced<R, TrainingTrace>::model;
     f.decayed = training.decayed;
     f.undecayed = training.undecayed;
-    for (int u = 0; u < count.units; ++u) {
-      int same = u < training.count() && same_name(graph.units[u], training.units[u]) ? u : -1;
-      for (int t = 0; t < training.count() && same < 0; ++t)
-        if (same_name(graph.units[u], training.units[t])) same = t;
-      const Block& block = graph.blocks[graph.units[u].block];
-      if (same < 0 && block.parameters)
-        throw "Sinter: predict() has a unit with parameters that trace() does not have";
-      if (same < 0) continue;
-      if (block.decayed != training.block(same).decayed ||
-          block.undecayed != training.block(same).undecayed)
-        throw "Sinter: a unit has other parameters in predict() than in trace()";
-      f.groups.items[u] = training.groups[same];
-    }
+    for (int u = 0; u < int(graph.units.size()); ++u)
+      if (int same = same_unit(graph, u); same >= 0) f.groups.items[u] = training.groups[same];
   }
   static constexpr Frozen frozen = freeze();
 

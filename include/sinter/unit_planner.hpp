@@ -53,9 +53,6 @@ class UnitPlanner {
       for (int n = 0; n < unit.block.nodes; ++n)
         if (recomputed[n]) forward(n);
       for (int n = unit.block.nodes; n-- > 0;) backward(n);
-      for (int v = 0; v < unit.block.inputs; ++v)
-        if (unit.local(v).width && gradient[v].where == Place::nowhere)
-          throw "Sinter: a unit takes a value and does not use it";
     }
     finish();
   }
@@ -155,7 +152,6 @@ class UnitPlanner {
     for (int o = 0; o < d.layer->outputs && !d.layer->loss; ++o) {
       int v = d.out + o;
       if (int k = unit.output(v); k >= 0) add_to_output_gradient(v, k);
-      if (gradient[v].where == Place::nowhere) throw "Sinter: a value in a unit is never used";
       out.back().dy[o] = use(gradient[v], unit.local(v));
     }
     for (int i = 0; i < d.layer->inputs; ++i) {

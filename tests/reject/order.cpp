@@ -1,4 +1,5 @@
 // Must not compile: the verifier rejects this recipe's program
+// and: touched while a transfer writes it
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"

@@ -98,46 +98,5 @@ struct TwoLossesModel {
 };
 TEST_CASE("two losses") { check<TwoLossesModel>(); }
 
-// What would leave a buffer unwritten is refused when the model is traced and planned. (Here at run
-// time; in a recipe the throw is a compile error.)
-struct Unused {
-  static constexpr Value<wide> trace(auto& g, Value<wide> x, Value<wide>) {
-    return g("", GeluTanh<wide>{}, x);
-  }
-};
-struct Returned {
-  static constexpr std::tuple<Value<wide>, Value<wide>> trace(auto& g, Value<wide> x,
-                                                              Value<wide> y) {
-    return {y, g("", Add<wide>{}, x, y)};
-  }
-};
-struct ReturnedTwice {
-  static constexpr std::tuple<Value<wide>, Value<wide>> trace(auto& g, Value<wide> x,
-                                                              Value<wide> y) {
-    auto sum = g("", Add<wide>{}, x, y);
-    return {sum, sum};
-  }
-};
-template <class Unit>
-void trace_and_plan() {
-  Tracer<Fp64> tracer;
-  auto in = tracer.values<given_width>();
-  auto x = tracer.unit("x", Before<given_width, wide>{}, in);
-  tracer.unit("unit", Unit{}, x, tracer.unit("y", Before<given_width, wide>{}, in));
-  std::vector<Step> steps;
-  Sizes sizes{{4, 4, 2, 2}, {8, 8, 8, 8, 4}, {}};
-  UnitPlanner(tracer.graph, tracer.graph.blocks.back(), sizes, KeepAll::recomputed_inside, true,
-              steps);
-}
-TEST_CASE("units that would leave a buffer unwritten") {
-  CHECK_NOTHROW(trace_and_plan<Alone<AddLayerNorm<wide>>>());
-  CHECK_THROWS_WITH_AS(trace_and_plan<Unused>(), "Sinter: a unit takes a value and does not use it",
-                       const char*);
-  CHECK_THROWS_WITH_AS(trace_and_plan<Returned>(),
-                       "Sinter: a unit returns a value that it was given", const char*);
-  CHECK_THROWS_WITH_AS(trace_and_plan<ReturnedTwice>(),
-                       "Sinter: a unit returns the same value twice", const char*);
-}
-
 }  // namespace
 }  // namespace sinter::testing

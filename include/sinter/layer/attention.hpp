@@ -9,7 +9,8 @@ namespace sinter {
 /// probabilities are computed again. Dropout, the probability, acts on the attention probabilities.
 template <int W, int Heads, float Dropout = 0.f>
 struct CausalSelfAttention {
-  static_assert(W % Heads == 0);
+  static_assert(Heads > 0 && W % Heads == 0,
+                "CausalSelfAttention: the number of heads does not divide the width.");
   static constexpr std::array in{3 * W};
   static constexpr std::array out{W};
   template <class T, class Statistic>

@@ -9,7 +9,7 @@ namespace sinter {
 /// batch: nothing is kept, and recomputation and any split of the batch repeat it.
 template <int W, float Probability>
 struct Dropout {
-  static_assert(Probability >= 0 && Probability < 1);
+  static_assert(Probability >= 0 && Probability < 1, "Dropout: the probability is outside [0, 1).");
   static constexpr std::array in{W};
   static constexpr std::array out{W};
   static constexpr bool cheap = true;

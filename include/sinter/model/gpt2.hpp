@@ -87,6 +87,17 @@ struct HeadsDivideWidth {
                   "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
   }
 };
+struct DropoutIsAProbability {
+  template <class R>
+  static constexpr bool holds = R::model::options.dropout >= 0 && R::model::options.dropout < 1;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Gpt2: dropout is outside [0, 1). Why: it is the probability with which numbers "
+                  "are zeroed; the rest is scaled by 1 / (1 - dropout). Fix: such as .dropout = "
+                  "0.1.");
+  }
+};
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = R::data::context <= R::model::options.positions;
@@ -118,8 +129,8 @@ template <Gpt2Options O = {}>
 struct Gpt2 {
   using slot = slot::model;
   using Options = Gpt2Options;
-  using rules =
-      RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
+  using rules = RuleList<gpt2::HeadsDivideWidth, gpt2::DropoutIsAProbability,
+                         gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
   static constexpr Options options = O;
 
   static constexpr void trace(auto& g) {
