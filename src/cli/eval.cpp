@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -9,6 +12,28 @@
 #include "verbs.hpp"
 
 namespace sinter::cli {
+namespace {
+
+/// live: shows on the terminal how far it is, from the second second on.
+Loss evaluate(TrainerCore& trainer, EvaluationWindows& windows, bool live) {
+  using Clock = std::chrono::steady_clock;
+  auto next = Clock::now() + std::chrono::seconds(1);
+  bool drawn = false;
+  Loss loss;
+  HostBatch batch;
+  while (windows.next(batch)) {
+    loss += trainer.evaluate(batch);
+    if (!live || Clock::now() < next) continue;
+    print_if_possible(stderr, fmt::format("\r\033[K{:.0f}% evaluated",
+                                          100. * double(loss.count) / double(windows.predicted())));
+    next = Clock::now() + std::chrono::milliseconds(200);
+    drawn = true;
+  }
+  if (drawn) print_if_possible(stderr, "\r\033[K");
+  return loss;
+}
+
+}  // namespace
 
 int eval(RecipeView recipe, const Arguments& a) {
   require_text(recipe, a.verb);
@@ -20,7 +45,7 @@ int eval(RecipeView recipe, const Arguments& a) {
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights);
   if (!a.quiet) note_lines(warning);
-  Loss loss = trainer.evaluate(windows);
+  Loss loss = evaluate(trainer, windows, !a.quiet && isatty(STDERR_FILENO));
   double mean = loss.mean(), bits = mean / std::numbers::ln2;
   if (!std::isfinite(mean))
     throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");

@@ -19,6 +19,11 @@ std::size_t columns_of(std::FILE* terminal) {
 Progress::Progress(std::FILE* to, Scale scale)
     : to(to), scale(scale), live(to && isatty(fileno(to))) {}
 
+/// What is said next, such as an error, begins on a line of its own.
+Progress::~Progress() {
+  if (drawn) print_if_possible(to, "\n");
+}
+
 void Progress::step(const StepRecord& record) {
   if (!to) return;
   tokens += record.tokens_per_s * record.step_ms / 1000;
@@ -28,19 +33,25 @@ void Progress::step(const StepRecord& record) {
   bool first = shown == Clock::time_point{};
   auto interval = live ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
   if (!stays && !first && Clock::now() - shown < interval) return;
-  show(text_of(record), stays || !live);
+  bool passing = live && !stays;  // may be cut, so it should fit
+  show(text_of(record, passing && columns_of(to) < 100), !passing);
   shown = Clock::now();
   tokens = ms = 0;
 }
 
-std::string Progress::text_of(const StepRecord& r) const {
+std::string Progress::text_of(const StepRecord& r, bool narrow) const {
   double rate = ms > 0 ? tokens / ms * 1000 : 0;
+  double share = 100 * scale.flops_per_token * rate / scale.matmul_rate;
   std::string steps = std::to_string(scale.steps);
+  std::string left = duration_text(double(scale.steps - r.step) * step_ms / 1000);
+  if (narrow)
+    return fmt::format(
+        "step {:>{}}/{} loss {:.3f} norm {:.2g} lr {:.1e} {}tok/s {:.0f}% matmul {} left", r.step,
+        steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate, metric(rate), share, left);
   std::string text = fmt::format(
       "step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {:.0f}% of matmul  {} left",
       r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
-      thousands(std::int64_t(rate)), 100 * scale.flops_per_token * rate / scale.matmul_rate,
-      duration_text(double(scale.steps - r.step) * step_ms / 1000));
+      thousands(std::int64_t(rate)), share, left);
   if (r.validation_loss) text += fmt::format("  validation loss {:.4f}", *r.validation_loss);
   return text;
 }

@@ -19,6 +19,9 @@ class Progress {
   };
   /// to: nullptr shows nothing.
   Progress(std::FILE* to, Scale scale);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
   void step(const StepRecord& record);
   /// A line that stays.
@@ -26,7 +29,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string text_of(const StepRecord& record) const;
+  std::string text_of(const StepRecord& record, bool narrow) const;
   void show(const std::string& text, bool stays);
 
   std::FILE* to;

@@ -160,11 +160,12 @@ class Run {
     text += fmt::format("device  {}, {} threads; matmul measured at {}FLOP/s (fp32)\n",
                         processor_text(), trainer->settings().threads, metric(matmul_rate));
     text += fmt::format("data    {}\n", data->text());
-    text +=
-        fmt::format("run     {}: steps {} to {}, a checkpoint every {}", folder->path().string(),
-                    trainer->steps() + 1, options.steps, options.save_every);
-    if (!data->validation.empty())
-      text += fmt::format(", validation every {}", options.evaluate_every);
+    auto often = [](std::int64_t steps) {
+      return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
+    };
+    text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
+                        trainer->steps() + 1, options.steps, often(options.save_every));
+    if (!data->validation.empty()) text += ", validation " + often(options.evaluate_every);
     return text + "\n\n";
   }
 

@@ -1,4 +1,6 @@
 // What train writes, prints and reads.
+#include <pty.h>
+
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -182,6 +184,32 @@ TEST_CASE("a header, then plain lines in a pipe; one line of JSON with --json") 
       run({"train", "--data", text, "--out", scratch / "c", "--steps", "3", "--json", "--quiet"});
   CHECK(quiet.json()["steps"] == 3);
   CHECK(quiet.err.empty());
+}
+
+TEST_CASE("one live line in a terminal") {
+  Scratch scratch;
+  std::string text = write(scratch / "text", some_text(3000)), out = scratch / "a", shown;
+  int terminal = -1;
+  pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    execl(SINTER_SMALL, SINTER_SMALL, "train", "--data", text.c_str(), "--out", out.c_str(),
+          "--steps", "30", "--eval-every", "20", nullptr);
+    _exit(127);
+  }
+  char buffer[4096];
+  for (ssize_t n; (n = read(terminal, buffer, sizeof buffer)) > 0;) shown.append(buffer, n);
+  close(terminal);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  CHECK(status == 0);
+  std::size_t first = shown.find("step  1/30"), evaluated = shown.find("step 20/30");
+  REQUIRE(first != shown.npos);
+  REQUIRE(evaluated != shown.npos);
+  CHECK(shown.substr(first, shown.find('\n', first) - first).find("\r\033[K") != shown.npos);
+  CHECK(shown.find("step 30/30") > evaluated);
+  CHECK(shown.substr(first, evaluated - first).find('\n') == shown.npos);  // drawn over
+  CHECK(shown.find("Done after 30 steps") != shown.npos);
 }
 
 TEST_CASE("more ranks take the same steps, to rounding") {
