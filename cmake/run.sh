@@ -76,7 +76,7 @@ verb_run() {
   {
     compare_with_xz
     printf '\nA sample of what it writes:\n\n'
-    "$binary" generate --weights "$out" --prompt "$sample_prompt" --tokens 500 --temperature 0.7 --seed 1
+    "$binary" generate --weights "$out" --prompt "$sample_prompt" --tokens 500 --temperature 0.8 --seed 1
     cat <<TEXT
 
 The checkpoint: $(readlink -f "$out/best" || readlink -f "$out/last")
