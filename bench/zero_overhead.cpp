@@ -41,36 +41,42 @@ int Stream::threads() const { return 1; }
   [[gnu::noinline]] void __VA_ARGS__ { \
     stub();                            \
   }
+#define SINTER_STUB_G(...)             \
+  template <class T, class S, class G> \
+  [[gnu::noinline]] void __VA_ARGS__ { \
+    stub();                            \
+  }
 using Ids = const std::int32_t*;
-SINTER_STUB(matmul(Stream&, std::type_identity_t<Matrix<const T>>,
-                   std::type_identity_t<Matrix<const T>>, Matrix<T>, bool))
+SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, bool))
 SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
 SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB(broadcast_rows(Stream&, const T*, T*, int, int))
-SINTER_STUB(column_sum(Stream&, const T*, T*, int, int, bool))
+SINTER_STUB(column_sum(Stream&, const T*, Wide<T>*, int, int, bool))
 SINTER_STUB(activation_forward(Stream&, Activation, const T*, T*, std::int64_t))
 SINTER_STUB(activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, bool))
 SINTER_STUB(embedding_forward(Stream&, Ids, const T*, T*, int, int))
-SINTER_STUB(embedding_backward(Stream&, Ids, const T*, T*, int, int, int, bool))
+SINTER_STUB(embedding_backward(Stream&, Ids, const T*, Wide<T>*, int, int, int, bool))
 SINTER_STUB(position_forward(Stream&, const T*, const T*, Ids, int, T*, int))
-SINTER_STUB(position_backward(Stream&, const T*, Ids, int, T*, int, int, bool))
+SINTER_STUB(position_backward(Stream&, const T*, Ids, int, Wide<T>*, int, int, bool))
 SINTER_STUB(last_rows(Stream&, const T*, Ids, int, T*, int))
 SINTER_STUB(last_rows_backward(Stream&, const T*, Ids, int, T*, int, bool))
-SINTER_STUB(adamw(Stream&, T*, const T*, T*, T*, std::int64_t, const AdamWStep&))
+SINTER_STUB(adamw(Stream&, Wide<T>*, const Wide<T>*, Wide<T>*, Wide<T>*, T*, std::int64_t,
+                  const AdamWStep&))
 SINTER_STUB_S(layer_norm_forward(Stream&, const T*, const T*, const T*, T*, S*, S*, int, int,
                                  double))
 SINTER_STUB_S(add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, S*,
                                      S*, int, int, double))
-SINTER_STUB_S(layer_norm_backward(Stream&, const T*, const T*, const S*, const S*, const T*,
-                                  const T*, T*, T*, bool, bool, T*, T*, bool, int, int, S*))
+SINTER_STUB_G(layer_norm_backward(Stream&, const T*, const T*, const S*, const S*, const T*,
+                                  const T*, T*, T*, bool, bool, G*, G*, bool, int, int, S*))
 SINTER_STUB_S(attention_forward(Stream&, const T*, T*, S*, Ids, int, int, int, bool, Dropout))
 SINTER_STUB_S(attention_backward(Stream&, const T*, const T*, const T*, const S*, T*, bool, Ids,
-                                 int, int, int, bool, Dropout))
-SINTER_STUB_S(linear_cross_entropy(Stream&, const T*, const T*, Ids, S*, T*, bool, T*, bool, double,
-                                   T*, int, int, int, int))
+                                 int, int, int, bool, S*, Dropout))
+SINTER_STUB_G(linear_cross_entropy(Stream&, const T*, const T*, Ids, S*, T*, bool, G*, bool, double,
+                                   S*, int, int, int, int))
 #undef SINTER_STUB
 #undef SINTER_STUB_S
+#undef SINTER_STUB_G
 
 template <class T>
 double sum(Stream&, const T*, std::int64_t) {
@@ -171,7 +177,8 @@ struct ByHand {
     linear_backward(width, 4 * width);
     norm_backward();
     linear_backward(width, width);
-    kernel::attention_backward(stream, p, p, p, p, p, false, starts.data(), 1, 4, width, true, {});
+    kernel::attention_backward(stream, p, p, p, p, p, false, starts.data(), 1, 4, width, true, p,
+                               {});
     linear_backward(width, 3 * width);
     norm_backward();
   }
@@ -194,7 +201,7 @@ struct ByHand {
     for (int part = 0; part < 2; ++part) {
       kernel::AdamWStep adam{
           1e-3, .9, .999, 1e-8, .01, scale, 1 - std::pow(.9, s), 1 - std::pow(.999, s)};
-      kernel::adamw(stream, p, p, p, p, 1024, adam);
+      kernel::adamw(stream, p, p, p, p, p, 1024, adam);
     }
   }
 };

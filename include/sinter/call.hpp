@@ -191,6 +191,7 @@ concept Differentiable = requires(Context<L, P>& c) { L::backward(c); };
 template <class L, class P>
 constexpr Layer erase_layer() {
   Layer layer = describe_layer<L>();
+  if constexpr (requires { L::template scratch<P>(1); }) layer.scratch = L::template scratch<P>;
   layer.forward = [](const Call& call) {
     Context<L, P> c(call);
     L::forward(c);

@@ -93,7 +93,8 @@ concept PrecisionPolicy = Policy<P, slot::precision> && requires {
 
 /// Updates parameters from finished gradients.
 /// requires  gradients are reduced, and final; Update::gradient_scale unscales and clips them
-/// ensures   master weights advance one step; `regions` is all that must be checkpointed
+/// ensures   master weights advance one step; `regions` is all that must be checkpointed; with
+///           `casts` (false where it is not said) it makes the copy of the weights, too
 template <class P>
 concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
   P::regions;

@@ -12,7 +12,8 @@
 //   reads_weights_in_backward    defaults to: has parameters
 //   ids_below                    ids must be below this
 //   flops(context)               of forward, for one row in a sequence of `context` rows
-//   scratch(rows)                elements of the statistic type that a call needs for itself
+//   scratch(rows)                elements of the statistic type that a call needs for itself; or
+//                                scratch<P>(rows), P the precision policy
 #pragma once
 #include <array>
 #include <cstdint>

@@ -20,6 +20,7 @@
 #include "memory/keep_all.hpp"
 #include "parallel/ddp.hpp"
 #include "parallel/single.hpp"
+#include "precision/bf16.hpp"
 #include "precision/fp32.hpp"
 #include "precision/fp64.hpp"
 

@@ -5,7 +5,8 @@
 //   - every transfer that starts is waited for, once
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
 //     and before the norm; every update comes after the norm; each group is updated exactly once
-//   - weights that are read are current: made from the master weights of this step
+//   - weights that are read are current: made from the master weights as they are; and a copy that
+//     is kept is current when the step ends
 //   - every gradient and saved block that is made is used up: no backward is missing
 //   - every loss is taken once; state that a policy plans for itself is used
 #pragma once
@@ -67,8 +68,8 @@ class Verifier {
       cell(Space::master, u).open = cell(Space::master, u).carried = true;
       for (int r = 0; r < int(m.regions.size()); ++r)
         cell(region(r), u).open = cell(region(r), u).carried = true;
-      // Outside training the copy of the weights is the one that the last step left.
-      if (!purpose.training && m.keeps_weights) cell(Space::weights, u).open = true;
+      // A copy of the weights that is kept is the one that the step before left.
+      if (m.keeps_weights) cell(Space::weights, u).open = cell(Space::weights, u).carried = true;
     }
     walk(program, [&](int t, int now) {
       iteration = now;
@@ -223,6 +224,9 @@ class Verifier {
     for (int g : model.order) {
       demand(groups[g].updated == 1, "a group is not updated");
       demand(!cell(Space::gradient, g).open, "a gradient is made and not used up");
+      demand(model.weights == Space::master || !model.keeps_weights ||
+                 cell(Space::weights, g).version == cell(Space::master, g).version,
+             "the copy of weights is left stale");
     }
     for (int used : used_regions) demand(used > 0, "a policy's state is planned and never used");
   }

@@ -7,6 +7,7 @@
 
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
+#include "sinter/kernels/bfloat16.hpp"
 
 namespace sinter {
 
@@ -81,6 +82,9 @@ void copy_values(const float* from, std::byte* to, std::int64_t count, Element e
     std::memcpy(to, from, std::size_t(count) * sizeof(float));
   } else if (element == Element::f64) {
     std::copy_n(from, count, reinterpret_cast<double*>(to));
+  } else if (element == Element::bf16) {
+    auto* narrow = reinterpret_cast<BFloat16*>(to);
+    for (std::int64_t i = 0; i < count; ++i) narrow[i] = BFloat16(from[i]);
   } else {
     throw Error("Sinter: there is no upload of numbers in this element type.");
   }

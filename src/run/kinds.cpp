@@ -7,6 +7,7 @@
 #include "sinter/kernels/norm.hpp"
 #include "sinter/parallel/communicator.hpp"
 #include "sinter/plan_view.hpp"
+#include "sinter/precision/cast.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter::executes {
@@ -20,6 +21,13 @@ void calls(Machine&, const Bound& bound) {
 }
 
 void loss(Machine& machine, const Bound& bound) { machine.take_loss(bound); }
+
+void cast(Machine& machine, const Bound& bound) {
+  if (!machine.norm().finite) return;  // nothing was updated
+  const Instruction& i = *bound.instruction;
+  for (bool decayed : {true, false})
+    machine.cast_weights(machine.flat_range(i.what, i.count, decayed));
+}
 
 }  // namespace sinter::executes
 

@@ -9,6 +9,7 @@
 #include "binder.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
+#include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/parallel/communicator.hpp"
 
@@ -154,6 +155,18 @@ void Machine::take_loss(const Bound& bound) {
                    ? kernel::sum(stream_, static_cast<const double*>(bound.value), rows)
                    : kernel::sum(stream_, static_cast<const float*>(bound.value), rows);
 }
+
+void Machine::cast_weights(FlatRange range) {
+  const Model& m = plan_.model;
+  if (m.weights == Space::master || range.size == 0) return;
+  if (m.sizes.element[int(Type::master)] != Element::f32 ||
+      m.sizes.element[int(Type::compute)] != Element::bf16)
+    throw Error("Sinter: there is no cast between these types of weights.");
+  kernel::cast(stream_, flat<float>(Space::master) + range.first,
+               flat<BFloat16>(Space::weights) + range.first, range.size);
+}
+
+void Machine::masters_changed() { cast_weights({0, plan_.model.elements()}); }
 
 const void* Machine::result(int k, int& rows, int& columns) const {
   const Local& local = plan_.predicting.local(plan_.predicting.results[k]);

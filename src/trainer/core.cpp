@@ -5,6 +5,7 @@
 #include "../run/batch_check.hpp"
 #include "rank_threads.hpp"
 #include "sinter/error.hpp"
+#include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/parallel/communicator.hpp"
 
@@ -144,13 +145,18 @@ Prediction TrainerCore::predict(const HostBatch& batch) {
     int rows = 0;
     const void* values = machines_[0]->result(0, rows, prediction.columns);
     std::int64_t size = std::int64_t(rows) * prediction.columns;
-    bool wide = plan().predicting.sizes.element[int(Type::compute)] == Element::f64;
-    if (wide) {
-      auto* from = static_cast<const double*>(values);
+    auto append = [&]<class T>(const T* from) {
       prediction.values.insert(prediction.values.end(), from, from + size);
-    } else {
-      auto* from = static_cast<const float*>(values);
-      prediction.values.insert(prediction.values.end(), from, from + size);
+    };
+    switch (plan().predicting.sizes.element[int(Type::compute)]) {
+      case Element::f64:
+        append(static_cast<const double*>(values));
+        break;
+      case Element::bf16:
+        append(static_cast<const BFloat16*>(values));
+        break;
+      default:
+        append(static_cast<const float*>(values));
     }
     prediction.rows += rows;
   }

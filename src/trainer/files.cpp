@@ -101,6 +101,7 @@ void TrainerCore::set_steps(std::int64_t steps) {
     machine->set_updates(steps);
     if (machine != machines_[0])
       std::copy_n(machines_[0]->arena().begin(), persistent, machine->arena().begin());
+    machine->masters_changed();
   }
 }
 

@@ -84,6 +84,7 @@ void TrainerCore::initialise() {
     with_element(plan().model, Space::master, [&](auto element) {
       auto* flat = machine->template flat<decltype(element)>(Space::master);
       for (const Parameter& p : parameters_) fill(flat + p.offset, p, settings_.seed);
+      machine->masters_changed();
     });
 }
 
@@ -127,6 +128,7 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
     with_element(plan().model, Space::master, [&](auto element) {
       auto* to = machine->template flat<decltype(element)>(Space::master) + p.offset;
       std::copy(values.begin(), values.end(), to);
+      machine->masters_changed();
     });
 }
 

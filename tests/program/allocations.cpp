@@ -190,6 +190,7 @@ TEST_CASE("a step, and an evaluation") {
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>>>("GPT-2, fp32", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 4}>, Fp64,
             Checkpoint<{.policy = full}>>>("GPT-2, fp64, units recomputed", batches);
+  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Bf16>>("GPT-2, bf16", batches);
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>>>(
       "perceptron", {numbers(8, 3, 2), numbers(8, 3, 2, 1)});
 }

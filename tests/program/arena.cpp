@@ -218,6 +218,12 @@ TEST_CASE("GPT-2, fp64, units recomputed, reduced in buckets") {
 TEST_CASE("units with two outputs, cheap layers recomputed") {
   test<Made<Letters, Fused, TwoTimesTwo, Checkpoint<{.policy = selective}>>>(letters(all_full));
 }
+TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16>>(letters(all_full));
+}
+TEST_CASE("units with two outputs, bf16, the copy made by a cast") {
+  test<Made<Letters, Fused, TwoTimesTwo, Bf16, PlainDescent>>(letters(all_full));
+}
 TEST_CASE("perceptron, SGD with momentum") {
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>,
             Sgd<{.momentum = 0.9}>>>(numbers(8, 3, 2));

@@ -4,6 +4,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan.hpp"
+#include "sinter/precision/bf16.hpp"
 
 namespace sinter::testing {
 
@@ -60,6 +61,22 @@ struct Fused {
     auto embedded = g.unit("embed", FusedEmbed<W>{}, g.tokens());
     auto [sum, normed] = g.repeat(3, "h", FusedBlock<W>{}, embedded);
     g.result(g.tied_unit("head", std::get<0>(embedded), FusedLogits<W>{}, sum, normed));
+  }
+};
+
+struct PlainDescentOptions {
+  double lr = 0.1;
+};
+/// An optimizer that leaves the copy of the weights to a cast.
+struct PlainDescent {
+  using slot = slot::optimizer;
+  using Options = PlainDescentOptions;
+  static constexpr Options options{};
+  static constexpr std::array<Region, 0> regions{};
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  static void update(const Options&, const auto& s) {
+    for (std::int64_t k = 0; k < s.size; ++k)
+      s.master[k] -= float(s.learning_rate * s.gradient_scale) * s.gradient[k];
   }
 };
 

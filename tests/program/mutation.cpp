@@ -175,6 +175,13 @@ TEST_CASE("data-parallel programs") {
   test<Fused, TwoEach, Buckets, Selective>("units with two outputs, Ddp, selective", {5, 3, 6, 2});
 }
 
+TEST_CASE("programs with a copy of the weights") {
+  test<Gpt2<tiny>, Thrice, Bf16>("GPT-2, Bf16, three micro-batches", {5, 3, 6});
+  test<Fused, Thrice, Bf16, Full, PlainDescent>("units with two outputs, Bf16, cast, full",
+                                                {5, 3, 6});
+  test<Gpt2<tiny>, TwoEach, Buckets, Bf16>("GPT-2, Ddp, Bf16", {5, 3, 6, 2});
+}
+
 TEST_CASE("a program without ids") {
   using Small = Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>;
   Subject<Made<Small, Batch<{.global = 8, .micro = 4}>, Sgd<{.momentum = 0.9}>>>(numbers(8, 3, 2))

@@ -146,6 +146,7 @@ class Ranks {
     } else {
       fill(m.flat<float>(Space::master));
     }
+    m.masters_changed();
   }
 };
 

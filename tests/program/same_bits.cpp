@@ -109,6 +109,7 @@ TEST_CASE("units recomputed") {
   same<Gpt<Once>, Gpt<Once, Full>>();
   same<Gpt<Thrice, Fp64>, Gpt<Thrice, Fp64, Full>>();
   same<Two<Thrice>, Two<Thrice, Full>>();
+  same<Two<Thrice, Bf16>, Two<Thrice, Bf16, Full>>();
 }
 TEST_CASE("cheap layers recomputed") {
   same<Gpt<Once>, Gpt<Once, Selective>>();
@@ -124,6 +125,18 @@ TEST_CASE("a third party's policy") {
 }
 TEST_CASE("buckets of one rank") {
   same<Gpt<Thrice>, Gpt<Thrice, Ddp<{.bucket_bytes = 500, .ranks = 1}>, Full>>();
+}
+
+/// The copy that an optimizer makes is that of a cast.
+struct Descent : PlainDescent {
+  static constexpr bool casts = true;
+  static void update(const Options& o, const auto& s) {
+    PlainDescent::update(o, s);
+    for (std::int64_t k = 0; s.copy && k < s.size; ++k) s.copy[k] = BFloat16(s.master[k]);
+  }
+};
+TEST_CASE("the copy of the weights made by the optimizer") {
+  same<Gpt<Thrice, Bf16, PlainDescent>, Gpt<Thrice, Bf16, Descent>>();
 }
 
 TEST_CASE("the peak is the planned one") {

@@ -195,24 +195,24 @@ TEST_CASE("transfers out") {
          "a transfer passes from one micro-batch to the next");
 }
 
-/// The same model, layers reading a copy of the weights that must be made in each step.
 TEST_CASE("copies of weights") {
-  Model model = Plan<Plain>::model;
-  model.weights = Space::weights;
-  Program p = shipped<Plain>();
-  const Kind& cast = only<Use::write, Space::weights>;
-  expect(model, p, one_rank, "read before written");
-  Program copied = p;
-  for (short g : model.order) copied = with(copied, 0, {&cast, g});
-  CHECK(verify(model, copied, one_rank).fine());
-  expect(model,
-         with(copied, int(copied.size()), {&only<Use::read, Space::weights>, model.order[0]}),
-         one_rank, "these weights are stale");
-  Program first = p;
-  for (short g : model.order) first = with(first, 1, {&cast, g, 1, When::first});
-  CHECK(verify(model, first, one_rank).fine());
+  using Copying = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Bf16, PlainDescent>;
+  Model model = Plan<Copying>::model;
+  Program p = shipped<Copying>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int made = find(p, cast);
+  expect(model, without(p, made), one_rank, "the copy of weights is left stale");
+  expect(model, moved(p, made, made - 1), one_rank, "the copy of weights is left stale");
+  expect(model, with(p, made, {&only<Use::read, Space::weights>, model.order[0]}), one_rank,
+         "these weights are stale");
 
-  model.keeps_weights = false;  // fetched for each micro-batch, gone after it
+  model.keeps_weights = false;  // made for each step, or fetched for each micro-batch
+  p = without(p, made);
+  expect(model, p, one_rank, "read before written");
+  const Kind& write = only<Use::write, Space::weights>;
+  Program first = p;
+  for (short g : model.order) first = with(first, 1, {&write, g, 1, When::first});
+  CHECK(verify(model, first, one_rank).fine());
   Program fetched = p;
   for (short g : model.order) {
     fetched = with(fetched, 1, {&only<Use::finish, Space::weights>, g});

@@ -117,7 +117,8 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
       auto out = before;
       if (!add) std::fill(out.begin(), out.end(), T(NAN));
       kernel::attention_backward(s, qkv.data(), y.data(), dy.data(), log_sum.data(), out.data(),
-                                 add, starts.data(), sequences, heads, width, causal, dropout);
+                                 add, starts.data(), sequences, heads, width, causal,
+                                 static_cast<T*>(nullptr), dropout);
       return out;
     });
     auto sum = want.dqkv;

@@ -128,9 +128,9 @@ TEST_CASE_TEMPLATE("layer norm's backward without weights, over its own input", 
   kernel::layer_norm_forward(stream, x.data(), weight.data(), bias.data(), y.data(), mean.data(),
                              inverse.data(), rows, width, eps);
   auto dx = dy;
-  kernel::layer_norm_backward<T, T>(stream, x.data(), weight.data(), mean.data(), inverse.data(),
-                                    dx.data(), nullptr, dx.data(), nullptr, false, false, nullptr,
-                                    nullptr, false, rows, width, nullptr);
+  kernel::layer_norm_backward<T, T, T>(stream, x.data(), weight.data(), mean.data(), inverse.data(),
+                                       dx.data(), nullptr, dx.data(), nullptr, false, false,
+                                       nullptr, nullptr, false, rows, width, nullptr);
   CHECK(error_of(dx, reference(x, weight, bias, dy, rows, width).dx, 4) <= 32);
 }
 

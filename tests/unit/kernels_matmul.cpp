@@ -38,7 +38,7 @@ void check_product(Gemm gemm, kernel::Stream& stream, int m, int n, int k, bool 
   CAPTURE(add);
   Operand<T> a(m, k, ta, 3, 1), b(k, n, tb, 5, 2), c(m, n, false, 2, 3), before = c;
   before.matrix.data = before.data.data();
-  kernel::matmul_by<T>(gemm, stream, a.matrix, b.matrix, {c.data.data(), m, n, n + 2}, add);
+  kernel::matmul_by<T, T>(gemm, stream, a.matrix, b.matrix, {c.data.data(), m, n, n + 2}, add);
   double worst = 0;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
@@ -82,8 +82,8 @@ TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T
             Operand<T> a(m, 300, ta, 3, 1), b(300, n, tb, 5, 2);
             same_on_all_threads([&](kernel::Stream& stream) {
               std::vector<T> c(m * n, 1);
-              kernel::matmul_by<T>(Gemm::tiles, stream, a.matrix, b.matrix,
-                                   kernel::dense(c.data(), m, n), true);
+              kernel::matmul_by<T, T>(Gemm::tiles, stream, a.matrix, b.matrix,
+                                      kernel::dense(c.data(), m, n), true);
               return c;
             });
           }

@@ -8,6 +8,9 @@ using kernel::AdamWStep;
 using kernel::SgdStep;
 using kernel::Stream;
 
+template <class T>
+constexpr T* none = nullptr;
+
 TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, double) {
   on_every_instruction_set([] {
     for (std::int64_t n : {0, 1, 3, 17, 1000, 40001})
@@ -23,7 +26,7 @@ TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, 
             const auto g = normal_values<T>(n, 10 + t, 0.01);
             AdamWStep step{
                 0.01, beta1, 0.999, 1e-8, 0.1, 0.7, 1 - std::pow(beta1, t), 1 - std::pow(0.999, t)};
-            kernel::adamw(s, master.data(), g.data(), m.data(), v.data(), n, step);
+            kernel::adamw(s, master.data(), g.data(), m.data(), v.data(), none<T>, n, step);
           }
           return master;
         });
@@ -60,8 +63,8 @@ TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) 
             std::vector<T> buffer(n, T(NAN));  // the first step must not read it
             for (int t = 1; t <= 4; ++t) {
               const auto g = normal_values<T>(n, 10 + t);
-              kernel::sgd(s, master.data(), g.data(), momentum ? buffer.data() : nullptr, n,
-                          SgdStep{0.1, momentum, decay, 0.5, t == 1});
+              kernel::sgd(s, master.data(), g.data(), momentum ? buffer.data() : nullptr, none<T>,
+                          n, SgdStep{0.1, momentum, decay, 0.5, t == 1});
             }
             return master;
           });
@@ -82,7 +85,7 @@ TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) 
 TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, float, double) {
   Stream stream(1);
   std::vector<T> p(20, 1), g(20, T(NAN)), m(20, 0), v(20, 0);
-  kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), 20,
+  kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), none<T>, 20,
                 {0.01, 0.9, 0.999, 1e-8, 0.1, 1, 0.1, 0.001});
   for (T value : p) CHECK(std::isnan(value));
 }

@@ -1,7 +1,8 @@
-// Activation functions.
+// Activation functions. T: float, double or BFloat16.
 #pragma once
 #include <cstdint>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {

@@ -1,9 +1,12 @@
 // Causal self-attention, blocked, so that the rows × rows probabilities are never stored (Dao 2023,
-// FlashAttention-2). T: elements, S: statistics; (float, float) and (double, double). The same bits
+// FlashAttention-2). T: elements, S: statistics; (float, float), (double, double) and
+// (BFloat16, float). The same bits
 // for every number of threads.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
+#include "bfloat16.hpp"
 #include "dropout.hpp"
 #include "stream.hpp"
 
@@ -23,11 +26,17 @@ template <class T, class S>
 void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std::int32_t* starts,
                        int sequences, int heads, int width, bool causal, Dropout dropout = {});
 
+/// Elements of S that attention_backward needs as scratch.
+template <class T>
+constexpr std::int64_t attention_scratch(std::int64_t rows, int width) {
+  return std::is_same_v<T, Wide<T>> ? 0 : 2 * rows * width;
+}
+
 /// dqkv = gradient of qkv, or += with `add`.   y and log_sum as the forward pass left them, dy:
-/// rows × width, dqkv: rows × 3 width.
+/// rows × width, dqkv: rows × 3 width, scratch: attention_scratch<T>(rows, width) elements.
 template <class T, class S>
 void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, const S* log_sum,
                         T* dqkv, bool add, const std::int32_t* starts, int sequences, int heads,
-                        int width, bool causal, Dropout dropout = {});
+                        int width, bool causal, S* scratch, Dropout dropout = {});
 
 }  // namespace sinter::kernel

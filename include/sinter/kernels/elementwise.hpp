@@ -3,13 +3,14 @@
 #pragma once
 #include <cstdint>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
 
 /// y[i] = value.
 template <class T>
-void fill(Stream& stream, T* y, T value, std::int64_t n);
+void fill(Stream& stream, T* y, Wide<T> value, std::int64_t n);
 
 /// y[i] = x[i].
 template <class T>
@@ -21,13 +22,14 @@ void add(Stream& stream, const T* a, const T* b, T* y, std::int64_t n);
 
 /// y[i] = factor x[i].
 template <class T>
-void scale(Stream& stream, const T* x, T factor, T* y, std::int64_t n);
+void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n);
 
 /// y[i] += a[i].
 template <class T>
 void accumulate(Stream& stream, const T* a, T* y, std::int64_t n);
 
-/// y[i] = x[i] in another type, rounded to nearest. Between float and double, either way.
+/// y[i] = x[i] in another type, rounded to nearest. Between float and double or BFloat16, either
+/// way.
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n);
 
@@ -42,6 +44,6 @@ void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, in
 /// sum[c] = Σ_r x[r][c], or sum[c] += … with `add`.   x: rows × columns. The same bits for every
 /// number of threads; error ≤ 2 √rows ulp of Σ|x| (sums of 64 rows are summed).
 template <class T>
-void column_sum(Stream& stream, const T* x, T* sum, int rows, int columns, bool add);
+void column_sum(Stream& stream, const T* x, Wide<T>* sum, int rows, int columns, bool add);
 
 }  // namespace sinter::kernel

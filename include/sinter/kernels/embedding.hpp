@@ -1,7 +1,9 @@
-// Rows of a table: tokens and positions. The same bits for every number of threads.
+// Rows of a table: tokens and positions. T: float, double or BFloat16, with gradients in Wide<T>.
+// The same bits for every number of threads.
 #pragma once
 #include <cstdint>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -14,8 +16,8 @@ void embedding_forward(Stream& stream, const std::int32_t* ids, const T* table, 
 /// dtable[v] = Σ_{r: ids[r] = v} dy[r], or += with `add`.   dy: rows × width, dtable: vocabulary ×
 /// width. Summed in the order of the rows.
 template <class T>
-void embedding_backward(Stream& stream, const std::int32_t* ids, const T* dy, T* dtable, int rows,
-                        int vocabulary, int width, bool add);
+void embedding_backward(Stream& stream, const std::int32_t* ids, const T* dy, Wide<T>* dtable,
+                        int rows, int vocabulary, int width, bool add);
 
 /// y[r] = x[r] + table[position of r in its sequence].   Sequence s is rows [starts[s], starts[s +
 /// 1]); x, y: starts[sequences] × width, may be the same; no sequence is longer than the table.
@@ -27,6 +29,6 @@ void position_forward(Stream& stream, const T* x, const T* table, const std::int
 /// dtable: positions × width.
 template <class T>
 void position_backward(Stream& stream, const T* dy, const std::int32_t* starts, int sequences,
-                       T* dtable, int positions, int width, bool add);
+                       Wide<T>* dtable, int positions, int width, bool add);
 
 }  // namespace sinter::kernel

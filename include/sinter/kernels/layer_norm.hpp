@@ -1,9 +1,10 @@
-// Layer normalization (Ba, Kiros & Hinton 2016). T: elements, S: statistics; (float, float) and
-// (double, double). Each row's mean and variance are taken in two passes. The same bits for every
-// number of threads.
+// Layer normalization (Ba, Kiros & Hinton 2016). T: elements, S: statistics, G: gradients of weight
+// and bias; all float, all double, or BFloat16 with float for S and G. Each row's mean and variance
+// are taken in two passes. The same bits for every number of threads.
 #pragma once
 #include <cstdint>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -29,10 +30,10 @@ constexpr std::int64_t layer_norm_scratch(int width) { return std::int64_t{2} * 
 ///   dweight = Σ_r dy (x - mean) inverse, dbias = Σ_r dy   (+= with add_weights); null: none
 /// x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in. scratch:
 /// layer_norm_scratch(width) elements, not needed if dweight and dbias are null.
-template <class T, class S>
+template <class T, class S, class G>
 void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* mean,
                          const S* inverse, const T* dy, const T* dh_in, T* dx, T* dx2, bool add_dx,
-                         bool add_dx2, T* dweight, T* dbias, bool add_weights, int rows, int width,
+                         bool add_dx2, G* dweight, G* dbias, bool add_weights, int rows, int width,
                          S* scratch);
 
 }  // namespace sinter::kernel

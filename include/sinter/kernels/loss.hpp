@@ -1,8 +1,10 @@
-// Losses with their gradients. T: elements, S: losses; (float, float) and (double, double). A loss
+// Losses with their gradients. T: elements, S: losses and logits, G: gradients of weights;
+// all float, all double, or BFloat16 with float for S and G. A loss
 // is given for each row; their sum and what it is divided by are the caller's.
 #pragma once
 #include <cstdint>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -10,19 +12,19 @@ namespace sinter::kernel {
 /// losses[r] = -log softmax(logits[r])[targets[r]] in nats, 0 where targets[r] < 0 (ignored).
 /// dlogits = weight (softmax - onehot), 0 in ignored rows; += with `add`; may be `logits`; null:
 /// none. logits, dlogits: rows × vocabulary.
-template <class T, class S>
-void cross_entropy(Stream& stream, const T* logits, const std::int32_t* targets, S* losses,
-                   T* dlogits, double weight, int rows, int vocabulary, bool add);
+template <class S>
+void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
+                   S* dlogits, double weight, int rows, int vocabulary, bool add);
 
 /// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that all logits never exist.
 /// x: rows × width, table: vocabulary × width, targets and losses as above.
 ///   dx     = weight dloss/dx      (+= with add_dx); null: none
 ///   dtable = weight dloss/dtable  (+= with add_dtable); null: none
 /// scratch: chunk_rows × vocabulary elements. One pass: the loss and its gradients together.
-template <class T, class S>
+template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
-                          S* losses, T* dx, bool add_dx, T* dtable, bool add_dtable, double weight,
-                          T* scratch, int rows, int width, int vocabulary, int chunk_rows);
+                          S* losses, T* dx, bool add_dx, G* dtable, bool add_dtable, double weight,
+                          S* scratch, int rows, int width, int vocabulary, int chunk_rows);
 
 /// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), += with `add`; may be x;
 /// null: none. x, target, dx: rows × width.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -36,12 +37,17 @@ constexpr Matrix<T> transposed(T* data, int rows, int columns) {
 }
 
 /// c = op(a) op(b), or c += op(a) op(b) with `add`. c must not be marked transposed, nor overlap a
-/// or b. T: float or double. The same bits at every call with the same shapes and number of threads
-/// on one kind of processor. (With other numbers of threads too where our own tiles run, which is
-/// wherever they are faster than the vendor's library; that one promises nothing of the sort.)
-template <class T>
-void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
-            std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add);
+/// or b. T, of a and b: float, double or BFloat16; C, of c: T or Wide<T>. Sums are taken in
+/// Wide<T>. The same bits at every call with the same shapes and number of threads on one kind of
+/// processor. (With other numbers of threads too where our own tiles run, which is wherever they
+/// are faster than the vendor's library; that one promises nothing of the sort.)
+template <class T, class C>
+void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
+
+template <class A, class B, class C>
+void matmul(Stream& stream, Matrix<A> a, Matrix<B> b, Matrix<C> c, bool add) {
+  matmul_into<std::remove_const_t<A>, C>(stream, a, b, c, add);
+}
 
 /// Floating-point operations per second of fp32 matmul at a size where it runs at full speed,
 /// measured on the stream's threads in at most about `seconds`.

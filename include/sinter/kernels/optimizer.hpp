@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "bfloat16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -15,10 +16,11 @@ struct AdamWStep {
 
 /// AdamW (Loshchilov & Hutter 2019) as torch.optim.AdamW does it:
 /// p *= 1 - lr weight_decay; m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g²;
-/// p -= lr / correction1 · m / (√v / √correction2 + eps).   All arrays: n elements.
+/// p -= lr / correction1 · m / (√v / √correction2 + eps); copy = p, rounded.   All arrays: n
+/// elements. copy: may be null. T: float, double or BFloat16.
 template <class T>
-void adamw(Stream& stream, T* master, const T* gradient, T* mean, T* square, std::int64_t n,
-           const AdamWStep& step);
+void adamw(Stream& stream, Wide<T>* master, const Wide<T>* gradient, Wide<T>* mean, Wide<T>* square,
+           T* copy, std::int64_t n, const AdamWStep& step);
 
 struct SgdStep {
   double lr, momentum, weight_decay;
@@ -27,9 +29,9 @@ struct SgdStep {
 };
 
 /// torch.optim.SGD: g += weight_decay p; b = momentum b + g (first step: b = g); p -= lr b.
-/// momentum: n elements, null where step.momentum is 0 (then p -= lr g).
+/// momentum: n elements, null where step.momentum is 0 (then p -= lr g). copy, T: as above.
 template <class T>
-void sgd(Stream& stream, T* master, const T* gradient, T* momentum, std::int64_t n,
-         const SgdStep& step);
+void sgd(Stream& stream, Wide<T>* master, const Wide<T>* gradient, Wide<T>* momentum, T* copy,
+         std::int64_t n, const SgdStep& step);
 
 }  // namespace sinter::kernel

@@ -21,6 +21,10 @@ struct CausalSelfAttention {
   static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
   /// Two matmuls over half of context × context.
   static constexpr std::int64_t flops(std::int64_t context) { return 2 * context * W; }
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    return kernel::attention_scratch<typename P::compute>(rows, W);
+  }
 
   static void forward(auto& c) {
     const Sequences& s = c.sequences();
@@ -33,7 +37,7 @@ struct CausalSelfAttention {
     if (!dx) return;
     kernel::attention_backward(c.stream(), c.saved.qkv.data, c.saved.y.data, c.dy().data,
                                c.saved.log_sum.data, dx.data, dx.add, s.starts, s.count, Heads, W,
-                               true, c.dropout(Dropout));
+                               true, c.scratch(), c.dropout(Dropout));
   }
 };
 

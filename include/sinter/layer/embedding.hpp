@@ -49,7 +49,8 @@ struct AddPosition {
   }
   static void backward(auto& c) {
     const Sequences& s = c.sequences();
-    auto dy = c.dy(), dx = c.dx(), dw = c.gradients.weight;
+    auto dy = c.dy(), dx = c.dx();
+    auto dw = c.gradients.weight;
     kernel::position_backward(c.stream(), dy.data, s.starts, s.count, dw.data, Positions, W,
                               dw.add);
     if (!dx) return;

@@ -34,12 +34,12 @@ struct LinearCrossEntropy {
   }
 
   static void forward(auto& c) {
-    using T = typename std::remove_reference_t<decltype(c)>::compute;
     auto x = c.x();
+    decltype(x) no_dx;
+    decltype(c.gradients.weight) no_dw;
     kernel::linear_cross_entropy(c.stream(), x.data, c.weights.weight.data, c.ids(1).data,
-                                 c.y().data, static_cast<T*>(nullptr), false,
-                                 static_cast<T*>(nullptr), false, 0.0, c.scratch(), x.rows, W,
-                                 Vocabulary, chunk(x.rows));
+                                 c.y().data, no_dx.data, false, no_dw.data, false, 0.0, c.scratch(),
+                                 x.rows, W, Vocabulary, chunk(x.rows));
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dx = c.dx();

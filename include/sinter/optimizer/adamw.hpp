@@ -20,6 +20,7 @@ struct AdamW {
   static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
                                                               "weight_decay"};
   static constexpr std::array regions{Region{"exp_avg"}, Region{"exp_avg_sq"}};
+  static constexpr bool casts = true;
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
@@ -32,7 +33,7 @@ struct AdamW {
     step.gradient_scale = s.gradient_scale;
     step.correction1 = 1 - std::pow(o.beta1, double(s.step));
     step.correction2 = 1 - std::pow(o.beta2, double(s.step));
-    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.size, step);
+    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size, step);
   }
 };
 

@@ -23,6 +23,7 @@ struct Sgd {
       return std::array<Region, 0>{};
     }
   }();
+  static constexpr bool casts = true;
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
@@ -32,7 +33,7 @@ struct Sgd {
     step.weight_decay = s.decayed ? o.weight_decay : 0;
     step.gradient_scale = s.gradient_scale;
     step.first = s.step == 1;
-    kernel::sgd(s.stream, s.master, s.gradient, s.state[0], s.size, step);
+    kernel::sgd(s.stream, s.master, s.gradient, s.state[0], s.copy, s.size, step);
   }
 };
 

@@ -100,6 +100,10 @@ class Machine {
   Norm measure_norm();
   void take_loss(const Bound&);
   void load_micro_batch();
+  /// Makes a part of the copy of the weights from the master weights, if there is a copy.
+  void cast_weights(FlatRange range);
+  /// Whoever changes master weights other than by a step says so: the copy is made anew.
+  void masters_changed();
 
   /// Where a flat buffer begins. space: master, weights, gradient or a region.
   template <class T>

@@ -126,24 +126,23 @@ struct Relu {
 
 template <class F, class T>
 void forward_range(const T* x, T* y, std::int64_t n) {
-  for_each<T>(n, [=](auto d, std::int64_t i)
-                     HWY_ATTR { hn::StoreU(F::value(d, hn::LoadU(d, x + i)), d, y + i); });
+  for_each<T>(
+      n, [=](auto d, std::int64_t i) HWY_ATTR { store(F::value(d, load(d, x + i)), d, y + i); });
 }
 
 template <class F, class T>
 void backward_range(const T* x, const T* dy, T* dx, std::int64_t n, bool add) {
   for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-    auto slope = F::slope(d, hn::LoadU(d, x + i));
-    put(d, hn::Mul(slope, hn::LoadU(d, dy + i)), dx + i, add);
+    auto slope = F::slope(d, load(d, x + i));
+    put(d, hn::Mul(slope, load(d, dy + i)), dx + i, add);
   });
 }
 
 template <class F, class T>
 void bias_forward_range(T* x, const T* bias, T* y, std::int64_t n) {
   for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-    auto sum = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, bias + i));
-    hn::StoreU(sum, d, x + i);
-    hn::StoreU(F::value(d, sum), d, y + i);
+    put(d, load(d, bias + i), x + i, true);
+    store(F::value(d, load(d, x + i)), d, y + i);
   });
 }
 
@@ -189,6 +188,9 @@ ActivationTable<float> table_f32() {
 ActivationTable<double> table_f64() {
   return {forward<double>, backward<double>, bias_forward<double>};
 }
+ActivationTable<BFloat16> table_bf16() {
+  return {forward<BFloat16>, backward<BFloat16>, bias_forward<BFloat16>};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -198,7 +200,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH(ActivationTable)
+SINTER_DISPATCH_BF16(ActivationTable)
 }  // namespace
 
 template <class T>
@@ -234,6 +236,7 @@ void bias_activation_forward(Stream& stream, Activation f, T* x, const T* bias, 
   template void bias_activation_forward(Stream&, Activation, T*, const T*, T*, int, int);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(double)
+SINTER_INSTANTIATE(BFloat16)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -66,7 +66,8 @@ struct Strip {
   int first, count, keys;
   bool causal;
 
-  Strip(const Attention<T>& a, Head h, int first_query)
+  template <class E>
+  Strip(const Attention<E>& a, Head h, int first_query)
       : first(first_query),
         count(std::min(strip<T>, h.length - first_query)),
         keys(a.causal ? first_query + count : h.length),
@@ -112,6 +113,28 @@ HWY_INLINE void sum_over_keys(int both, int n, Strided<T> rows, const T* p, int 
     multiply<Into::add, 1>(d, depth, rows.from(0, both), p + both * strip<T> + half, strip<T>,
                            n - both, c + half, strip<T>);
 }
+
+/// Rows of keys or values in the type in which kernels compute: as they lie, or widened into `to`.
+template <class T>
+struct WideRows {
+  const Wide<T>* data;
+  std::int64_t row;
+
+  HWY_INLINE WideRows(const T* from, std::int64_t from_row, int rows, int depth, Wide<T>* to) {
+    if constexpr (std::is_same_v<T, Wide<T>>) {
+      data = from, row = from_row;
+    } else {
+      for (int i = 0; i < rows; ++i)
+        for_each<T>(depth,
+                    [=, from = from + i * from_row, to = to + i * depth](auto d, std::int64_t j)
+                        HWY_ATTR { store(load(d, from + j), d, to + j); });
+      data = to, row = depth;
+    }
+  }
+};
+/// Room for a block of them; none where they are not widened.
+template <class T>
+constexpr int wide_rows = std::is_same_v<T, Wide<T>> ? 1 : key_block * most_head_width;
 
 /// Asks for `rows` rows of `columns` elements that are needed soon: a head's columns are too far
 /// apart for the hardware to foresee them.

@@ -77,12 +77,13 @@ struct BackwardStrip {
   T *queries, *slopes, *dqueries, *query_rows, *slope_rows;
   HWY_ALIGN T memory[5 * (most_head_width + hn::MaxLanes(Tag<T>())) * strip<T>];
 
-  void load(const Attention<T>& a, Head h, const Strip<T>& s, int padded) {
+  template <class E>
+  void load(const Attention<E>& a, Head h, const Strip<T>& s, int padded) {
     const int depth = a.depth();
     const std::int64_t row = 3 * std::int64_t(a.width), at = h.start + s.first;
-    const T* q = a.qkv + at * row + h.head * depth;
-    const T* dy = a.dy + at * a.width + h.head * depth;
-    const T* y = a.y + at * a.width + h.head * depth;
+    const E* q = a.qkv + at * row + h.head * depth;
+    const E* dy = a.dy + at * a.width + h.head * depth;
+    const E* y = a.y + at * a.width + h.head * depth;
     T** parts[] = {&queries, &slopes, &dqueries, &query_rows, &slope_rows};
     T* next = memory;
     for (T** part : parts) *part = next, next += std::int64_t(padded) * strip<T>;
@@ -100,17 +101,18 @@ struct BackwardStrip {
   }
 
   /// Copies a row of q (times scale) and of dy, padded with zeros. Returns dy · y.
-  static T load_row(const T* q, const T* dy, const T* y, T scale, T* to_q, T* to_dy, int depth,
+  template <class E>
+  static T load_row(const E* q, const E* dy, const E* y, T scale, T* to_q, T* to_dy, int depth,
                     int padded) {
     const Tag<T> d;
     const int lanes = int(hn::Lanes(d));
     auto dot = hn::Zero(d);
     int j = 0;
     for (; j + lanes <= depth; j += lanes) {
-      auto slope = hn::LoadU(d, dy + j);
-      dot = hn::MulAdd(slope, hn::LoadU(d, y + j), dot);
+      auto slope = HWY_NAMESPACE::load(d, dy + j);
+      dot = hn::MulAdd(slope, HWY_NAMESPACE::load(d, y + j), dot);
       hn::Store(slope, d, to_dy + j);
-      hn::Store(hn::Mul(hn::LoadU(d, q + j), hn::Set(d, scale)), d, to_q + j);
+      hn::Store(hn::Mul(HWY_NAMESPACE::load(d, q + j), hn::Set(d, scale)), d, to_q + j);
     }
     T sum = reduce_sum(d, dot);
     for (; j < depth; ++j) sum += dy[j] * y[j], to_dy[j] = dy[j], to_q[j] = scale * q[j];
@@ -146,8 +148,8 @@ struct BackwardStrip {
 };
 
 /// What the next strip reads and writes: of this head, or else of the next one.
-template <class T>
-HWY_INLINE void prefetch_next(const Attention<T>& a, Head h, const Strip<T>& s) {
+template <class E, class T>
+HWY_INLINE void prefetch_next(const Attention<E>& a, Head h, const Strip<T>& s) {
   const int depth = a.depth();
   std::int64_t at = h.start + s.first + s.count;
   int head = h.head;
@@ -164,17 +166,49 @@ HWY_INLINE void prefetch_next(const Attention<T>& a, Head h, const Strip<T>& s) 
   prefetch(a.dy + at * a.width + head * depth, a.width, rows, depth);
 }
 
-template <bool Dropped, class T>
-void backward_head(const Attention<T>& a, Head h) {
+/// Where the gradients of a head's keys and values are summed: in dqkv, or beside it where its
+/// elements are narrow.
+template <class E, class T = Wide<E>>
+struct KeySums {
+  static constexpr bool beside = !std::is_same_v<E, T>;
+  T *dk, *dv;
+  std::int64_t row;
+
+  KeySums(const Attention<E>& a, Head h) {
+    if constexpr (beside) {
+      row = 2 * std::int64_t(a.width);
+      dk = a.sums + h.start * row + h.head * a.depth();
+    } else {
+      row = 3 * std::int64_t(a.width);
+      dk = a.dqkv + h.start * row + a.width + h.head * a.depth();
+    }
+    dv = dk + a.width;
+  }
+  void put_into(const Attention<E>& a, Head h) const {
+    if constexpr (!beside) return;
+    E* to = a.dqkv + h.start * 3 * a.width + a.width + h.head * a.depth();
+    for (std::int64_t i = 0; i < h.length; ++i)
+      for (int part = 0; part < 2; ++part)
+        for_each<E>(a.depth(),
+                    [from = dk + i * row + part * a.width, to = to + (3 * i + part) * a.width,
+                     add = a.add](auto d, std::int64_t j)
+                        HWY_ATTR { put(d, HWY_NAMESPACE::load(d, from + j), to + j, add); });
+  }
+};
+
+template <bool Dropped, class E, class T = Wide<E>>
+void backward_head(const Attention<E>& a, Head h) {
   const int lanes = int(hn::Lanes(Tag<T>())), depth = a.depth();
   const int padded = (depth + lanes - 1) / lanes * lanes;
   const std::int64_t row = 3 * std::int64_t(a.width), at = h.start * row + h.head * depth;
-  const T *k = a.qkv + at + a.width, *v = k + a.width;
-  T *dq = a.dqkv + at, *dk = dq + a.width, *dv = dk + a.width;
+  const E *k = a.qkv + at + a.width, *v = k + a.width;
+  E* dq = a.dqkv + at;
+  const KeySums<E> sums(a, h);
 
   BackwardStrip<T> b;
   StripMask<T> mask;
-  int open = a.add ? h.length : 0;  // keys whose gradients hold something to add to
+  HWY_ALIGN T wide_keys[wide_rows<E>], wide_values[wide_rows<E>];
+  int open = a.add && !sums.beside ? h.length : 0;  // keys whose sums hold something to add to
   for (int first_query = 0; first_query < h.length; first_query += strip<T>) {
     const Strip<T> s(a, h, first_query);
     b.load(a, h, s, padded);
@@ -183,28 +217,32 @@ void backward_head(const Attention<T>& a, Head h) {
     for (int first = 0; first < s.keys; first += key_block) {
       const int n = std::min(key_block, s.keys - first), opened = std::clamp(open - first, 0, n);
       const int both = s.seen_by_both(first, n);
-      const std::int64_t key = first * row;
-      times_queries<T>(both, n, {k + key, row, 1}, b.queries, depth, b.p);
-      times_queries<T>(both, n, {v + key, row, 1}, b.slopes, depth, b.ds);
+      const WideRows<E> keys(k + first * row, row, n, depth, wide_keys);
+      const WideRows<E> values(v + first * row, row, n, depth, wide_values);
+      times_queries<T>(both, n, {keys.data, keys.row, 1}, b.queries, depth, b.p);
+      times_queries<T>(both, n, {values.data, values.row, 1}, b.slopes, depth, b.ds);
       b.template block<Dropped>(first, both, n, s, mask);
-      sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv + key, row, depth);
-      sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk + key, row, depth);
-      const Strided<T> keys{k + key, 1, row};
+      T *dk = sums.dk + first * sums.row, *dv = sums.dv + first * sums.row;
+      sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv, sums.row, depth);
+      sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk, sums.row, depth);
+      const Strided<T> columns{keys.data, 1, keys.row};
       if (first == 0) {
-        sum_over_keys<Into::assign>(both, n, keys, b.ds, depth, b.dqueries);
+        sum_over_keys<Into::assign>(both, n, columns, b.ds, depth, b.dqueries);
       } else {
-        sum_over_keys<Into::add>(both, n, keys, b.ds, depth, b.dqueries);
+        sum_over_keys<Into::add>(both, n, columns, b.ds, depth, b.dqueries);
       }
     }
     open = std::max(open, s.keys);
-    T* to = dq + s.first * row;
+    E* to = dq + s.first * row;
     if (a.add) {
       for (int i = 0; i < s.count; ++i)
-        for (int j = 0; j < depth; ++j) to[i * row + j] += a.scale() * b.dqueries[j * strip<T> + i];
+        for (int j = 0; j < depth; ++j)
+          to[i * row + j] = E(to[i * row + j] + a.scale() * b.dqueries[j * strip<T> + i]);
     } else {
       transpose(b.dqueries, strip<T>, depth, s.count, a.scale(), to, row);
     }
   }
+  sums.put_into(a, h);
 }
 
 template <class T>
@@ -218,6 +256,7 @@ void backward(const Attention<T>& a, Head h) {
 
 AttentionBackwardTable<float> table_f32() { return {backward<float>}; }
 AttentionBackwardTable<double> table_f64() { return {backward<double>}; }
+AttentionBackwardTable<BFloat16> table_bf16() { return {backward<BFloat16>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -227,17 +266,25 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH(AttentionBackwardTable)
+SINTER_DISPATCH_BF16(AttentionBackwardTable)
 }  // namespace
 
 template <class T, class S>
 void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, const S* log_sum,
                         T* dqkv, bool add, const std::int32_t* starts, int sequences, int heads,
-                        int width, bool causal, Dropout dropout) {
+                        int width, bool causal, S* scratch, Dropout dropout) {
   const auto kernel = table<T>();
-  const Attention<T> a{
-      qkv, const_cast<T*>(y), const_cast<S*>(log_sum), heads, width, causal, dropout, dy, dqkv,
-      add};
+  const Attention<T> a{qkv,
+                       const_cast<T*>(y),
+                       const_cast<S*>(log_sum),
+                       heads,
+                       width,
+                       causal,
+                       dropout,
+                       dy,
+                       dqkv,
+                       add,
+                       scratch};
   balance(
       stream, width / heads,
       [&](const auto& visit) {
@@ -250,11 +297,13 @@ void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, c
       [&](Head head, int) { kernel.backward(a, head); });
 }
 
-template void attention_backward(Stream&, const float*, const float*, const float*, const float*,
-                                 float*, bool, const std::int32_t*, int, int, int, bool, Dropout);
-template void attention_backward(Stream&, const double*, const double*, const double*,
-                                 const double*, double*, bool, const std::int32_t*, int, int, int,
-                                 bool, Dropout);
+#define SINTER_INSTANTIATE(T, S)                                                              \
+  template void attention_backward(Stream&, const T*, const T*, const T*, const S*, T*, bool, \
+                                   const std::int32_t*, int, int, int, bool, S*, Dropout);
+SINTER_INSTANTIATE(float, float)
+SINTER_INSTANTIATE(double, double)
+SINTER_INSTANTIATE(BFloat16, float)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

@@ -9,21 +9,23 @@
 
 namespace sinter::kernel {
 
-/// The operands of a call. dy, dqkv and add: backward only.
+/// The operands of a call. dy, dqkv, add and sums: backward only.
 template <class T>
 struct Attention {
   const T* qkv;
   T* y;
-  T* log_sum;
+  Wide<T>* log_sum;
   int heads, width;
   bool causal;
   Dropout dropout;
   const T* dy = nullptr;
   T* dqkv = nullptr;
   bool add = false;
+  Wide<T>* sums =
+      nullptr;  // where T is narrow: rows × 2 width, of the gradients of keys and values
 
   int depth() const { return width / heads; }
-  T scale() const { return T(1 / std::sqrt(double(depth()))); }
+  Wide<T> scale() const { return Wide<T>(1 / std::sqrt(double(depth()))); }
 };
 
 /// One head of one sequence, rows [start, start + length).

@@ -78,20 +78,21 @@ struct Softmax {
   }
 };
 
-template <bool Dropped, class T>
-void forward_strip(const Attention<T>& a, Head h, int first_query) {
+template <bool Dropped, class E, class T = Wide<E>>
+void forward_strip(const Attention<E>& a, Head h, int first_query) {
   const Tag<T> d;
   const int lanes = int(hn::Lanes(d));
   const int depth = a.depth();
   const std::int64_t row = 3 * std::int64_t(a.width);
   const Strip<T> s(a, h, first_query);
-  const T* q = a.qkv + (h.start + s.first) * row + h.head * depth;
-  const T* k = a.qkv + h.start * row + a.width + h.head * depth;
-  const T* v = k + a.width;
+  const E* q = a.qkv + (h.start + s.first) * row + h.head * depth;
+  const E* k = a.qkv + h.start * row + a.width + h.head * depth;
+  const E* v = k + a.width;
 
   HWY_ALIGN T queries[most_head_width * strip<T>];
   HWY_ALIGN T result[most_head_width * strip<T>];
   HWY_ALIGN T scores[key_block * strip<T>];
+  HWY_ALIGN T wide[wide_rows<E>];
   if (s.count < strip<T>) std::fill_n(queries, depth * strip<T>, T(0));
   transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
   Softmax<T> softmax;
@@ -101,9 +102,11 @@ void forward_strip(const Attention<T>& a, Head h, int first_query) {
   for (int first = 0; first < s.keys; first += key_block) {
     const int n = std::min(key_block, s.keys - first);
     const int both = s.seen_by_both(first, n);
-    times_queries<T>(both, n, {k + first * row, row, 1}, queries, depth, scores);
+    const WideRows<E> keys(k + first * row, row, n, depth, wide);
+    times_queries<T>(both, n, {keys.data, keys.row, 1}, queries, depth, scores);
     softmax.template block<Dropped>(scores, first, both, n, s, mask);
-    const Strided<T> values{v + first * row, 1, row};
+    const WideRows<E> rows(v + first * row, row, n, depth, wide);
+    const Strided<T> values{rows.data, 1, rows.row};
     if (first == 0) {
       sum_over_keys<Into::assign>(both, n, values, scores, depth, result);
     } else {
@@ -125,7 +128,7 @@ void forward_strip(const Attention<T>& a, Head h, int first_query) {
   }
   T* log_sum = a.log_sum + (h.start + s.first) * a.heads + h.head;
   for (int i = 0; i < s.count; ++i) log_sum[std::int64_t(i) * a.heads] = logarithms[i];
-  T* y = a.y + (h.start + s.first) * a.width + h.head * depth;
+  E* y = a.y + (h.start + s.first) * a.width + h.head * depth;
   transpose(result, strip<T>, depth, s.count, T(1), y, a.width);
 }
 
@@ -140,6 +143,7 @@ void forward(const Attention<T>& a, Head h, int first_query) {
 
 AttentionForwardTable<float> table_f32() { return {strip<float>, forward<float>}; }
 AttentionForwardTable<double> table_f64() { return {strip<double>, forward<double>}; }
+AttentionForwardTable<BFloat16> table_bf16() { return {strip<float>, forward<BFloat16>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -150,7 +154,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-SINTER_DISPATCH(AttentionForwardTable)
+SINTER_DISPATCH_BF16(AttentionForwardTable)
 
 /// Calls visit(head, first_query, cost) for each strip of `strip` queries of each head.
 template <class F>
@@ -184,6 +188,8 @@ template void attention_forward(Stream&, const float*, float*, float*, const std
                                 int, int, bool, Dropout);
 template void attention_forward(Stream&, const double*, double*, double*, const std::int32_t*, int,
                                 int, int, bool, Dropout);
+template void attention_forward(Stream&, const BFloat16*, BFloat16*, float*, const std::int32_t*,
+                                int, int, int, bool, Dropout);
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

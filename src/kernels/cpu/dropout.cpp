@@ -18,8 +18,8 @@ namespace {
 /// What each instruction set provides, on one row.
 template <class T>
 struct DropoutTable {
-  void (*mask)(const T* x, T* y, int width, std::uint64_t key, std::int32_t threshold, T scale,
-               bool add);
+  void (*mask)(const T* x, T* y, int width, std::uint64_t key, std::int32_t threshold,
+               Wide<T> scale, bool add);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -31,20 +31,21 @@ namespace {
 namespace HWY_NAMESPACE {
 
 template <class T>
-void mask(const T* x, T* y, int width, std::uint64_t key, std::int32_t threshold, T scale,
+void mask(const T* x, T* y, int width, std::uint64_t key, std::int32_t threshold, Wide<T> scale,
           bool add) {
   const auto low = std::uint32_t(key), high = std::uint32_t(key >> 32);
   for_each<T>(width, [=](auto d, std::int64_t i) HWY_ATTR {
     const hn::Rebind<std::uint32_t, decltype(d)> du;
     auto bits =
         random_bits(du, hn::Set(du, low), hn::Set(du, high), hn::Iota(du, std::uint32_t(i)));
-    auto scaled = hn::Mul(hn::LoadU(d, x + i), hn::Set(d, scale));
+    auto scaled = hn::Mul(load(d, x + i), hn::Set(d, scale));
     put(d, keep(d, scaled, bits, threshold), y + i, add);
   });
 }
 
 DropoutTable<float> table_f32() { return {mask<float>}; }
 DropoutTable<double> table_f64() { return {mask<double>}; }
+DropoutTable<BFloat16> table_bf16() { return {mask<BFloat16>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -55,14 +56,14 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-SINTER_DISPATCH(DropoutTable)
+SINTER_DISPATCH_BF16(DropoutTable)
 
 template <class T>
 void masked(Stream& stream, const T* x, T* y, int rows, int width, const Dropout& dropout,
             bool add) {
   auto kernel = table<T>().mask;
   auto threshold = keep_threshold(dropout);
-  T scale = T(keep_scale(dropout));
+  auto scale = Wide<T>(keep_scale(dropout));
   split_rows(stream, rows, 4 * width, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r)
       kernel(x + r * width, y + r * width, width, row_key(dropout, r), threshold, scale, add);
@@ -91,6 +92,7 @@ void dropout_backward(Stream& stream, const T* dy, T* dx, int rows, int width, D
   template void dropout_backward(Stream&, const T*, T*, int, int, Dropout, bool);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(double)
+SINTER_INSTANTIATE(BFloat16)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -19,10 +19,14 @@ namespace {
 /// What each instruction set provides, on one range of flat arrays.
 template <class T>
 struct ElementwiseTable {
-  void (*fill)(T* y, T value, std::int64_t n);
+  void (*fill)(T* y, Wide<T> value, std::int64_t n);
   void (*add)(const T* a, const T* b, T* y, std::int64_t n);
-  void (*scale)(const T* x, T factor, T* y, std::int64_t n);
-  void (*column_sum)(const T* x, T* sum, int rows, int columns, std::int64_t stride, bool add);
+  void (*accumulate)(const T* a, Wide<T>* y, std::int64_t n);
+  void (*scale)(const T* x, Wide<T> factor, T* y, std::int64_t n);
+  void (*column_sum)(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
+                     bool add);
+  void (*widen)(const T* x, Wide<T>* y, std::int64_t n);
+  void (*narrow)(const Wide<T>* x, T* y, std::int64_t n);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -34,49 +38,59 @@ namespace {
 namespace HWY_NAMESPACE {
 
 template <class T>
-void fill_range(T* y, T value, std::int64_t n) {
-  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { hn::StoreU(hn::Set(d, value), d, y + i); });
+void fill_range(T* y, Wide<T> value, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { store(hn::Set(d, value), d, y + i); });
 }
 
 template <class T>
 void add_arrays(const T* a, const T* b, T* y, std::int64_t n) {
-  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-    hn::StoreU(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
-  });
+  for_each<T>(n, [=](auto d, std::int64_t i)
+                     HWY_ATTR { store(hn::Add(load(d, a + i), load(d, b + i)), d, y + i); });
 }
 
 template <class T>
-void scale_range(const T* x, T factor, T* y, std::int64_t n) {
-  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)), d, y + i);
-  });
+void accumulate_range(const T* a, Wide<T>* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { put(d, load(d, a + i), y + i, true); });
+}
+
+template <class From, class To>
+void convert_range(const From* x, To* y, std::int64_t n) {
+  for_each<From>(n, [=](auto d, std::int64_t i) HWY_ATTR { store(load(d, x + i), d, y + i); });
+}
+
+template <class T>
+void scale_range(const T* x, Wide<T> factor, T* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i)
+                     HWY_ATTR { store(hn::Mul(load(d, x + i), hn::Set(d, factor)), d, y + i); });
 }
 
 /// Rows summed in a register before they are added to the total: keeps rounding errors small.
 constexpr int block_rows = 64;
 
 /// The sums of `Vectors` vectors of columns.
-template <int Vectors, class D, class T = Element_of<D>>
-HWY_INLINE void sum_columns(D d, const T* x, T* sum, int rows, std::int64_t stride, bool add) {
+template <int Vectors, class D, class T>
+HWY_INLINE void sum_columns(D d, const T* x, Wide<T>* sum, int rows, std::int64_t stride,
+                            bool add) {
   const auto lanes = std::int64_t(hn::Lanes(d));
   hn::Vec<D> total[Vectors];
-  for (int v = 0; v < Vectors; ++v) total[v] = add ? hn::LoadU(d, sum + v * lanes) : hn::Zero(d);
+  for (int v = 0; v < Vectors; ++v) total[v] = add ? load(d, sum + v * lanes) : hn::Zero(d);
   for (int first = 0; first < rows; first += block_rows) {
     int end = first + block_rows < rows ? first + block_rows : rows;
     hn::Vec<D> part[Vectors];
     for (int v = 0; v < Vectors; ++v) part[v] = hn::Zero(d);
     for (int r = first; r < end; ++r)
       for (int v = 0; v < Vectors; ++v)
-        part[v] = hn::Add(part[v], hn::LoadU(d, x + r * stride + v * lanes));
+        part[v] = hn::Add(part[v], load(d, x + r * stride + v * lanes));
     for (int v = 0; v < Vectors; ++v) total[v] = hn::Add(total[v], part[v]);
   }
-  for (int v = 0; v < Vectors; ++v) hn::StoreU(total[v], d, sum + v * lanes);
+  for (int v = 0; v < Vectors; ++v) store(total[v], d, sum + v * lanes);
 }
 
 template <class T>
-void column_sum_range(const T* x, T* sum, int rows, int columns, std::int64_t stride, bool add) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
+void column_sum_range(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
+                      bool add) {
+  const hn::ScalableTag<Wide<T>> d;
+  const hn::CappedTag<Wide<T>, 1> one;
   const int lanes = int(hn::Lanes(d));
   int c = 0;
   for (; c + 4 * lanes <= columns; c += 4 * lanes)
@@ -87,10 +101,17 @@ void column_sum_range(const T* x, T* sum, int rows, int columns, std::int64_t st
 
 template <class T>
 ElementwiseTable<T> make_table() {
-  return {fill_range<T>, add_arrays<T>, scale_range<T>, column_sum_range<T>};
+  return {fill_range<T>,
+          add_arrays<T>,
+          accumulate_range<T>,
+          scale_range<T>,
+          column_sum_range<T>,
+          convert_range<T, Wide<T>>,
+          convert_range<Wide<T>, T>};
 }
 ElementwiseTable<float> table_f32() { return make_table<float>(); }
 ElementwiseTable<double> table_f64() { return make_table<double>(); }
+ElementwiseTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -100,7 +121,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH(ElementwiseTable)
+SINTER_DISPATCH_BF16(ElementwiseTable)
 }  // namespace
 
 template <class T>
@@ -109,7 +130,17 @@ void add_range(const T* a, const T* b, T* y, std::int64_t n) {
 }
 
 template <class T>
-void fill(Stream& stream, T* y, T value, std::int64_t n) {
+void accumulate_range(const T* a, Wide<T>* y, std::int64_t n) {
+  table<T>().accumulate(a, y, n);
+}
+
+template <class T>
+void widen_range(const T* x, Wide<T>* y, std::int64_t n) {
+  table<T>().widen(x, y, n);
+}
+
+template <class T>
+void fill(Stream& stream, T* y, Wide<T> value, std::int64_t n) {
   auto kernel = table<T>().fill;
   split_elements(stream, n, [&](auto begin, auto end) { kernel(y + begin, value, end - begin); });
 }
@@ -131,7 +162,7 @@ void add(Stream& stream, const T* a, const T* b, T* y, std::int64_t n) {
 }
 
 template <class T>
-void scale(Stream& stream, const T* x, T factor, T* y, std::int64_t n) {
+void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n) {
   auto kernel = table<T>().scale;
   split_elements(stream, n,
                  [&](auto begin, auto end) { kernel(x + begin, factor, y + begin, end - begin); });
@@ -145,7 +176,13 @@ void accumulate(Stream& stream, const T* a, T* y, std::int64_t n) {
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
   split_elements(stream, n, [&](auto begin, auto end) {
-    for (auto i = begin; i < end; ++i) y[i] = To(x[i]);
+    if constexpr (std::is_same_v<To, BFloat16>) {
+      table<To>().narrow(x + begin, y + begin, end - begin);
+    } else if constexpr (std::is_same_v<From, BFloat16>) {
+      table<From>().widen(x + begin, y + begin, end - begin);
+    } else {
+      for (auto i = begin; i < end; ++i) y[i] = To(x[i]);
+    }
   });
 }
 
@@ -167,7 +204,7 @@ void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, in
 }
 
 template <class T>
-void column_sum(Stream& stream, const T* x, T* sum, int rows, int columns, bool add) {
+void column_sum(Stream& stream, const T* x, Wide<T>* sum, int rows, int columns, bool add) {
   auto kernel = table<T>().column_sum;
   split_columns(stream, rows, columns, [&](int begin, int end) {
     kernel(x + begin, sum + begin, rows, end - begin, columns, add);
@@ -175,20 +212,25 @@ void column_sum(Stream& stream, const T* x, T* sum, int rows, int columns, bool 
 }
 
 #define SINTER_INSTANTIATE(T)                                             \
-  template void fill(Stream&, T*, T, std::int64_t);                       \
+  template void fill(Stream&, T*, Wide<T>, std::int64_t);                 \
   template void copy(Stream&, const T*, T*, std::int64_t);                \
   template void add(Stream&, const T*, const T*, T*, std::int64_t);       \
   template void add_range(const T*, const T*, T*, std::int64_t);          \
-  template void scale(Stream&, const T*, T, T*, std::int64_t);            \
+  template void accumulate_range(const T*, Wide<T>*, std::int64_t);       \
+  template void widen_range(const T*, Wide<T>*, std::int64_t);            \
+  template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t);      \
   template void accumulate(Stream&, const T*, T*, std::int64_t);          \
   template void broadcast_rows(Stream&, const T*, T*, int, int);          \
   template void broadcast_add(Stream&, const T*, const T*, T*, int, int); \
-  template void column_sum(Stream&, const T*, T*, int, int, bool);
+  template void column_sum(Stream&, const T*, Wide<T>*, int, int, bool);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(double)
+SINTER_INSTANTIATE(BFloat16)
 #undef SINTER_INSTANTIATE
 template void cast(Stream&, const float*, double*, std::int64_t);
 template void cast(Stream&, const double*, float*, std::int64_t);
+template void cast(Stream&, const float*, BFloat16*, std::int64_t);
+template void cast(Stream&, const BFloat16*, float*, std::int64_t);
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

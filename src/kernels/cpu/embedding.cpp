@@ -19,15 +19,15 @@ void embedding_forward(Stream& stream, const std::int32_t* ids, const T* table, 
 }
 
 template <class T>
-void embedding_backward(Stream& stream, const std::int32_t* ids, const T* dy, T* dtable, int rows,
-                        int vocabulary, int width, bool add) {
+void embedding_backward(Stream& stream, const std::int32_t* ids, const T* dy, Wide<T>* dtable,
+                        int rows, int vocabulary, int width, bool add) {
   split_columns(stream, rows + (add ? 0 : vocabulary), width, [&](int begin, int end) {
     if (!add)
       for (std::int64_t v = 0; v < vocabulary; ++v)
-        std::fill(dtable + v * width + begin, dtable + v * width + end, T(0));
+        std::fill(dtable + v * width + begin, dtable + v * width + end, Wide<T>(0));
     for (std::int64_t r = 0; r < rows; ++r) {
-      T* to = dtable + std::int64_t(ids[r]) * width + begin;
-      add_range(to, dy + r * width + begin, to, end - begin);
+      accumulate_range(dy + r * width + begin, dtable + std::int64_t(ids[r]) * width + begin,
+                       end - begin);
     }
   });
 }
@@ -46,25 +46,28 @@ void position_forward(Stream& stream, const T* x, const T* table, const std::int
 
 template <class T>
 void position_backward(Stream& stream, const T* dy, const std::int32_t* starts, int sequences,
-                       T* dtable, int positions, int width, bool add) {
+                       Wide<T>* dtable, int positions, int width, bool add) {
   split_rows(stream, positions, width * (sequences + 1), [&](int begin, int end) {
     for (std::int64_t p = begin; p < end; ++p) {
-      T* to = dtable + p * width;
-      if (!add) std::fill_n(to, width, T(0));
+      Wide<T>* to = dtable + p * width;
+      if (!add) std::fill_n(to, width, Wide<T>(0));
       for (int s = 0; s < sequences; ++s)
-        if (starts[s] + p < starts[s + 1]) add_range(to, dy + (starts[s] + p) * width, to, width);
+        if (starts[s] + p < starts[s + 1])
+          accumulate_range(dy + (starts[s] + p) * width, to, width);
     }
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                     \
-  template void embedding_forward(Stream&, const std::int32_t*, const T*, T*, int, int);          \
-  template void embedding_backward(Stream&, const std::int32_t*, const T*, T*, int, int, int,     \
-                                   bool);                                                         \
-  template void position_forward(Stream&, const T*, const T*, const std::int32_t*, int, T*, int); \
-  template void position_backward(Stream&, const T*, const std::int32_t*, int, T*, int, int, bool);
+#define SINTER_INSTANTIATE(T)                                                                      \
+  template void embedding_forward(Stream&, const std::int32_t*, const T*, T*, int, int);           \
+  template void embedding_backward(Stream&, const std::int32_t*, const T*, Wide<T>*, int, int,     \
+                                   int, bool);                                                     \
+  template void position_forward(Stream&, const T*, const T*, const std::int32_t*, int, T*, int);  \
+  template void position_backward(Stream&, const T*, const std::int32_t*, int, Wide<T>*, int, int, \
+                                  bool);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(double)
+SINTER_INSTANTIATE(BFloat16)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -12,11 +12,12 @@ enum class Gemm {
 
 /// The faster one on this processor. MKL keeps to AVX2 on processors that are not Intel's: on AMD's
 /// Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with AVX-512 and 115 with AVX2.
+template <class T>
 Gemm preferred_gemm();
 
-/// matmul() with a choice of the product.
-template <class T>
-void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<T> c,
+/// matmul_into() with a choice of the product.
+template <class T, class C>
+void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                bool add);
 
 /// Whether gemm_vendor() runs on the calling thread alone, so that tiles can be spread over a pool.
@@ -26,8 +27,8 @@ extern const bool vendor_is_single_threaded;
 template <class T>
 void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
 
-/// The same, by one thread, in about 300 KB of stack.
-template <class T>
-void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
+/// The same, by one thread, in at most 600 KB of stack. T: also BFloat16, then C may be float.
+template <class T, class C>
+void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
 
 }  // namespace sinter::kernel

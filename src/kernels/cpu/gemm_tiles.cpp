@@ -1,6 +1,7 @@
 // A matrix product of our own, after Goto & van de Geijn (2008): panels of b are packed so that
 // they stay in the second-level cache, tiles of c stay in registers. Each element of c is summed
-// over blocks of the depth in order, so how c is cut into tiles does not change a bit.
+// over blocks of the depth in order, so how c is cut into tiles does not change a bit. Narrow
+// elements are widened as they are packed, and sums that do not fit c's type are rounded once.
 #include <algorithm>
 
 #include "kernels/cpu/gemm.hpp"
@@ -20,6 +21,7 @@ namespace {
 template <class T>
 struct GemmTable {
   void (*product)(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
+  void (*wide_product)(Matrix<const T> a, Matrix<const T> b, Matrix<Wide<T>> c, bool add);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -41,13 +43,14 @@ constexpr int panel_columns = panel_vectors * int(hn::MaxLanes(hn::ScalableTag<T
 
 /// Copies columns [column, column + panel) of op(b), rows [row, row + depth), zeros beyond the end.
 template <class T>
-void pack_panel(const Matrix<const T>& b, int row, int depth, int column, int columns, T* to) {
-  const hn::ScalableTag<T> d;
+void pack_panel(const Matrix<const T>& b, int row, int depth, int column, int columns,
+                Wide<T>* to) {
+  const hn::ScalableTag<Wide<T>> d;
   const int lanes = int(hn::Lanes(d));
-  constexpr int panel = panel_columns<T>;
-  if (columns < panel) std::fill_n(to, depth * panel, T(0));
+  constexpr int panel = panel_columns<Wide<T>>;
+  if (columns < panel) std::fill_n(to, depth * panel, Wide<T>(0));
   if (b.transposed) {
-    transpose(b.data + column * b.stride + row, b.stride, columns, depth, T(1), to, panel);
+    transpose(b.data + column * b.stride + row, b.stride, columns, depth, Wide<T>(1), to, panel);
     return;
   }
   for (int p = 0; p < depth; ++p) {
@@ -55,10 +58,24 @@ void pack_panel(const Matrix<const T>& b, int row, int depth, int column, int co
     if (columns < panel) {
       std::copy_n(from, columns, to + p * panel);
     } else {
-      for (int i = 0; i < panel; i += lanes)
-        hn::Store(hn::LoadU(d, from + i), d, to + p * panel + i);
+      for (int i = 0; i < panel; i += lanes) store(load(d, from + i), d, to + p * panel + i);
     }
   }
+}
+
+/// `Rows` rows of a, widened, so that each is read in order.
+template <int Rows, class T>
+HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
+  if (a.row == 1) {
+    for (int p = 0; p < depth; ++p)
+      for (int i = 0; i < Rows; ++i) to[p * Rows + i] = a.data[p * a.step + i];
+    return {to, 1, Rows};
+  }
+  for (int i = 0; i < Rows; ++i)
+    for_each<T>(depth,
+                [from = a.data + i * a.row, row = to + i * depth_block](auto d, std::int64_t p)
+                    HWY_ATTR { store(load(d, from + p), d, row + p); });
+  return {to, depth_block, 1};
 }
 
 /// `Rows` rows of c, one packed panel wide: c = ab or c += ab. Only `columns` columns exist.
@@ -83,49 +100,93 @@ HWY_INLINE void tile(Strided<T> a, const T* panel, int depth, T* c, std::int64_t
 }
 
 /// `Rows` rows of c across several packed panels.
-template <int Rows, class T>
-HWY_NOINLINE void across(Strided<T> a, const T* panels, int depth, T* c, std::int64_t c_row,
+template <int Rows, class T, class W = Wide<T>>
+HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::int64_t c_row,
                          int columns, bool add) {
-  constexpr int width = panel_columns<T>;
+  constexpr int width = panel_columns<W>;
   // Rows of a transposed matrix are far apart: gathered once for all panels.
-  HWY_ALIGN T rows[Rows * depth_block];
-  if (a.row == 1 && columns > width) {
-    for (int p = 0; p < depth; ++p)
-      for (int i = 0; i < Rows; ++i) rows[p * Rows + i] = a.data[p * a.step + i];
-    a = {rows, 1, Rows};
+  HWY_ALIGN W rows[Rows * depth_block];
+  Strided<W> wide;
+  if constexpr (std::is_same_v<T, W>) {
+    wide = a.row == 1 && columns > width ? gather<Rows>(a, depth, rows) : a;
+  } else {
+    wide = gather<Rows>(a, depth, rows);
   }
   for (int j = 0; j < columns; j += width)
-    tile<Rows>(a, panels + std::int64_t(j / width) * depth_block * width, depth, c + j, c_row,
+    tile<Rows>(wide, panels + std::int64_t(j / width) * depth_block * width, depth, c + j, c_row,
                std::min(width, columns - j), add);
 }
 
+template <class T, class W = Wide<T>>
+void pack(const Matrix<const T>& b, int row, int depth, int column, int columns, W* panels) {
+  constexpr int width = panel_columns<W>;
+  for (int i = 0; i < columns; i += width)
+    pack_panel(b, row, depth, column + i, std::min(width, columns - i), panels + i * depth_block);
+}
+
+/// All `rows` rows of c, a group of panels wide.
+template <class T, class W = Wide<T>>
+void group_rows(Strided<T> a, const W* panels, int depth, W* c, std::int64_t c_row, int rows,
+                int columns, bool add) {
+  int i = 0;
+  for (; i + rows_at_once <= rows; i += rows_at_once)
+    across<rows_at_once>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+  for (; i + 4 <= rows; i += 4)
+    across<4>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+  for (; i < rows; ++i) across<1>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+}
+
 template <class T>
-void product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
-  constexpr int width = panel_columns<T>, group = panels_at_once * width;
-  HWY_ALIGN T panels[depth_block * group];
+Strided<T> strided(const Matrix<const T>& a) {
+  return {a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
+}
+
+template <class T, class W = Wide<T>>
+void product(Matrix<const T> a, Matrix<const T> b, Matrix<W> c, bool add) {
+  constexpr int group = panels_at_once * panel_columns<W>;
+  HWY_ALIGN W panels[depth_block * group];
   const int depth = a.transposed ? a.rows : a.columns;
-  const Strided<T> left{a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
+  const Strided<T> left = strided(a);
   for (int p = 0; p < depth; p += depth_block) {
     const int n = std::min(depth_block, depth - p);
-    const bool adds = add || p > 0;
     for (int j = 0; j < c.columns; j += group) {
       const int columns = std::min(group, c.columns - j);
-      for (int i = 0; i < columns; i += width)
-        pack_panel(b, p, n, j + i, std::min(width, columns - i), panels + i * depth_block);
-      int i = 0;
-      for (; i + rows_at_once <= c.rows; i += rows_at_once)
-        across<rows_at_once>(left.from(i, p), panels, n, c.data + i * c.stride + j, c.stride,
-                             columns, adds);
-      for (; i + 4 <= c.rows; i += 4)
-        across<4>(left.from(i, p), panels, n, c.data + i * c.stride + j, c.stride, columns, adds);
-      for (; i < c.rows; ++i)
-        across<1>(left.from(i, p), panels, n, c.data + i * c.stride + j, c.stride, columns, adds);
+      pack(b, p, n, j, columns, panels);
+      group_rows(left.from(0, p), panels, n, c.data + j, c.stride, c.rows, columns, add || p > 0);
     }
   }
 }
 
-GemmTable<float> table_f32() { return {product<float>}; }
-GemmTable<double> table_f64() { return {product<double>}; }
+/// Into a narrow c: sums are kept beside it, and rounded when they are whole.
+template <class T>
+void narrow_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
+  using W = Wide<T>;
+  constexpr int group = panels_at_once * panel_columns<W>;
+  constexpr int most_rows = 20 * rows_at_once;
+  HWY_ALIGN W panels[depth_block * group];
+  HWY_ALIGN W sums[most_rows * group];
+  const int depth = a.transposed ? a.rows : a.columns;
+  const Strided<T> left = strided(a);
+  for (int j = 0; j < c.columns; j += group) {
+    const int columns = std::min(group, c.columns - j);
+    for (int first = 0; first < c.rows; first += most_rows) {
+      const int rows = std::min(most_rows, c.rows - first);
+      for (int p = 0; p < depth; p += depth_block) {
+        const int n = std::min(depth_block, depth - p);
+        if (first == 0 || depth > depth_block) pack(b, p, n, j, columns, panels);
+        group_rows(left.from(first, p), panels, n, sums, group, rows, columns, p > 0);
+      }
+      for (int r = 0; r < rows; ++r)
+        for_each<T>(columns, [&, to = c.data + (first + r) * c.stride + j, from = sums + r * group](
+                                 auto d, std::int64_t i)
+                                 HWY_ATTR { put(d, load(d, from + i), to + i, add); });
+    }
+  }
+}
+
+GemmTable<float> table_f32() { return {product<float>, product<float>}; }
+GemmTable<double> table_f64() { return {product<double>, product<double>}; }
+GemmTable<BFloat16> table_bf16() { return {narrow_product<BFloat16>, product<BFloat16>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -135,16 +196,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH(GemmTable)
+SINTER_DISPATCH_BF16(GemmTable)
 }  // namespace
 
-template <class T>
-void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
-  table<T>().product(a, b, c, add);
+template <class T, class C>
+void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
+  if constexpr (std::is_same_v<T, C>) {
+    table<T>().product(a, b, c, add);
+  } else {
+    table<T>().wide_product(a, b, c, add);
+  }
 }
 
 template void gemm_tiles(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
 template void gemm_tiles(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
+template void gemm_tiles(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<float>, bool);
+template void gemm_tiles(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<BFloat16>, bool);
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

@@ -25,16 +25,16 @@ struct Gradients {
   T* dx;
   T* dx2;
   bool add_dx, add_dx2;
-  T* dweight;  // partial sums, always added to
-  T* dbias;
+  Wide<T>* dweight;  // partial sums, always added to
+  Wide<T>* dbias;
 };
 
 /// What each instruction set provides, on one row.
 template <class T>
 struct LayerNormTable {
-  void (*forward)(const T* x, const T* weight, const T* bias, T* y, T* mean, T* inverse, int width,
-                  T eps);
-  void (*backward)(const Gradients<T>&, const T* weight, T mean, T inverse, int width);
+  void (*forward)(const T* x, const T* weight, const T* bias, T* y, Wide<T>* mean, Wide<T>* inverse,
+                  int width, Wide<T> eps);
+  void (*backward)(const Gradients<T>&, const T* weight, Wide<T> mean, Wide<T> inverse, int width);
 };
 
 }  // namespace
@@ -64,51 +64,51 @@ HWY_INLINE T row_sum(int width, const Term& term) {
   return sum;
 }
 
-template <class T>
-void forward(const T* x, const T* weight, const T* bias, T* y, T* mean_out, T* inverse_out,
-             int width, T eps) {
-  const T mean =
-      row_sum<T>(width, [=](auto d, int i) HWY_ATTR { return hn::LoadU(d, x + i); }) / T(width);
-  const T squares = row_sum<T>(width, [=](auto d, int i) HWY_ATTR {
-    auto centred = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+template <class T, class S = Wide<T>>
+void forward(const T* x, const T* weight, const T* bias, T* y, S* mean_out, S* inverse_out,
+             int width, S eps) {
+  const S mean =
+      row_sum<S>(width, [=](auto d, int i) HWY_ATTR { return load(d, x + i); }) / S(width);
+  const S squares = row_sum<S>(width, [=](auto d, int i) HWY_ATTR {
+    auto centred = hn::Sub(load(d, x + i), hn::Set(d, mean));
     return hn::Mul(centred, centred);
   });
-  const T inverse = T(1) / std::sqrt(squares / T(width) + eps);
+  const S inverse = S(1) / std::sqrt(squares / S(width) + eps);
   *mean_out = mean;
   *inverse_out = inverse;
   for_each<T>(width, [=](auto d, std::int64_t i) HWY_ATTR {
-    auto normal = hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean)), hn::Set(d, inverse));
-    hn::StoreU(hn::MulAdd(normal, hn::LoadU(d, weight + i), hn::LoadU(d, bias + i)), d, y + i);
+    auto normal = hn::Mul(hn::Sub(load(d, x + i), hn::Set(d, mean)), hn::Set(d, inverse));
+    store(hn::MulAdd(normal, load(d, weight + i), load(d, bias + i)), d, y + i);
   });
 }
 
 /// With n = (x - mean) inverse and e = dy weight: dx = inverse (e - mean(e) - n mean(e n)).
-template <class T>
-void backward(const Gradients<T>& g, const T* weight, T mean, T inverse, int width) {
+template <class T, class S = Wide<T>>
+void backward(const Gradients<T>& g, const T* weight, S mean, S inverse, int width) {
   const T* x = g.x;
   const T* dy = g.dy;
   auto normal = [=](auto d, std::int64_t i) HWY_ATTR {
-    return hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean)), hn::Set(d, inverse));
+    return hn::Mul(hn::Sub(load(d, x + i), hn::Set(d, mean)), hn::Set(d, inverse));
   };
   auto scaled = [=](auto d, std::int64_t i)
-                    HWY_ATTR { return hn::Mul(hn::LoadU(d, dy + i), hn::LoadU(d, weight + i)); };
-  const T mean_e = row_sum<T>(width, scaled) / T(width);
-  const T mean_en =
-      row_sum<T>(width,
+                    HWY_ATTR { return hn::Mul(load(d, dy + i), load(d, weight + i)); };
+  const S mean_e = row_sum<S>(width, scaled) / S(width);
+  const S mean_en =
+      row_sum<S>(width,
                  [=](auto d, int i) HWY_ATTR { return hn::Mul(scaled(d, i), normal(d, i)); }) /
-      T(width);
+      S(width);
   if (g.dweight) {
     for_each<T>(width, [=, dweight = g.dweight, dbias = g.dbias](auto d, std::int64_t i) HWY_ATTR {
-      auto slope = hn::LoadU(d, dy + i);
-      hn::StoreU(hn::MulAdd(slope, normal(d, i), hn::LoadU(d, dweight + i)), d, dweight + i);
-      hn::StoreU(hn::Add(slope, hn::LoadU(d, dbias + i)), d, dbias + i);
+      auto slope = load(d, dy + i);
+      store(hn::MulAdd(slope, normal(d, i), load(d, dweight + i)), d, dweight + i);
+      store(hn::Add(slope, load(d, dbias + i)), d, dbias + i);
     });
   }
   for_each<T>(width, [&](auto d, std::int64_t i) HWY_ATTR {
     auto centred =
         hn::NegMulAdd(normal(d, i), hn::Set(d, mean_en), hn::Sub(scaled(d, i), hn::Set(d, mean_e)));
     auto dx = hn::Mul(centred, hn::Set(d, inverse));
-    if (g.dh_in) dx = hn::Add(dx, hn::LoadU(d, g.dh_in + i));
+    if (g.dh_in) dx = hn::Add(dx, load(d, g.dh_in + i));
     if (g.dx) put(d, dx, g.dx + i, g.add_dx);
     if (g.dx2) put(d, dx, g.dx2 + i, g.add_dx2);
   });
@@ -116,6 +116,7 @@ void backward(const Gradients<T>& g, const T* weight, T mean, T inverse, int wid
 
 LayerNormTable<float> table_f32() { return {forward<float>, backward<float>}; }
 LayerNormTable<double> table_f64() { return {forward<double>, backward<double>}; }
+LayerNormTable<BFloat16> table_bf16() { return {forward<BFloat16>, backward<BFloat16>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -126,7 +127,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-SINTER_DISPATCH(LayerNormTable)
+SINTER_DISPATCH_BF16(LayerNormTable)
 
 /// Blocks of rows with their own partial sums of dweight and dbias. Their number depends on the
 /// rows alone, so that the sums are the same for every number of threads.
@@ -141,7 +142,7 @@ void layer_norm_forward(Stream& stream, const T* x, const T* weight, const T* bi
   auto kernel = table<T>().forward;
   split_rows(stream, rows, width, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r)
-      kernel(x + r * width, weight, bias, y + r * width, mean + r, inverse + r, width, T(eps));
+      kernel(x + r * width, weight, bias, y + r * width, mean + r, inverse + r, width, S(eps));
   });
 }
 
@@ -153,23 +154,23 @@ void add_layer_norm_forward(Stream& stream, const T* a, const T* b, const T* wei
     for (std::int64_t r = begin; r < end; ++r) {
       std::int64_t at = r * width;
       add_range(a + at, b + at, h + at, width);
-      kernel(h + at, weight, bias, y + at, mean + r, inverse + r, width, T(eps));
+      kernel(h + at, weight, bias, y + at, mean + r, inverse + r, width, S(eps));
     }
   });
 }
 
-template <class T, class S>
+template <class T, class S, class G>
 void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* mean,
                          const S* inverse, const T* dy, const T* dh_in, T* dx, T* dx2, bool add_dx,
-                         bool add_dx2, T* dweight, T* dbias, bool add_weights, int rows, int width,
+                         bool add_dx2, G* dweight, G* dbias, bool add_weights, int rows, int width,
                          S* scratch) {
   auto kernel = table<T>().backward;
   int block = std::max((rows + most_blocks - 1) / most_blocks, least_block);
   int blocks = (rows + block - 1) / block;
   split(stream, blocks, std::int64_t{2} * block * width, 1, [&](auto first, auto last) {
     for (auto b = first; b < last; ++b) {
-      T* partial = dweight ? scratch + b * 2 * width : nullptr;
-      if (partial) std::fill_n(partial, 2 * width, T(0));
+      S* partial = dweight ? scratch + b * 2 * width : nullptr;
+      if (partial) std::fill_n(partial, 2 * width, S(0));
       std::int64_t end = std::min<std::int64_t>((b + 1) * block, rows);
       for (std::int64_t r = b * block; r < end; ++r) {
         std::int64_t at = r * width;
@@ -181,8 +182,8 @@ void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* m
     }
   });
   if (!dweight) return;
-  auto combine = [&](T* sum, const T* partials) {
-    if (!add_weights) std::fill_n(sum, width, T(0));
+  auto combine = [&](G* sum, const S* partials) {
+    if (!add_weights) std::fill_n(sum, width, G(0));
     for (int b = 0; b < blocks; ++b)
       add_range(sum, partials + std::int64_t(b) * 2 * width, sum, width);
   };
@@ -190,15 +191,16 @@ void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* m
   combine(dbias, scratch + width);
 }
 
-#define SINTER_INSTANTIATE(T)                                                                   \
-  template void layer_norm_forward(Stream&, const T*, const T*, const T*, T*, T*, T*, int, int, \
+#define SINTER_INSTANTIATE(T, S)                                                                \
+  template void layer_norm_forward(Stream&, const T*, const T*, const T*, T*, S*, S*, int, int, \
                                    double);                                                     \
   template void add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, \
-                                       T*, T*, int, int, double);                               \
-  template void layer_norm_backward(Stream&, const T*, const T*, const T*, const T*, const T*,  \
-                                    const T*, T*, T*, bool, bool, T*, T*, bool, int, int, T*);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
+                                       S*, S*, int, int, double);                               \
+  template void layer_norm_backward(Stream&, const T*, const T*, const S*, const S*, const T*,  \
+                                    const T*, T*, T*, bool, bool, S*, S*, bool, int, int, S*);
+SINTER_INSTANTIATE(float, float)
+SINTER_INSTANTIATE(double, double)
+SINTER_INSTANTIATE(BFloat16, float)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -20,8 +20,11 @@ namespace {
 /// What each instruction set provides, on one row.
 template <class T>
 struct LossTable {
-  T (*cross_entropy)(const T* logits, int target, T* dlogits, T weight, int vocabulary, bool add);
-  T (*squared_error)(const T* x, const T* target, T* dx, T weight, int width, bool add);
+  /// Over the row's own logits: their gradients, which are rounded to T and start where it starts.
+  void (*narrow)(const Wide<T>* dlogits, T* to, int vocabulary);
+  Wide<T> (*cross_entropy)(const Wide<T>* logits, int target, Wide<T>* dlogits, Wide<T> weight,
+                           int vocabulary, bool add);
+  Wide<T> (*squared_error)(const T* x, const T* target, T* dx, Wide<T> weight, int width, bool add);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -41,9 +44,9 @@ T largest(const T* x, int n) {
     for (int i = 1; i < n; ++i) most = x[i] > most ? x[i] : most;
     return most;
   }
-  auto most = hn::LoadU(d, x);
-  for (int i = lanes; i + lanes <= n; i += lanes) most = hn::Max(most, hn::LoadU(d, x + i));
-  most = hn::Max(most, hn::LoadU(d, x + n - lanes));  // the rest, overlapping
+  auto most = load(d, x);
+  for (int i = lanes; i + lanes <= n; i += lanes) most = hn::Max(most, load(d, x + i));
+  most = hn::Max(most, load(d, x + n - lanes));  // the rest, overlapping
   return reduce_max(d, most);
 }
 
@@ -55,8 +58,8 @@ T sum_exponentials(const T* x, T most, T* terms, int n) {
   const int lanes = int(hn::Lanes(d));
   auto a = hn::Zero(d), b = hn::Zero(d);
   auto term = [=](auto tag, int i) HWY_ATTR {
-    auto e = exp(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, most)));
-    if (terms) hn::StoreU(e, tag, terms + i);
+    auto e = exp(tag, hn::Sub(load(tag, x + i), hn::Set(tag, most)));
+    if (terms) store(e, tag, terms + i);
     return e;
   };
   int i = 0;
@@ -81,12 +84,12 @@ T cross_entropy(const T* logits, int target, T* dlogits, T weight, int vocabular
     const T factor = weight / sum;
     if (add) {
       for_each<T>(vocabulary, [=](auto d, std::int64_t i) HWY_ATTR {
-        auto e = exp(d, hn::Sub(hn::LoadU(d, logits + i), hn::Set(d, most)));
+        auto e = exp(d, hn::Sub(load(d, logits + i), hn::Set(d, most)));
         put(d, hn::Mul(e, hn::Set(d, factor)), dlogits + i, true);
       });
     } else {
       for_each<T>(vocabulary, [=](auto d, std::int64_t i) HWY_ATTR {
-        hn::StoreU(hn::Mul(hn::LoadU(d, dlogits + i), hn::Set(d, factor)), d, dlogits + i);
+        store(hn::Mul(load(d, dlogits + i), hn::Set(d, factor)), d, dlogits + i);
       });
     }
     dlogits[target] -= weight;
@@ -94,26 +97,37 @@ T cross_entropy(const T* logits, int target, T* dlogits, T weight, int vocabular
   return std::log(sum) - right;
 }
 
+/// In place: a vector is read before anything is written over it.
 template <class T>
-T squared_error(const T* x, const T* target, T* dx, T weight, int width, bool add) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
+void narrow(const Wide<T>* from, T* to, int n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { store(load(d, from + i), d, to + i); });
+}
+
+template <class T, class S = Wide<T>>
+S squared_error(const T* x, const T* target, T* dx, S weight, int width, bool add) {
+  const hn::ScalableTag<S> d;
+  const hn::CappedTag<S, 1> one;
   const int lanes = int(hn::Lanes(d));
   auto square = [=](auto tag, int i) HWY_ATTR {
-    auto difference = hn::Sub(hn::LoadU(tag, x + i), hn::LoadU(tag, target + i));
+    auto difference = hn::Sub(load(tag, x + i), load(tag, target + i));
     if (dx) put(tag, hn::Mul(difference, hn::Set(tag, weight)), dx + i, add);
     return hn::Mul(difference, difference);
   };
   auto sums = hn::Zero(d);
   int i = 0;
   for (; i + lanes <= width; i += lanes) sums = hn::Add(sums, square(d, i));
-  T sum = reduce_sum(d, sums);
+  S sum = reduce_sum(d, sums);
   for (; i < width; ++i) sum += hn::GetLane(square(one, i));
   return sum;
 }
 
-LossTable<float> table_f32() { return {cross_entropy<float>, squared_error<float>}; }
-LossTable<double> table_f64() { return {cross_entropy<double>, squared_error<double>}; }
+template <class T>
+LossTable<T> make_table() {
+  return {narrow<T>, cross_entropy<Wide<T>>, squared_error<T>};
+}
+LossTable<float> table_f32() { return make_table<float>(); }
+LossTable<double> table_f64() { return make_table<double>(); }
+LossTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -123,47 +137,63 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH(LossTable)
+SINTER_DISPATCH_BF16(LossTable)
+/// The rows of a matrix, rounded to T where they lie; they keep their distance.
+template <class T>
+Matrix<const T> narrow_rows(Stream& stream, Wide<T>* data, int rows, int columns) {
+  constexpr int ratio = sizeof(Wide<T>) / sizeof(T);
+  if constexpr (ratio > 1) {
+    auto kernel = table<T>().narrow;
+    split_rows(stream, rows, columns, [&](int begin, int end) {
+      for (std::int64_t r = begin; r < end; ++r)
+        kernel(data + r * columns, reinterpret_cast<T*>(data + r * columns), columns);
+    });
+  }
+  return {reinterpret_cast<const T*>(data), rows, columns, std::int64_t(ratio) * columns};
+}
+
 }  // namespace
 
-template <class T, class S>
-void cross_entropy(Stream& stream, const T* logits, const std::int32_t* targets, S* losses,
-                   T* dlogits, double weight, int rows, int vocabulary, bool add) {
-  auto kernel = table<T>().cross_entropy;
+template <class S>
+void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
+                   S* dlogits, double weight, int rows, int vocabulary, bool add) {
+  auto kernel = table<S>().cross_entropy;
   split_rows(stream, rows, 4 * vocabulary, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
-      T* gradient = dlogits ? dlogits + r * vocabulary : nullptr;
+      S* gradient = dlogits ? dlogits + r * vocabulary : nullptr;
       if (targets[r] >= 0) {
         losses[r] =
-            kernel(logits + r * vocabulary, targets[r], gradient, T(weight), vocabulary, add);
+            kernel(logits + r * vocabulary, targets[r], gradient, S(weight), vocabulary, add);
       } else {
         losses[r] = 0;
-        if (gradient && !add) std::fill_n(gradient, vocabulary, T(0));
+        if (gradient && !add) std::fill_n(gradient, vocabulary, S(0));
       }
     }
   });
 }
 
-template <class T, class S>
+template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
-                          S* losses, T* dx, bool add_dx, T* dtable, bool add_dtable, double weight,
-                          T* scratch, int rows, int width, int vocabulary, int chunk_rows) {
+                          S* losses, T* dx, bool add_dx, G* dtable, bool add_dtable, double weight,
+                          S* scratch, int rows, int width, int vocabulary, int chunk_rows) {
   const auto weights = dense(table, vocabulary, width);
   const bool gradients = dx || dtable;
   if (dtable && rows <= 0 && !add_dtable)
-    fill(stream, dtable, T(0), std::int64_t(vocabulary) * width);
+    fill(stream, dtable, G(0), std::int64_t(vocabulary) * width);
   for (int first = 0; first < rows; first += chunk_rows) {
     const int count = std::min(chunk_rows, rows - first);
     const auto at = std::int64_t(first) * width;
     const auto inputs = dense(x + at, count, width);
-    const auto logits = dense(scratch, count, vocabulary);
-    matmul(stream, inputs, transposed(table, vocabulary, width), logits, false);
+    matmul(stream, inputs, transposed(table, vocabulary, width), dense(scratch, count, vocabulary),
+           false);
     cross_entropy(stream, scratch, targets + first, losses + first, gradients ? scratch : nullptr,
                   weight, count, vocabulary, false);
-    if (dx) matmul(stream, logits, weights, dense(dx + at, count, width), add_dx);
+    if (!gradients) continue;
+    auto slopes = narrow_rows<T>(stream, scratch, count, vocabulary);
+    if (dx) matmul(stream, slopes, weights, dense(dx + at, count, width), add_dx);
+    slopes.transposed = true;
     if (dtable)
-      matmul(stream, transposed(scratch, count, vocabulary), inputs,
-             dense(dtable, vocabulary, width), add_dtable || first > 0);
+      matmul(stream, slopes, inputs, dense(dtable, vocabulary, width), add_dtable || first > 0);
   }
 }
 
@@ -174,19 +204,22 @@ void mean_squared_error(Stream& stream, const T* x, const T* target, S* losses, 
   split_rows(stream, rows, width, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
       auto at = r * width;
-      losses[r] = kernel(x + at, target + at, dx ? dx + at : nullptr, T(2 * weight), width, add);
+      losses[r] = kernel(x + at, target + at, dx ? dx + at : nullptr, S(2 * weight), width, add);
     }
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                   \
-  template void cross_entropy(Stream&, const T*, const std::int32_t*, T*, T*, double, int, int, \
-                              bool);                                                            \
-  template void linear_cross_entropy(Stream&, const T*, const T*, const std::int32_t*, T*, T*,  \
-                                     bool, T*, bool, double, T*, int, int, int, int);           \
-  template void mean_squared_error(Stream&, const T*, const T*, T*, T*, double, int, int, bool);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
+template void cross_entropy(Stream&, const float*, const std::int32_t*, float*, float*, double, int,
+                            int, bool);
+template void cross_entropy(Stream&, const double*, const std::int32_t*, double*, double*, double,
+                            int, int, bool);
+#define SINTER_INSTANTIATE(T, S)                                                               \
+  template void linear_cross_entropy(Stream&, const T*, const T*, const std::int32_t*, S*, T*, \
+                                     bool, S*, bool, double, S*, int, int, int, int);          \
+  template void mean_squared_error(Stream&, const T*, const T*, S*, T*, double, int, int, bool);
+SINTER_INSTANTIATE(float, float)
+SINTER_INSTANTIATE(double, double)
+SINTER_INSTANTIATE(BFloat16, float)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -70,7 +70,9 @@ void clear(Matrix<T> c) {
 
 }  // namespace
 
+template <class T>
 Gemm preferred_gemm() {
+  if (std::is_same_v<T, BFloat16>) return Gemm::tiles;
 #if defined(__x86_64__)
   static const bool tiles =
       !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -80,14 +82,17 @@ Gemm preferred_gemm() {
 #endif
 }
 
-template <class T>
-void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<T> c,
+template <class T, class C>
+void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                bool add) {
   const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return add ? void() : clear(c);
-  if (m < least_rows) gemm = Gemm::vendor;
-  if (gemm == Gemm::vendor && !vendor_is_single_threaded) return gemm_vendor<T>(a, b, c, add);
+  constexpr bool has_vendor = !std::is_same_v<T, BFloat16>;
+  if constexpr (has_vendor) {
+    if (m < least_rows) gemm = Gemm::vendor;
+    if (gemm == Gemm::vendor && !vendor_is_single_threaded) return gemm_vendor<T>(a, b, c, add);
+  }
   const Grid grid = choose_grid(stream.threads(), m, n, k);
   stream.parallel(grid.rows * grid.columns, [&](int tile) {
     const int i = tile / grid.columns, j = tile % grid.columns;
@@ -96,18 +101,15 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if (top == bottom || left == right) return;
     const auto rows = rows_of(a, top, bottom), columns = columns_of(b, left, right);
     const auto result = columns_of(rows_of(c, top, bottom), left, right);
-    if (gemm == Gemm::tiles) {
-      gemm_tiles<T>(rows, columns, result, add);
-    } else {
-      gemm_vendor<T>(rows, columns, result, add);
-    }
+    if constexpr (has_vendor)
+      if (gemm == Gemm::vendor) return gemm_vendor<T>(rows, columns, result, add);
+    gemm_tiles<T, C>(rows, columns, result, add);
   });
 }
 
-template <class T>
-void matmul(Stream& stream, std::type_identity_t<Matrix<const T>> a,
-            std::type_identity_t<Matrix<const T>> b, Matrix<T> c, bool add) {
-  matmul_by<T>(preferred_gemm(), stream, a, b, c, add);
+template <class T, class C>
+void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
+  matmul_by<T, C>(preferred_gemm<T>(), stream, a, b, c, add);
 }
 
 double measured_matmul_rate(Stream& stream, double seconds) {
@@ -130,11 +132,16 @@ double measured_matmul_rate(Stream& stream, double seconds) {
   return flops / best;
 }
 
-template void matmul_by(Gemm, Stream&, Matrix<const float>, Matrix<const float>, Matrix<float>,
-                        bool);
-template void matmul_by(Gemm, Stream&, Matrix<const double>, Matrix<const double>, Matrix<double>,
-                        bool);
-template void matmul(Stream&, Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
-template void matmul(Stream&, Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
+#define SINTER_INSTANTIATE(T, C)                                                             \
+  template void matmul_by(Gemm, Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, bool); \
+  template void matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, bool);
+SINTER_INSTANTIATE(float, float)
+SINTER_INSTANTIATE(double, double)
+SINTER_INSTANTIATE(BFloat16, float)
+SINTER_INSTANTIATE(BFloat16, BFloat16)
+#undef SINTER_INSTANTIATE
+template Gemm preferred_gemm<float>();
+template Gemm preferred_gemm<double>();
+template Gemm preferred_gemm<BFloat16>();
 
 }  // namespace sinter::kernel

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sinter/kernels/bfloat16.hpp"
+
 namespace sinter::kernel {
 
 template <class T>
@@ -20,15 +22,16 @@ void last_rows_backward(Stream& stream, const T* dy, const std::int32_t* starts,
     T* first = dx + std::int64_t(starts[s]) * width;
     T* last = dx + std::int64_t(starts[s + 1] - 1) * width;
     if (!add) std::fill(first, last + width, T(0));
-    for (int i = 0; i < width; ++i) last[i] += dy[std::int64_t(s) * width + i];
+    for (int i = 0; i < width; ++i) last[i] = T(last[i] + dy[std::int64_t(s) * width + i]);
   });
 }
 
-template void last_rows(Stream&, const float*, const std::int32_t*, int, float*, int);
-template void last_rows(Stream&, const double*, const std::int32_t*, int, double*, int);
-template void last_rows_backward(Stream&, const float*, const std::int32_t*, int, float*, int,
-                                 bool);
-template void last_rows_backward(Stream&, const double*, const std::int32_t*, int, double*, int,
-                                 bool);
+#define SINTER_INSTANTIATE(T)                                                    \
+  template void last_rows(Stream&, const T*, const std::int32_t*, int, T*, int); \
+  template void last_rows_backward(Stream&, const T*, const std::int32_t*, int, T*, int, bool);
+SINTER_INSTANTIATE(float)
+SINTER_INSTANTIATE(double)
+SINTER_INSTANTIATE(BFloat16)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -2,10 +2,20 @@
 #pragma once
 #include <cstdint>
 
+#include "sinter/kernels/bfloat16.hpp"
+
 namespace sinter::kernel {
 
 /// y[i] = a[i] + b[i].   Defined in elementwise.cpp.
 template <class T>
 void add_range(const T* a, const T* b, T* y, std::int64_t n);
+
+/// y[i] += a[i].   Defined in elementwise.cpp.
+template <class T>
+void accumulate_range(const T* a, Wide<T>* y, std::int64_t n);
+
+/// y[i] = x[i].   Defined in elementwise.cpp.
+template <class T>
+void widen_range(const T* x, Wide<T>* y, std::int64_t n);
 
 }  // namespace sinter::kernel

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sinter/kernels/bfloat16.hpp"
+
 #if defined(SINTER_SIMD_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINTER_SIMD_INL
 #undef SINTER_SIMD_INL
@@ -20,11 +22,43 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Element_of = hn::TFromD<D>;
 
+/// A vector of numbers in the type in which kernels compute.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const Element_of<D>* x) {
+  return hn::LoadU(d, x);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const BFloat16* x) {
+  const hn::Rebind<std::uint16_t, D> half;
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(x));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
+}
+
+/// Stores a vector, rounded to the type of `to`.
+template <class D, class V>
+HWY_INLINE void store(V x, D d, Element_of<D>* to) {
+  hn::StoreU(x, d, to);
+}
+template <class D, class V>
+HWY_INLINE void store(V x, D, BFloat16* to) {
+  const hn::Rebind<std::uint16_t, D> half;
+  const hn::RebindToUnsigned<D> du;
+  const hn::RebindToSigned<D> di;
+  const auto bits = hn::BitCast(du, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffu)));
+  const auto quiet = hn::Or(bits, hn::Set(du, 0x400000u));
+  const auto full = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(x)), quiet, rounded);
+  const auto upper = hn::BitCast(di, hn::ShiftRight<16>(full));
+  hn::StoreU(hn::DemoteTo(half, upper), half, reinterpret_cast<std::uint16_t*>(to));
+}
+
 /// Calls op(d, i) for the whole vectors of [0, n), then for the single elements that are left.
 template <class T, class Op>
 HWY_INLINE void for_each(std::int64_t n, const Op& op) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
+  const hn::ScalableTag<Wide<T>> d;
+  const hn::CappedTag<Wide<T>, 1> one;
   const auto lanes = std::int64_t(hn::Lanes(d));
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) op(d, i);
@@ -97,9 +131,9 @@ HWY_INLINE Element_of<D> reduce_max(D d, V x) {
 }
 
 /// Stores value, or adds it to what is there.
-template <class D, class V>
-HWY_INLINE void put(D d, V value, Element_of<D>* to, bool add) {
-  hn::StoreU(add ? hn::Add(hn::LoadU(d, to), value) : value, d, to);
+template <class D, class V, class T>
+HWY_INLINE void put(D d, V value, T* to, bool add) {
+  store(add ? hn::Add(load(d, to), value) : value, d, to);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -3,11 +3,14 @@
 #pragma once
 #include <type_traits>
 
+#include "sinter/kernels/bfloat16.hpp"
+
 // SSSE3 and the later AVX-512 extensions would only cost compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
 /// Each instruction set's namespace defines table_f32() and table_f64(), which return a
-/// Table<float> and a Table<double> of its functions. Defines table<T>(), the best one's.
+/// Table<float> and a Table<double> of its functions. Defines table<T>(), the best one's. With
+/// SINTER_DISPATCH_BF16 also table_bf16() and a Table<BFloat16>.
 #define SINTER_DISPATCH(Table)                  \
   HWY_EXPORT(table_f32);                        \
   HWY_EXPORT(table_f64);                        \
@@ -18,4 +21,11 @@
     } else {                                    \
       return HWY_DYNAMIC_DISPATCH(table_f64)(); \
     }                                           \
+  }
+#define SINTER_DISPATCH_BF16(Table)            \
+  SINTER_DISPATCH(Table)                       \
+  HWY_EXPORT(table_bf16);                      \
+  template <>                                  \
+  Table<BFloat16> table<BFloat16>() {          \
+    return HWY_DYNAMIC_DISPATCH(table_bf16)(); \
   }

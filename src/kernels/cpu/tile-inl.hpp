@@ -100,23 +100,22 @@ HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t
                                     factors);
 }
 
-/// Transposes a square of 128-bit rows: to[j][i] = factor * from[i][j].
-template <class T>
-HWY_INLINE void transpose_square(const T* HWY_RESTRICT from, std::int64_t from_row, T factor,
-                                 T* HWY_RESTRICT to, std::int64_t to_row) {
+/// Transposes a square, 128-bit rows of W: to[j][i] = factor * from[i][j].
+template <class From, class W, class To>
+HWY_INLINE void transpose_square(const From* HWY_RESTRICT from, std::int64_t from_row, W factor,
+                                 To* HWY_RESTRICT to, std::int64_t to_row) {
 #if HWY_TARGET == HWY_SCALAR
-  constexpr int n = 16 / sizeof(T);
+  constexpr int n = 16 / sizeof(W);
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) to[j * to_row + i] = factor * from[i * from_row + j];
+    for (int j = 0; j < n; ++j) to[j * to_row + i] = To(factor * from[i * from_row + j]);
 #else
-  const hn::FixedTag<T, 16 / sizeof(T)> d;
-  auto row = [=](int r) HWY_ATTR {
-    return hn::Mul(hn::LoadU(d, from + r * from_row), hn::Set(d, factor));
-  };
+  const hn::FixedTag<W, 16 / sizeof(W)> d;
+  auto row = [=](int r)
+                 HWY_ATTR { return hn::Mul(load(d, from + r * from_row), hn::Set(d, factor)); };
   const auto a = row(0), b = row(1);
-  if constexpr (sizeof(T) == 8) {
-    hn::StoreU(hn::InterleaveLower(d, a, b), d, to);
-    hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + to_row);
+  if constexpr (sizeof(W) == 8) {
+    store(hn::InterleaveLower(d, a, b), d, to);
+    store(hn::InterleaveUpper(d, a, b), d, to + to_row);
   } else {
     const hn::Repartition<double, decltype(d)> pairs;
     auto wide = [=](auto v) HWY_ATTR { return hn::BitCast(pairs, v); };
@@ -124,19 +123,19 @@ HWY_INLINE void transpose_square(const T* HWY_RESTRICT from, std::int64_t from_r
     const auto c = row(2), e = row(3);
     const auto ab = wide(hn::InterleaveLower(d, a, b)), ab2 = wide(hn::InterleaveUpper(d, a, b));
     const auto ce = wide(hn::InterleaveLower(d, c, e)), ce2 = wide(hn::InterleaveUpper(d, c, e));
-    hn::StoreU(narrow(hn::InterleaveLower(pairs, ab, ce)), d, to);
-    hn::StoreU(narrow(hn::InterleaveUpper(pairs, ab, ce)), d, to + to_row);
-    hn::StoreU(narrow(hn::InterleaveLower(pairs, ab2, ce2)), d, to + 2 * to_row);
-    hn::StoreU(narrow(hn::InterleaveUpper(pairs, ab2, ce2)), d, to + 3 * to_row);
+    store(narrow(hn::InterleaveLower(pairs, ab, ce)), d, to);
+    store(narrow(hn::InterleaveUpper(pairs, ab, ce)), d, to + to_row);
+    store(narrow(hn::InterleaveLower(pairs, ab2, ce2)), d, to + 2 * to_row);
+    store(narrow(hn::InterleaveUpper(pairs, ab2, ce2)), d, to + 3 * to_row);
   }
 #endif
 }
 
 /// to[j][i] = factor * from[i][j] for i < rows, j < columns.
-template <class T>
-HWY_INLINE void transpose(const T* from, std::int64_t from_row, int rows, int columns, T factor,
-                          T* to, std::int64_t to_row) {
-  constexpr int n = 16 / sizeof(T);
+template <class From, class W, class To>
+HWY_INLINE void transpose(const From* from, std::int64_t from_row, int rows, int columns, W factor,
+                          To* to, std::int64_t to_row) {
+  constexpr int n = 16 / sizeof(W);
   for (int i = 0; i < rows; i += n) {
     const int height = rows - i < n ? rows - i : n;
     int j = 0;
@@ -144,7 +143,7 @@ HWY_INLINE void transpose(const T* from, std::int64_t from_row, int rows, int co
       for (; j + n <= columns; j += n)
         transpose_square(from + i * from_row + j, from_row, factor, to + j * to_row + i, to_row);
     for (; j < columns; ++j)
-      for (int r = i; r < i + height; ++r) to[j * to_row + r] = factor * from[r * from_row + j];
+      for (int r = i; r < i + height; ++r) to[j * to_row + r] = To(factor * from[r * from_row + j]);
   }
 }
 

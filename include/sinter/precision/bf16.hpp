@@ -1,0 +1,28 @@
+#pragma once
+#include "../concepts.hpp"
+#include "../kernels/bfloat16.hpp"
+#include "cast.hpp"
+
+namespace sinter {
+
+template <>
+inline constexpr Element element_of<BFloat16> = Element::bf16;
+
+/// Mixed precision with bfloat16 (Micikevicius et al. 2018, Kalamkar et al. 2019): weights and
+/// activations have it, and so have activations' gradients; master weights, gradients of
+/// parameters, statistics, losses and the optimizer are fp32. No loss scaling: the range is fp32's.
+/// Layers read one copy of the weights, which each optimizer step makes once.
+struct Bf16 {
+  using slot = slot::precision;
+  using compute = BFloat16;
+  using statistic = float;
+  using gradient = float;
+  using master = float;
+  using accumulate = float;
+
+  static constexpr Program rewrite(const Model& model, const Program& program) {
+    return cast_after_update(model, program);
+  }
+};
+
+}  // namespace sinter
