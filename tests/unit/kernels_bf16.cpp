@@ -1,5 +1,7 @@
 // Kernels with bfloat16 elements compute in fp32 and round what they store: their results are, bit
 // for bit, the rounded results of the fp32 kernels, which are checked against double precision.
+#include <array>
+
 #include "sinter/kernels/activation.hpp"
 #include "sinter/kernels/attention.hpp"
 #include "sinter/kernels/dropout.hpp"
@@ -11,6 +13,7 @@
 #include "sinter/kernels/optimizer.hpp"
 #include "sinter/kernels/pool.hpp"
 
+#include "../../src/kernels/cpu/gemm.hpp"
 #include "kernels_support.hpp"
 
 namespace kernel = sinter::kernel;
@@ -291,7 +294,8 @@ Product product(const T* a, const T* b, int m, int n, int k, bool a_transposed, 
 
 /// fp32 sums of exact products in any order: k + 1 roundings; then one to bfloat16.
 template <class C>
-void check_matmul(int m, int n, int k, bool a_transposed, bool b_transposed, bool add) {
+void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, bool b_transposed,
+                  bool add) {
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
@@ -300,13 +304,15 @@ void check_matmul(int m, int n, int k, bool a_transposed, bool b_transposed, boo
   CAPTURE(add);
   const Halves a = random(m * k, 1), b = random(k * n, 2);
   const auto before = normal_values<C>(m * n, 3);
-  auto matrix = [](const BFloat16* data, int r, int c, bool transposed) {
-    return transposed ? kernel::transposed(data, c, r) : kernel::dense(data, r, c);
+  auto matrix = [](const Halves& values, int r, int c, bool transposed) {
+    return transposed ? kernel::transposed(values.data(), c, r)
+                      : kernel::dense(values.data(), r, c);
   };
   const auto got = same_on_all_threads([&](Stream& s) {
     auto c = before;
-    kernel::matmul(s, matrix(a.data(), m, k, a_transposed), matrix(b.data(), k, n, b_transposed),
-                   kernel::dense(c.data(), m, n), add);
+    kernel::matmul_by<BFloat16, C>(gemm, s, matrix(a, m, k, a_transposed),
+                                   matrix(b, k, n, b_transposed), kernel::dense(c.data(), m, n),
+                                   add);
     return c;
   });
   const Product want = product(a.data(), b.data(), m, n, k, a_transposed, b_transposed);
@@ -320,17 +326,26 @@ void check_matmul(int m, int n, int k, bool a_transposed, bool b_transposed, boo
   CHECK(fine);
 }
 
+template <class C>
+void check_matmuls(kernel::Gemm gemm) {
+  for (bool a_transposed : {false, true})
+    for (bool b_transposed : {false, true})
+      for (bool add : {false, true})
+        for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{13, 33, 7}, std::array{31, 70, 64},
+                               std::array{65, 300, 301}})
+          check_matmul<C>(gemm, m, n, k, a_transposed, b_transposed, add);
+  check_matmul<C>(gemm, 257, 40, 600, false, false, true);
+  check_matmul<C>(gemm, 40, 33, 1100, true, true, true);
+}
 TEST_CASE_TEMPLATE("matmul", C, BFloat16, float) {
-  on_every_instruction_set([] {
-    for (bool a_transposed : {false, true})
-      for (bool b_transposed : {false, true})
-        for (bool add : {false, true}) {
-          check_matmul<C>(1, 1, 1, a_transposed, b_transposed, add);
-          check_matmul<C>(13, 33, 7, a_transposed, b_transposed, add);
-          check_matmul<C>(65, 300, 300, a_transposed, b_transposed, add);
-        }
-    check_matmul<C>(257, 40, 600, false, false, true);
-  });
+  on_every_instruction_set([] { check_matmuls<C>(kernel::Gemm::tiles); });
+}
+TEST_CASE_TEMPLATE("matmul by pairs", C, BFloat16, float) {
+  if (kernel::has_pairs()) {
+    check_matmuls<C>(kernel::Gemm::pairs);
+  } else {
+    MESSAGE("skipped: this processor has no AVX-512 BF16");
+  }
 }
 
 TEST_CASE("matmul of wide strides") {

@@ -8,6 +8,7 @@ namespace sinter::kernel {
 enum class Gemm {
   vendor,  ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen (gemm_vendor_aten.cpp)
   tiles,   ///< ours (gemm_tiles.cpp): the same bits for every cut into tiles
+  pairs,   ///< ours, of BFloat16 where has_pairs() (gemm_pairs.cpp): likewise
 };
 
 /// The faster one on this processor. MKL keeps to AVX2 on processors that are not Intel's: on AMD's
@@ -30,5 +31,13 @@ void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
 /// The same, by one thread, in at most 600 KB of stack. T: also BFloat16, then C may be float.
 template <class T, class C>
 void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
+
+/// Whether the processor multiplies pairs of BFloat16.
+bool has_pairs();
+
+/// gemm_tiles() by that instruction, in at most 600 KB of stack. Subnormal numbers count as zero.
+/// requires  has_pairs()
+template <class C>
+void gemm_pairs(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add);
 
 }  // namespace sinter::kernel

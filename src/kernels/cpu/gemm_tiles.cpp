@@ -104,14 +104,11 @@ template <int Rows, class T, class W = Wide<T>>
 HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::int64_t c_row,
                          int columns, bool add) {
   constexpr int width = panel_columns<W>;
-  // Rows of a transposed matrix are far apart: gathered once for all panels.
+  // Rows may be far apart, at addresses that fight for the same part of the cache.
   HWY_ALIGN W rows[Rows * depth_block];
   Strided<W> wide;
-  if constexpr (std::is_same_v<T, W>) {
-    wide = a.row == 1 && columns > width ? gather<Rows>(a, depth, rows) : a;
-  } else {
-    wide = gather<Rows>(a, depth, rows);
-  }
+  if constexpr (std::is_same_v<T, W>) wide = a;
+  if (columns > width || !std::is_same_v<T, W>) wide = gather<Rows>(a, depth, rows);
   for (int j = 0; j < columns; j += width)
     tile<Rows>(wide, panels + std::int64_t(j / width) * depth_block * width, depth, c + j, c_row,
                std::min(width, columns - j), add);

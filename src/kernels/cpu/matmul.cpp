@@ -72,7 +72,7 @@ void clear(Matrix<T> c) {
 
 template <class T>
 Gemm preferred_gemm() {
-  if (std::is_same_v<T, BFloat16>) return Gemm::tiles;
+  if (std::is_same_v<T, BFloat16>) return has_pairs() ? Gemm::pairs : Gemm::tiles;
 #if defined(__x86_64__)
   static const bool tiles =
       !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -101,8 +101,11 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if (top == bottom || left == right) return;
     const auto rows = rows_of(a, top, bottom), columns = columns_of(b, left, right);
     const auto result = columns_of(rows_of(c, top, bottom), left, right);
-    if constexpr (has_vendor)
+    if constexpr (has_vendor) {
       if (gemm == Gemm::vendor) return gemm_vendor<T>(rows, columns, result, add);
+    } else {
+      if (gemm == Gemm::pairs) return gemm_pairs<C>(rows, columns, result, add);
+    }
     gemm_tiles<T, C>(rows, columns, result, add);
   });
 }
