@@ -348,6 +348,14 @@ TEST_CASE_TEMPLATE("matmul by pairs", C, BFloat16, float) {
   }
 }
 
+TEST_CASE_TEMPLATE("matmul by the vendor's library", C, BFloat16, float) {
+  if (kernel::vendor_has_bf16()) {
+    check_matmuls<C>(kernel::Gemm::vendor);
+  } else {
+    MESSAGE("skipped: this LibTorch exports no product of bfloat16");
+  }
+}
+
 TEST_CASE("matmul of wide strides") {
   Stream stream(2);
   const int m = 20, n = 30, k = 40;

@@ -4,6 +4,20 @@
 
 namespace sinter::kernel {
 
+/// Rows [first, last) of op(m).
+template <class T>
+Matrix<T> rows_of(Matrix<T> m, int first, int last) {
+  if (m.transposed) return {m.data + first, m.rows, last - first, m.stride, true};
+  return {m.data + first * m.stride, last - first, m.columns, m.stride, false};
+}
+
+/// Columns [first, last) of op(m).
+template <class T>
+Matrix<T> columns_of(Matrix<T> m, int first, int last) {
+  if (m.transposed) return {m.data + first * m.stride, last - first, m.columns, m.stride, true};
+  return {m.data + first, m.rows, last - first, m.stride, false};
+}
+
 /// Which product computes the tiles of a matmul.
 enum class Gemm {
   vendor,  ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen (gemm_vendor_aten.cpp)
@@ -12,7 +26,8 @@ enum class Gemm {
 };
 
 /// The faster one on this processor. MKL keeps to AVX2 on processors that are not Intel's: on AMD's
-/// Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with AVX-512 and 115 with AVX2.
+/// Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with AVX-512 and 115 with AVX2. Of
+/// BFloat16: the vendor's with AMX, else pairs, else tiles.
 template <class T>
 Gemm preferred_gemm();
 
@@ -27,6 +42,12 @@ extern const bool vendor_is_single_threaded;
 /// c = op(a) op(b), or += with `add`. No size is zero. T: float or double.
 template <class T>
 void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
+
+/// The same of BFloat16, summed in fp32, by MKL's cblas_gemm_bf16bf16f32: AMX where there is one.
+/// requires  vendor_has_bf16()
+template <class C>
+void gemm_vendor_bf16(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add);
+bool vendor_has_bf16();
 
 /// The same, by one thread, in at most 600 KB of stack. T: also BFloat16, then C may be float.
 template <class T, class C>

@@ -13,6 +13,10 @@ void dgemm_(const char* transa, const char* transb, const int* m, const int* n, 
             const double* beta, double* c, const int* ldc);
 /// Exported by MKL, absent from other libraries. Returns the number that was set before.
 [[gnu::weak]] int MKL_Set_Num_Threads_Local(int threads);
+/// Likewise; layout 101 is row-major, 111 and 112 are as is and transposed.
+[[gnu::weak]] void cblas_gemm_bf16bf16f32(int layout, int transa, int transb, int m, int n, int k,
+                                          float alpha, const void* a, int lda, const void* b,
+                                          int ldb, float beta, float* c, int ldc);
 }
 
 namespace sinter::kernel {
@@ -44,6 +48,46 @@ void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
             b.data, &ldb, a.data, &lda, &beta, c.data, &ldc);
 }
 
+bool vendor_has_bf16() { return cblas_gemm_bf16bf16f32; }
+
+namespace {
+
+using Operand = Matrix<const BFloat16>;
+
+void product(const Operand& a, const Operand& b, const Matrix<float>& c, bool add) {
+  cblas_gemm_bf16bf16f32(101, a.transposed ? 112 : 111, b.transposed ? 112 : 111, c.rows, c.columns,
+                         a.transposed ? a.rows : a.columns, 1, a.data, int(a.stride), b.data,
+                         int(b.stride), add ? 1 : 0, c.data, int(c.stride));
+}
+
+/// A piece of c at a time: its sums are rounded when they are whole.
+void product(Operand a, Operand b, const Matrix<BFloat16>& c, bool add) {
+  constexpr int most_rows = 128, most_columns = 512;
+  float sums[most_rows * most_columns];
+  for (int i = 0; i < c.rows; i += most_rows)
+    for (int j = 0; j < c.columns; j += most_columns) {
+      const int rows = std::min(most_rows, c.rows - i);
+      const int columns = std::min(most_columns, c.columns - j);
+      product(rows_of(a, i, i + rows), columns_of(b, j, j + columns), dense(sums, rows, columns),
+              false);
+      for (int r = 0; r < rows; ++r) {
+        BFloat16* to = c.data + (i + r) * c.stride + j;
+        const float* from = sums + r * columns;
+        for (int k = 0; k < columns; ++k) to[k] = BFloat16(add ? to[k] + from[k] : from[k]);
+      }
+    }
+}
+
+}  // namespace
+
+template <class C>
+void gemm_vendor_bf16(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add) {
+  OneThread guard;
+  product(a, b, c, add);
+}
+
+template void gemm_vendor_bf16(Operand, Operand, Matrix<float>, bool);
+template void gemm_vendor_bf16(Operand, Operand, Matrix<BFloat16>, bool);
 template void gemm_vendor(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
 template void gemm_vendor(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
 

@@ -4,6 +4,10 @@
 #include <chrono>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "kernels/cpu/gemm.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
@@ -49,20 +53,6 @@ int border(int n, int i, int parts) {
   return int((std::int64_t(n) * i / parts + step / 2) / step * step);
 }
 
-/// Rows [first, last) of op(m).
-template <class T>
-Matrix<T> rows_of(Matrix<T> m, int first, int last) {
-  if (m.transposed) return {m.data + first, m.rows, last - first, m.stride, true};
-  return {m.data + first * m.stride, last - first, m.columns, m.stride, false};
-}
-
-/// Columns [first, last) of op(m).
-template <class T>
-Matrix<T> columns_of(Matrix<T> m, int first, int last) {
-  if (m.transposed) return {m.data + first * m.stride, last - first, m.columns, m.stride, true};
-  return {m.data + first, m.rows, last - first, m.stride, false};
-}
-
 template <class T>
 void clear(Matrix<T> c) {
   for (int r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.stride, c.columns, T(0));
@@ -70,9 +60,22 @@ void clear(Matrix<T> c) {
 
 }  // namespace
 
+/// Tiles of bfloat16: far faster than anything else that a processor may have.
+static bool has_amx() {
+#if defined(__x86_64__)
+  unsigned a, b, c, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1);
+#else
+  return false;
+#endif
+}
+
 template <class T>
 Gemm preferred_gemm() {
-  if (std::is_same_v<T, BFloat16>) return has_pairs() ? Gemm::pairs : Gemm::tiles;
+  if (std::is_same_v<T, BFloat16>) {
+    if (has_amx() && vendor_has_bf16()) return Gemm::vendor;
+    return has_pairs() ? Gemm::pairs : Gemm::tiles;
+  }
 #if defined(__x86_64__)
   static const bool tiles =
       !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -104,6 +107,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if constexpr (has_vendor) {
       if (gemm == Gemm::vendor) return gemm_vendor<T>(rows, columns, result, add);
     } else {
+      if (gemm == Gemm::vendor) return gemm_vendor_bf16<C>(rows, columns, result, add);
       if (gemm == Gemm::pairs) return gemm_pairs<C>(rows, columns, result, add);
     }
     gemm_tiles<T, C>(rows, columns, result, add);
