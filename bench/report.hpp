@@ -42,9 +42,10 @@ inline std::string first_line(const char* command) {
   return text;
 }
 
-/// Prints machine, command and table; with `--json FILE` writes the same there.
+/// Prints machine, command and table; with `--json FILE` writes the same there, with `--svg FILE` a
+/// picture of it.
 class Report {
-  std::string machine, command, json_file;
+  std::string machine, command, json_file, svg_file;
   int threads;
 
  public:
@@ -57,20 +58,25 @@ class Report {
       std::string word = argv[i];
       command += (i ? " " : "") + (i ? word : word.substr(word.rfind('/') + 1));
       if (word == "--json" && i + 1 < argc) json_file = argv[i + 1];
+      if (word == "--svg" && i + 1 < argc) svg_file = argv[i + 1];
     }
     std::printf("machine: %s, %s\nthreads: %d\ncommand: %s\n\n", machine.c_str(),
                 cli::processor_text().c_str(), threads, command.c_str());
   }
 
-  void write(const std::vector<Row>& rows) const {
+  /// Returns the exit status: 1 where a file could not be written.
+  int write(const std::vector<Row>& rows) const {
     std::printf(
-        "| work | ours | %s | unit | peer / ours | loss difference | min-max ours, peer |\n",
-        rows.empty() ? "peer" : rows[0].peer_name.c_str());
-    std::printf("|---|---|---|---|---|---|---|\n");
+        "| work | ours | peer | | unit | peer / ours | loss difference | min-max ours, peer |\n");
+    std::printf("|---|---|---|---|---|---|---|---|\n");
     for (const Row& r : rows)
-      std::printf("| %s | %.3f | %.3f | %s | %s | %.1e | %s |\n", r.row.c_str(), r.ours, r.peer,
-                  r.unit.c_str(), ratio_text(r).c_str(), r.loss_difference, r.range.c_str());
-    if (!json_file.empty()) write_json(rows);
+      std::printf("| %s | %.3f | %s | %.3f | %s | %s | %.1e | %s |\n", r.row.c_str(), r.ours,
+                  r.peer_name.c_str(), r.peer, r.unit.c_str(), ratio_text(r).c_str(),
+                  r.loss_difference, r.range.c_str());
+    bool written = true;
+    if (!json_file.empty()) written &= write_json(rows);
+    if (!svg_file.empty()) written &= write_svg(rows);
+    return written ? 0 : 1;
   }
 
  private:
@@ -79,7 +85,7 @@ class Report {
     std::snprintf(text, sizeof text, "**%.2f**", r.ratio());
     return r.valid ? text : "void: losses differ";
   }
-  void write_json(const std::vector<Row>& rows) const {
+  bool write_json(const std::vector<Row>& rows) const {
     nlohmann::ordered_json out{
         {"machine", machine}, {"cpu", cli::processor_text()},
         {"threads", threads}, {"commit", first_line("git rev-parse --short HEAD 2>/dev/null")},
@@ -96,6 +102,29 @@ class Report {
     std::ofstream file(json_file);
     file << out.dump(2) << '\n';
     if (!file.flush()) std::fprintf(stderr, "error: cannot write %s\n", json_file.c_str());
+    return bool(file);
+  }
+  /// Bars of the ratios, drawn by gnuplot.
+  bool write_svg(const std::vector<Row>& rows) const {
+    FILE* plot = popen("gnuplot", "w");
+    if (!plot) return false;
+    std::fprintf(plot,
+                 "set terminal svg size 1000,%d\nset output '%s'\nset title 'peer / ours'\n"
+                 "set style fill solid 0.7\nset xrange [0:*]\nset yrange [-1:%d]\n"
+                 "set ytics ('' 0)\nset key off\nset lmargin 70\nset grid x\n$rows << EOD\n",
+                 int(60 + 24 * rows.size()), svg_file.c_str(), int(rows.size()));
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (rows[k].valid)
+        std::fprintf(plot, "%d %.4f \"%s, %s\"\n", int(rows.size() - 1 - k), rows[k].ratio(),
+                     rows[k].row.c_str(), rows[k].peer_name.c_str());
+    std::fprintf(plot,
+                 "EOD\nplot $rows using (0):1:(0):2:($1-0.4):($1+0.4):ytic(3) with boxxyerror\n");
+    bool drawn = pclose(plot) == 0;
+    if (!drawn)
+      std::fprintf(stderr,
+                   "error: gnuplot could not draw %s. Is it there? apt-get install gnuplot\n",
+                   svg_file.c_str());
+    return drawn;
   }
 };
 

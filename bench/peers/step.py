@@ -1,0 +1,234 @@
+"""A Python trainer as a contestant of bench/step.cpp: python3 step.py PEER FOLDER.
+
+FOLDER holds job.json, weights/ (GPT-2 as Hugging Face has it) and ids.bin, targets.bin: int32,
+batches × sequences × context. After its first step, and after each round (a line on standard input
+asks for one), it prints "STEP milliseconds-per-step loss".
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+
+folder = pathlib.Path(sys.argv[2])
+job = json.loads((folder / "job.json").read_text())
+steps, sequences, context = job["steps"], job["sequences"], job["context"]
+torch.set_num_threads(job["threads"])
+
+
+def read(name):
+    numbers = numpy.fromfile(folder / name, dtype=numpy.int32)
+    return torch.from_numpy(numbers.astype(numpy.int64)).view(-1, sequences, context)
+
+
+ids, targets = read("ids.bin"), read("targets.bin")
+
+
+def report(milliseconds, loss):
+    print("STEP", milliseconds, float(loss.detach()), flush=True)
+
+
+class Gpt2(torch.nn.Module):
+    """GPT-2 with PyTorch's fastest parts; its parameters are named as in the file."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.names = list(weights)
+        self.weights = torch.nn.ParameterList([weights[n] for n in self.names])
+
+    def forward(self, input_ids, labels):
+        w = dict(zip(self.names, self.weights))
+        width, heads = job["width"], job["heads"]
+
+        def norm(x, name):
+            return F.layer_norm(x, (width,), w[name + ".weight"], w[name + ".bias"], 1e-5)
+
+        def linear(x, name):
+            flat = torch.addmm(w[name + ".bias"], x.reshape(-1, x.size(-1)), w[name + ".weight"])
+            return flat.view(*x.shape[:-1], -1)
+
+        def attend(qkv):
+            q, k, v = qkv.view(*qkv.shape[:2], 3, heads, -1).permute(2, 0, 3, 1, 4).unbind()
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return y.transpose(1, 2).reshape(*qkv.shape[:2], width)
+
+        x = F.embedding(input_ids, w["wte.weight"]) + w["wpe.weight"][: input_ids.size(1)]
+        for layer in range(job["layers"]):
+            h = f"h.{layer}."
+            x = x + linear(attend(linear(norm(x, h + "ln_1"), h + "attn.c_attn")), h + "attn.c_proj")
+            wide = F.gelu(linear(norm(x, h + "ln_2"), h + "mlp.c_fc"), approximate="tanh")
+            x = x + linear(wide, h + "mlp.c_proj")
+        logits = norm(x, "ln_f").flatten(0, 1) @ w["wte.weight"].t()
+        return F.cross_entropy(logits, labels.flatten())
+
+
+def our_model():
+    weights = load_file(folder / "weights" / "model.safetensors")
+    return Gpt2({name.removeprefix("transformer."): w for name, w in weights.items()})
+
+
+def optimizer_of(model):
+    groups = [
+        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": job["weight_decay"]},
+        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=job["lr"], betas=(0.9, job["beta2"]), eps=1e-8, fused=True)
+
+
+def by_hand(compiled):
+    model = our_model()
+    optimizer = optimizer_of(model)
+    forward = torch.compile(model) if compiled else model
+    batch = 0
+
+    def step():
+        nonlocal batch
+        loss = forward(ids[batch], targets[batch])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_norm"], foreach=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        batch += 1
+        return loss
+
+    report(0, step())
+    for _ in sys.stdin:
+        begin = time.perf_counter()
+        for _ in range(steps):
+            loss = step()
+        report((time.perf_counter() - begin) * 1000 / steps, loss)
+
+
+class Rounds:
+    """Where a framework owns the loop: called after each of its steps."""
+
+    def __init__(self):
+        self.taken = 0
+
+    def after_step(self, loss):
+        """Returns whether to go on."""
+        self.taken += 1
+        if (self.taken - 1) % steps:
+            return True
+        report(0 if self.taken == 1 else (time.perf_counter() - self.begin) * 1000 / steps, loss)
+        more = sys.stdin.readline() != ""
+        self.begin = time.perf_counter()
+        return more
+
+
+class Windows(torch.utils.data.Dataset):
+    def __len__(self):
+        return ids.size(0) * sequences
+
+    def __getitem__(self, i):
+        at = divmod(i, sequences)
+        return {"input_ids": ids[at], "labels": targets[at]}
+
+
+def hugging_face():
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    config = transformers.GPT2Config.from_pretrained(folder / "weights")
+    config.activation_function = "gelu_pytorch_tanh"  # the same numbers, fused
+    body = transformers.GPT2Model.from_pretrained(
+        folder / "weights", config=config, attn_implementation="sdpa"
+    )
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = body
+
+        def forward(self, input_ids, labels):
+            x = self.body(input_ids=input_ids, use_cache=False).last_hidden_state.flatten(0, 1)
+            return {"loss": F.cross_entropy(x @ self.body.wte.weight.t(), labels.flatten())}
+
+    rounds = Rounds()
+
+    class InOrder(transformers.Trainer):
+        def _get_train_sampler(self, *_):
+            return torch.utils.data.SequentialSampler(self.train_dataset)
+
+        def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+            self.loss = model(**inputs)["loss"]
+            return self.loss
+
+    class Watch(transformers.TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            if not rounds.after_step(trainer.loss):
+                control.should_training_stop = True
+
+    with tempfile.TemporaryDirectory() as scratch:
+        arguments = transformers.TrainingArguments(
+            scratch,
+            per_device_train_batch_size=sequences,
+            max_steps=ids.size(0),
+            optim="adamw_torch_fused",
+            learning_rate=job["lr"],
+            adam_beta2=job["beta2"],
+            weight_decay=job["weight_decay"],
+            max_grad_norm=job["max_norm"],
+            lr_scheduler_type="constant",
+            logging_strategy="no",
+            save_strategy="no",
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+        )
+        trainer = InOrder(Model(), arguments, train_dataset=Windows(), callbacks=[Watch()])
+        trainer.train()
+
+
+def lightning():
+    import logging
+
+    import lightning as L
+
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    rounds = Rounds()
+
+    class Module(L.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = our_model()
+
+        def training_step(self, batch, _):
+            return self.model(batch["input_ids"], batch["labels"])
+
+        def configure_optimizers(self):
+            return optimizer_of(self.model)
+
+    class Watch(L.Callback):
+        def on_train_batch_end(self, trainer, module, outputs, batch, number):
+            if not rounds.after_step(outputs["loss"]):
+                trainer.should_stop = True
+
+    trainer = L.Trainer(
+        accelerator="cpu",
+        devices=1,
+        max_steps=ids.size(0),
+        gradient_clip_val=job["max_norm"],
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        callbacks=[Watch()],
+    )
+    trainer.fit(Module(), torch.utils.data.DataLoader(Windows(), batch_size=sequences))
+
+
+peers = {
+    "eager": lambda: by_hand(False),
+    "compile": lambda: by_hand(True),
+    "hugging-face": hugging_face,
+    "lightning": lightning,
+}
+peers[sys.argv[1]]()
