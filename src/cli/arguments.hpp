@@ -21,7 +21,7 @@ constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(ve
 struct Arguments {
   Verb verb{};
   std::vector<std::string> data;
-  std::optional<std::string> out, weights;
+  std::optional<std::string> out, weights, profile;
   std::optional<std::int64_t> steps, evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;

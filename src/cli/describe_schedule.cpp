@@ -1,42 +1,12 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "describe.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter::cli {
 namespace {
-
-/// Units whose flat parts (weights, gradients, state) or values an instruction touches.
-std::set<int> touched_units(const Model& model, const Instruction& i) {
-  TouchList list;
-  i.kind->touch(model, i, list);
-  std::set<int> units;
-  for (const Touch& touch : list) {
-    if (touch.space == Space::input || touch.index < 0) continue;
-    bool of_value = touch.space == Space::value || touch.space == Space::d_value;
-    units.insert(of_value ? model.writers[touch.index] : touch.index);
-  }
-  return units;
-}
-
-/// "h.3", "h.0 … h.3, ln_f", or nothing: what an instruction works on.
-std::string subject(const Model& model, const Instruction& i) {
-  if (i.kind->phases != 0) return unit_name(model, i.what);
-  std::string text;
-  std::set<int> units = touched_units(model, i);
-  for (auto first = units.begin(); first != units.end();) {
-    auto last = first;
-    for (auto next = std::next(last); next != units.end() && *next == *last + 1; ++next)
-      last = next;
-    text += (text.empty() ? "" : ", ") + unit_name(model, *first);
-    if (*last != *first) text += " … " + unit_name(model, *last);
-    first = std::next(last);
-  }
-  return text;
-}
 
 std::string_view when_text(When when) {
   switch (when) {

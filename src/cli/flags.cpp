@@ -68,6 +68,11 @@ constexpr Flag flags[] = {
      "at a new best validation loss and on SIGINT or SIGTERM; 0: only\n"
      "then. Default: 100.",
      [](Arguments& a, const Given& g) { a.save_every = integer<std::int64_t>(g, 0); }},
+    {"--profile", "FILE", of(train),
+     "Write what the steps spend their time on, as a Chrome trace (for\n"
+     "Perfetto): a span for each instruction, layer call and stage of\n"
+     "the loop, for the first steps that fit in 200,000 spans.",
+     [](Arguments& a, const Given& g) { a.profile = g.texts.front(); }},
     {"--prompt", "TEXT", of(generate), "The text to continue. Default: a new line.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
     {"--tokens", "N", of(generate), "How many tokens to write. Default: 256.",

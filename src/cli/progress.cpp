@@ -60,6 +60,14 @@ void Progress::line(const std::string& text) {
   if (to) show(text, true);
 }
 
+void Progress::warn(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::min(text.find('\n', at), text.size());
+    line("warning: " + text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
 void Progress::show(const std::string& text, bool stays) {
   std::string line = text;
   if (live && !stays) line.resize(std::min(line.size(), columns_of(to) - 1));

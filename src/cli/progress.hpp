@@ -26,6 +26,8 @@ class Progress {
   void step(const StepRecord& record);
   /// A line that stays.
   void line(const std::string& text);
+  /// Such a line for each line of the text.
+  void warn(const std::string& text);
 
  private:
   using Clock = std::chrono::steady_clock;

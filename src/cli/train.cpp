@@ -104,6 +104,7 @@ class Run {
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     tell(folder->take_warnings());
     finish(end);
+    if (profile) tell(profile->finish());
     return end == LoopEnd::stopped ? exit_stopped : exit_done;
   }
 
@@ -133,6 +134,8 @@ class Run {
     ReadStage read = data->reader({context, recipe.global()}, trainer->settings().seed);
     EvaluateStage evaluate = data->evaluator({context, recipe.plan->micro * recipe.ranks()});
     signals.emplace();  // before it nothing has begun: a signal just ends the program
+    if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
+    options.profile = profile ? &*profile : nullptr;
     if (!folder) {
       std::filesystem::path path =
           a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe.name);
@@ -152,6 +155,7 @@ class Run {
     }
     progress = std::make_unique<Progress>(to, scale);
     options.on_step = [this](const StepRecord& record) { progress->step(record); };
+    options.on_warning = [this](const std::string& text) { progress->warn(text); };
     options.on_save = [this](const auto&) { tell(folder->take_warnings()); };
   }
 
@@ -200,6 +204,7 @@ class Run {
   std::string program;
   LoopOptions options;
   std::optional<StopSignals> signals;
+  std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
   std::unique_ptr<Data> data;
   std::unique_ptr<TrainerCore> trainer;

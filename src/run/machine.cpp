@@ -11,6 +11,7 @@
 #include "sinter/error.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
+#include "sinter/kinds.hpp"
 #include "sinter/parallel/communicator.hpp"
 
 namespace sinter {
@@ -110,9 +111,10 @@ void Machine::run(const BoundProgram& program, int iterations, Observer* observe
     const Bound& b = program.instructions[t];
     if (b.instruction->when == When::first && now_.iteration != 0) return;
     if (b.instruction->when == When::last && now_.iteration != iterations - 1) return;
-    if (observer) observer->before(*this, t, now_.iteration);
-    b.run(*this, b);
-    if (observer) observer->after(*this, t, now_.iteration);
+    if (!observer) return b.run(*this, b);
+    observer->before(*this, t, now_.iteration);
+    run_observed(b, t, *observer);
+    observer->after(*this, t, now_.iteration);
   };
   for (int t = 0; t < program.body; ++t) execute(t);
   for (now_.iteration = 0; now_.iteration < iterations; ++now_.iteration)
@@ -120,6 +122,14 @@ void Machine::run(const BoundProgram& program, int iterations, Observer* observe
   now_.iteration = 0;
   iterations = 1;
   for (int t = program.after; t < count; ++t) execute(t);
+}
+
+void Machine::run_observed(const Bound& bound, int position, Observer& observer) {
+  if (bound.run != executes::calls) return bound.run(*this, bound);
+  for (int c = 0; c < bound.count; ++c) {
+    bound.calls[c].run(bound.calls[c].call);
+    observer.after_call(*this, position, c);
+  }
 }
 
 void Machine::load_micro_batch() {

@@ -108,7 +108,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     work.seed = settings_.seed;
     work.loss_weight = 1 / double(count);
     work.learning_rate = rate;
-    machines_[rank]->train(work);
+    machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->loss_sum(), count};
@@ -124,7 +124,7 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
   on_ranks([&](int rank) {
     Work work = part_of(batch, rank);
     work.seed = settings_.seed;
-    if (work.sequences > 0) machines_[rank]->evaluate(work);
+    if (work.sequences > 0) machines_[rank]->evaluate(work, observer(rank));
   });
   for (int rank = 0; rank < int(machines_.size()); ++rank)
     if (part_of(batch, rank).sequences > 0) loss.sum += machines_[rank]->loss_sum();

@@ -52,12 +52,14 @@ void Loop::mend_best() {
 /// Whether the step just taken was the last. If not, the next batch is at hand.
 bool Loop::ends(const LoopOptions& options) {
   if (trainer_.steps() >= options.steps) return true;
-  if (!next_) next_ = read_();
+  if (!next_)
+    next_ = times_.measure(LoopStage::read, trainer_.steps() + 1, [&] { return read_(); });
   return !next_;
 }
 
 AppliedStep Loop::take_step() {
-  auto outcome = step_(*next_, state_.last.tokens);
+  auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
+                                [&] { return step_(*next_, state_.last.tokens); });
   read_.recycle(std::move(next_->batch));
   next_.reset();
   if (auto* skipped = std::get_if<SkippedStep>(&outcome)) stop_at(*skipped);
@@ -65,7 +67,10 @@ AppliedStep Loop::take_step() {
 }
 
 void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
-  clock_.pause([&] { step.record.validation_loss = evaluate_(trainer_, options.stop); });
+  clock_.pause([&] {
+    step.record.validation_loss = times_.measure(LoopStage::evaluate, step.record.step,
+                                                 [&] { return evaluate_(trainer_, options.stop); });
+  });
   step.evaluation_due = !step.record.validation_loss;
   if (step.evaluation_due) return;
   double loss = *step.record.validation_loss;
@@ -77,17 +82,22 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
 }
 
 void Loop::record(AppliedStep step, const LoopOptions& options) {
-  RecordedStep recorded = record_(std::move(step), options.on_step);
+  RecordedStep recorded = times_.measure(LoopStage::record, step.record.step,
+                                         [&] { return record_(std::move(step), options.on_step); });
   state_.last = recorded.record;
   state_.evaluation_due = recorded.evaluation_due;
   data_ = recorded.data;
+  std::string warnings = times_.lap(state_.last.step_ms);
+  if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
 void Loop::save(const LoopOptions& options) {
   if (!save_) return;
   clock_.pause([&] {
-    record_.sync();
-    std::filesystem::path saved = save_(state_, data_, best_is_new_);
+    std::filesystem::path saved = times_.measure(LoopStage::save, trainer_.steps(), [&] {
+      record_.sync();
+      return save_(state_, data_, best_is_new_);
+    });
     saved_step_ = trainer_.steps();
     best_is_new_ = false;
     if (options.on_save) options.on_save(saved);
@@ -95,6 +105,17 @@ void Loop::save(const LoopOptions& options) {
 }
 
 LoopEnd Loop::run(const LoopOptions& options) {
+  times_.restart(options.profile);
+  if (!options.profile) return run_stages(options);
+  trainer_.observe(options.profile->observers());
+  struct Observed {
+    TrainerCore& trainer;
+    ~Observed() { trainer.observe({}); }
+  } until_the_end{trainer_};
+  return run_stages(options);
+}
+
+LoopEnd Loop::run_stages(const LoopOptions& options) {
   auto every = [&](std::int64_t n) { return n > 0 && trainer_.steps() % n == 0; };
   auto stops = [&] { return options.stop && options.stop(); };
   clock_.restart();

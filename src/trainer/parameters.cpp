@@ -1,5 +1,6 @@
-// Parameters by name: where they lie, how they start, what they are.
+// Names of units and instructions. Parameters by name: where they lie, how they start.
 #include <algorithm>
+#include <set>
 
 #include "sinter/error.hpp"
 #include "sinter/kernels/random.hpp"
@@ -14,6 +15,38 @@ std::string unit_name(const Model& model, int u) {
   for (const Node& node : model.nodes.subspan(model.block(u).first_node, model.block(u).nodes))
     names += (names.empty() ? "" : "+") + std::string(node.name);
   return names;
+}
+
+namespace {
+
+/// Units whose flat parts (weights, gradients, state) or values an instruction touches.
+std::set<int> touched_units(const Model& model, const Instruction& i) {
+  TouchList list;
+  i.kind->touch(model, i, list);
+  std::set<int> units;
+  for (const Touch& touch : list) {
+    if (touch.space == Space::input || touch.index < 0) continue;
+    bool of_value = touch.space == Space::value || touch.space == Space::d_value;
+    units.insert(of_value ? model.writers[touch.index] : touch.index);
+  }
+  return units;
+}
+
+}  // namespace
+
+std::string subject(const Model& model, const Instruction& i) {
+  if (i.kind->phases != 0) return unit_name(model, i.what);
+  std::string text;
+  std::set<int> units = touched_units(model, i);
+  for (auto first = units.begin(); first != units.end();) {
+    auto last = first;
+    for (auto next = std::next(last); next != units.end() && *next == *last + 1; ++next)
+      last = next;
+    text += (text.empty() ? "" : ", ") + unit_name(model, *first);
+    if (*last != *first) text += " … " + unit_name(model, *last);
+    first = std::next(last);
+  }
+  return text;
 }
 
 std::vector<Parameter> list_parameters(const Model& model) {

@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <thread>
 
+#include "../../src/cli/progress.hpp"
 #include "files_support.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/sinter.hpp"
@@ -36,6 +39,18 @@ struct Finite {
   bool next(HostBatch& batch) {
     batch.clear();
     return left-- > 0 && data.next(batch);
+  }
+  SamplerState state() const { return data.state(); }
+  void restore(const SamplerState& s) { data.restore(s); }
+};
+
+/// Does `work` before each batch.
+struct Slow {
+  ArrayData data;
+  std::function<void()> work;
+  void next(HostBatch& batch) {
+    work();
+    data.next(batch);
   }
   SamplerState state() const { return data.state(); }
   void restore(const SamplerState& s) { data.restore(s); }
@@ -124,6 +139,70 @@ TEST_CASE("a loss that is not finite throws, and names no checkpoint where there
   }
   CHECK(trainer.steps() < 7);
   for (double w : trainer.parameter("output.weight")) CHECK(std::isfinite(w));
+}
+
+TEST_CASE("waiting for data and logging are warned of where they cost more than 2 %") {
+  std::vector<std::string> told;
+  LoopOptions options{.steps = 250,
+                      .on_warning = [&](const std::string& text) { told.push_back(text); }};
+  auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  SUBCASE("a source that is slower than the step") {
+    Trainer<fit> trainer;
+    Loop loop(trainer, Slow{points.training(), pause});
+    loop.run(options);
+    REQUIRE(!told.empty());
+    CHECK(told[0].find("waiting for data took ") == 0);
+    CHECK(told[0].find("faster disk") != std::string::npos);
+    CHECK(told.size() == 1);  // once, although it goes on
+  }
+  SUBCASE("a slow listener") {
+    Trainer<fit> trainer;
+    Loop loop(trainer, points.training());
+    options.on_step = [&](const StepRecord&) { pause(); };
+    loop.run(options);
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].find("logging took ") == 0);
+  }
+}
+
+TEST_CASE("an interval is a second and 20 steps; the first step does not count") {
+  using std::chrono::microseconds;
+  LoopTimes times;
+  auto interval = [&](int steps, int step_us, int read_us, int record_us) {
+    std::string text;
+    for (int s = 0; s < steps; ++s) {
+      CHECK(text.empty());
+      times.add(LoopStage::read, microseconds(read_us));
+      times.add(LoopStage::record, microseconds(record_us));
+      text = times.lap(step_us / 1000.0);
+    }
+    return text;
+  };
+  CHECK(interval(1, 9'000'000, 8'000'000, 8'000'000) == "");  // the first step
+  CHECK(interval(100, 10'000, 190, 190) == "");               // 1.9 %
+  CHECK(interval(20, 100'000, 2'100, 190)
+            .find("waiting for data took 2.1% of the time of the last "
+                  "20 steps (2.10 of 100.00 ms a step). ") == 0);
+  CHECK(interval(100, 10'000, 400, 0) == "");  // told before
+  std::string both = interval(100, 10'000, 430, 5'000);
+  CHECK(both.find("waiting for data took 4.3%") == 0);
+  CHECK(both.find("\nlogging took 50.0%") != both.npos);
+  CHECK(interval(100, 10'000, 500, 9'000) == "");
+  times.restart(nullptr);
+  CHECK(interval(1, 9'000'000, 8'000'000, 0) == "");
+  CHECK(interval(100, 10'000, 300, 0).find("waiting for data took 3.0%") == 0);
+}
+
+TEST_CASE("a warning has a line of its own, and none where nothing is shown") {
+  std::FILE* shown = std::tmpfile();
+  REQUIRE(shown);
+  cli::Progress(shown, {10, 1, 1}).warn("one\ntwo");
+  std::rewind(shown);
+  char text[64]{};
+  std::size_t size = std::fread(text, 1, sizeof text, shown);
+  CHECK(std::string(text, size) == "warning: one\nwarning: two\n");
+  std::fclose(shown);
+  cli::Progress(nullptr, {10, 1, 1}).warn("one");
 }
 
 TEST_CASE("a row of the log is read as it was written") {

@@ -54,11 +54,13 @@ struct Work {
   double learning_rate = 0;
 };
 
-/// Called around every instruction by tests and profilers. position: in the program.
+/// Called around every instruction, and after each layer call in it, by tests and profilers.
+/// position: in the program; call: of the instruction's, from 0.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void before(const Machine&, int position, int iteration) = 0;
+  virtual void after_call(const Machine&, int /*position*/, int /*call*/) {}
   virtual void after(const Machine&, int position, int iteration) = 0;
 };
 
@@ -125,6 +127,7 @@ class Machine {
   const void* find_options(const void* slot) const;
   void begin(const Work&, bool training);
   void run(const struct BoundProgram&, int iterations, Observer*);
+  void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;
   kernel::Stream& stream_;

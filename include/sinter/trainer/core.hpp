@@ -95,6 +95,10 @@ class TrainerCore {
   /// model.safetensors and, for architectures that Hugging Face has, config.json.
   void export_to(const std::filesystem::path& folder) const;
 
+  /// Who is called around the instructions of each rank's steps and evaluations; empty: nobody.
+  /// requires  as many as ranks, which outlive their use
+  void observe(std::vector<Observer*> observers) { observers_ = std::move(observers); }
+
   /// For tests: the machine of a rank.
   Machine& machine(int rank = 0) { return *machines_[rank]; }
 
@@ -106,6 +110,7 @@ class TrainerCore {
   void set_steps(std::int64_t steps);
   /// Calls work(rank) on every rank; the first failure of a rank is thrown.
   void on_ranks(const std::function<void(int)>& work);
+  Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   Work part_of(const HostBatch& batch, int rank) const;
   const Parameter& find(std::string_view name) const;
   std::vector<double> read(Space space, std::string_view name) const;
@@ -117,6 +122,7 @@ class TrainerCore {
   std::vector<std::unique_ptr<class Communicator>> communicators_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::unique_ptr<RankThreads> threads_;
+  std::vector<Observer*> observers_;
   std::int64_t steps_ = 0;
 };
 
@@ -126,5 +132,8 @@ std::vector<Parameter> list_parameters(const Model& model);
 
 /// The name of a unit, with its number within a repeat.
 std::string unit_name(const Model& model, int unit);
+
+/// "h.3", "h.0 … h.3, ln_f", or nothing: what an instruction works on.
+std::string subject(const Model& model, const Instruction& instruction);
 
 }  // namespace sinter

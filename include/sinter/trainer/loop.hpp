@@ -1,5 +1,6 @@
 // The training loop: stages in their order, around the step.
 #pragma once
+#include "loop_times.hpp"
 #include "stages.hpp"
 
 namespace sinter {
@@ -12,6 +13,10 @@ struct LoopOptions {
   std::function<void(const StepRecord&)> on_step{};
   /// Told of each checkpoint, when it is complete.
   std::function<void(const std::filesystem::path&)> on_save{};
+  /// Told where waiting for data or logging costs more than 2 % of the steps (LoopTimes).
+  std::function<void(const std::string&)> on_warning{};
+  /// Gets what the steps and the stages around them take.
+  Profile* profile = nullptr;
   /// Asked after each step and between batches of an evaluation: true ends the loop after the step
   /// at hand, with a checkpoint. An evaluation that is cut short so is made up for by who resumes.
   std::function<bool()> stop{};
@@ -44,6 +49,7 @@ class Loop {
   void restore();
   void mend_best();
   bool ends(const LoopOptions& options);
+  LoopEnd run_stages(const LoopOptions& options);
   AppliedStep take_step();
   void evaluate(AppliedStep& step, const LoopOptions& options);
   void record(AppliedStep step, const LoopOptions& options);
@@ -54,6 +60,7 @@ class Loop {
   TrainerCore& trainer_;
   RunFolder* folder_;
   StepClock clock_;
+  LoopTimes times_;
   ReadStage read_;
   StepStage step_;
   EvaluateStage evaluate_;
