@@ -15,6 +15,9 @@
 #include "model/gpt2.hpp"
 #include "model/mlp.hpp"
 
+// Layers for models of one's own, beside those of the models above
+#include "layer/rms_norm.hpp"
+
 // How it is computed
 #include "memory/checkpoint.hpp"
 #include "memory/keep_all.hpp"

@@ -63,6 +63,9 @@ Tensor normalised(const Tensor& x, NamedTensors& w, const std::string& name = "l
   return F::layer_norm(
       x, F::LayerNormFuncOptions({x.size(1)}).weight(w[name + ".weight"]).bias(w[name + ".bias"]));
 }
+Tensor rms_normalised(const Tensor& x, NamedTensors& w, double eps) {
+  return x * torch::rsqrt(x.square().mean(1, true) + eps) * w["layer.weight"];
+}
 Tensor gelu_tanh(const Tensor& x) { return F::gelu(x, F::GELUFuncOptions().approximate("tanh")); }
 
 TEST_CASE("Linear, stored as in GPT-2") {
@@ -83,6 +86,21 @@ TEST_CASE("AddLayerNorm") {
     Tensor h = a + b;
     return gelu_tanh(h) + normalised(h, w);
   });
+}
+TEST_CASE("RmsNorm") {
+  compare<Alone<RmsNorm<wide>>>(
+      [](auto& w, const Tensor& a, auto&&...) { return rms_normalised(a, w, 1e-6); });
+}
+TEST_CASE("RmsNorm, of a larger eps") {
+  compare<Alone<RmsNorm<wide, {.eps = .25}>>>(
+      [](auto& w, const Tensor& a, auto&&...) { return rms_normalised(a, w, .25); });
+}
+TEST_CASE("AddRmsNorm") {
+  compare<AddThenNorm<wide, AddRmsNorm<wide>>>(
+      [](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
+        Tensor h = a + b;
+        return gelu_tanh(h) + rms_normalised(h, w, 1e-6);
+      });
 }
 TEST_CASE("AddPosition") {
   compare<Alone<Positions>>([](auto& w, const Tensor& a, auto&, const HostBatch& batch, bool) {

@@ -10,6 +10,7 @@
 #include "sinter/layer/layer_norm.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
+#include "sinter/layer/rms_norm.hpp"
 #include "sinter/precision/fp64.hpp"
 
 namespace sinter::testing {
@@ -72,31 +73,31 @@ struct Doubled {
 };
 
 /// Both results of the fused layer, joined so that each has a gradient of its own.
-template <int W>
+template <int W, class Fused = AddLayerNorm<W>>
 struct AddThenNorm {
   static constexpr std::array in{W, W};
   static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
-    auto [h, n] = g("", AddLayerNorm<W>{}, a, b);
+    auto [h, n] = g("", Fused{}, a, b);
     return g("join", Add<W>{}, g("act", GeluTanh<W>{}, h), n);
   }
 };
-template <int W>
+template <int W, class Fused = AddLayerNorm<W>>
 struct AddThenNormDoubled {
   static constexpr std::array in{W, W};
   static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
-    auto [h, n] = g("", AddLayerNorm<W>{}, a, b);
-    auto [h2, n2] = g("again", AddLayerNorm<W>{}, a, b);
+    auto [h, n] = g("", Fused{}, a, b);
+    auto [h2, n2] = g("again", Fused{}, a, b);
     auto act = g("act", GeluTanh<W>{}, g("hs", Add<W>{}, h, h2));
     return g("sum", Add<W>{}, act, g("ns", Add<W>{}, n, n2));
   }
 };
 /// What it replaces.
-template <int W>
+template <int W, class Norm = LayerNorm<W>>
 struct AddThenNormUnfused {
   static constexpr std::array in{W, W};
   static constexpr Value<W> trace(auto& g, Value<W> a, Value<W> b) {
     auto h = g("add", Add<W>{}, a, b);
-    auto n = g("", LayerNorm<W>{}, h);
+    auto n = g("", Norm{}, h);
     return g("join", Add<W>{}, g("act", GeluTanh<W>{}, h), n);
   }
 };

@@ -12,6 +12,7 @@
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/optimizer.hpp"
 #include "sinter/kernels/pool.hpp"
+#include "sinter/kernels/rms_norm.hpp"
 
 #include "../../src/kernels/cpu/gemm.hpp"
 #include "kernels_support.hpp"
@@ -152,6 +153,42 @@ TEST_CASE("layer norm") {
         CHECK(same_bits(dx2, narrow(want_dx2)));
         CHECK(same_bits(dw, want_dw));
         CHECK(same_bits(db, want_db));
+      }
+    }
+  });
+}
+
+TEST_CASE("RMS norm") {
+  on_every_instruction_set([] {
+    for (int width : {1, 17, 48, 130}) {
+      CAPTURE(width);
+      Stream stream(2);
+      const int n = rows * width;
+      const Halves a = random(n, 1), b = random(n, 2), dy = random(n, 3), dh = random(n, 4);
+      const Halves weight = random(width, 5), before = random(n, 6);
+      Halves h(n), y(n);
+      Floats inverse(rows), want(n), want_inverse(rows), sum(n);
+      kernel::add_rms_norm_forward(stream, a.data(), b.data(), weight.data(), h.data(), y.data(),
+                                   inverse.data(), rows, width, 1e-6);
+      kernel::add(stream, wide(a).data(), wide(b).data(), sum.data(), n);
+      CHECK(same_bits(h, narrow(sum)));
+      kernel::rms_norm_forward(stream, wide(h).data(), wide(weight).data(), want.data(),
+                               want_inverse.data(), rows, width, 1e-6);
+      CHECK(same_bits(y, narrow(want)));
+      CHECK(same_bits(inverse, want_inverse));
+      Floats scratch(kernel::rms_norm_scratch(width));
+      for (bool add : {false, true}) {
+        Halves dx = before, dx2 = before;
+        Floats dw(width, .5f), want_dw = dw, want_dx = wide(before), want_dx2 = wide(before);
+        kernel::rms_norm_backward(stream, h.data(), weight.data(), inverse.data(), dy.data(),
+                                  dh.data(), dx.data(), dx2.data(), add, !add, dw.data(), add, rows,
+                                  width, scratch.data());
+        kernel::rms_norm_backward(stream, wide(h).data(), wide(weight).data(), inverse.data(),
+                                  wide(dy).data(), wide(dh).data(), want_dx.data(), want_dx2.data(),
+                                  add, !add, want_dw.data(), add, rows, width, scratch.data());
+        CHECK(same_bits(dx, narrow(want_dx)));
+        CHECK(same_bits(dx2, narrow(want_dx2)));
+        CHECK(same_bits(dw, want_dw));
       }
     }
   });

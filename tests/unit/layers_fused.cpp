@@ -38,6 +38,16 @@ TEST_CASE("AddLayerNorm against Add and LayerNorm") {
   check_equal(fused, plain, regression_batch(lengths, given_width, target_width, 1), same_name);
 }
 
+TEST_CASE("AddRmsNorm against Add and RmsNorm") {
+  constexpr RmsNormOptions options{.eps = .125};
+  using Fused = AddThenNorm<wide, AddRmsNorm<wide, options>>;
+  using Plain = AddThenNormUnfused<wide, RmsNorm<wide, options>>;
+  Trainer<Checked<Around<Fused>>> fused(settings);
+  Trainer<Checked<Around<Plain>>> plain(settings);
+  randomise(plain, 7);
+  check_equal(fused, plain, regression_batch(lengths, given_width, target_width, 1), same_name);
+}
+
 /// Cross-entropy of logits, by its definition.
 template <int W>
 struct CrossEntropyOfLogits {

@@ -21,6 +21,8 @@ TEST_CASE("Linear, stored as in GPT-2") { check_layer<InOutLinear>(); }
 TEST_CASE("Linear, stored as in torch.nn") { check_layer<OutInLinear>(); }
 TEST_CASE("LayerNorm") { check_layer<Norm>(); }
 TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
+TEST_CASE("RmsNorm") { check_layer<RmsNorm<wide>>(); }
+TEST_CASE("AddRmsNorm") { check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>(); }
 TEST_CASE("AddPosition") { check_layer<Positions>(); }
 TEST_CASE("CausalSelfAttention") { check_layer<Attention>(); }
 TEST_CASE("CausalSelfAttention with dropout") { check_layer<AttentionDropout>(); }

@@ -25,7 +25,12 @@ struct OnInputs {
     auto half = g("half", Add<3 * wide>{}, x, tanh);
     auto [h, n] = g("half_norm", AddLayerNorm<3 * wide>{}, half, x);
     auto [h2, n2] = g("norm_half", AddLayerNorm<3 * wide>{}, dropped, x);
-    auto all = g("all", Add<3 * wide>{}, g("hn", Add<3 * wide>{}, h, n), sum);
+    auto [h3, n3] = g("half_rms", AddRmsNorm<3 * wide>{}, half, x);
+    auto [h4, n4] = g("rms_half", AddRmsNorm<3 * wide>{}, dropped, x);
+    auto rms = g("hn4", Add<3 * wide>{}, g("hn3", Add<3 * wide>{}, h3, n3), n4);
+    auto both = g("both", Add<3 * wide>{}, sum, g("rms", Add<3 * wide>{}, rms, h4));
+    auto with = g("with_rms", Add<3 * wide>{}, both, g("rms_x", RmsNorm<3 * wide>{}, x));
+    auto all = g("all", Add<3 * wide>{}, g("hn", Add<3 * wide>{}, h, n), with);
     auto more = g("more", Add<3 * wide>{}, g("hn2", Add<3 * wide>{}, h2, n2), logits);
     auto a = g("a", Linear<3 * wide, wide>{}, g("join", Add<3 * wide>{}, all, more));
     auto b = g("b", Linear<3 * wide, wide>{}, x);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/ranges.hpp"
+#include "kernels/cpu/row_blocks.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
@@ -10,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/layer_norm.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/row_sum-inl.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 
 #ifndef SINTER_LAYER_NORM_TABLE
@@ -45,24 +47,6 @@ HWY_BEFORE_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
-
-/// Σ term(d, i) over a row. The order depends on the width alone.
-template <class T, class Term>
-HWY_INLINE T row_sum(int width, const Term& term) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const int lanes = int(hn::Lanes(d));
-  auto a = hn::Zero(d), b = hn::Zero(d);
-  int i = 0;
-  for (; i + 2 * lanes <= width; i += 2 * lanes) {
-    a = hn::Add(a, term(d, i));
-    b = hn::Add(b, term(d, i + lanes));
-  }
-  for (; i + lanes <= width; i += lanes) a = hn::Add(a, term(d, i));
-  T sum = reduce_sum(d, hn::Add(a, b));
-  for (; i < width; ++i) sum += hn::GetLane(term(one, i));
-  return sum;
-}
 
 template <class T, class S = Wide<T>>
 void forward(const T* x, const T* weight, const T* bias, T* y, S* mean_out, S* inverse_out,
@@ -129,10 +113,7 @@ namespace {
 
 SINTER_DISPATCH_BF16(LayerNormTable)
 
-/// Blocks of rows with their own partial sums of dweight and dbias. Their number depends on the
-/// rows alone, so that the sums are the same for every number of threads.
-constexpr int most_blocks = 32;
-constexpr int least_block = 16;
+static_assert(layer_norm_scratch(1) == 2 * most_row_blocks);
 
 }  // namespace
 
@@ -165,30 +146,19 @@ void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* m
                          bool add_dx2, G* dweight, G* dbias, bool add_weights, int rows, int width,
                          S* scratch) {
   auto kernel = table<T>().backward;
-  int block = std::max((rows + most_blocks - 1) / most_blocks, least_block);
-  int blocks = (rows + block - 1) / block;
-  split(stream, blocks, std::int64_t{2} * block * width, 1, [&](auto first, auto last) {
-    for (auto b = first; b < last; ++b) {
-      S* partial = dweight ? scratch + b * 2 * width : nullptr;
-      if (partial) std::fill_n(partial, 2 * width, S(0));
-      std::int64_t end = std::min<std::int64_t>((b + 1) * block, rows);
-      for (std::int64_t r = b * block; r < end; ++r) {
-        std::int64_t at = r * width;
-        kernel({x + at, dy + at, dh_in ? dh_in + at : nullptr, dx ? dx + at : nullptr,
-                dx2 ? dx2 + at : nullptr, add_dx, add_dx2, partial,
-                partial ? partial + width : nullptr},
-               weight, mean[r], inverse[r], width);
-      }
-    }
-  });
-  if (!dweight) return;
-  auto combine = [&](G* sum, const S* partials) {
-    if (!add_weights) std::fill_n(sum, width, G(0));
-    for (int b = 0; b < blocks; ++b)
-      add_range(sum, partials + std::int64_t(b) * 2 * width, sum, width);
+  const int sums = 2 * width;
+  S* partials = dweight ? scratch : nullptr;
+  auto row = [&](std::int64_t r, S* partial) {
+    const std::int64_t at = r * width;
+    kernel(
+        {x + at, dy + at, dh_in ? dh_in + at : nullptr, dx ? dx + at : nullptr,
+         dx2 ? dx2 + at : nullptr, add_dx, add_dx2, partial, partial ? partial + width : nullptr},
+        weight, mean[r], inverse[r], width);
   };
-  combine(dweight, scratch);
-  combine(dbias, scratch + width);
+  const int blocks = for_row_blocks(stream, rows, sums, partials, sums, row);
+  if (!dweight) return;
+  combine_row_blocks(scratch, blocks, sums, dweight, width, add_weights);
+  combine_row_blocks(scratch + width, blocks, sums, dbias, width, add_weights);
 }
 
 #define SINTER_INSTANTIATE(T, S)                                                                \

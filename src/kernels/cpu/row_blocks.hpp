@@ -1,0 +1,41 @@
+// Sums over rows, for gradients of weights that all rows share: each block of rows has its own
+// partial sums, and they are added in order. The blocks depend on the number of rows alone, so that
+// the sums are the same for every number of threads.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/cpu/ranges.hpp"
+#include "kernels/cpu/split.hpp"
+
+namespace sinter::kernel {
+
+inline constexpr int most_row_blocks = 32, least_row_block = 16;
+
+/// Calls row(r, partial) for every row; partial: the `sums` partial sums of the row's block, zero
+/// at first, or null if scratch is. cost: of a row, as for split. scratch: most_row_blocks × sums.
+/// Returns the number of blocks.
+template <class S, class Row>
+int for_row_blocks(Stream& stream, int rows, std::int64_t cost, S* scratch, int sums,
+                   const Row& row) {
+  const int block = std::max((rows + most_row_blocks - 1) / most_row_blocks, least_row_block);
+  const int blocks = (rows + block - 1) / block;
+  split(stream, blocks, block * cost, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t b = first; b < last; ++b) {
+      S* partial = scratch ? scratch + b * sums : nullptr;
+      if (partial) std::fill_n(partial, sums, S(0));
+      const std::int64_t end = std::min<std::int64_t>((b + 1) * block, rows);
+      for (std::int64_t r = b * block; r < end; ++r) row(r, partial);
+    }
+  });
+  return blocks;
+}
+
+/// total = the sum of the blocks' partial sums (+= with add), n of them, `sums` apart.
+template <class S>
+void combine_row_blocks(const S* partial, int blocks, int sums, S* total, int n, bool add) {
+  if (!add) std::fill_n(total, n, S(0));
+  for (int b = 0; b < blocks; ++b) add_range(total, partial + std::int64_t(b) * sums, total, n);
+}
+
+}  // namespace sinter::kernel
