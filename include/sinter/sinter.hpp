@@ -17,6 +17,7 @@
 
 // Layers for models of one's own, beside those of the models above
 #include "layer/rms_norm.hpp"
+#include "layer/swiglu.hpp"
 
 // How it is computed
 #include "memory/checkpoint.hpp"

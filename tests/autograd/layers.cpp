@@ -117,6 +117,15 @@ TEST_CASE("GeluErf") {
 TEST_CASE("Relu") {
   compare_function<Relu<wide>>([](const Tensor& x) { return torch::relu(x); });
 }
+TEST_CASE("Silu") {
+  compare_function<Silu<wide>>([](const Tensor& x) { return torch::silu(x); });
+}
+TEST_CASE("SwiGlu") {
+  compare_function<SwiGlu<wide>>([](const Tensor& x) {
+    auto halves = x.chunk(2, 1);
+    return torch::silu(halves[0]) * halves[1];
+  });
+}
 TEST_CASE("Add") {
   compare<Alone<Add<wide>>>(
       [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return a + b; });

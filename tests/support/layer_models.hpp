@@ -11,6 +11,7 @@
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/rms_norm.hpp"
+#include "sinter/layer/swiglu.hpp"
 #include "sinter/precision/fp64.hpp"
 
 namespace sinter::testing {

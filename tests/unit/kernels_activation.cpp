@@ -9,7 +9,8 @@ using kernel::Stream;
 
 namespace {
 
-constexpr Activation all[] = {Activation::gelu_tanh, Activation::gelu_erf, Activation::relu};
+constexpr Activation all[] = {Activation::gelu_tanh, Activation::gelu_erf, Activation::relu,
+                              Activation::silu};
 constexpr long double pi = 3.14159265358979323846264338327950288L;
 
 /// Value and slope, in extended precision.
@@ -27,6 +28,10 @@ std::pair<double, double> reference(Activation f, long double x) {
     }
     case Activation::relu:
       return {double(x > 0 ? x : 0), x > 0 ? 1.0 : 0.0};
+    case Activation::silu: {
+      long double s = 1 / (1 + std::exp(-x)), rest = 1 / (1 + std::exp(x));
+      return {double(x * s), double(s + x * s * rest)};
+    }
   }
   return {};
 }

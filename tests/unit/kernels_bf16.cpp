@@ -13,6 +13,7 @@
 #include "sinter/kernels/optimizer.hpp"
 #include "sinter/kernels/pool.hpp"
 #include "sinter/kernels/rms_norm.hpp"
+#include "sinter/kernels/swiglu.hpp"
 
 #include "../../src/kernels/cpu/gemm.hpp"
 #include "kernels_support.hpp"
@@ -199,8 +200,8 @@ TEST_CASE("activations") {
     Stream stream(2);
     const int columns = 37, n = rows * columns;
     const Halves x = random(n, 1), dy = random(n, 2), bias = random(columns, 3), old = random(n, 4);
-    for (auto f :
-         {kernel::Activation::gelu_tanh, kernel::Activation::gelu_erf, kernel::Activation::relu}) {
+    for (auto f : {kernel::Activation::gelu_tanh, kernel::Activation::gelu_erf,
+                   kernel::Activation::relu, kernel::Activation::silu}) {
       Halves y(n);
       Floats want(n);
       kernel::activation_forward(stream, f, x.data(), y.data(), n);
@@ -218,6 +219,26 @@ TEST_CASE("activations") {
       kernel::broadcast_add(stream, wide(x).data(), wide(bias).data(), want.data(), rows, columns);
       CHECK(same_bits(sums, narrow(want)));
       kernel::activation_forward(stream, f, wide(sums).data(), want.data(), n);
+      CHECK(same_bits(y, narrow(want)));
+    }
+  });
+}
+
+TEST_CASE("SwiGLU") {
+  on_every_instruction_set([] {
+    Stream stream(2);
+    const int width = 37, n = rows * width;
+    const Halves x = random(2 * n, 1), dy = random(n, 2), old = random(2 * n, 3);
+    Halves y(n);
+    Floats want(n);
+    kernel::swiglu_forward(stream, x.data(), y.data(), rows, width);
+    kernel::swiglu_forward(stream, wide(x).data(), want.data(), rows, width);
+    CHECK(same_bits(y, narrow(want)));
+    for (bool add : {false, true}) {
+      y = old, want = wide(old);
+      kernel::swiglu_backward(stream, x.data(), dy.data(), y.data(), rows, width, add);
+      kernel::swiglu_backward(stream, wide(x).data(), wide(dy).data(), want.data(), rows, width,
+                              add);
       CHECK(same_bits(y, narrow(want)));
     }
   });

@@ -48,6 +48,63 @@ TEST_CASE("AddRmsNorm against Add and RmsNorm") {
   check_equal(fused, plain, regression_batch(lengths, given_width, target_width, 1), same_name);
 }
 
+/// Columns [First, First + W) of Of.
+template <int Of, int First, int W>
+struct Columns {
+  static constexpr std::array in{Of};
+  static constexpr std::array out{W};
+  static void forward(auto& c) {
+    auto x = c.x(), y = c.y();
+    for (int r = 0; r < y.rows; ++r)
+      for (int k = 0; k < W; ++k) y(r, k) = x(r, First + k);
+  }
+  static void backward(auto& c) {
+    auto dy = c.dy(), dx = c.dx();
+    for (int r = 0; r < dy.rows; ++r)
+      for (int k = 0; k < Of; ++k)
+        dx.put(r, k, k >= First && k < First + W ? dy(r, k - First) : 0.);
+  }
+};
+/// Element by element.
+template <int W>
+struct Product {
+  static constexpr std::array in{W, W};
+  static constexpr std::array out{W};
+  template <class T, class Statistic>
+  struct Saved {
+    T a, b;
+  };
+  static constexpr Saved<Keep, Keep> saved{input(0), input(1)};
+  static void forward(auto& c) {
+    auto a = c.x(0), b = c.x(1), y = c.y();
+    for (int r = 0; r < y.rows; ++r)
+      for (int k = 0; k < W; ++k) y(r, k) = a(r, k) * b(r, k);
+  }
+  static void backward(auto& c) {
+    auto a = c.saved.a, b = c.saved.b, dy = c.dy(), da = c.dx(0), db = c.dx(1);
+    for (int r = 0; r < dy.rows; ++r)
+      for (int k = 0; k < W; ++k) {
+        da.put(r, k, dy(r, k) * b(r, k));
+        db.put(r, k, dy(r, k) * a(r, k));
+      }
+  }
+};
+struct GatedByLayers {
+  static constexpr std::array in{2 * wide};
+  static constexpr Value<wide> trace(auto& g, Value<2 * wide> x) {
+    auto gate = g("gate", Columns<2 * wide, 0, wide>{}, x);
+    auto up = g("up", Columns<2 * wide, wide, wide>{}, x);
+    return g("product", Product<wide>{}, g("act", Silu<wide>{}, gate), up);
+  }
+};
+
+TEST_CASE("SwiGlu against Silu of one half and a product with the other") {
+  Trainer<Checked<Around<Alone<SwiGlu<wide>>>>> fused(settings);
+  Trainer<Checked<Around<GatedByLayers>>> plain(settings);
+  randomise(plain, 7);
+  check_equal(fused, plain, regression_batch(lengths, given_width, target_width, 1), same_name);
+}
+
 /// Cross-entropy of logits, by its definition.
 template <int W>
 struct CrossEntropyOfLogits {

@@ -29,6 +29,8 @@ TEST_CASE("CausalSelfAttention with dropout") { check_layer<AttentionDropout>();
 TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
 TEST_CASE("GeluErf") { check_layer<GeluErf<wide>>(); }
 TEST_CASE("Relu") { check_layer<Relu<wide>>(); }
+TEST_CASE("Silu") { check_layer<Silu<wide>>(); }
+TEST_CASE("SwiGlu") { check_layer<SwiGlu<wide>>(); }
 TEST_CASE("Add") { check_layer<Add<wide>>(); }
 TEST_CASE("Dropout") { check_layer<Drop>(); }
 TEST_CASE("Unembedding") { check_layer<Logits>(); }

@@ -30,11 +30,13 @@ struct OnInputs {
     auto rms = g("hn4", Add<3 * wide>{}, g("hn3", Add<3 * wide>{}, h3, n3), n4);
     auto both = g("both", Add<3 * wide>{}, sum, g("rms", Add<3 * wide>{}, rms, h4));
     auto with = g("with_rms", Add<3 * wide>{}, both, g("rms_x", RmsNorm<3 * wide>{}, x));
+    auto gated = g("gated", SwiGlu<3 * wide / 2>{}, x);
+    auto half_wide = g("half_wide", Linear<3 * wide / 2, wide>{}, gated);
     auto all = g("all", Add<3 * wide>{}, g("hn", Add<3 * wide>{}, h, n), with);
     auto more = g("more", Add<3 * wide>{}, g("hn2", Add<3 * wide>{}, h2, n2), logits);
     auto a = g("a", Linear<3 * wide, wide>{}, g("join", Add<3 * wide>{}, all, more));
     auto b = g("b", Linear<3 * wide, wide>{}, x);
-    auto ab = g("ab", Add<wide>{}, a, b);
+    auto ab = g("ab", Add<wide>{}, g("ag", Add<wide>{}, a, half_wide), b);
     auto y = g("y", Linear<wide, target_width>{},
                g("act", GeluErf<wide>{}, g("with", Add<wide>{}, mixed, ab)));
     return g("loss", MeanSquaredError<target_width>{}, y, target);

@@ -10,7 +10,8 @@ namespace sinter::kernel {
 /// gelu_tanh: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), as GPT-2 has it (Hendrycks & Gimpel 2016).
 /// gelu_erf:  x/2 (1 + erf(x / √2)).
 /// relu:      max(x, 0); its slope at 0 is 0. A NaN stays a NaN.
-enum class Activation { gelu_tanh, gelu_erf, relu };
+/// silu:      x / (1 + exp(-x)) (Elfwing, Uchibe & Doya 2018).
+enum class Activation { gelu_tanh, gelu_erf, relu, silu };
 
 /// y = f(x).   n elements; y may be x. Error ≤ 4 ulp of max(|x|, 1).
 template <class T>

@@ -37,5 +37,8 @@ template <int W>
 using GeluErf = Activate<W, Activation::gelu_erf>;
 template <int W>
 using Relu = Activate<W, Activation::relu>;
+/// x / (1 + exp(-x)), also called swish (Elfwing, Uchibe and Doya 2018).
+template <int W>
+using Silu = Activate<W, Activation::silu>;
 
 }  // namespace sinter

@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/activation.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/silu-inl.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 
 #ifndef SINTER_ACTIVATION_TABLE
@@ -155,6 +156,8 @@ void forward(Activation f, const T* x, T* y, std::int64_t n) {
       return forward_range<GeluErf>(x, y, n);
     case Activation::relu:
       return forward_range<Relu>(x, y, n);
+    case Activation::silu:
+      return forward_range<Silu>(x, y, n);
   }
 }
 
@@ -167,6 +170,8 @@ void backward(Activation f, const T* x, const T* dy, T* dx, std::int64_t n, bool
       return backward_range<GeluErf>(x, dy, dx, n, add);
     case Activation::relu:
       return backward_range<Relu>(x, dy, dx, n, add);
+    case Activation::silu:
+      return backward_range<Silu>(x, dy, dx, n, add);
   }
 }
 
@@ -179,6 +184,8 @@ void bias_forward(Activation f, T* x, const T* bias, T* y, std::int64_t n) {
       return bias_forward_range<GeluErf>(x, bias, y, n);
     case Activation::relu:
       return bias_forward_range<Relu>(x, bias, y, n);
+    case Activation::silu:
+      return bias_forward_range<Silu>(x, bias, y, n);
   }
 }
 

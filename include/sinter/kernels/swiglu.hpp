@@ -1,0 +1,25 @@
+// SwiGLU (Shazeer 2020): one half of a matrix, through silu, gates the other. T: float, double or
+// BFloat16. The same bits for every number of threads.
+//
+// Errors, with ε the epsilon of Wide<T>; BFloat16 adds the rounding of what is stored, and `add`
+// one ε of the sum:
+//   y      4 ε max(|gate|, 1) |up|
+//   dgate  16 ε |dy up|
+//   dup    4 ε max(|gate|, 1) |dy|
+#pragma once
+#include "bfloat16.hpp"
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// y = silu(gate) up, where silu(z) = z / (1 + exp(-z)).
+/// x: rows × 2 width (in each row gate, then up), y: rows × width.
+template <class T>
+void swiglu_forward(Stream& stream, const T* x, T* y, int rows, int width);
+
+/// dx = gradient of x, or += with `add`: up silu'(gate) dy, then silu(gate) dy.
+/// x, dx: rows × 2 width, dy: rows × width; dx may be x.
+template <class T>
+void swiglu_backward(Stream& stream, const T* x, const T* dy, T* dx, int rows, int width, bool add);
+
+}  // namespace sinter::kernel

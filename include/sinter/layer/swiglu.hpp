@@ -1,0 +1,30 @@
+#pragma once
+#include "../call.hpp"
+#include "../kernels/swiglu.hpp"
+
+namespace sinter {
+
+/// y = silu(gate) up, silu(z) = z / (1 + exp(-z)) (Shazeer 2020).   x: rows × 2 W (gate, then up),
+/// y: rows × W. Keeps x alone: the rest is computed again.
+template <int W>
+struct SwiGlu {
+  static constexpr std::array in{2 * W};
+  static constexpr std::array out{W};
+  static constexpr bool cheap = true;
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Saved<Keep, Keep> saved{input()};
+
+  static void forward(auto& c) {
+    auto x = c.x();
+    kernel::swiglu_forward(c.stream(), x.data, c.y().data, x.rows, W);
+  }
+  static void backward(auto& c) {
+    auto x = c.saved.x, dx = c.dx();
+    if (dx) kernel::swiglu_backward(c.stream(), x.data, c.dy().data, dx.data, x.rows, W, dx.add);
+  }
+};
+
+}  // namespace sinter
