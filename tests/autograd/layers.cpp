@@ -157,7 +157,7 @@ TEST_CASE("Dropout") {
 
 /// mask[row][head][key]: what each probability is multiplied by. Read off the forward pass: with
 /// q = 0 all probabilities of a row are equal, and with v the unit vectors its results show them.
-Tensor attention_mask(const HostBatch& batch) {
+Tensor attention_mask(const HostBatch& batch, bool causal) {
   constexpr int head = wide / heads;
   static_assert(head >= context);
   const int rows = batch.rows();
@@ -169,12 +169,12 @@ Tensor attention_mask(const HostBatch& batch) {
       for (int h = 0; h < heads; ++h) qkv[std::size_t(r * 3 * wide + 2 * wide + h * head + k)] = 1;
   kernel::Stream stream(1);
   kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), batch.starts.data(),
-                            batch.sequences(), heads, wide, true, dropout_of_step_one());
+                            batch.sequences(), heads, wide, causal, dropout_of_step_one());
   Tensor mask = tensor_of(y, {rows, heads, head});
   return mask * torch::exp(tensor_of(log_sum, {rows, heads, 1}));
 }
 
-Tensor attention(const Tensor& qkv, const HostBatch& batch, const Tensor& mask) {
+Tensor attention(const Tensor& qkv, const HostBatch& batch, bool causal, const Tensor& mask) {
   std::vector<Tensor> results;
   for (int s = 0; s < batch.sequences(); ++s) {
     Tensor rows = sequence_of(qkv, batch, s);
@@ -182,7 +182,7 @@ Tensor attention(const Tensor& qkv, const HostBatch& batch, const Tensor& mask) 
     auto parts = rows.view({length, 3, heads, wide / heads}).permute({1, 2, 0, 3}).unbind();
     Tensor scores = parts[0].matmul(parts[1].transpose(1, 2)) / std::sqrt(double(wide) / heads);
     Tensor later = torch::ones({length, length}, torch::kBool).triu(1);
-    Tensor probabilities = scores.masked_fill(later, -INFINITY).softmax(2);
+    Tensor probabilities = (causal ? scores.masked_fill(later, -INFINITY) : scores).softmax(2);
     if (mask.defined())
       probabilities =
           probabilities * sequence_of(mask, batch, s).permute({1, 0, 2}).slice(2, 0, length);
@@ -190,17 +190,20 @@ Tensor attention(const Tensor& qkv, const HostBatch& batch, const Tensor& mask) 
   }
   return torch::cat(results);
 }
-TEST_CASE("CausalSelfAttention") {
-  compare<Alone<Attention>>([](auto&, const Tensor& a, auto&, const HostBatch& batch, bool) {
-    return attention(a, batch, {});
-  });
-}
-TEST_CASE("CausalSelfAttention with dropout") {
-  auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
-    return attention(a, batch, training ? attention_mask(batch) : Tensor());
+template <class L>
+void compare_attention(bool causal, bool with_dropout) {
+  auto layer = [=](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
+    const bool masked = with_dropout && training;
+    return attention(a, batch, causal, masked ? attention_mask(batch, causal) : Tensor());
   };
-  compare<Alone<AttentionDropout>>(layer, true);
+  compare<Alone<L>>(layer, with_dropout);
 }
+TEST_CASE("CausalSelfAttention") { compare_attention<CausalAttention>(true, false); }
+TEST_CASE("CausalSelfAttention with dropout") {
+  compare_attention<CausalAttentionDropout>(true, true);
+}
+TEST_CASE("SelfAttention") { compare_attention<FullAttention>(false, false); }
+TEST_CASE("SelfAttention with dropout") { compare_attention<FullAttentionDropout>(false, true); }
 
 TEST_CASE("Embedding") {
   HostBatch batch = sequences_of(lengths);

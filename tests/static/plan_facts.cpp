@@ -22,6 +22,8 @@ constexpr std::int64_t biases_and_norms = layers * (9 + 4) * width + 2 * width;
 static_assert(plan::parameters == in_matmuls + context * width + biases_and_norms);
 static_assert(plan::parameters == 124'439'808);
 static_assert(plan::flops_per_token == 6 * in_matmuls + 6 * layers * width * context);
+static_assert(CausalSelfAttention<width, heads>::flops(context) == 2 * width * context);
+static_assert(SelfAttention<width, heads>::flops(context) == 4 * width * context);
 
 static_assert(plan::memory.parameters == 4 * plan::parameters);
 static_assert(plan::memory.gradients == 4 * plan::parameters);

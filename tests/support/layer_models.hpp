@@ -118,8 +118,10 @@ using InOutLinear = Linear<wide, 7>;
 using OutInLinear = Linear<wide, 7, as_torch>;
 using Norm = LayerNorm<wide>;
 using Positions = AddPosition<positions, wide>;
-using Attention = CausalSelfAttention<wide, heads>;
-using AttentionDropout = CausalSelfAttention<wide, heads, drop>;
+using CausalAttention = CausalSelfAttention<wide, heads>;
+using CausalAttentionDropout = CausalSelfAttention<wide, heads, drop>;
+using FullAttention = SelfAttention<wide, heads>;
+using FullAttentionDropout = SelfAttention<wide, heads, drop>;
 using Drop = Dropout<wide, drop>;
 using Logits = Unembedding<vocabulary, wide>;
 

@@ -24,8 +24,10 @@ TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
 TEST_CASE("RmsNorm") { check_layer<RmsNorm<wide>>(); }
 TEST_CASE("AddRmsNorm") { check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>(); }
 TEST_CASE("AddPosition") { check_layer<Positions>(); }
-TEST_CASE("CausalSelfAttention") { check_layer<Attention>(); }
-TEST_CASE("CausalSelfAttention with dropout") { check_layer<AttentionDropout>(); }
+TEST_CASE("CausalSelfAttention") { check_layer<CausalAttention>(); }
+TEST_CASE("CausalSelfAttention with dropout") { check_layer<CausalAttentionDropout>(); }
+TEST_CASE("SelfAttention") { check_layer<FullAttention>(); }
+TEST_CASE("SelfAttention with dropout") { check_layer<FullAttentionDropout>(); }
 TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
 TEST_CASE("GeluErf") { check_layer<GeluErf<wide>>(); }
 TEST_CASE("Relu") { check_layer<Relu<wide>>(); }

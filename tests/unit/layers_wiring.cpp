@@ -16,6 +16,7 @@ void check(int in = given_width) {
 struct OnInputs {
   static constexpr Value<1> trace(auto& g, Value<3 * wide> x, Value<target_width> target) {
     auto mixed = g("attn", CausalSelfAttention<3 * wide / 3, heads>{}, x);
+    auto full = g("full", SelfAttention<wide, heads>{}, x);
     auto norm = g("norm", LayerNorm<3 * wide>{}, x);
     auto placed = g("wpe", AddPosition<positions, 3 * wide>{}, x);
     auto tanh = g("tanh", GeluTanh<3 * wide>{}, x);
@@ -37,8 +38,9 @@ struct OnInputs {
     auto a = g("a", Linear<3 * wide, wide>{}, g("join", Add<3 * wide>{}, all, more));
     auto b = g("b", Linear<3 * wide, wide>{}, x);
     auto ab = g("ab", Add<wide>{}, g("ag", Add<wide>{}, a, half_wide), b);
-    auto y = g("y", Linear<wide, target_width>{},
-               g("act", GeluErf<wide>{}, g("with", Add<wide>{}, mixed, ab)));
+    auto y = g(
+        "y", Linear<wide, target_width>{},
+        g("act", GeluErf<wide>{}, g("with", Add<wide>{}, g("seen", Add<wide>{}, mixed, full), ab)));
     return g("loss", MeanSquaredError<target_width>{}, y, target);
   }
 };

@@ -1,7 +1,6 @@
-// Causal self-attention, blocked, so that the rows × rows probabilities are never stored (Dao 2023,
-// FlashAttention-2). T: elements, S: statistics; (float, float), (double, double) and
-// (BFloat16, float). The same bits
-// for every number of threads.
+// Self-attention, causal or full, blocked, so that the rows × rows probabilities are never stored
+// (Dao 2023, FlashAttention-2). T: elements, S: statistics; (float, float), (double, double) and
+// (BFloat16, float). The same bits for every number of threads.
 #pragma once
 #include <cstdint>
 #include <type_traits>

@@ -4,13 +4,14 @@
 
 namespace sinter {
 
-/// y = softmax(q kᵀ / √d) v for each head, each row seeing itself and the rows before it in its
-/// sequence. x: rows × 3 W (q, k, v), y: rows × W. Keeps the log-sum-exp of each row and head;
-/// probabilities are computed again. Dropout, the probability, acts on the attention probabilities.
-template <int W, int Heads, float Dropout = 0.f>
-struct CausalSelfAttention {
+/// y = softmax(q kᵀ / √d) v for each head, each row seeing its whole sequence or, if Causal, itself
+/// and the rows before it. x: rows × 3 W (q, k, v), y: rows × W. Keeps the log-sum-exp of each row
+/// and head; probabilities are computed again. Dropout, the probability, acts on the attention
+/// probabilities.
+template <int W, int Heads, bool Causal, float Dropout = 0.f>
+struct Attention {
   static_assert(Heads > 0 && W % Heads == 0,
-                "CausalSelfAttention: the number of heads does not divide the width.");
+                "Attention: the number of heads does not divide the width.");
   static constexpr std::array in{3 * W};
   static constexpr std::array out{W};
   template <class T, class Statistic>
@@ -19,8 +20,10 @@ struct CausalSelfAttention {
     Statistic log_sum;
   };
   static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
-  /// Two matmuls over half of context × context.
-  static constexpr std::int64_t flops(std::int64_t context) { return 2 * context * W; }
+  /// Two matmuls over context × context, or half of it.
+  static constexpr std::int64_t flops(std::int64_t context) {
+    return (Causal ? 2 : 4) * context * W;
+  }
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
     return kernel::attention_scratch<typename P::compute>(rows, W);
@@ -29,7 +32,7 @@ struct CausalSelfAttention {
   static void forward(auto& c) {
     const Sequences& s = c.sequences();
     kernel::attention_forward(c.stream(), c.x().data, c.y().data, c.saved.log_sum.data, s.starts,
-                              s.count, Heads, W, true, c.dropout(Dropout));
+                              s.count, Heads, W, Causal, c.dropout(Dropout));
   }
   static void backward(auto& c) {
     const Sequences& s = c.sequences();
@@ -37,8 +40,13 @@ struct CausalSelfAttention {
     if (!dx) return;
     kernel::attention_backward(c.stream(), c.saved.qkv.data, c.saved.y.data, c.dy().data,
                                c.saved.log_sum.data, dx.data, dx.add, s.starts, s.count, Heads, W,
-                               true, c.scratch(), c.dropout(Dropout));
+                               Causal, c.scratch(), c.dropout(Dropout));
   }
 };
+
+template <int W, int Heads, float Dropout = 0.f>
+using CausalSelfAttention = Attention<W, Heads, true, Dropout>;
+template <int W, int Heads, float Dropout = 0.f>
+using SelfAttention = Attention<W, Heads, false, Dropout>;
 
 }  // namespace sinter
