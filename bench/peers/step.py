@@ -81,7 +81,7 @@ def optimizer_of(model):
     return torch.optim.AdamW(groups, lr=job["lr"], betas=(0.9, job["beta2"]), eps=1e-8, fused=True)
 
 
-def by_hand(compiled):
+def by_hand(compiled=False, half=False):
     model = our_model()
     optimizer = optimizer_of(model)
     forward = torch.compile(model) if compiled else model
@@ -89,7 +89,8 @@ def by_hand(compiled):
 
     def step():
         nonlocal batch
-        loss = forward(ids[batch], targets[batch])
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            loss = forward(ids[batch], targets[batch])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_norm"], foreach=True)
         optimizer.step()
@@ -226,8 +227,9 @@ def lightning():
 
 
 peers = {
-    "eager": lambda: by_hand(False),
-    "compile": lambda: by_hand(True),
+    "eager": by_hand,
+    "compile": lambda: by_hand(compiled=True),
+    "autocast": lambda: by_hand(half=True),
     "hugging-face": hugging_face,
     "lightning": lightning,
 }

@@ -12,6 +12,7 @@
 #include <immintrin.h>
 
 #include <hwy/highway.h>
+#include <hwy/targets.h>
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 namespace sinter::kernel {
@@ -208,7 +209,8 @@ HWY_POP_ATTRIBUTES
 namespace sinter::kernel {
 
 bool has_pairs() {
-  static const bool has = __builtin_cpu_supports("avx512bf16") &&
+  static const bool has = (hwy::SupportedTargets() & HWY_AVX3) != 0 &&
+                          __builtin_cpu_supports("avx512bf16") &&
                           __builtin_cpu_supports("avx512dq") &&
                           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   return has;

@@ -1,0 +1,168 @@
+// The contestants of bench/step.cpp that are ours to write: recipes in fp32 and bf16, their matmuls
+// alone, and LibTorch's autograd.
+#pragma once
+#include <hwy/targets.h>
+
+#include <functional>
+
+#include "baseline/torch_gpt2.hpp"
+#include "contest.hpp"
+#include "sinter/kernels/matmul.hpp"
+#include "sinter/sinter.hpp"
+
+namespace sinter::bench {
+
+constexpr double lr = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_norm = 1.0;
+
+template <int Context, int Vocabulary>
+struct Tokens {
+  using slot = slot::data;
+  static constexpr int context = Context, vocabulary = Vocabulary;
+};
+template <Gpt2Options Shape, class Precision>
+struct gpt : Recipe<Gpt2<Shape>, Precision, Tokens<Shape.positions, Shape.vocabulary>,
+                    AdamW<{.lr = lr, .weight_decay = weight_decay}>, ClipNorm<{.max = max_norm}>,
+                    Batch<{.global = 8, .micro = 8}>> {};
+constexpr int sequences = 8;
+
+/// A row of the table: a shape, and how many steps a round has.
+struct Contest {
+  std::string name;
+  Gpt2Options shape;
+  int steps;
+  double flops_per_token;
+  TrainerCore (*trainer)(TrainerSettings);
+  TrainerCore (*half_trainer)(TrainerSettings);
+};
+template <Gpt2Options Shape, class Precision>
+TrainerCore make_trainer(TrainerSettings settings) {
+  return TrainerCore(Trainer<gpt<Shape, Precision>>::options(), settings);
+}
+template <Gpt2Options Shape>
+Contest work(std::string name, int steps) {
+  return {name,
+          Shape,
+          steps,
+          double(Plan<gpt<Shape, Fp32>>::flops_per_token),
+          make_trainer<Shape, Fp32>,
+          make_trainer<Shape, Bf16>};
+}
+inline const std::vector<Contest>& works() {
+  static const std::vector<Contest> all{
+      work<{.layers = 4, .heads = 4, .width = 64, .vocabulary = 256, .positions = 64}>(
+          "GPT 64 wide, 4 heads, 4 layers, 8×64, bytes", 20),
+      work<{.layers = 6, .heads = 8, .width = 256, .vocabulary = 256, .positions = 128}>(
+          "GPT 256 wide, 8 heads, 6 layers, 8×128, bytes", 3),
+      work<{.layers = 6, .heads = 8, .width = 512, .vocabulary = 4096, .positions = 128}>(
+          "GPT 512 wide, 8 heads, 6 layers, 8×128, vocabulary 4096", 1)};
+  return all;
+}
+
+/// Tokens in which there is something to learn.
+inline HostBatch batch_of(const Gpt2Options& shape, std::uint64_t step) {
+  HostBatch batch;
+  batch.ids.resize(2);
+  for (int s = 0; s < sequences; ++s) {
+    std::uint64_t state = kernel::mix(step * 1000 + std::uint64_t(s));
+    int token = int(state % std::uint64_t(shape.vocabulary));
+    for (int t = 0; t < shape.positions; ++t) {
+      batch.ids[0].push_back(token);
+      state = kernel::mix(state);
+      token = (token * 5 + 7 + int(state % 3)) % shape.vocabulary;
+      batch.ids[1].push_back(token);
+    }
+    batch.starts.push_back((s + 1) * shape.positions);
+  }
+  return batch;
+}
+
+inline void contest_with(TrainerCore trainer, const Contest& w) {
+  std::uint64_t number = 0;
+  serve_rounds(w.steps, [&] {
+    return std::get<Applied>(trainer.step(batch_of(w.shape, number++))).loss.mean();
+  });
+}
+inline void contest_with_ours(const Contest& w, int threads) {
+  contest_with(w.trainer({.seed = 1, .threads = threads}), w);
+}
+inline void contest_with_half(const Contest& w, int threads) {
+  contest_with(w.half_trainer({.seed = 1, .threads = threads}), w);
+}
+inline void contest_with_libtorch(const Contest& w, int threads) {
+  at::set_num_threads(threads);
+  TorchGpt2 peer(w.shape, w.trainer({.seed = 1, .threads = 1}), weight_decay);
+  std::uint64_t number = 0;
+  serve_rounds(w.steps, [&] {
+    HostBatch batch = batch_of(w.shape, number++);
+    auto tensor = [&](const std::vector<std::int32_t>& ids) {
+      return torch::tensor(ids, torch::kInt64).view({-1, w.shape.positions});
+    };
+    return peer.step(tensor(batch.ids[0]), tensor(batch.ids[1]), lr, beta2, max_norm);
+  });
+}
+
+/// The matmuls of a step alone, on buffers of the same sizes.
+class Matmuls {
+  using Floats = std::vector<float>;
+  struct Product {
+    int in, out;
+    Floats x, w, dy, y, dx, dw;
+  };
+  kernel::Stream stream;
+  const int rows;
+  std::vector<Product> products;
+
+  void add(int in, int out) {
+    Floats x(std::size_t(rows * in), .01f), w(std::size_t(in * out), .02f);
+    Floats y(std::size_t(rows * out), .03f);
+    products.push_back({in, out, x, w, y, y, x, w});
+  }
+  static kernel::Matrix<float> dense(Floats& values, int r, int c) {
+    return kernel::dense(values.data(), r, c);
+  }
+
+ public:
+  Matmuls(const Gpt2Options& shape, int threads)
+      : stream(threads), rows(sequences * shape.positions) {
+    for (int l = 0, w = shape.width; l < shape.layers; ++l)
+      add(w, 3 * w), add(w, w), add(w, 4 * w), add(4 * w, w);
+    add(shape.width, shape.vocabulary);
+  }
+  void run() {
+    for (Product& p : products)
+      kernel::matmul(stream, dense(p.x, rows, p.in), dense(p.w, p.in, p.out),
+                     dense(p.y, rows, p.out), false);
+    for (std::size_t k = products.size(); k-- > 0;) {
+      Product& p = products[k];
+      auto dy = dense(p.dy, rows, p.out);
+      kernel::matmul(stream, dy, kernel::transposed(p.w.data(), p.in, p.out),
+                     dense(p.dx, rows, p.in), false);
+      kernel::matmul(stream, kernel::transposed(p.x.data(), rows, p.in), dy,
+                     dense(p.dw, p.in, p.out), false);
+    }
+  }
+};
+inline void contest_with_matmuls(const Contest& w, int threads) {
+  Matmuls matmuls(w.shape, threads);
+  serve_rounds(w.steps, [&] { return matmuls.run(), 0.; });
+}
+
+/// Keeps our kernels to AVX2 where ATen's are kept to it.
+inline void obey_avx2() {
+  const char* capability = std::getenv("ATEN_CPU_CAPABILITY");
+  if (!capability || std::string_view(capability) != "avx2") return;
+  hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_AVX3 | HWY_AVX3_DL));
+  hwy::GetChosenTarget().DeInit();
+}
+
+/// By the word on the command line: bench_step --contestant WORD NUMBER THREADS.
+inline void contest(std::string_view word, const Contest& w, int threads) {
+  const std::map<std::string_view, void (*)(const Contest&, int)> all{
+      {"fp32", contest_with_ours},
+      {"bf16", contest_with_half},
+      {"matmuls", contest_with_matmuls},
+      {"libtorch", contest_with_libtorch}};
+  all.at(word)(w, threads);
+}
+
+}  // namespace sinter::bench
