@@ -7,6 +7,7 @@
 
 #include "baseline/torch_gpt2.hpp"
 #include "contest.hpp"
+#include "packed_model.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/sinter.hpp"
 
@@ -19,34 +20,40 @@ struct Tokens {
   using slot = slot::data;
   static constexpr int context = Context, vocabulary = Vocabulary;
 };
-template <Gpt2Options Shape, class Precision>
-struct gpt : Recipe<Gpt2<Shape>, Precision, Tokens<Shape.positions, Shape.vocabulary>,
+template <class Model, Gpt2Options Shape, class Precision>
+struct gpt : Recipe<Model, Precision, Tokens<Shape.positions, Shape.vocabulary>,
                     AdamW<{.lr = lr, .weight_decay = weight_decay}>, ClipNorm<{.max = max_norm}>,
                     Batch<{.global = 8, .micro = 8}>> {};
 constexpr int sequences = 8;
 
-/// A row of the table: a shape, and how many steps a round has.
+/// A row of the table: a shape, and how many steps a round has. packed: sequences have any length
+/// from 16 to the context, and attention sees the whole of them.
 struct Contest {
   std::string name;
   Gpt2Options shape;
   int steps;
+  bool packed;
   double flops_per_token;
   TrainerCore (*trainer)(TrainerSettings);
   TrainerCore (*half_trainer)(TrainerSettings);
 };
-template <Gpt2Options Shape, class Precision>
+template <class Recipe>
 TrainerCore make_trainer(TrainerSettings settings) {
-  return TrainerCore(Trainer<gpt<Shape, Precision>>::options(), settings);
+  return TrainerCore(Trainer<Recipe>::options(), settings);
 }
-template <Gpt2Options Shape>
+template <Gpt2Options Shape, class Model = Gpt2<Shape>>
 Contest work(std::string name, int steps) {
+  using Full = gpt<Model, Shape, Fp32>;
   return {name,
           Shape,
           steps,
-          double(Plan<gpt<Shape, Fp32>>::flops_per_token),
-          make_trainer<Shape, Fp32>,
-          make_trainer<Shape, Bf16>};
+          !std::is_same_v<Model, Gpt2<Shape>>,
+          double(Plan<Full>::flops_per_token),
+          make_trainer<Full>,
+          make_trainer<gpt<Model, Shape, Bf16>>};
 }
+inline constexpr Gpt2Options packed_shape{
+    .layers = 4, .heads = 8, .width = 256, .vocabulary = 256, .positions = 256};
 inline const std::vector<Contest>& works() {
   static const std::vector<Contest> all{
       work<{.layers = 4, .heads = 4, .width = 64, .vocabulary = 256, .positions = 64}>(
@@ -54,33 +61,36 @@ inline const std::vector<Contest>& works() {
       work<{.layers = 6, .heads = 8, .width = 256, .vocabulary = 256, .positions = 128}>(
           "GPT 256 wide, 8 heads, 6 layers, 8×128, bytes", 3),
       work<{.layers = 6, .heads = 8, .width = 512, .vocabulary = 4096, .positions = 128}>(
-          "GPT 512 wide, 8 heads, 6 layers, 8×128, vocabulary 4096", 1)};
+          "GPT 512 wide, 8 heads, 6 layers, 8×128, vocabulary 4096", 1),
+      work<packed_shape, PackedModel<packed_shape>>(
+          "full attention, 256 wide, 8 heads, 4 layers, 8 sequences of 16-256", 3)};
   return all;
 }
 
 /// Tokens in which there is something to learn.
-inline HostBatch batch_of(const Gpt2Options& shape, std::uint64_t step) {
+inline HostBatch batch_of(const Contest& contest, std::uint64_t step) {
+  const Gpt2Options& shape = contest.shape;
   HostBatch batch;
   batch.ids.resize(2);
   for (int s = 0; s < sequences; ++s) {
     std::uint64_t state = kernel::mix(step * 1000 + std::uint64_t(s));
     int token = int(state % std::uint64_t(shape.vocabulary));
-    for (int t = 0; t < shape.positions; ++t) {
+    int length = contest.packed ? 16 + int((state >> 32) % 241) : shape.positions;
+    for (int t = 0; t < length; ++t) {
       batch.ids[0].push_back(token);
       state = kernel::mix(state);
       token = (token * 5 + 7 + int(state % 3)) % shape.vocabulary;
       batch.ids[1].push_back(token);
     }
-    batch.starts.push_back((s + 1) * shape.positions);
+    batch.starts.push_back(batch.starts.back() + length);
   }
   return batch;
 }
 
 inline void contest_with(TrainerCore trainer, const Contest& w) {
   std::uint64_t number = 0;
-  serve_rounds(w.steps, [&] {
-    return std::get<Applied>(trainer.step(batch_of(w.shape, number++))).loss.mean();
-  });
+  serve_rounds(w.steps,
+               [&] { return std::get<Applied>(trainer.step(batch_of(w, number++))).loss.mean(); });
 }
 inline void contest_with_ours(const Contest& w, int threads) {
   contest_with(w.trainer({.seed = 1, .threads = threads}), w);
@@ -93,7 +103,7 @@ inline void contest_with_libtorch(const Contest& w, int threads) {
   TorchGpt2 peer(w.shape, w.trainer({.seed = 1, .threads = 1}), weight_decay);
   std::uint64_t number = 0;
   serve_rounds(w.steps, [&] {
-    HostBatch batch = batch_of(w.shape, number++);
+    HostBatch batch = batch_of(w, number++);
     auto tensor = [&](const std::vector<std::int32_t>& ids) {
       return torch::tensor(ids, torch::kInt64).view({-1, w.shape.positions});
     };

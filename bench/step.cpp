@@ -31,17 +31,20 @@ void write_job(const Contest& w, const Settings& settings, const fs::path& folde
                      {"context", w.shape.positions}, {"lr", bench::lr},
                      {"beta2", bench::beta2},        {"weight_decay", bench::weight_decay},
                      {"max_norm", bench::max_norm},  {"steps", w.steps},
-                     {"threads", settings.threads}};
+                     {"threads", settings.threads},  {"packed", w.packed}};
   std::ofstream(folder / "job.json") << job;
   std::ofstream ids(folder / "ids.bin", std::ios::binary),
-      targets(folder / "targets.bin", std::ios::binary);
+      targets(folder / "targets.bin", std::ios::binary),
+      lengths(folder / "lengths.bin", std::ios::binary);
   for (int b = 0; b < 1 + (settings.rounds + 1) * w.steps; ++b) {
-    HostBatch batch = bench::batch_of(w.shape, std::uint64_t(b));
+    HostBatch batch = bench::batch_of(w, std::uint64_t(b));
     auto put = [](std::ofstream& file, const std::vector<std::int32_t>& numbers) {
       file.write(reinterpret_cast<const char*>(numbers.data()), long(4 * numbers.size()));
     };
     put(ids, batch.ids[0]);
     put(targets, batch.ids[1]);
+    for (int s = 0; s < bench::sequences; ++s)
+      put(lengths, {batch.starts[std::size_t(s) + 1] - batch.starts[std::size_t(s)]});
   }
 }
 
@@ -88,8 +91,9 @@ class Compare {
   std::vector<bench::Row>& rows;
 
   std::string speed(double ms) const {
-    const double rate = bench::sequences * contest.shape.positions / ms * 1e3;
     char text[64];
+    if (contest.packed) return "real tokens alone";
+    const double rate = bench::sequences * contest.shape.positions / ms * 1e3;
     std::snprintf(text, sizeof text, "%.0f tokens/s = %.0f %% of matmul", rate,
                   100 * contest.flops_per_token * rate / matmul_rate);
     return text;
@@ -131,13 +135,19 @@ void measure(int number, const Settings& settings, double matmul_rate,
   Turns turns(settings, number);
   const Contestant& ours = turns.add_own("Sinter", "fp32");
   const Contestant& half = turns.add_own("Bf16", "bf16");
-  const Contestant& alone = turns.add_own("its matmuls alone", "matmuls");
-  std::vector<const Contestant*> peers{
-      &turns.add_own("LibTorch autograd, fused AdamW, C++", "libtorch")};
+  const Contestant* alone = nullptr;
+  std::vector<const Contestant*> peers;
+  if (!w.packed) {
+    alone = &turns.add_own("its matmuls alone", "matmuls");
+    peers.push_back(&turns.add_own("LibTorch autograd, fused AdamW, C++", "libtorch"));
+  }
   const Contestant* autocast = nullptr;
   if (!settings.python.empty()) {
     fs::create_directories(folder);
     write_job(w, settings, folder);
+    if (w.packed) peers.push_back(&turns.add_python("PyTorch eager, padded", "eager", folder));
+  }
+  if (!settings.python.empty() && !w.packed) {
     for (auto [name, word] : {std::pair{"PyTorch eager, fused AdamW", "eager"},
                               {"torch.compile", "compile"},
                               {"Hugging Face Trainer", "hugging-face"},
@@ -147,7 +157,7 @@ void measure(int number, const Settings& settings, double matmul_rate,
   }
   turns.take();
   Compare compare(w, matmul_rate, rows);
-  compare.matmuls(ours, alone);
+  if (alone) compare.matmuls(ours, *alone);
   for (const Contestant* peer : peers) compare(ours, *peer);
   compare(half, ours, half_tolerance);
   if (autocast) compare(half, *autocast, half_tolerance);

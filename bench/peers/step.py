@@ -1,7 +1,8 @@
 """A Python trainer as a contestant of bench/step.cpp: python3 step.py PEER FOLDER.
 
-FOLDER holds job.json, weights/ (GPT-2 as Hugging Face has it) and ids.bin, targets.bin: int32,
-batches × sequences × context. After its first step, and after each round (a line on standard input
+FOLDER holds job.json, weights/ (GPT-2 as Hugging Face has it) and, as int32, ids.bin and targets.bin
+(all sequences, one after the other) and lengths.bin (of all sequences). Where they are packed,
+attention sees whole sequences, and batches are padded to their longest. After its first step, and after each round (a line on standard input
 asks for one), it prints "STEP milliseconds-per-step loss".
 """
 
@@ -23,11 +24,20 @@ torch.set_num_threads(job["threads"])
 
 
 def read(name):
-    numbers = numpy.fromfile(folder / name, dtype=numpy.int32)
-    return torch.from_numpy(numbers.astype(numpy.int64)).view(-1, sequences, context)
+    return torch.from_numpy(numpy.fromfile(folder / name, dtype=numpy.int32).astype(numpy.int64))
 
 
-ids, targets = read("ids.bin"), read("targets.bin")
+lengths = read("lengths.bin").view(-1, sequences)
+
+
+def batches(name, padding):
+    parts = read(name).split(lengths.flatten().tolist())
+    pad = torch.nn.utils.rnn.pad_sequence
+    batched = [pad(parts[i : i + sequences], True, padding) for i in range(0, len(parts), sequences)]
+    return batched if job["packed"] else torch.stack(batched)
+
+
+ids, targets = batches("ids.bin", 0), batches("targets.bin", -100)
 
 
 def report(milliseconds, loss):
@@ -55,9 +65,10 @@ class Gpt2(torch.nn.Module):
 
         def attend(qkv):
             q, k, v = qkv.view(*qkv.shape[:2], 3, heads, -1).permute(2, 0, 3, 1, 4).unbind()
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None)
             return y.transpose(1, 2).reshape(*qkv.shape[:2], width)
 
+        mask = (labels >= 0)[:, None, None, :] if job["packed"] else None
         x = F.embedding(input_ids, w["wte.weight"]) + w["wpe.weight"][: input_ids.size(1)]
         for layer in range(job["layers"]):
             h = f"h.{layer}."
