@@ -4,6 +4,8 @@
 
 namespace sinter {
 
+namespace detail {
+
 /// y = softmax(q kᵀ / √d) v for each head, each row seeing its whole sequence or, if Causal, itself
 /// and the rows before it. x: rows × 3 W (q, k, v), y: rows × W. Keeps the log-sum-exp of each row
 /// and head; probabilities are computed again. Dropout, the probability, acts on the attention
@@ -44,9 +46,13 @@ struct Attention {
   }
 };
 
+}  // namespace detail
+
+/// Each row sees itself and the rows before it in its sequence.
 template <int W, int Heads, float Dropout = 0.f>
-using CausalSelfAttention = Attention<W, Heads, true, Dropout>;
+using CausalSelfAttention = detail::Attention<W, Heads, true, Dropout>;
+/// Each row sees its whole sequence.
 template <int W, int Heads, float Dropout = 0.f>
-using SelfAttention = Attention<W, Heads, false, Dropout>;
+using SelfAttention = detail::Attention<W, Heads, false, Dropout>;
 
 }  // namespace sinter
