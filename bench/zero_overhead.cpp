@@ -49,6 +49,7 @@ int Stream::threads() const { return 1; }
 using Ids = const std::int32_t*;
 SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, bool))
 SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
+SINTER_STUB_S(cast(Stream&, const T*, S*, std::int64_t))
 SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
 SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB(broadcast_rows(Stream&, const T*, T*, int, int))
@@ -88,6 +89,7 @@ double sum_of_squares(Stream&, const T*, std::int64_t) {
   stub();
   return 1;
 }
+template void cast(Stream&, const float*, BFloat16*, std::int64_t);
 template double sum(Stream&, const float*, std::int64_t);
 template double sum(Stream&, const double*, std::int64_t);
 template double sum_of_squares(Stream&, const float*, std::int64_t);
