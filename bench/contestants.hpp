@@ -157,10 +157,14 @@ inline void contest_with_matmuls(const Contest& w, int threads) {
   serve_rounds(w.steps, [&] { return matmuls.run(), 0.; });
 }
 
-/// Keeps our kernels to AVX2 where ATen's are kept to it.
-inline void obey_avx2() {
+/// Whether ATen's kernels are kept to AVX2.
+inline bool only_avx2() {
   const char* capability = std::getenv("ATEN_CPU_CAPABILITY");
-  if (!capability || std::string_view(capability) != "avx2") return;
+  return capability && std::string_view(capability) == "avx2";
+}
+/// Then ours are, too.
+inline void obey_avx2() {
+  if (!only_avx2()) return;
   hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_AVX3 | HWY_AVX3_DL));
   hwy::GetChosenTarget().DeInit();
 }

@@ -335,5 +335,6 @@ int main(int argc, char** argv) {
   tables(b, 1024, 768, 50257);
   optimizers(b, 200, 1000);
   optimizers(b, 20, 2000000);
-  return report.write(b.rows);
+  report.print(b.rows);
+  return report.write();
 }

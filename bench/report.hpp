@@ -47,6 +47,7 @@ inline std::string first_line(const char* command) {
 class Report {
   std::string machine, command, json_file, svg_file;
   int threads;
+  std::vector<Row> all;
 
  public:
   Report(int argc, char** argv, int threads_) : threads(threads_) {
@@ -64,18 +65,24 @@ class Report {
                 cli::processor_text().c_str(), threads, command.c_str());
   }
 
-  /// Returns the exit status: 1 where a file could not be written.
-  int write(const std::vector<Row>& rows) const {
-    std::printf(
-        "| work | ours | peer | | unit | peer / ours | loss difference | min-max ours, peer |\n");
-    std::printf("|---|---|---|---|---|---|---|---|\n");
+  /// Prints rows as they come.
+  void print(const std::vector<Row>& rows) {
+    if (all.empty())
+      std::printf(
+          "| work | ours | peer | | unit | peer / ours | loss difference | min-max ours, peer |\n"
+          "|---|---|---|---|---|---|---|---|\n");
     for (const Row& r : rows)
       std::printf("| %s | %.3f | %s | %.3f | %s | %s | %.1e | %s |\n", r.row.c_str(), r.ours,
                   r.peer_name.c_str(), r.peer, r.unit.c_str(), ratio_text(r).c_str(),
                   r.loss_difference, r.range.c_str());
+    std::fflush(stdout);
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  /// Writes the files. Returns the exit status: 1 where one could not be written.
+  int write() const {
     bool written = true;
-    if (!json_file.empty()) written &= write_json(rows);
-    if (!svg_file.empty()) written &= write_svg(rows);
+    if (!json_file.empty()) written &= write_json(all);
+    if (!svg_file.empty()) written &= write_svg(all);
     return written ? 0 : 1;
   }
 

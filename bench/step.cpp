@@ -69,8 +69,12 @@ class Turns {
     return add(name, {settings.self, "--contestant", word, std::to_string(number),
                       std::to_string(settings.threads)});
   }
-  const Contestant& add_python(const char* name, const char* word, const fs::path& folder) {
-    return add(name, {settings.python, SINTER_BENCH_DIR "/peers/step.py", word, folder.string()});
+  /// nullptr: it does not run here, and says why on standard error.
+  const Contestant* add_python(const char* name, const char* word, const fs::path& folder) try {
+    return &add(name, {settings.python, SINTER_BENCH_DIR "/peers/step.py", word, folder.string()});
+  } catch (const Error& e) {
+    std::fprintf(stderr, "left out: %s\n", e.what());
+    return nullptr;
   }
   void take() {
     for (int round = -1; round < settings.rounds; ++round)
@@ -128,10 +132,11 @@ class Compare {
 /// bf16 errs by 2^-9 in each number; losses drift apart by some thousandths.
 constexpr double half_tolerance = 2e-2;
 
-void measure(int number, const Settings& settings, double matmul_rate,
-             std::vector<bench::Row>& rows) {
+std::vector<bench::Row> measure(int number, const Settings& settings, double matmul_rate) {
   const Contest& w = bench::works()[std::size_t(number)];
   const fs::path folder = fs::path(settings.folder) / std::to_string(number);
+  // Nothing that torch.compile made for another processor, or before.
+  setenv("TORCHINDUCTOR_CACHE_DIR", (folder / "inductor").c_str(), 1);
   Turns turns(settings, number);
   const Contestant& ours = turns.add_own("Sinter", "fp32");
   const Contestant& half = turns.add_own("Bf16", "bf16");
@@ -145,22 +150,26 @@ void measure(int number, const Settings& settings, double matmul_rate,
   if (!settings.python.empty()) {
     fs::create_directories(folder);
     write_job(w, settings, folder);
-    if (w.packed) peers.push_back(&turns.add_python("PyTorch eager, padded", "eager", folder));
+    if (w.packed) peers.push_back(turns.add_python("PyTorch eager, padded", "eager", folder));
   }
   if (!settings.python.empty() && !w.packed) {
     for (auto [name, word] : {std::pair{"PyTorch eager, fused AdamW", "eager"},
                               {"torch.compile", "compile"},
                               {"Hugging Face Trainer", "hugging-face"},
                               {"Lightning", "lightning"}})
-      peers.push_back(&turns.add_python(name, word, folder));
-    autocast = &turns.add_python("PyTorch autocast in bf16", "autocast", folder);
+      peers.push_back(turns.add_python(name, word, folder));
+    if (!bench::only_avx2())  // there PyTorch needs minutes for a step in bf16
+      autocast = turns.add_python("PyTorch autocast in bf16", "autocast", folder);
   }
   turns.take();
+  std::vector<bench::Row> rows;
   Compare compare(w, matmul_rate, rows);
   if (alone) compare.matmuls(ours, *alone);
-  for (const Contestant* peer : peers) compare(ours, *peer);
+  for (const Contestant* peer : peers)
+    if (peer) compare(ours, *peer);
   compare(half, ours, half_tolerance);
   if (autocast) compare(half, *autocast, half_tolerance);
+  return rows;
 }
 
 std::string option(int argc, char** argv, std::string_view flag, const std::string& otherwise) {
@@ -208,12 +217,17 @@ int run_bench(int argc, char** argv) {
   const double rate = kernel::measured_matmul_rate(stream, 0.5);
   std::printf("matmul: %.0f GFLOP/s in fp32\n\n", rate / 1e9);
   std::fflush(stdout);
-  std::vector<bench::Row> rows;
+  struct Removed {
+    fs::path folder;
+    ~Removed() {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    }
+  } removed{settings.folder};
   for (int number = 0; number < int(bench::works().size()); ++number)
     if (bench::works()[std::size_t(number)].name.find(settings.only) != std::string::npos)
-      measure(number, settings, rate, rows);
-  fs::remove_all(settings.folder);
-  return report.write(rows);
+      report.print(measure(number, settings, rate));
+  return report.write();
 }
 
 }  // namespace
