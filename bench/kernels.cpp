@@ -1,5 +1,7 @@
 // Each kernel against ATen's counterpart, and against what the machine could do: the matmul rate
 // and the bandwidth that are measured first.
+// With more than one thread our pool and ATen's disturb each other in this one process: what such a
+// run says of single kernels is no evidence (bench step, whose contestants are processes, is).
 //   ./sinter bench kernels [--threads N] [--rounds N] [--only TEXT] [--json FILE] [--svg FILE]
 #include <torch/torch.h>
 
@@ -14,6 +16,8 @@
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/optimizer.hpp"
+#include "sinter/kernels/rms_norm.hpp"
+#include "sinter/kernels/swiglu.hpp"
 
 using namespace sinter;
 namespace {
@@ -73,6 +77,8 @@ class Bench {
     const double apart = check();
     const int calls = std::max(1, int(2000 / std::max(1., microseconds(ours))));
     for (int r = 0; r < rounds; ++r) {
+      // ATen's threads spin for a while after each call, on the processors that ours need.
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
       a.push_back(microseconds([&] {
                     for (int k = 0; k < calls; ++k) ours();
                   }) /
@@ -138,6 +144,35 @@ void norms(Bench& b, int rows, int width) {
       [&] {
         return std::max(difference(dx, std::get<0>(back)), difference(dw, std::get<1>(back)));
       });
+}
+
+void rms_norms(Bench& b, int rows, int width) {
+  const double n = 4. * rows * width;
+  Tensor x = normal({rows, width}), y = torch::empty_like(x), w = normal({width}), made;
+  Tensor inverse = torch::empty({rows});
+  b.add(
+      "RMS norm " + shape(rows, width), {0, 2 * n}, 1e-5,
+      [&] {
+        kernel::rms_norm_forward(b.stream, data(x), data(w), data(y), data(inverse), rows, width,
+                                 1e-6);
+      },
+      [&] { made = at::rms_norm(x, {width}, w, 1e-6); }, [&] { return difference(y, made); });
+}
+
+void gates(Bench& b, int rows, int width) {
+  const double n = 4. * rows * width;
+  Tensor x = normal({rows, 2 * width}), y = torch::empty({rows, width}), made;
+  Tensor gate = x.slice(1, 0, width), up = x.slice(1, width);
+  b.add(
+      "SwiGLU " + shape(rows, width), {0, 3 * n}, 1e-5,
+      [&] { kernel::swiglu_forward(b.stream, data(x), data(y), rows, width); },
+      [&] { made = at::silu(gate) * up; }, [&] { return difference(y, made); });
+  Tensor dy = normal({rows, width}), dx = torch::empty_like(x);
+  b.add(
+      "SwiGLU backward " + shape(rows, width), {0, 5 * n}, 1e-5,
+      [&] { kernel::swiglu_backward(b.stream, data(x), data(dy), data(dx), rows, width, false); },
+      [&] { made = at::cat({at::silu_backward(dy * up, gate), dy * at::silu(gate)}, 1); },
+      [&] { return difference(dx, made); });
 }
 
 void activations(Bench& b, int rows, int width) {
@@ -312,14 +347,15 @@ int main(int argc, char** argv) {
       if (argv[i] == flag) return std::string(argv[i + 1]);
     return otherwise;
   };
-  const int threads = std::max(
-      1, std::stoi(option("--threads", std::to_string(std::thread::hardware_concurrency()))));
+  const int threads = std::max(1, std::stoi(option("--threads", "1")));
   at::set_num_threads(threads);
   at::InferenceMode no_autograd;
   bench::Report report(argc, argv, threads);
   Bench b(threads, std::max(1, std::stoi(option("--rounds", "9"))), option("--only", ""));
   for (int width : {64, 256, 768}) {
     norms(b, 1024, width);
+    rms_norms(b, 1024, width);
+    gates(b, 1024, 4 * width);
     activations(b, 1024, 4 * width);
     matmuls(b, 1024, 3 * width, width);
     matmuls(b, 1024, width, 4 * width);
