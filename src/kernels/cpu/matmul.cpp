@@ -58,10 +58,8 @@ void clear(Matrix<T> c) {
   for (int r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.stride, c.columns, T(0));
 }
 
-}  // namespace
-
 /// Tiles of bfloat16: far faster than anything else that a processor may have.
-static bool has_amx() {
+bool has_amx() {
 #if defined(__x86_64__)
   unsigned a, b, c, d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1);
@@ -71,18 +69,26 @@ static bool has_amx() {
 }
 
 template <class T>
-Gemm preferred_gemm() {
+Gemm choose_gemm() {
   if (std::is_same_v<T, BFloat16>) {
     if (has_amx() && vendor_has_bf16()) return Gemm::vendor;
     return has_pairs() ? Gemm::pairs : Gemm::tiles;
   }
 #if defined(__x86_64__)
-  static const bool tiles =
+  const bool tiles =
       !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return tiles ? Gemm::tiles : Gemm::vendor;
 #else
   return Gemm::vendor;
 #endif
+}
+
+}  // namespace
+
+template <class T>
+Gemm preferred_gemm() {
+  static const Gemm gemm = choose_gemm<T>();  // virtual machines take long to answer cpuid
+  return gemm;
 }
 
 template <class T, class C>
