@@ -2,6 +2,7 @@
 // own, which take the same steps in turns. A contestant prints "STEP milliseconds-per-step loss"
 // after its first step and after each round, and takes a round for each line on its standard input.
 #pragma once
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

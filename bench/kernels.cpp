@@ -342,16 +342,12 @@ void matmuls(Bench& b, int m, int n, int k) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  auto option = [&](std::string_view flag, std::string otherwise) {
-    for (int i = 1; i + 1 < argc; ++i)
-      if (argv[i] == flag) return std::string(argv[i + 1]);
-    return otherwise;
-  };
-  const int threads = std::max(1, std::stoi(option("--threads", "1")));
+  const int threads = std::max(1, std::stoi(bench::option(argc, argv, "--threads", "1")));
   at::set_num_threads(threads);
   at::InferenceMode no_autograd;
   bench::Report report(argc, argv, threads);
-  Bench b(threads, std::max(1, std::stoi(option("--rounds", "9"))), option("--only", ""));
+  Bench b(threads, std::max(1, std::stoi(bench::option(argc, argv, "--rounds", "9"))),
+          bench::option(argc, argv, "--only", ""));
   for (int width : {64, 256, 768}) {
     norms(b, 1024, width);
     rms_norms(b, 1024, width);

@@ -42,6 +42,13 @@ inline std::string first_line(const char* command) {
   return text;
 }
 
+/// The word after a flag.
+inline std::string option(int argc, char** argv, std::string_view flag, std::string otherwise) {
+  for (int i = 1; i + 1 < argc; ++i)
+    if (argv[i] == flag) return argv[i + 1];
+  return otherwise;
+}
+
 /// Prints machine, command and table; with `--json FILE` writes the same there, with `--svg FILE` a
 /// picture of it.
 class Report {
@@ -58,9 +65,9 @@ class Report {
     for (int i = 0; i < argc; ++i) {
       std::string word = argv[i];
       command += (i ? " " : "") + (i ? word : word.substr(word.rfind('/') + 1));
-      if (word == "--json" && i + 1 < argc) json_file = argv[i + 1];
-      if (word == "--svg" && i + 1 < argc) svg_file = argv[i + 1];
     }
+    json_file = option(argc, argv, "--json", "");
+    svg_file = option(argc, argv, "--svg", "");
     std::printf("machine: %s, %s\nthreads: %d\ncommand: %s\n\n", machine.c_str(),
                 cli::processor_text().c_str(), threads, command.c_str());
   }

@@ -6,8 +6,6 @@
 // AdamW, torch.compile, Hugging Face Trainer and Lightning, in a Python that has them, or in a new
 // environment of their pinned versions (bench/peers/requirements.txt, 5 GB). --avx2: nobody uses
 // AVX-512 or AMX.
-#include <fcntl.h>
-
 #include "contestants.hpp"
 #include "report.hpp"
 
@@ -172,12 +170,6 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
   return rows;
 }
 
-std::string option(int argc, char** argv, std::string_view flag, const std::string& otherwise) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (argv[i] == flag) return argv[i + 1];
-  return otherwise;
-}
-
 /// The interpreter that --peers means.
 std::string find_python(const std::string& peers) {
   if (peers != "new") return peers;
@@ -199,17 +191,17 @@ std::string find_python(const std::string& peers) {
 int run_bench(int argc, char** argv) {
   Settings settings;
   settings.self = fs::read_symlink("/proc/self/exe").string();
-  settings.threads =
-      std::max(1, std::stoi(option(argc, argv, "--threads", std::to_string(settings.threads))));
-  settings.rounds = std::max(1, std::stoi(option(argc, argv, "--rounds", "9")));
-  settings.only = option(argc, argv, "--only", "");
+  settings.threads = std::max(
+      1, std::stoi(bench::option(argc, argv, "--threads", std::to_string(settings.threads))));
+  settings.rounds = std::max(1, std::stoi(bench::option(argc, argv, "--rounds", "9")));
+  settings.only = bench::option(argc, argv, "--only", "");
   if (std::find(argv, argv + argc, std::string_view("--avx2")) != argv + argc)
     for (auto [name, value] : {std::pair{"ATEN_CPU_CAPABILITY", "avx2"},
                                {"ONEDNN_MAX_CPU_ISA", "AVX2"},
                                {"MKL_ENABLE_INSTRUCTIONS", "AVX2"}})
       setenv(name, value, 1);
   bench::obey_avx2();
-  settings.python = find_python(option(argc, argv, "--peers", ""));
+  settings.python = find_python(bench::option(argc, argv, "--peers", ""));
   settings.folder =
       (fs::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()))).string();
   bench::Report report(argc, argv, settings.threads);

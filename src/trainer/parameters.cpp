@@ -161,7 +161,7 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
     with_element(plan().model, Space::master, [&](auto element) {
       auto* to = machine->template flat<decltype(element)>(Space::master) + p.offset;
       std::copy(values.begin(), values.end(), to);
-      machine->masters_changed();
+      machine->cast_weights({p.offset, p.size});
     });
 }
 

@@ -22,10 +22,11 @@ struct Stretch {
   std::int64_t step;      // applied updates, this one included
 };
 
-/// Whether an optimizer makes the copy of the weights, too, in the pass that makes the weights.
+/// Whether there is a copy of the weights, which the optimizer makes in the pass that makes them.
 template <class Optimizer>
-constexpr bool casts() {
-  if constexpr (requires { Optimizer::casts; }) return Optimizer::casts;
+constexpr bool makes_copy(const Model& model) {
+  if constexpr (requires { Optimizer::casts; })
+    return Optimizer::casts && model.weights == Space::weights;
   return false;
 }
 
@@ -36,8 +37,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
   range(model, i, Use::modify, Space::master, out);
   for (int r = 0; r < int(model.regions.size()); ++r)
     if (model.regions[r].owner == &tag_of<Optimizer>) range(model, i, Use::modify, region(r), out);
-  if (casts<Optimizer>() && model.weights == Space::weights)
-    range(model, i, Use::write, Space::weights, out);
+  if (makes_copy<Optimizer>(model)) range(model, i, Use::write, Space::weights, out);
 }
 }  // namespace touches
 
@@ -49,7 +49,7 @@ void update(Machine& machine, const Bound& bound) {
   using M = typename Precision::master;
   using G = typename Precision::gradient;
   using C = typename Precision::compute;
-  const bool copies = casts<Optimizer>() && machine.model().weights == Space::weights;
+  const bool copies = makes_copy<Optimizer>(machine.model());
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false}) {
     FlatRange range = machine.flat_range(i.what, i.count, decayed);

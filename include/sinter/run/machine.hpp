@@ -102,10 +102,10 @@ class Machine {
   Norm measure_norm();
   void take_loss(const Bound&);
   void load_micro_batch();
-  /// Makes a part of the copy of the weights from the master weights, if there is a copy.
+  /// Makes a part of the copy of the weights from the master weights, if there is a copy. Whoever
+  /// changes master weights other than by a step calls it.
   void cast_weights(FlatRange range);
-  /// Whoever changes master weights other than by a step says so: the copy is made anew.
-  void masters_changed();
+  void masters_changed();  ///< cast_weights() of all
 
   /// Where a flat buffer begins. space: master, weights, gradient or a region.
   template <class T>

@@ -124,10 +124,7 @@ struct WideRows {
     if constexpr (std::is_same_v<T, Wide<T>>) {
       data = from, row = from_row;
     } else {
-      for (int i = 0; i < rows; ++i)
-        for_each<T>(depth,
-                    [=, from = from + i * from_row, to = to + i * depth](auto d, std::int64_t j)
-                        HWY_ATTR { store(load(d, from + j), d, to + j); });
+      for (int i = 0; i < rows; ++i) put_all(from + i * from_row, to + i * depth, depth, false);
       data = to, row = depth;
     }
   }

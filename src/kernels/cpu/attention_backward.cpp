@@ -189,10 +189,7 @@ struct KeySums {
     E* to = a.dqkv + h.start * 3 * a.width + a.width + h.head * a.depth();
     for (std::int64_t i = 0; i < h.length; ++i)
       for (int part = 0; part < 2; ++part)
-        for_each<E>(a.depth(),
-                    [from = dk + i * row + part * a.width, to = to + (3 * i + part) * a.width,
-                     add = a.add](auto d, std::int64_t j)
-                        HWY_ATTR { put(d, HWY_NAMESPACE::load(d, from + j), to + j, add); });
+        put_all(dk + i * row + part * a.width, to + (3 * i + part) * a.width, a.depth(), a.add);
   }
 };
 

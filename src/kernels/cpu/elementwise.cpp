@@ -21,12 +21,11 @@ template <class T>
 struct ElementwiseTable {
   void (*fill)(T* y, Wide<T> value, std::int64_t n);
   void (*add)(const T* a, const T* b, T* y, std::int64_t n);
-  void (*accumulate)(const T* a, Wide<T>* y, std::int64_t n);
   void (*scale)(const T* x, Wide<T> factor, T* y, std::int64_t n);
   void (*column_sum)(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
                      bool add);
-  void (*widen)(const T* x, Wide<T>* y, std::int64_t n);
-  void (*narrow)(const Wide<T>* x, T* y, std::int64_t n);
+  void (*widen)(const T* x, Wide<T>* y, std::int64_t n, bool add);
+  void (*narrow)(const Wide<T>* x, T* y, std::int64_t n, bool add);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -46,16 +45,6 @@ template <class T>
 void add_arrays(const T* a, const T* b, T* y, std::int64_t n) {
   for_each<T>(n, [=](auto d, std::int64_t i)
                      HWY_ATTR { store(hn::Add(load(d, a + i), load(d, b + i)), d, y + i); });
-}
-
-template <class T>
-void accumulate_range(const T* a, Wide<T>* y, std::int64_t n) {
-  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { put(d, load(d, a + i), y + i, true); });
-}
-
-template <class From, class To>
-void convert_range(const From* x, To* y, std::int64_t n) {
-  for_each<From>(n, [=](auto d, std::int64_t i) HWY_ATTR { store(load(d, x + i), d, y + i); });
 }
 
 template <class T>
@@ -101,13 +90,8 @@ void column_sum_range(const T* x, Wide<T>* sum, int rows, int columns, std::int6
 
 template <class T>
 ElementwiseTable<T> make_table() {
-  return {fill_range<T>,
-          add_arrays<T>,
-          accumulate_range<T>,
-          scale_range<T>,
-          column_sum_range<T>,
-          convert_range<T, Wide<T>>,
-          convert_range<Wide<T>, T>};
+  return {fill_range<T>,       add_arrays<T>,       scale_range<T>,
+          column_sum_range<T>, put_all<T, Wide<T>>, put_all<Wide<T>, T>};
 }
 ElementwiseTable<float> table_f32() { return make_table<float>(); }
 ElementwiseTable<double> table_f64() { return make_table<double>(); }
@@ -131,12 +115,12 @@ void add_range(const T* a, const T* b, T* y, std::int64_t n) {
 
 template <class T>
 void accumulate_range(const T* a, Wide<T>* y, std::int64_t n) {
-  table<T>().accumulate(a, y, n);
+  table<T>().widen(a, y, n, true);
 }
 
 template <class T>
-void widen_range(const T* x, Wide<T>* y, std::int64_t n) {
-  table<T>().widen(x, y, n);
+void put_range(const Wide<T>* x, T* y, std::int64_t n, bool add) {
+  table<T>().narrow(x, y, n, add);
 }
 
 template <class T>
@@ -177,9 +161,9 @@ template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
   split_elements(stream, n, [&](auto begin, auto end) {
     if constexpr (std::is_same_v<To, BFloat16>) {
-      table<To>().narrow(x + begin, y + begin, end - begin);
+      table<To>().narrow(x + begin, y + begin, end - begin, false);
     } else if constexpr (std::is_same_v<From, BFloat16>) {
-      table<From>().widen(x + begin, y + begin, end - begin);
+      table<From>().widen(x + begin, y + begin, end - begin, false);
     } else {
       for (auto i = begin; i < end; ++i) y[i] = To(x[i]);
     }
@@ -217,7 +201,7 @@ void column_sum(Stream& stream, const T* x, Wide<T>* sum, int rows, int columns,
   template void add(Stream&, const T*, const T*, T*, std::int64_t);       \
   template void add_range(const T*, const T*, T*, std::int64_t);          \
   template void accumulate_range(const T*, Wide<T>*, std::int64_t);       \
-  template void widen_range(const T*, Wide<T>*, std::int64_t);            \
+  template void put_range(const Wide<T>*, T*, std::int64_t, bool);        \
   template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t);      \
   template void accumulate(Stream&, const T*, T*, std::int64_t);          \
   template void broadcast_rows(Stream&, const T*, T*, int, int);          \

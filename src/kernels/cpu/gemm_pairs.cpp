@@ -3,7 +3,7 @@
 // Geijn (2008), as gemm_tiles.cpp. Subnormal numbers count as zero.
 #include <algorithm>
 
-#include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/gemm_blocks.hpp"
 
 #if defined(__x86_64__)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -20,8 +20,7 @@ namespace {
 
 constexpr int depth_block = 512, pairs = depth_block / 2;
 constexpr int panel = 32;  // columns: two vectors
-constexpr int group = 8 * panel;
-constexpr int rows_at_once = 12, most_rows = 20 * rows_at_once;
+constexpr int rows_at_once = 12;
 
 using Operand = Matrix<const BFloat16>;
 
@@ -147,60 +146,33 @@ void across(const Operand& a, int row, int column, const std::uint32_t* panels, 
                std::min(panel, columns - j), add);
 }
 
-/// `rows` rows of a group of panels.
-void group_rows(const Operand& a, int first, int column, const std::uint32_t* panels, int depth,
-                float* c, std::int64_t c_row, int rows, int columns, bool add) {
-  int i = 0;
-  for (; i + rows_at_once <= rows; i += rows_at_once)
-    across<rows_at_once>(a, first + i, column, panels, depth, c + i * c_row, c_row, columns, add);
-  for (; i + 4 <= rows; i += 4)
-    across<4>(a, first + i, column, panels, depth, c + i * c_row, c_row, columns, add);
-  for (; i < rows; ++i)
-    across<1>(a, first + i, column, panels, depth, c + i * c_row, c_row, columns, add);
-}
+/// What blocked_product() asks for.
+struct Pairs {
+  using Sum = float;
+  using Packed = std::uint32_t;
+  static constexpr int depth_block = kernel::depth_block;
+  static constexpr int group = 8 * panel, group_packed = group * pairs;
+  static constexpr int most_rows = 20 * rows_at_once;
 
-void pack(const Operand& b, int row, int depth, int column, int columns, std::uint32_t* panels) {
-  for (int j = 0; j < columns; j += panel)
-    pack_panel(b, row, depth, column + j, std::min(panel, columns - j),
-               panels + std::int64_t(j) * pairs);
-}
-
-void product(const Operand& a, const Operand& b, Matrix<float> c, bool add) {
-  alignas(64) std::uint32_t panels[group * pairs];
-  const int depth = a.transposed ? a.rows : a.columns;
-  for (int p = 0; p < depth; p += depth_block) {
-    const int n = std::min(depth_block, depth - p);
-    for (int j = 0; j < c.columns; j += group) {
-      const int columns = std::min(group, c.columns - j);
-      pack(b, p, n, j, columns, panels);
-      group_rows(a, 0, p, panels, n, c.data + j, c.stride, c.rows, columns, add || p > 0);
-    }
+  static void pack(const Operand& b, int row, int depth, int column, int columns, Packed* panels) {
+    for (int j = 0; j < columns; j += panel)
+      pack_panel(b, row, depth, column + j, std::min(panel, columns - j),
+                 panels + std::int64_t(j) * pairs);
   }
-}
-
-void put_row(const float* from, BFloat16* to, int n, bool add) {
-  for (int i = 0; i < n; ++i) to[i] = BFloat16(add ? to[i] + from[i] : from[i]);
-}
-
-/// Sums are kept beside c, and rounded when they are whole.
-void product(const Operand& a, const Operand& b, Matrix<BFloat16> c, bool add) {
-  alignas(64) std::uint32_t panels[group * pairs];
-  alignas(64) float sums[most_rows * group];
-  const int depth = a.transposed ? a.rows : a.columns;
-  for (int j = 0; j < c.columns; j += group) {
-    const int columns = std::min(group, c.columns - j);
-    for (int first = 0; first < c.rows; first += most_rows) {
-      const int rows = std::min(most_rows, c.rows - first);
-      for (int p = 0; p < depth; p += depth_block) {
-        const int n = std::min(depth_block, depth - p);
-        if (first == 0 || depth > depth_block) pack(b, p, n, j, columns, panels);
-        group_rows(a, first, p, panels, n, sums, group, rows, columns, p > 0);
-      }
-      for (int r = 0; r < rows; ++r)
-        put_row(sums + r * group, c.data + (first + r) * c.stride + j, columns, add);
-    }
+  static void put(const float* sums, BFloat16* to, int n, bool add) {
+    for (int i = 0; i < n; ++i) to[i] = BFloat16(add ? to[i] + sums[i] : sums[i]);
   }
-}
+  static void rows(const Operand& a, int row, int column, const Packed* panels, int depth, float* c,
+                   std::int64_t c_row, int rows, int columns, bool add) {
+    int i = 0;
+    for (; i + rows_at_once <= rows; i += rows_at_once)
+      across<rows_at_once>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns, add);
+    for (; i + 4 <= rows; i += 4)
+      across<4>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns, add);
+    for (; i < rows; ++i)
+      across<1>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns, add);
+  }
+};
 
 }  // namespace
 }  // namespace sinter::kernel
@@ -218,7 +190,7 @@ bool has_pairs() {
 
 template <class C>
 void gemm_pairs(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add) {
-  product(a, b, c, add);
+  blocked_product<Pairs>(a, b, c, add);
 }
 
 }  // namespace sinter::kernel

@@ -4,7 +4,7 @@
 // elements are widened as they are packed, and sums that do not fit c's type are rounded once.
 #include <algorithm>
 
-#include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/gemm_blocks.hpp"
 #include "kernels/cpu/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -71,10 +71,7 @@ HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
       for (int i = 0; i < Rows; ++i) to[p * Rows + i] = a.data[p * a.step + i];
     return {to, 1, Rows};
   }
-  for (int i = 0; i < Rows; ++i)
-    for_each<T>(depth,
-                [from = a.data + i * a.row, row = to + i * depth_block](auto d, std::int64_t p)
-                    HWY_ATTR { store(load(d, from + p), d, row + p); });
+  for (int i = 0; i < Rows; ++i) put_all(a.data + i * a.row, to + i * depth_block, depth, false);
   return {to, depth_block, 1};
 }
 
@@ -114,76 +111,48 @@ HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::in
                std::min(width, columns - j), add);
 }
 
-template <class T, class W = Wide<T>>
-void pack(const Matrix<const T>& b, int row, int depth, int column, int columns, W* panels) {
-  constexpr int width = panel_columns<W>;
-  for (int i = 0; i < columns; i += width)
-    pack_panel(b, row, depth, column + i, std::min(width, columns - i), panels + i * depth_block);
-}
+/// What blocked_product() asks for.
+template <class T>
+struct Tiles {
+  using Sum = Wide<T>;
+  using Packed = Sum;
+  static constexpr int depth_block = HWY_NAMESPACE::depth_block;
+  static constexpr int width = panel_columns<Sum>, group = panels_at_once * width;
+  static constexpr int group_packed = depth_block * group;
+  static constexpr int most_rows = 20 * rows_at_once;
 
-/// All `rows` rows of c, a group of panels wide.
-template <class T, class W = Wide<T>>
-void group_rows(Strided<T> a, const W* panels, int depth, W* c, std::int64_t c_row, int rows,
-                int columns, bool add) {
-  int i = 0;
-  for (; i + rows_at_once <= rows; i += rows_at_once)
-    across<rows_at_once>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
-  for (; i + 4 <= rows; i += 4)
-    across<4>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
-  for (; i < rows; ++i) across<1>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+  static void pack(const Matrix<const T>& b, int row, int depth, int column, int columns,
+                   Packed* panels) {
+    for (int i = 0; i < columns; i += width)
+      pack_panel(b, row, depth, column + i, std::min(width, columns - i), panels + i * depth_block);
+  }
+  static void put(const Sum* sums, T* to, int n, bool add) { put_all(sums, to, n, add); }
+  static void rows(const Matrix<const T>& m, int row, int column, const Packed* panels, int depth,
+                   Sum* c, std::int64_t c_row, int rows, int columns, bool add) {
+    const Strided<T> all{m.data, m.transposed ? 1 : m.stride, m.transposed ? m.stride : 1};
+    const Strided<T> a = all.from(row, column);
+    int i = 0;
+    for (; i + rows_at_once <= rows; i += rows_at_once)
+      across<rows_at_once>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+    for (; i + 4 <= rows; i += 4)
+      across<4>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+    for (; i < rows; ++i)
+      across<1>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+  }
+};
+
+template <class T, class C>
+void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
+  blocked_product<Tiles<T>>(a, b, c, add);
 }
 
 template <class T>
-Strided<T> strided(const Matrix<const T>& a) {
-  return {a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
+GemmTable<T> make_table() {
+  return {product<T, T>, product<T, Wide<T>>};
 }
-
-template <class T, class W = Wide<T>>
-void product(Matrix<const T> a, Matrix<const T> b, Matrix<W> c, bool add) {
-  constexpr int group = panels_at_once * panel_columns<W>;
-  HWY_ALIGN W panels[depth_block * group];
-  const int depth = a.transposed ? a.rows : a.columns;
-  const Strided<T> left = strided(a);
-  for (int p = 0; p < depth; p += depth_block) {
-    const int n = std::min(depth_block, depth - p);
-    for (int j = 0; j < c.columns; j += group) {
-      const int columns = std::min(group, c.columns - j);
-      pack(b, p, n, j, columns, panels);
-      group_rows(left.from(0, p), panels, n, c.data + j, c.stride, c.rows, columns, add || p > 0);
-    }
-  }
-}
-
-/// Into a narrow c: sums are kept beside it, and rounded when they are whole.
-template <class T>
-void narrow_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
-  using W = Wide<T>;
-  constexpr int group = panels_at_once * panel_columns<W>;
-  constexpr int most_rows = 20 * rows_at_once;
-  HWY_ALIGN W panels[depth_block * group];
-  HWY_ALIGN W sums[most_rows * group];
-  const int depth = a.transposed ? a.rows : a.columns;
-  const Strided<T> left = strided(a);
-  for (int j = 0; j < c.columns; j += group) {
-    const int columns = std::min(group, c.columns - j);
-    for (int first = 0; first < c.rows; first += most_rows) {
-      const int rows = std::min(most_rows, c.rows - first);
-      for (int p = 0; p < depth; p += depth_block) {
-        const int n = std::min(depth_block, depth - p);
-        if (first == 0 || depth > depth_block) pack(b, p, n, j, columns, panels);
-        group_rows(left.from(first, p), panels, n, sums, group, rows, columns, p > 0);
-      }
-      for (int r = 0; r < rows; ++r)
-        for_each<T>(columns, [&, to = c.data + (first + r) * c.stride + j, from = sums + r * group](
-                                 auto d, std::int64_t i)
-                                 HWY_ATTR { put(d, load(d, from + i), to + i, add); });
-    }
-  }
-}
-
-GemmTable<float> table_f32() { return {product<float>, product<float>}; }
-GemmTable<double> table_f64() { return {product<double>, product<double>}; }
-GemmTable<BFloat16> table_bf16() { return {narrow_product<BFloat16>, product<BFloat16>}; }
+GemmTable<float> table_f32() { return make_table<float>(); }
+GemmTable<double> table_f64() { return make_table<double>(); }
+GemmTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/ranges.hpp"
 
 extern "C" {
 void sgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
@@ -70,11 +71,8 @@ void product(Operand a, Operand b, const Matrix<BFloat16>& c, bool add) {
       const int columns = std::min(most_columns, c.columns - j);
       product(rows_of(a, i, i + rows), columns_of(b, j, j + columns), dense(sums, rows, columns),
               false);
-      for (int r = 0; r < rows; ++r) {
-        BFloat16* to = c.data + (i + r) * c.stride + j;
-        const float* from = sums + r * columns;
-        for (int k = 0; k < columns; ++k) to[k] = BFloat16(add ? to[k] + from[k] : from[k]);
-      }
+      for (int r = 0; r < rows; ++r)
+        put_range(sums + r * columns, c.data + (i + r) * c.stride + j, columns, add);
     }
 }
 

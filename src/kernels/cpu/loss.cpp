@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/cpu/ranges.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "sinter/kernels/elementwise.hpp"
@@ -20,8 +21,6 @@ namespace {
 /// What each instruction set provides, on one row.
 template <class T>
 struct LossTable {
-  /// Over the row's own logits: their gradients, which are rounded to T and start where it starts.
-  void (*narrow)(const Wide<T>* dlogits, T* to, int vocabulary);
   Wide<T> (*cross_entropy)(const Wide<T>* logits, int target, Wide<T>* dlogits, Wide<T> weight,
                            int vocabulary, bool add);
   Wide<T> (*squared_error)(const T* x, const T* target, T* dx, Wide<T> weight, int width, bool add);
@@ -97,12 +96,6 @@ T cross_entropy(const T* logits, int target, T* dlogits, T weight, int vocabular
   return std::log(sum) - right;
 }
 
-/// In place: a vector is read before anything is written over it.
-template <class T>
-void narrow(const Wide<T>* from, T* to, int n) {
-  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR { store(load(d, from + i), d, to + i); });
-}
-
 template <class T, class S = Wide<T>>
 S squared_error(const T* x, const T* target, T* dx, S weight, int width, bool add) {
   const hn::ScalableTag<S> d;
@@ -123,7 +116,7 @@ S squared_error(const T* x, const T* target, T* dx, S weight, int width, bool ad
 
 template <class T>
 LossTable<T> make_table() {
-  return {narrow<T>, cross_entropy<Wide<T>>, squared_error<T>};
+  return {cross_entropy<Wide<T>>, squared_error<T>};
 }
 LossTable<float> table_f32() { return make_table<float>(); }
 LossTable<double> table_f64() { return make_table<double>(); }
@@ -143,10 +136,9 @@ template <class T>
 Matrix<const T> narrow_rows(Stream& stream, Wide<T>* data, int rows, int columns) {
   constexpr int ratio = sizeof(Wide<T>) / sizeof(T);
   if constexpr (ratio > 1) {
-    auto kernel = table<T>().narrow;
     split_rows(stream, rows, columns, [&](int begin, int end) {
       for (std::int64_t r = begin; r < end; ++r)
-        kernel(data + r * columns, reinterpret_cast<T*>(data + r * columns), columns);
+        put_range(data + r * columns, reinterpret_cast<T*>(data + r * columns), columns, false);
     });
   }
   return {reinterpret_cast<const T*>(data), rows, columns, std::int64_t(ratio) * columns};

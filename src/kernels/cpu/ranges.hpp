@@ -14,8 +14,8 @@ void add_range(const T* a, const T* b, T* y, std::int64_t n);
 template <class T>
 void accumulate_range(const T* a, Wide<T>* y, std::int64_t n);
 
-/// y[i] = x[i].   Defined in elementwise.cpp.
+/// y[i] = x[i], rounded, or += with `add`. y may begin where x does.   Defined in elementwise.cpp.
 template <class T>
-void widen_range(const T* x, Wide<T>* y, std::int64_t n);
+void put_range(const Wide<T>* x, T* y, std::int64_t n, bool add);
 
 }  // namespace sinter::kernel

@@ -136,6 +136,14 @@ HWY_INLINE void put(D d, V value, T* to, bool add) {
   store(add ? hn::Add(load(d, to), value) : value, d, to);
 }
 
+/// put() of an array, from one type to another. In place it may narrow: a vector is read before
+/// anything is written over it.
+template <class From, class To>
+HWY_INLINE void put_all(const From* from, To* to, std::int64_t n, bool add) {
+  for_each<From>(n,
+                 [=](auto d, std::int64_t i) HWY_ATTR { put(d, load(d, from + i), to + i, add); });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace
 }  // namespace sinter::kernel
