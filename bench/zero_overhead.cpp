@@ -122,7 +122,8 @@ void run_ours(int steps) {
   kernel::Stream stream(1);
   auto communicator = single_rank();
   OptionSet<small> options;
-  Machine machine(Plan<small>::view, stream, *communicator, options.pointers());
+  const std::vector<Parameter> parameters = list_parameters(Plan<small>::model);
+  Machine machine(Plan<small>::view, parameters, stream, *communicator, options.pointers());
   HostBatch batch = full_batch();
   Work work;
   work.batch = &batch;

@@ -133,7 +133,8 @@ Aggregate bind_fields(const Call& call, const std::array<Slot, max_fields>& slot
 /// What forward() and backward() see: tensors of the types that the precision policy P chose.
 ///   x(i) y(o)        operands (forward) and results; ids(i) an operand of integers
 ///   dy(o) dx(i)      gradients (backward); dx is empty where nobody wants it
-///   weights gradients saved    the layer's aggregates Params and Saved
+///   weights gradients saved    the layer's aggregates Params and Saved; gradients are empty where
+///                              the unit is frozen
 ///   sequences(i) rows()        of operand i
 ///   loss_weight()    for losses: the factor of each row's loss in the step's loss
 ///   scratch()        what scratch(rows) asked for, uninitialised

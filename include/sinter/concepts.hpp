@@ -10,6 +10,14 @@
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
 //   rewrite    a function from program to program, run at compile time
 //   rules      RuleList<…>: what must hold of a recipe that uses it
+//   State      an aggregate of plain numbers, adapted for Boost.Hana, that goes from step to step:
+//              checkpoints hold it, and all ranks have the same. Such a policy may say
+//                initial(options)                         how it starts, if not as State{}
+//                loss_scale(state)                        what gradients are multiplied by
+//                after_step(options, state, finite)       called after each step; true: it has
+//                                                         dealt with one that was not applied
+//                after_evaluation(options, state, loss)   called with each validation loss
+//              and a schedule takes it: factor(options, state, step)
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <boost/hana/adapt_struct.hpp>
@@ -91,10 +99,25 @@ concept PrecisionPolicy = Policy<P, slot::precision> && requires {
   sizeof(typename P::accumulate);
 };
 
+/// The type of optimizers' state: Precision::state, or the masters' where it is not said.
+template <class P>
+struct StateTypeOf {
+  using type = typename P::master;
+};
+template <class P>
+  requires requires { typename P::state; }
+struct StateTypeOf<P> {
+  using type = typename P::state;
+};
+template <class P>
+using StateOf = typename StateTypeOf<P>::type;
+
 /// Updates parameters from finished gradients.
-/// requires  gradients are reduced, and final; Update::gradient_scale unscales and clips them
-/// ensures   master weights advance one step; `regions` is all that must be checkpointed; with
-///           `casts` (false where it is not said) it makes the copy of the weights, too
+/// requires  gradients are reduced, and final; Stretch::gradient_scale unscales and clips them
+/// ensures   update(options, stretch) advances master weights one step; `regions` is all that must
+///           be checkpointed. With `casts` (false where it is not said) it makes the copy of the
+///           weights, too; with `by_parameter` it is given parameters one by one, each whole, and
+///           workspace(Param), if there is one, says how many bytes one takes
 template <class P>
 concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
   P::regions;
@@ -106,13 +129,17 @@ concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename 
 /// ensures   a factor >= 0; the horizon belongs to the schedule, not to the run
 template <class P>
 concept SchedulePolicy =
-    Policy<P, slot::schedule> && requires(const typename P::Options& o, std::int64_t step) {
+    Policy<P, slot::schedule> &&
+    (requires(const typename P::Options& o, std::int64_t step) {
       { P::factor(o, step) } -> std::convertible_to<double>;
-    };
+    } || requires(const typename P::Options& o, const typename P::State& s, std::int64_t step) {
+      { P::factor(o, s, step) } -> std::convertible_to<double>;
+    });
 
 /// How gradients are bounded before the update.
 /// requires  norm: of all gradients, finite
-/// ensures   the factor, in (0, 1], by which they are scaled
+/// ensures   the factor, in (0, 1], by which they are scaled; limit(options), if there is one, is
+///           the largest magnitude that each may then have
 template <class P>
 concept ClippingPolicy =
     Policy<P, slot::clipping> && requires(const typename P::Options& o, double norm) {

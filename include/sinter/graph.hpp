@@ -72,6 +72,8 @@ struct Unit {
   std::array<int, max_inputs> in;  // value, or -1 - number of the external input
   int first_value;                 // of its outputs
   int tied = -1;                   // the unit some of whose parameters it borrows
+  bool frozen = false;             // its parameters stay as they are
+  bool backward = true;            // it, or a unit that feeds it, has parameters that do not
 };
 
 /// A mistake in how units are joined, in at most 34 characters; the first one counts.
@@ -81,7 +83,7 @@ struct Fault {
   int number = -1;    // of the unit
   bool told = false;  // an error has said it
 
-  constexpr void note(const char* mistake, const char* name, int u, bool is_told = false) {
+  constexpr void note(const char* mistake, const char* name, int u = -1, bool is_told = false) {
     if (!what) *this = {mistake, name, u, is_told};
   }
 };

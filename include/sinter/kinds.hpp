@@ -48,9 +48,11 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   for (int k = 0; k < block.outputs && !plan.loss; ++k)
     out.push_back({Use::consume, Space::d_value, short(unit.first_value + k)});
   for (int k = 0; k < block.inputs; ++k)
-    if (unit.in[k] >= 0) out.push_back({Use::accumulate, Space::d_value, short(unit.in[k])});
-  if (block.parameters) out.push_back({Use::accumulate, Space::gradient, i.what});
-  if (unit.tied >= 0) out.push_back({Use::accumulate, Space::gradient, short(unit.tied)});
+    if (unit.in[k] >= 0 && model.has_gradient(unit.in[k]))
+      out.push_back({Use::accumulate, Space::d_value, short(unit.in[k])});
+  if (block.parameters && !unit.frozen) out.push_back({Use::accumulate, Space::gradient, i.what});
+  if (unit.tied >= 0 && !model.units[unit.tied].frozen)
+    out.push_back({Use::accumulate, Space::gradient, short(unit.tied)});
 }
 
 constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {
@@ -87,14 +89,17 @@ inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::lo
 inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
 
 /// For each micro-batch forward everything and backward everything; then norm and update. The two
-/// kinds are those of the recipe's clipping and optimizer.
+/// kinds are those of the recipe's clipping and optimizer. A unit that needs no backward keeps
+/// nothing for it.
 constexpr Program plain(const Model& model, const Kind* norm, const Kind* update) {
   Program program;
   program.reserve(3 * model.count() + 8);
   program.push_back({&loop});
   program.push_back({&load});
-  for (int u = 0; u < model.count(); ++u) program.push_back({&forward, short(u)});
+  for (int u = 0; u < model.count(); ++u)
+    program.push_back({model.units[u].backward ? &forward : &evaluate, short(u)});
   for (int u = model.count(); u-- > 0;) {
+    if (!model.units[u].backward) continue;
     program.push_back({&backward, short(u)});
     if (model.plan(u).loss) program.push_back({&take_loss, short(u)});
   }

@@ -21,12 +21,16 @@
 namespace sinter {
 
 /// Element types by role. The precision policy says which C++ type plays each.
-enum class Type : std::uint8_t { compute, statistic, gradient, master, index };
-inline constexpr int types = 5;
+enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
+inline constexpr int types = 6;
 
 /// What an element is, for whoever must know without the C++ type. A precision policy with a type
 /// of its own specialises element_of.
-enum class Element : std::uint8_t { f32, f64, f16, bf16, i32 };
+enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
+constexpr int bytes_of(Element element) {
+  constexpr int bytes[]{4, 8, 2, 2, 4, 1};
+  return bytes[int(element)];
+}
 template <class T>
 inline constexpr Element element_of = T::element;
 template <>
@@ -35,6 +39,8 @@ template <>
 inline constexpr Element element_of<double> = Element::f64;
 template <>
 inline constexpr Element element_of<std::int32_t> = Element::i32;
+template <>
+inline constexpr Element element_of<std::uint8_t> = Element::u8;
 
 /// How a parameter starts. normal: mean 0, `scale` its deviation; uniform: in ±scale.
 struct Init {

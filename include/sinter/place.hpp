@@ -1,7 +1,7 @@
 // Buffers from a program. One walk: every write opens a buffer, its last use closes it. Nothing is
 // freed by hand, because lifetimes follow from what instructions touch.
 #pragma once
-#include "program.hpp"
+#include "regions.hpp"
 
 namespace sinter {
 
@@ -26,11 +26,20 @@ constexpr bool is_persistent(const Model& model, Space space) {
   return space == Space::master || space == Space::gradient || space >= Space::region ||
          (space == Space::weights && model.keeps_weights);
 }
+/// Of a space whose elements are all of one type: any but a region with shapes.
 constexpr Type type_of(const Model& model, Space space) {
   if (space == Space::master) return Type::master;
   if (space == Space::gradient) return Type::gradient;
   if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
   return Type::compute;
+}
+/// Of a persistent space.
+constexpr std::int64_t flat_bytes(const Model& model, Space space) {
+  if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
+    return shaped_region_bytes(model, int(space) - int(Space::region));
+  const bool whole = space == Space::master || space == Space::weights;
+  const std::int64_t elements = whole ? model.master_elements() : model.elements();
+  return aligned(elements * model.sizes.of(type_of(model, space)));
 }
 
 constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) {
@@ -88,8 +97,7 @@ class Placer {
     }
   }
   constexpr void add_flat(Space space) {
-    std::int64_t bytes =
-        aligned(std::int64_t(model.elements()) * model.sizes.of(type_of(model, space)));
+    const std::int64_t bytes = flat_bytes(model, space);
     placed.buffers.push_back({space, -1, -1, 0, int(program.size()), bytes, placed.peak});
     placed.peak += bytes;
     ++fixed;
@@ -102,10 +110,13 @@ class Placer {
     placed.persistent = placed.peak;
   }
   constexpr void add_workspace() {
-    for (const Instruction& i : program)
+    for (const Instruction& i : program) {
       for (int p = 0; p < phases; ++p)
         if (i.kind->phases & (1 << p))
           placed.workspace = std::max(placed.workspace, model.plan(i.what).phase[p].workspace);
+      if (i.kind->workspace)
+        placed.workspace = std::max(placed.workspace, aligned(i.kind->workspace(model, i)));
+    }
     placed.buffers.push_back(
         {Space::workspace, 0, -1, 0, int(program.size()), placed.workspace, placed.peak});
     placed.peak += placed.workspace;

@@ -31,12 +31,16 @@
 // How it learns
 #include "batch/batch.hpp"
 #include "clipping/clip_norm.hpp"
+#include "clipping/clip_value.hpp"
 #include "clipping/no_clip.hpp"
 #include "optimizer/adamw.hpp"
 #include "optimizer/sgd.hpp"
+#include "parameters/freeze.hpp"
+#include "parameters/groups.hpp"
 #include "schedule/constant.hpp"
 #include "schedule/cosine_decay.hpp"
 #include "schedule/linear_decay.hpp"
+#include "schedule/plateau.hpp"
 
 // The trainer, the loop around it, and the binary
 #include "cli/run.hpp"

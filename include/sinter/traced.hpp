@@ -2,6 +2,7 @@
 #pragma once
 #include <numeric>
 
+#include "pattern.hpp"
 #include "recipe.hpp"
 #include "unit_planner.hpp"
 
@@ -141,8 +142,9 @@ constexpr std::vector<short> finality(const Graph& graph) {
   const int units = int(graph.units.size());
   std::vector<int> first(units, -1), head(units, -1), next(units, -1);  // lists by first user
   for (int u = units; u-- > 0;) {
-    if (graph.blocks[graph.units[u].block].parameters) first[u] = u;
-    if (int owner = graph.units[u].tied; owner >= 0) first[owner] = u;
+    const Unit& unit = graph.units[u];
+    if (graph.blocks[unit.block].parameters && !unit.frozen) first[u] = u;
+    if (unit.tied >= 0 && !graph.units[unit.tied].frozen) first[unit.tied] = u;
   }
   for (int g = units; g-- > 0;) {
     if (first[g] < 0) continue;
@@ -156,21 +158,89 @@ constexpr std::vector<short> finality(const Graph& graph) {
   return order;
 }
 
+/// Calls visit with the name of each parameter of a unit.
+constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
+  const Block& block = graph.blocks[unit.block];
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
+    for (int p = 0; p < graph.nodes[n].layer->param_count && !graph.nodes[n].tied; ++p)
+      visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
+}
+constexpr bool names_a_parameter(const Graph& graph, std::string_view pattern) {
+  bool any = false;
+  for (const Unit& unit : graph.units)
+    for_each_name(graph, unit, [&](std::string_view name) { any |= matches(pattern, name); });
+  return any;
+}
+
+/// The patterns of what policies freeze.
+template <class... All>
+constexpr std::vector<const char*> frozen_patterns(Claimants<All...>) {
+  std::vector<const char*> patterns;
+  auto ask = [&]<class P>(P*) {
+    if constexpr (requires { P::frozen; })
+      patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
+  };
+  (ask(static_cast<All*>(nullptr)), ...);
+  return patterns;
+}
+
+/// Marks the units that are frozen, as all of their parameters are, and those that need no backward
+/// for it.
+constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
+  std::vector<char> used(patterns.size(), 0);
+  for (Unit& unit : graph.units) {
+    const Block& block = graph.blocks[unit.block];
+    int frozen = 0, all = 0;
+    if (!patterns.empty())
+      for_each_name(graph, unit, [&](std::string_view name) {
+        bool any = false;
+        for (std::size_t k = 0; k < patterns.size(); ++k)
+          if (matches_part(patterns[k], name)) {
+            any = true;
+            used[k] = 1;
+          }
+        frozen += any;
+        ++all;
+      });
+    unit.frozen = frozen > 0;
+    if (frozen != 0 && frozen != all)
+      graph.fault.note("a unit is frozen in part alone", unit.name, int(&unit - &graph.units[0]));
+    unit.backward =
+        (block.parameters && !unit.frozen) || (unit.tied >= 0 && !graph.units[unit.tied].frozen);
+    for (int k = 0; k < block.inputs; ++k)
+      if (unit.in[k] >= 0) unit.backward |= graph.units[graph.writers[unit.in[k]]].backward;
+  }
+  for (std::size_t k = 0; k < patterns.size(); ++k)
+    if (!used[k]) graph.fault.note("what is frozen is not there", patterns[k]);
+}
+
+/// Every pattern of a parameter group is of some parameter.
+template <class... All>
+constexpr void check_parameter_groups(Graph& graph, Claimants<All...>) {
+  auto check = [&]<class P>(P*) {
+    if constexpr (requires { P::parameter_groups; })
+      for (const ParameterGroup& group : P::parameter_groups)
+        if (!names_a_parameter(graph, group.pattern))
+          graph.fault.note("a parameter group is empty", group.pattern);
+  };
+  (check(static_cast<All*>(nullptr)), ...);
+}
+
 template <class R, class Which>
 struct Traced {
   using Precision = typename R::precision;
   using Memory = typename R::memory;
 
-  template <class T>
-  static constexpr int bytes = sizeof(T);
-  static constexpr Sizes sizes{
-      {R::batch::micro * R::data::context, R::batch::micro* R::data::context, R::batch::micro,
-       R::batch::micro},
-      {bytes<typename Precision::compute>, bytes<typename Precision::statistic>,
-       bytes<typename Precision::gradient>, bytes<typename Precision::master>, 4},
-      {element_of<typename Precision::compute>, element_of<typename Precision::statistic>,
-       element_of<typename Precision::gradient>, element_of<typename Precision::master>,
-       Element::i32}};
+  static constexpr Sizes sizes = [] {
+    Sizes s{{R::batch::micro * R::data::context, R::batch::micro * R::data::context,
+             R::batch::micro, R::batch::micro},
+            {},
+            {element_of<typename Precision::compute>, element_of<typename Precision::statistic>,
+             element_of<typename Precision::gradient>, element_of<typename Precision::master>,
+             element_of<StateOf<Precision>>, Element::i32}};
+    for (int t = 0; t < types; ++t) s.bytes[t] = bytes_of(s.element[t]);
+    return s;
+  }();
   static constexpr bool casts =
       !std::is_same_v<typename Precision::compute, typename Precision::master>;
 
@@ -199,6 +269,10 @@ struct Traced {
     if (!graph.fault.what) {
       if constexpr (Which::trained) {
         check_loss(graph);
+        mark_frozen(graph, frozen_patterns(typename R::all{}));
+        check_parameter_groups(graph, typename R::all{});
+        if (!graph.fault.what && !graph.units[graph.writers[graph.results[0]]].backward)
+          graph.fault.note("all parameters are frozen", "");
       } else {
         check_shared(graph);
       }
@@ -221,12 +295,13 @@ struct Traced {
     List<UnitPlan, count.blocks> plans;
     List<Step, 5 * count.nodes> steps;  // forward, recompute, evaluate; in backward up to two
     List<short, count.units> order;
-    List<Group, count.units> groups;
-    int decayed = 0, undecayed = 0;
+    List<GroupPlace, count.units> groups;
+    int decayed = 0, undecayed = 0, frozen = 0;
   };
   static constexpr Frozen freeze() {
     Graph graph = trace();
     resolve_ties(graph);
+    mark_frozen(graph, frozen_patterns(typename R::all{}));
     Frozen f;
     std::vector<Step> steps;
     steps.reserve(5 * count.nodes);
@@ -248,7 +323,14 @@ struct Traced {
         f.decayed += block.decayed;
         f.undecayed += block.undecayed;
       }
-      for (Group& group : f.groups.items) group.undecayed += f.decayed;
+      for (GroupPlace& group : f.groups.items) group.undecayed += f.decayed;
+      for (int u = 0; u < count.units; ++u) {
+        if (!graph.units[u].frozen) continue;
+        const Block& block = graph.blocks[graph.units[u].block];
+        const int at = f.decayed + f.undecayed + f.frozen;
+        f.groups.items[u] = {at, at + block.decayed};
+        f.frozen += block.decayed + block.undecayed;
+      }
     } else {
       share_parameters(graph, f);
     }
@@ -279,6 +361,7 @@ struct Traced {
     const Model& training = Traced<R, TrainingTrace>::model;
     f.decayed = training.decayed;
     f.undecayed = training.undecayed;
+    f.frozen = training.frozen;
     for (int u = 0; u < int(graph.units.size()); ++u)
       if (int same = same_unit(graph, u); same >= 0) f.groups.items[u] = training.groups[same];
   }
@@ -326,7 +409,8 @@ struct Traced {
                                .weights = casts ? Space::weights : Space::master,
                                .keeps_weights = true,
                                .decayed = frozen.decayed,
-                               .undecayed = frozen.undecayed};
+                               .undecayed = frozen.undecayed,
+                               .frozen = frozen.frozen};
 };
 
 }  // namespace detail

@@ -159,6 +159,7 @@ class Binder {
     for (int k = 0; k < node.layer->param_count; ++k) {
       call.weights[k] = parameter(model.weights, group, node, k);
       if (!backward) continue;
+      if (model.units[group].frozen) continue;
       call.gradients[k] = parameter(Space::gradient, group, node, k);
       bool first = given.insert(call.gradients[k].data).second;
       call.gradients[k].put = first ? Slot::assign : Slot::add;
@@ -203,7 +204,7 @@ class Binder {
         slot.data = cell(Space::value, unit.first_value + place.index).at;
         break;
       case Place::d_input:
-        if (int in = unit.in[place.index]; in >= 0) {
+        if (int in = unit.in[place.index]; in >= 0 && model.has_gradient(in)) {
           const Cell& c = cell(Space::d_value, in);
           slot.data = c.at;
           if (place.put == Place::as_unit && c.add) slot.put = Slot::add;

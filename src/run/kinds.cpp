@@ -48,7 +48,7 @@ Norm Machine::measure_norm() {
   }
   loss_sum_ = communicator_.sum(loss_sum_);
   Norm norm;
-  norm.value = std::sqrt(squares);
+  norm.value = std::sqrt(squares) / work_.loss_scale;
   norm.finite = std::isfinite(norm.value) && std::isfinite(loss_sum_);
   return norm;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -34,14 +35,34 @@ std::byte* map_pages(std::int64_t bytes) {
   return static_cast<std::byte*>(at);
 }
 
+std::vector<AlikeRange> alike_ranges(const std::vector<Parameter>& parameters,
+                                     std::int64_t elements) {
+  std::vector<const Parameter*> trained;
+  for (const Parameter& p : parameters)
+    if (!p.frozen) trained.push_back(&p);
+  std::ranges::sort(trained, {}, [](const Parameter* p) { return p->offset; });
+  std::vector<AlikeRange> ranges;
+  for (const Parameter* p : trained) {
+    if (!ranges.empty()) {
+      AlikeRange& last = ranges.back();
+      if (last.decayed == p->decayed && last.learning_rate == p->learning_rate) continue;
+      last.size = p->offset - last.first;
+    }
+    ranges.push_back({{p->offset, elements - p->offset}, p->decayed, p->learning_rate});
+  }
+  return ranges;
+}
+
 }  // namespace
 
-Machine::Machine(const PlanView& plan, kernel::Stream& stream, Communicator& communicator,
-                 std::vector<OptionsOf> options)
+Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
+                 kernel::Stream& stream, Communicator& communicator, std::vector<OptionsOf> options)
     : plan_(plan),
+      parameters_(parameters),
       stream_(stream),
       communicator_(communicator),
       options_(std::move(options)),
+      alike_(alike_ranges(parameters, plan.model.elements())),
       starts_(std::size_t(plan.micro) + 1, 0),
       pooled_starts_(std::size_t(plan.micro) + 1, 0),
       programs_(std::make_unique<Programs>()) {
@@ -58,6 +79,25 @@ Machine::~Machine() { munmap(arena_.data(), arena_.size()); }
 
 const Model& Machine::model() const { return plan_.model; }
 
+std::span<const Parameter> Machine::parameters_of(int unit) const {
+  auto of = [](const Parameter& p) { return p.unit; };
+  return std::ranges::equal_range(parameters_, unit, {}, of);
+}
+
+Machine::Part Machine::part(Space space, const Parameter& p) const {
+  StatePart at;
+  if (p.frozen && space != Space::master) return {};
+  if (space >= Space::region) {
+    at = p.state[std::size_t(int(space) - int(Space::region))];
+  } else {
+    const Param& param = p.layer->params[p.number];
+    const Type type = type_of(model(), space);
+    at.shape = {model().sizes.element[int(type)], param.rows, param.columns};
+    at.offset = p.offset * model().sizes.of(type);
+  }
+  return {flat_address(space) + at.offset, at.shape};
+}
+
 std::byte* Machine::flat_address(Space space) const {
   return sinter::flat_address(plan_.training, arena_.data(), space);
 }
@@ -72,7 +112,7 @@ FlatRange Machine::flat_range(int first, int count, bool decayed) const {
   const Model& m = plan_.model;
   auto begin = [&](int k) {
     if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
-    const Group& group = m.groups[m.order[k]];
+    const GroupPlace& group = m.groups[m.order[k]];
     return decayed ? group.decayed : group.undecayed;
   };
   return {begin(first), begin(first + count) - begin(first)};
@@ -84,7 +124,7 @@ void Machine::begin(const Work& work, bool training) {
   now_.training = training;
   now_.step = work.step;
   now_.seed = work.seed;
-  now_.loss_weight = work.loss_weight;
+  now_.loss_weight = work.loss_weight * work.loss_scale;
   now_.iteration = 0;
 }
 
@@ -176,7 +216,7 @@ void Machine::cast_weights(FlatRange range) {
                flat<BFloat16>(Space::weights) + range.first, range.size);
 }
 
-void Machine::masters_changed() { cast_weights({0, plan_.model.elements()}); }
+void Machine::masters_changed() { cast_weights({0, plan_.model.master_elements()}); }
 
 const void* Machine::result(int k, int& rows, int& columns) const {
   const Local& local = plan_.predicting.local(plan_.predicting.results[k]);

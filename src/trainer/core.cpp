@@ -1,5 +1,6 @@
 #include "sinter/trainer/core.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "../run/batch_check.hpp"
@@ -42,11 +43,20 @@ void check_split(const RecipeView& recipe) {
                         ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
 }
 
+void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
+  auto group = std::ranges::find_if(
+      groups, [&](const ParameterGroup& g) { return matches(g.pattern, p.name); });
+  if (group == groups.end()) return;
+  p.learning_rate = group->learning_rate;
+  if (group->decay != ParameterGroup::usual) p.decayed = group->decay == ParameterGroup::always;
+}
+
 }  // namespace
 
 TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
   check_split(recipe_);
+  recipe_.state.reset();
   int ranks = recipe_.ranks();
   if (settings_.threads < 0)
     throw ArgumentError("Sinter: " + std::to_string(settings_.threads) +
@@ -55,13 +65,14 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   int each = std::max(1, settings_.threads / ranks);
   if (ranks == 1) communicators_.push_back(single_rank());
   if (ranks > 1) communicators_ = thread_ranks(ranks);
+  parameters_ = list_parameters(plan().model);
+  for (Parameter& p : parameters_) join_group(p, recipe_.groups);
   for (int r = 0; r < ranks; ++r) {
     streams_.push_back(std::make_unique<kernel::Stream>(each));
-    machines_.push_back(std::make_unique<Machine>(plan(), *streams_[r], *communicators_[r],
-                                                  recipe_.policy_options));
+    machines_.push_back(std::make_unique<Machine>(plan(), parameters_, *streams_[r],
+                                                  *communicators_[r], recipe_.policy_options));
   }
   threads_ = std::make_unique<RankThreads>(ranks);
-  parameters_ = list_parameters(plan().model);
   initialise();
 }
 
@@ -101,19 +112,21 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   if (count == 0)
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
   check_batch(plan(), plan().model, batch);
-  double rate = recipe_.learning_rate(steps_ + 1);
+  const double rate = recipe_.learning_rate(steps_ + 1), scale = recipe_.state.loss_scale();
   auto train = [&](int rank) {
     Work work = part_of(batch, rank);
     work.step = steps_ + 1;
     work.seed = settings_.seed;
     work.loss_weight = 1 / double(count);
+    work.loss_scale = scale;
     work.learning_rate = rate;
     machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->loss_sum(), count};
   const Norm& norm = machines_[0]->norm();
-  if (!norm.finite) return Skipped{loss, norm.value};
+  const bool expected = recipe_.state.after_step(norm.finite);
+  if (!norm.finite) return Skipped{loss, norm.value, expected};
   ++steps_;
   return Applied{loss, norm.value, rate};
 }

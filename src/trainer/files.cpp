@@ -30,36 +30,44 @@ Dtype dtype_of_element(Element element) {
       return Dtype::bf16;
     case Element::i32:
       return Dtype::i32;
+    case Element::u8:
+      return Dtype::u8;
   }
   throw Error("Sinter: an element type without a name in files.");
 }
 
-/// The parameters' parts of one flat buffer, as tensors.
+/// The parameters' parts of a persistent space, as tensors. What has no size is left out.
 struct FlatTensors {
   Machine& machine;
   const std::vector<Parameter>& parameters;
   Space space;
 
-  Element element() const {
-    return machine.model().sizes.element[int(type_of(machine.model(), space))];
-  }
-  int bytes() const { return machine.model().sizes.of(type_of(machine.model(), space)); }
-  std::byte* at(const Parameter& p) const {
-    return machine.flat<std::byte>(space) + p.offset * bytes();
-  }
   std::string name(const Parameter& p) const {
     if (space < Space::region) return p.name;
     return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." +
            p.name;
   }
-  void add_views(std::vector<TensorView>& list) const {
+  /// One for each parameter is shaped as the parameter.
+  static std::vector<std::int64_t> shape_of(const Parameter& p, const StateShape& shape) {
+    if (shape.size() == p.size) return p.shape;
+    if (shape.rows == 1) return {shape.columns};
+    return {shape.rows, shape.columns};
+  }
+  void visit(auto visitor) const {
     for (const Parameter& p : parameters)
-      list.push_back(
-          {name(p), dtype_of_element(element()), p.shape, at(p), std::size_t(p.size * bytes())});
+      if (Machine::Part part = machine.part(space, p); part.shape.size() > 0)
+        visitor(name(p), shape_of(p, part.shape), part);
+  }
+  void add_views(std::vector<TensorView>& list) const {
+    visit([&](const std::string& name, const auto& shape, Machine::Part part) {
+      list.push_back({name, dtype_of_element(part.shape.element), shape, part.data,
+                      std::size_t(part.shape.bytes())});
+    });
   }
   void add_expected(std::vector<Expected>& list) const {
-    for (const Parameter& p : parameters)
-      list.push_back({name(p), p.shape, at(p), dtype_of_element(element())});
+    visit([&](const std::string& name, const auto& shape, Machine::Part part) {
+      list.push_back({name, shape, part.data, dtype_of_element(part.shape.element)});
+    });
   }
 };
 
@@ -90,6 +98,8 @@ void TrainerCore::restore(const CheckpointReader& reader) {
     FlatTensors{*machines_[0], parameters_, region(r)}.add_expected(expected);
   if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
   load_tensors(files, expected);
+  recipe_.state.reset();
+  restore_state(saved, recipe_);
   settings_.seed = saved.seed;
   set_steps(saved.step);
 }
@@ -125,9 +135,9 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path) {
   load_tensors(source.files, expected, rules);
   for (int r = 0; r < int(plan().model.regions.size()); ++r) {
     std::byte* begin = machines_[0]->flat<std::byte>(region(r));
-    int bytes = plan().model.sizes.of(type_of(plan().model, region(r)));
-    std::fill_n(begin, std::int64_t(plan().model.elements()) * bytes, std::byte(0));
+    std::fill_n(begin, flat_bytes(plan().model, region(r)), std::byte(0));
   }
+  recipe_.state.reset();
   set_steps(0);
   return source.warning;
 }

@@ -57,13 +57,26 @@ bool Loop::ends(const LoopOptions& options) {
   return !next_;
 }
 
-AppliedStep Loop::take_step() {
+/// None where the step is skipped, as may happen with a loss scale: its batch is used up.
+std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
                                 [&] { return step_(*next_, state_.last.tokens); });
   read_.recycle(std::move(next_->batch));
   next_.reset();
-  if (auto* skipped = std::get_if<SkippedStep>(&outcome)) stop_at(*skipped);
-  return std::move(std::get<AppliedStep>(outcome));
+  if (auto* applied = std::get_if<AppliedStep>(&outcome)) return std::move(*applied);
+  const SkippedStep& skipped = std::get<SkippedStep>(outcome);
+  if (!skipped.outcome.expected) stop_at(skipped);
+  if (options.on_warning) options.on_warning(skipped_text(skipped));
+  return std::nullopt;
+}
+
+std::string Loop::skipped_text(const SkippedStep& skipped) const {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "step %lld is skipped: its gradients are not finite. The loss scale is now %g; "
+                "weights, state and schedule are as they were.",
+                static_cast<long long>(skipped.step), trainer_.loss_scale());
+  return text;
 }
 
 void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
@@ -75,6 +88,7 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   if (step.evaluation_due) return;
   double loss = *step.record.validation_loss;
   if (!std::isfinite(loss)) not_finite("validation loss", step.record.step);
+  trainer_.after_evaluation(loss);
   if (loss >= state_.best) return;
   state_.best = loss;
   state_.best_step = step.record.step;
@@ -127,16 +141,21 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
     record(std::move(again), options);
     if (!state_.evaluation_due) save(options);
   }
-  bool stopped = stops();
+  bool stopped = stops(), ends_skipped = false;
   for (bool last = ends(options); !last && !stopped;) {
-    AppliedStep step = take_step();
+    std::optional<AppliedStep> step = take_step(options);
     last = ends(options);
-    if (evaluate_ && (last || every(options.evaluate_every))) evaluate(step, options);
-    record(std::move(step), options);
+    if (!step) {
+      ends_skipped = last;
+      stopped = stops();
+      continue;
+    }
+    if (evaluate_ && (last || every(options.evaluate_every))) evaluate(*step, options);
+    record(std::move(*step), options);
     stopped = stops() && !(last && !state_.evaluation_due);
     if (last || stopped || best_is_new_ || every(options.save_every)) save(options);
   }
-  if (stopped && saved_step_ != trainer_.steps()) save(options);
+  if ((stopped || ends_skipped) && saved_step_ != trainer_.steps()) save(options);
   return stopped ? LoopEnd::stopped : LoopEnd::finished;
 }
 

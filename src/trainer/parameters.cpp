@@ -8,15 +8,6 @@
 
 namespace sinter {
 
-std::string unit_name(const Model& model, int u) {
-  const Unit& unit = model.units[u];
-  if (*unit.name) return unit.name + (unit.index < 0 ? "" : "." + std::to_string(unit.index));
-  std::string names;  // a unit without a name of its own is called by those of its layers
-  for (const Node& node : model.nodes.subspan(model.block(u).first_node, model.block(u).nodes))
-    names += (names.empty() ? "" : "+") + std::string(node.name);
-  return names;
-}
-
 namespace {
 
 /// Units whose flat parts (weights, gradients, state) or values an instruction touches.
@@ -49,23 +40,47 @@ std::string subject(const Model& model, const Instruction& i) {
   return text;
 }
 
+namespace {
+
+/// requires  parameters are in the order of the model
+void add_state(const Model& model, std::vector<Parameter>& parameters) {
+  for (int r = 0; r < int(model.regions.size()); ++r) {
+    std::vector<StatePart> parts = state_parts(model, r);
+    std::size_t next = 0;
+    for (int unit : model.order)
+      for (Parameter& p : parameters)
+        if (p.unit == unit) p.state.push_back(parts[next++]);
+  }
+}
+
+}  // namespace
+
 std::vector<Parameter> list_parameters(const Model& model) {
   std::vector<Parameter> result;
   for (int u = 0; u < model.count(); ++u) {
-    const Unit& unit = model.units[u];
     const Block& block = model.block(u);
-    std::string prefix = *unit.name ? unit_name(model, u) + "." : "";
     for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
       for (int p = 0; p < node.layer->param_count && !node.tied; ++p) {
         const Param& param = node.layer->params[p];
-        const Group& group = model.groups[u];
-        std::string name = prefix + (*node.name ? std::string(node.name) + "." : "") + param.name;
+        const GroupPlace& group = model.groups[u];
         std::vector<std::int64_t> shape{param.columns};
         if (param.matrix) shape.insert(shape.begin(), param.rows);
         std::int64_t offset = node.offset[p] + (param.matrix ? group.decayed : group.undecayed);
-        result.push_back({name, shape, offset, param.size(), param.init, param.matrix});
+        result.push_back(
+            {.name =
+                 std::string(parameter_letters(model.nodes, block, model.units[u], node, p).view()),
+             .shape = shape,
+             .offset = offset,
+             .size = param.size(),
+             .init = param.init,
+             .decayed = param.matrix,
+             .frozen = model.units[u].frozen,
+             .unit = u,
+             .layer = node.layer,
+             .number = p});
       }
   }
+  add_state(model, result);
   return result;
 }
 
@@ -81,30 +96,40 @@ std::uint64_t key_of(std::uint64_t seed, std::string_view name) {
 /// The same numbers in every type, to rounding.
 template <class T>
 void fill(T* data, const Parameter& p, std::uint64_t seed) {
-  std::uint64_t key = key_of(seed, p.name);
-  switch (p.init.how) {
-    case Init::zeros:
-      return void(std::fill_n(data, p.size, T(0)));
-    case Init::ones:
-      return void(std::fill_n(data, p.size, T(1)));
-    case Init::normal:
-      return kernel::fill_normal(data, p.size, 0.0, double(p.init.scale), key);
-    case Init::uniform:
-      for (std::int64_t k = 0; k < p.size; ++k) {
-        double unit = double(kernel::mix(key + std::uint64_t(k)) >> 11) * 0x1p-53;
-        data[k] = T((2 * unit - 1) * p.init.scale);
-      }
+  if constexpr (!std::is_floating_point_v<T>) {
+    std::vector<float> wide(std::size_t(p.size));
+    fill(wide.data(), p, seed);
+    std::ranges::transform(wide, data, [](float x) { return T(x); });
+    return;
+  } else {
+    std::uint64_t key = key_of(seed, p.name);
+    switch (p.init.how) {
+      case Init::zeros:
+        return void(std::fill_n(data, p.size, T(0)));
+      case Init::ones:
+        return void(std::fill_n(data, p.size, T(1)));
+      case Init::normal:
+        return kernel::fill_normal(data, p.size, 0.0, double(p.init.scale), key);
+      case Init::uniform:
+        for (std::int64_t k = 0; k < p.size; ++k) {
+          double unit = double(kernel::mix(key + std::uint64_t(k)) >> 11) * 0x1p-53;
+          data[k] = T((2 * unit - 1) * p.init.scale);
+        }
+    }
   }
 }
 
-/// Calls visit with the element type of a space.
-template <class Visit>
-void with_element(const Model& model, Space space, Visit visit) {
-  switch (model.sizes.element[int(type_of(model, space))]) {
+/// Calls visit with the type of an element.
+void with_element(Element element, auto visit) {
+  switch (element) {
     case Element::f32:
       return visit(float());
     case Element::f64:
       return visit(double());
+    case Element::bf16:
+      return visit(BFloat16());
+    case Element::u8:
+      return visit(std::uint8_t());
     default:
       throw Error("Sinter: parameters of this element type cannot be read by name.");
   }
@@ -113,12 +138,14 @@ void with_element(const Model& model, Space space, Visit visit) {
 }  // namespace
 
 void TrainerCore::initialise() {
-  for (auto& machine : machines_)
-    with_element(plan().model, Space::master, [&](auto element) {
-      auto* flat = machine->template flat<decltype(element)>(Space::master);
-      for (const Parameter& p : parameters_) fill(flat + p.offset, p, settings_.seed);
-      machine->masters_changed();
-    });
+  for (auto& machine : machines_) {
+    for (const Parameter& p : parameters_) {
+      Machine::Part part = machine->part(Space::master, p);
+      with_element(part.shape.element,
+                   [&]<class T>(T) { fill(reinterpret_cast<T*>(part.data), p, settings_.seed); });
+    }
+    machine->masters_changed();
+  }
 }
 
 const Parameter& TrainerCore::find(std::string_view name) const {
@@ -129,10 +156,10 @@ const Parameter& TrainerCore::find(std::string_view name) const {
 
 std::vector<double> TrainerCore::read(Space space, std::string_view name) const {
   const Parameter& p = find(name);
-  std::vector<double> values(std::size_t(p.size));
-  with_element(plan().model, space, [&](auto element) {
-    auto* from = machines_[0]->template flat<decltype(element)>(space) + p.offset;
-    std::copy_n(from, p.size, values.begin());
+  Machine::Part part = machines_[0]->part(space, p);
+  std::vector<double> values(std::size_t(part.shape.size()));
+  with_element(part.shape.element, [&]<class T>(T) {
+    std::copy_n(reinterpret_cast<const T*>(part.data), part.shape.size(), values.begin());
   });
   return values;
 }
@@ -141,7 +168,9 @@ std::vector<double> TrainerCore::parameter(std::string_view name) const {
   return read(Space::master, name);
 }
 std::vector<double> TrainerCore::gradient(std::string_view name) const {
-  return read(Space::gradient, name);
+  std::vector<double> values = read(Space::gradient, name);
+  for (double& value : values) value /= machines_[0]->loss_scale();
+  return values;
 }
 
 std::vector<double> TrainerCore::state(std::string_view name, std::string_view parameter) const {
@@ -157,12 +186,14 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
   if (std::int64_t(values.size()) != p.size)
     throw ArgumentError("Sinter: '" + p.name + "' has " + std::to_string(p.size) +
                         " numbers, not " + std::to_string(values.size()) + ".");
-  for (auto& machine : machines_)
-    with_element(plan().model, Space::master, [&](auto element) {
-      auto* to = machine->template flat<decltype(element)>(Space::master) + p.offset;
-      std::copy(values.begin(), values.end(), to);
-      machine->cast_weights({p.offset, p.size});
+  for (auto& machine : machines_) {
+    Machine::Part part = machine->part(Space::master, p);
+    with_element(part.shape.element, [&]<class T>(T) {
+      std::ranges::transform(values, reinterpret_cast<T*>(part.data),
+                             [](double x) { return T(x); });
     });
+    machine->cast_weights({p.offset, p.size});
+  }
 }
 
 }  // namespace sinter

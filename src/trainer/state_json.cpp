@@ -22,13 +22,17 @@ Json option_value(const Option& option) {
 }
 
 Json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed) {
-  Json options = Json::object();
-  for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
+  auto values = [](const std::vector<Option>& fields) {
+    Json object = Json::object();
+    for (const Option& field : fields) object[field.dotted()] = option_value(field);
+    return object;
+  };
   return {{"recipe", recipe.name},
           {"step", step},
           {"seed", std::to_string(seed)},
           {"policies", recipe.policies},
-          {"options", options}};
+          {"options", values(recipe.options)},
+          {"state", values(recipe.state.fields)}};
 }
 
 SavedState read_state(const std::string& info, const std::string& checkpoint) {
@@ -40,6 +44,8 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
     for (const auto& [name, value] : trainer.at("options").items())
       saved.options.emplace_back(name, value.dump());
+    for (const auto& [name, value] : trainer.at("state").items())
+      saved.state.emplace_back(name, value.dump());
     return saved;
   } catch (const std::exception& e) {
     throw FileError("Cannot resume from " + checkpoint +
@@ -97,6 +103,18 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                     differences +
                     "\nResume with the binary that made it, or start from its weights alone with "
                     "--weights.");
+}
+
+void restore_state(const SavedState& saved, RecipeView& recipe) {
+  for (const Option& field : recipe.state.fields)
+    for (const auto& [name, text] : saved.state)
+      if (name == field.dotted())
+        std::visit(
+            [&](auto value) {
+              if constexpr (std::is_pointer_v<decltype(value)>)
+                *value = Json::parse(text).get<std::remove_pointer_t<decltype(value)>>();
+            },
+            field.value);
 }
 
 Json config_json(const HuggingFace& architecture) {

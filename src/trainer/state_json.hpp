@@ -7,14 +7,14 @@
 
 namespace sinter {
 
-/// {recipe, step, seed (as text: JSON has no 64-bit numbers), policies, options}.
+/// {recipe, step, seed (as text: JSON has no 64-bit numbers), policies, options, state}.
 nlohmann::ordered_json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed);
 
 struct SavedState {
   std::int64_t step;
   std::uint64_t seed;
   std::vector<std::string> policies;
-  std::vector<std::pair<std::string, std::string>> options;  // dotted name, value as JSON
+  std::vector<std::pair<std::string, std::string>> options, state;  // dotted name, value as JSON
 };
 
 /// Reads the object under "trainer" in a manifest's JSON. throws FileError that names the
@@ -26,6 +26,10 @@ SavedState read_state(const std::string& info, const std::string& checkpoint);
 /// and plain numbers may differ: they do not change what the saved numbers mean.
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint);
+
+/// Gives the run state of a recipe's policies what was saved of it. What was not (a schedule may be
+/// another one now) stays as it is.
+void restore_state(const SavedState& saved, RecipeView& recipe);
 
 /// Hugging Face's config.json.
 nlohmann::ordered_json config_json(const HuggingFace& architecture);

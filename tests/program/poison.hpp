@@ -59,7 +59,7 @@ class Poison : public Observer {
     auto* gradients = machine.flat<std::byte>(Space::gradient);
     int bytes = machine.model().sizes.of(Type::gradient);
     for (const Parameter& p : parameters)
-      std::memset(gradients + p.offset * bytes, 0xFF, std::size_t(p.size * bytes));
+      if (!p.frozen) std::memset(gradients + p.offset * bytes, 0xFF, std::size_t(p.size * bytes));
   }
 };
 

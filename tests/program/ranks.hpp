@@ -57,6 +57,7 @@ inline std::int64_t predictions(const HostBatch& batch) {
 /// One machine for each rank, all from the same fresh weights.
 class Ranks {
   const RecipeView recipe;  // owns the options
+  std::vector<Parameter> parameters;
   std::vector<std::unique_ptr<kernel::Stream>> streams;
   std::vector<std::unique_ptr<Communicator>> communicators;
   std::vector<std::unique_ptr<Machine>> machines;
@@ -67,13 +68,17 @@ class Ranks {
   std::vector<Observer*> observers;
 
   Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1)
-      : recipe(std::move(r)), plan(p), observers(std::size_t(ranks), nullptr) {
+      : recipe(std::move(r)),
+        parameters(list_parameters(p.model)),
+        plan(p),
+        observers(std::size_t(ranks), nullptr) {
     if (ranks == 1) communicators.push_back(single_rank());
     if (ranks > 1) communicators = thread_ranks(ranks);
     for (int k = 0; k < ranks; ++k) {
       streams.push_back(std::make_unique<kernel::Stream>(threads));
-      machines.push_back(std::make_unique<Machine>(
-          plan, *streams.back(), *communicators[std::size_t(k)], recipe.policy_options));
+      machines.push_back(std::make_unique<Machine>(plan, parameters, *streams.back(),
+                                                   *communicators[std::size_t(k)],
+                                                   recipe.policy_options));
       fill_weights(*machines.back());
     }
   }

@@ -34,7 +34,7 @@ class RightsOf {
         allow(rights.read, r);
         if (writes) allow(rights.write, r);
       }
-    if (i.kind->phases)
+    if (i.kind->phases || i.kind->workspace)
       for (const Buffer& b : placement.buffers)
         if (b.space == Space::workspace) {
           allow(rights.read, {b.offset, b.offset + b.bytes});
@@ -59,7 +59,7 @@ class RightsOf {
   std::vector<ByteRange> of_group(const Buffer& flat, int group) const {
     std::int64_t size = model.sizes.of(type_of(model, flat.space));
     const Block& block = model.block(group);
-    const Group& g = model.groups[std::size_t(group)];
+    const GroupPlace& g = model.groups[std::size_t(group)];
     std::int64_t decayed = flat.offset + g.decayed * size;
     std::int64_t undecayed = flat.offset + g.undecayed * size;
     return {{decayed, decayed + block.decayed * size},

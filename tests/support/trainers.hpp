@@ -46,7 +46,8 @@ inline void poison(TrainerCore& trainer) {
   std::fill(arena.begin() + trainer.plan().training.persistent, arena.end(), std::byte(0xff));
   auto fill = [&]<class T>(T nan) {
     T* gradients = trainer.machine().flat<T>(Space::gradient);
-    for (const Parameter& p : trainer.parameters()) std::fill_n(gradients + p.offset, p.size, nan);
+    for (const Parameter& p : trainer.parameters())
+      if (!p.frozen) std::fill_n(gradients + p.offset, p.size, nan);
   };
   bool wide = trainer.plan().model.sizes.element[int(Type::gradient)] == Element::f64;
   wide ? fill(double(NAN)) : fill(float(NAN));

@@ -17,7 +17,9 @@ namespace executes {
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
   Norm norm = machine.measure_norm();
-  if (norm.finite) norm.scale = Clipping::scale(machine.options<Clipping>(), norm.value);
+  const auto& options = machine.options<Clipping>();
+  if (norm.finite) norm.scale = Clipping::scale(options, norm.value) / machine.loss_scale();
+  if constexpr (requires { Clipping::limit(options); }) norm.limit = Clipping::limit(options);
   machine.set_norm(norm);
 }
 }  // namespace executes

@@ -24,6 +24,7 @@ struct Embedding {
   }
   static void backward(auto& c) {
     auto dw = c.gradients.weight;
+    if (!dw) return;  // frozen
     kernel::embedding_backward(c.stream(), c.ids().data, c.dy().data, dw.data, c.rows(), Vocabulary,
                                W, dw.add);
   }
@@ -51,8 +52,9 @@ struct AddPosition {
     const Sequences& s = c.sequences();
     auto dy = c.dy(), dx = c.dx();
     auto dw = c.gradients.weight;
-    kernel::position_backward(c.stream(), dy.data, s.starts, s.count, dw.data, Positions, W,
-                              dw.add);
+    if (dw)
+      kernel::position_backward(c.stream(), dy.data, s.starts, s.count, dw.data, Positions, W,
+                                dw.add);
     if (!dx) return;
     if (dx.add) {
       kernel::accumulate(c.stream(), dy.data, dx.data, dy.size());

@@ -56,8 +56,10 @@ struct Unembedding {
       kernel::matmul(c.stream(), kernel::dense(dy.data, dy.rows, Vocabulary),
                      kernel::dense(c.weights.weight.data, Vocabulary, W),
                      kernel::dense(dx.data, dx.rows, W), dx.add);
-    kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Vocabulary),
-                   kernel::dense(x.data, x.rows, W), kernel::dense(dw.data, Vocabulary, W), dw.add);
+    if (dw)
+      kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Vocabulary),
+                     kernel::dense(x.data, x.rows, W), kernel::dense(dw.data, Vocabulary, W),
+                     dw.add);
   }
 };
 

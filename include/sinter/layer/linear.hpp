@@ -45,6 +45,8 @@ struct Linear {
     if (dx)
       kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
     auto dw = c.gradients.weight;
+    auto db = c.gradients.bias;
+    if (!dw) return;  // frozen
     if constexpr (as_is) {
       kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
                      kernel::dense(dw.data, In, Out), dw.add);
@@ -52,7 +54,6 @@ struct Linear {
       kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
                      kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
     }
-    auto db = c.gradients.bias;
     kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
   }
 

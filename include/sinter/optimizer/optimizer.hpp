@@ -1,5 +1,6 @@
 // How an optimizer's arithmetic becomes the instruction `update`.
 #pragma once
+#include "../concepts.hpp"
 #include "../kinds.hpp"
 #include "../run/machine.hpp"
 
@@ -7,20 +8,36 @@ namespace sinter {
 
 inline constexpr int max_regions = 4;  // of one policy
 
-/// One flat stretch of parameters, all decayed or all not. M: master, G: gradient, C: compute.
-template <class M, class G, class C>
+/// One flat stretch of parameters, all decayed or all not. M: master, G: gradient, S: state, C:
+/// compute.
+template <class M, class G, class S, class C>
 struct Stretch {
   kernel::Stream& stream;
   M* master;
   const G* gradient;
-  std::array<M*, max_regions> state;  // the optimizer's regions, in its order
+  std::array<S*, max_regions> state;  // the optimizer's regions, in its order
   C* copy;  // of the new weights; null where there is none, or Optimizer::casts is not true
   std::int64_t size;
   bool decayed;
-  double learning_rate;   // of this step, with the schedule's factor
+  double learning_rate;   // of this step, with the factors of schedule and parameter group
   double gradient_scale;  // to unscale and clip
+  double gradient_limit;  // then, of each
   std::int64_t step;      // applied updates, this one included
 };
+
+/// One parameter, for an optimizer that is not elementwise.
+template <class M, class G, class S, class C>
+struct StretchOfParameter : Stretch<M, G, S, C> {
+  const Layer& layer;  // number: among its parameters
+  int number;
+  int rows, columns;
+  std::array<std::byte*, max_regions> parts;  // what regions with shapes keep of it
+  std::byte* workspace;                       // Optimizer::workspace() bytes
+};
+
+/// An optimizer that takes parameters one by one, each whole.
+template <class Optimizer>
+concept ByParameter = requires { Optimizer::by_parameter; } && Optimizer::by_parameter;
 
 /// Whether there is a copy of the weights, which the optimizer makes in the pass that makes them.
 template <class Optimizer>
@@ -42,39 +59,102 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
 }  // namespace touches
 
 namespace executes {
+
+/// The work of one instruction.
+template <class Optimizer, class Precision>
+class Updater {
+  using M = typename Precision::master;
+  using G = typename Precision::gradient;
+  using S = StateOf<Precision>;
+  using C = typename Precision::compute;
+
+  Machine& machine;
+  const Model& model = machine.model();
+  const typename Optimizer::Options& options = machine.options<Optimizer>();
+  std::array<int, max_regions> regions{};  // the optimizer's
+  int region_count = 0;
+
+ public:
+  explicit Updater(Machine& m) : machine(m) {
+    for (int r = 0; r < int(model.regions.size()); ++r)
+      if (model.regions[r].owner == &tag_of<Optimizer>) regions[region_count++] = r;
+  }
+  /// Optimizer::update for each part of a range that is treated alike.
+  void flat(FlatRange range) const {
+    for (const AlikeRange& alike : machine.alike()) {
+      const std::int64_t first = std::max(range.first, alike.first);
+      const std::int64_t last = std::min(range.first + range.size, alike.first + alike.size);
+      if (first < last)
+        Optimizer::update(options,
+                          stretch({first, last - first}, alike.decayed, alike.learning_rate));
+    }
+  }
+  void one(const Parameter& p) const {
+    StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate),
+                                     *p.layer,
+                                     p.number,
+                                     p.layer->params[p.number].rows,
+                                     p.layer->params[p.number].columns,
+                                     {},
+                                     machine.workspace()};
+    for (int k = 0; k < region_count; ++k) s.parts[k] = machine.part(region(regions[k]), p).data;
+    Optimizer::update(options, s);
+  }
+
+ private:
+  Stretch<M, G, S, C> stretch(FlatRange range, bool decayed, double rate) const {
+    Stretch<M, G, S, C> s{
+        machine.stream(),
+        machine.flat<M>(Space::master) + range.first,
+        machine.flat<G>(Space::gradient) + range.first,
+        {},
+        makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + range.first : nullptr,
+        range.size,
+        decayed,
+        machine.learning_rate() * rate,
+        machine.norm().scale,
+        machine.norm().limit,
+        machine.updates() + 1};
+    for (int k = 0; k < region_count; ++k)
+      if (!model.regions[regions[k]].shape)
+        s.state[k] = machine.flat<S>(region(regions[k])) + range.first;
+    return s;
+  }
+};
+
 /// Advances a range of groups by Optimizer::update, unless the norm was not finite.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
   if (!machine.norm().finite) return;
-  using M = typename Precision::master;
-  using G = typename Precision::gradient;
-  using C = typename Precision::compute;
-  const bool copies = makes_copy<Optimizer>(machine.model());
+  const Updater<Optimizer, Precision> updater(machine);
   const Instruction& i = *bound.instruction;
-  for (bool decayed : {true, false}) {
-    FlatRange range = machine.flat_range(i.what, i.count, decayed);
-    if (range.size == 0) continue;
-    Stretch<M, G, C> stretch{machine.stream(),
-                             machine.flat<M>(Space::master) + range.first,
-                             machine.flat<G>(Space::gradient) + range.first,
-                             {},
-                             copies ? machine.flat<C>(Space::weights) + range.first : nullptr,
-                             range.size,
-                             decayed,
-                             machine.learning_rate(),
-                             machine.norm().scale,
-                             machine.updates() + 1};
-    int next = 0;
-    for (int r = 0; r < int(machine.model().regions.size()); ++r)
-      if (machine.model().regions[r].owner == &tag_of<Optimizer>)
-        stretch.state[next++] = machine.flat<M>(region(r)) + range.first;
-    Optimizer::update(machine.options<Optimizer>(), stretch);
+  if constexpr (ByParameter<Optimizer>) {
+    for (int unit : machine.model().order.subspan(i.what, i.count))
+      for (const Parameter& p : machine.parameters_of(unit)) updater.one(p);
+  } else {
+    for (bool decayed : {true, false}) updater.flat(machine.flat_range(i.what, i.count, decayed));
   }
 }
+
+/// The most that an update of one of the parameters needs.
+template <class Optimizer>
+constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
+  std::int64_t most = 0;
+  if constexpr (requires(const Param& p) { Optimizer::workspace(p); })
+    for_each_parameter(model, [&](int, int n, int p) {
+      most = std::max(most, Optimizer::workspace(model.nodes[n].layer->params[p]));
+    });
+  return most;
+}
+
 }  // namespace executes
 
 template <class Optimizer, class Precision>
-inline constexpr Kind update_kind{"update", touches::update<Optimizer>,
-                                  executes::update<Optimizer, Precision>, Role::update};
+inline constexpr Kind update_kind{"update",
+                                  touches::update<Optimizer>,
+                                  executes::update<Optimizer, Precision>,
+                                  Role::update,
+                                  0,
+                                  executes::update_workspace<Optimizer>};
 
 }  // namespace sinter

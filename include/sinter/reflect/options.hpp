@@ -1,4 +1,5 @@
-// Policies' options as data: one generic loop makes flags, printed recipes and manifests.
+// Policies' options and run states as data: one generic loop makes flags, printed recipes and
+// manifests.
 #pragma once
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/first.hpp>
@@ -25,16 +26,27 @@ struct Option {
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }
 };
 
-/// The run-time copies of all options of a recipe, starting from those in its type.
-template <class R>
-class OptionSet {
+/// What a PolicySet may hold: the run-time copies of options, starting from those in the types, and
+/// run states.
+template <class P>
+  requires HasOptions<P>
+struct OptionsEntry {
+  typename P::Options value = P::options;
+};
+template <class P>
+  requires requires { typename P::State; }
+struct StateEntry {
+  typename P::State value{};
+};
+
+/// One entry for each policy of a recipe that has one.
+template <class R, template <class> class Entry>
+class PolicySet {
   template <class P>
-  struct Entry {
-    typename P::Options options = P::options;
-  };
+  static constexpr bool has = requires { typename Entry<P>; };
   template <class P>
   static auto entry_of() {
-    if constexpr (HasOptions<P>) {
+    if constexpr (has<P>) {
       return std::tuple<Entry<P>>{};
     } else {
       return std::tuple<>{};
@@ -47,23 +59,23 @@ class OptionSet {
 
  public:
   template <class P>
-  typename P::Options& get() {
-    return std::get<Entry<P>>(entries).options;
+  auto& get() {
+    return std::get<Entry<P>>(entries).value;
   }
+  /// Calls function(policy, entry) for each.
+  void visit(auto function) { visit_all(typename R::all{}, function); }
   /// By slot, for instructions.
   std::vector<OptionsOf> pointers() {
     std::vector<OptionsOf> result;
-    visit([&]<class P>(P, auto& options) {
-      result.push_back({&tag_of<typename P::slot>, &options});
-    });
+    visit([&]<class P>(P, auto& value) { result.push_back({&tag_of<typename P::slot>, &value}); });
     return result;
   }
-  /// Field by field, for people.
+  /// Field by field, for people and files.
   std::vector<Option> list() {
     std::vector<Option> result;
-    visit([&]<class P>(P, auto& options) {
-      if constexpr (boost::hana::Struct<std::remove_reference_t<decltype(options)>>::value)
-        add<P>(options, result);
+    visit([&]<class P>(P, auto& value) {
+      if constexpr (boost::hana::Struct<std::remove_reference_t<decltype(value)>>::value)
+        add<P>(value, result);
     });
     return result;
   }
@@ -73,11 +85,10 @@ class OptionSet {
   void visit_all(Claimants<All...>, auto function) {
     (
         [&] {
-          if constexpr (HasOptions<All>) function(All{}, get<All>());
+          if constexpr (has<All>) function(All{}, get<All>());
         }(),
         ...);
   }
-  void visit(auto function) { visit_all(typename R::all{}, function); }
 
   template <class P>
   static bool is_adjustable(std::string_view name) {
@@ -88,11 +99,11 @@ class OptionSet {
     return false;
   }
   template <class P>
-  static void add(auto& options, std::vector<Option>& result) {
+  static void add(auto& value, std::vector<Option>& result) {
     boost::hana::for_each(
-        boost::hana::accessors<std::remove_reference_t<decltype(options)>>(), [&](auto accessor) {
+        boost::hana::accessors<std::remove_reference_t<decltype(value)>>(), [&](auto accessor) {
           std::string_view name = boost::hana::first(accessor).c_str();
-          auto& field = boost::hana::second(accessor)(options);
+          auto& field = boost::hana::second(accessor)(value);
           Option option{P::slot::name, name, is_adjustable<P>(name), {}};
           if constexpr (std::is_enum_v<std::remove_reference_t<decltype(field)>>) {
             option.value = name_of(field);
@@ -105,5 +116,10 @@ class OptionSet {
 
   decltype(entries_of(typename R::all{})) entries;
 };
+
+template <class R>
+using OptionSet = PolicySet<R, OptionsEntry>;
+template <class R>
+using StateSet = PolicySet<R, StateEntry>;
 
 }  // namespace sinter

@@ -1,10 +1,11 @@
 // One rank at work: its arena, and its walk through programs. What kinds of instruction see.
 #pragma once
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <vector>
 
-#include "../program.hpp"
+#include "../parameter.hpp"
 
 namespace sinter {
 
@@ -12,16 +13,23 @@ class Communicator;
 struct PlanView;
 struct HostBatch;
 
-/// What `norm` yields and `update` obeys: the global norm of all gradients, the scale that clipping
-/// makes of it, and whether it and the loss are finite. Where they are not, nothing is updated.
+/// What `norm` yields and `update` obeys: the global norm of all gradients; the factor that undoes
+/// the loss scale and clips; the largest magnitude that each then may have; and whether norm and
+/// loss are finite. Where they are not, nothing is updated.
 struct Norm {
-  double value = 0, scale = 1;
+  double value = 0, scale = 1, limit = std::numeric_limits<double>::infinity();
   bool finite = true;
 };
 
 /// A part of a flat buffer, in elements.
 struct FlatRange {
   std::int64_t first, size;
+};
+
+/// One in which all parameters are treated alike. learning_rate: a factor of the step's.
+struct AlikeRange : FlatRange {
+  bool decayed;
+  double learning_rate;
 };
 
 struct BoundCall {
@@ -51,6 +59,7 @@ struct Work {
   std::int64_t step = 0;                  // the one being taken, from 1
   std::uint64_t seed = 0;                 // of dropout
   double loss_weight = 0;                 // 1 / (predictions of the whole global batch)
+  double loss_scale = 1;                  // what the gradients are multiplied by
   double learning_rate = 0;
 };
 
@@ -65,11 +74,12 @@ class Observer {
 };
 
 /// Not for users: Trainer owns machines.
-/// requires  plan and what it points to, stream, communicator and options outlive the machine
+/// requires  plan and what it points to, parameters (list_parameters() of its model), stream,
+///           communicator and options outlive the machine
 class Machine {
  public:
-  Machine(const PlanView& plan, kernel::Stream& stream, Communicator& communicator,
-          std::vector<OptionsOf> options);
+  Machine(const PlanView& plan, const std::vector<Parameter>& parameters, kernel::Stream& stream,
+          Communicator& communicator, std::vector<OptionsOf> options);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -89,10 +99,13 @@ class Machine {
   // What kinds of instruction may use.
   const PlanView& plan() const { return plan_; }
   const Model& model() const;
+  /// Those of a unit.
+  std::span<const Parameter> parameters_of(int unit) const;
   kernel::Stream& stream() { return stream_; }
   Communicator& communicator() { return communicator_; }
   const Now& now() const { return now_; }
   double learning_rate() const { return work_.learning_rate; }
+  double loss_scale() const { return work_.loss_scale; }
   /// Updates applied since the weights were fresh: the count that optimizers correct by.
   std::int64_t updates() const { return updates_; }
   void set_updates(std::int64_t updates) { updates_ = updates; }
@@ -112,8 +125,18 @@ class Machine {
   T* flat(Space space) const {
     return reinterpret_cast<T*>(flat_address(space));
   }
+  /// A parameter's part of a persistent space.
+  struct Part {
+    std::byte* data;
+    StateShape shape;
+  };
+  Part part(Space space, const Parameter& parameter) const;
+  /// The workspace that units share, for an instruction whose kind asks for it.
+  std::byte* workspace() const { return flat_address(Space::workspace); }
   /// The decayed or undecayed part of a range of groups in Model::order.
   FlatRange flat_range(int first, int count, bool decayed) const;
+  /// All that is trained, cut where parameters are no longer treated alike, in order.
+  std::span<const AlikeRange> alike() const { return alike_; }
   template <class P>
   const typename P::Options& options() const {
     return *static_cast<const typename P::Options*>(find_options(&tag_of<typename P::slot>));
@@ -130,9 +153,11 @@ class Machine {
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;
+  const std::vector<Parameter>& parameters_;
   kernel::Stream& stream_;
   Communicator& communicator_;
   std::vector<OptionsOf> options_;
+  std::vector<AlikeRange> alike_;
   std::span<std::byte> arena_;
   std::vector<std::int32_t> starts_, pooled_starts_;
   Now now_;

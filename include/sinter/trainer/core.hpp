@@ -4,6 +4,7 @@
 
 #include "../data/host_batch.hpp"
 #include "../data/source.hpp"
+#include "../pattern.hpp"
 #include "outcome.hpp"
 #include "recipe_view.hpp"
 
@@ -16,16 +17,6 @@ class CheckpointWriter;
 struct TrainerSettings {
   std::uint64_t seed = 0;
   int threads = 0;
-};
-
-/// A parameter: its name, as the architecture's file has it, its shape, and where it lies.
-struct Parameter {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::int64_t offset;  // in elements of every flat buffer
-  std::int64_t size;
-  Init init;
-  bool decayed;
 };
 
 /// Owns everything that a recipe trains with: threads, ranks, their arenas. No global state:
@@ -62,6 +53,11 @@ class TrainerCore {
     while (source.next(batch)) loss += evaluate(batch);
     return loss;
   }
+
+  /// Tells policies that wait for it (Plateau) of a validation loss.
+  void after_evaluation(double validation_loss) { recipe_.state.after_evaluation(validation_loss); }
+  /// What gradients are multiplied by in the next step. 1 without loss scaling.
+  double loss_scale() const { return recipe_.state.loss_scale(); }
 
   /// The model's prediction for each sequence; targets are not asked for.
   Prediction predict(const HostBatch& batch);
@@ -125,13 +121,6 @@ class TrainerCore {
   std::vector<Observer*> observers_;
   std::int64_t steps_ = 0;
 };
-
-/// Hugging Face's names of all parameters, in the order of the model: unit, node and parameter,
-/// joined by dots. Tied ones belong to their owner.
-std::vector<Parameter> list_parameters(const Model& model);
-
-/// The name of a unit, with its number within a repeat.
-std::string unit_name(const Model& model, int unit);
 
 /// "h.3", "h.0 … h.3, ln_f", or nothing: what an instruction works on.
 std::string subject(const Model& model, const Instruction& instruction);

@@ -13,7 +13,8 @@ struct LoopOptions {
   std::function<void(const StepRecord&)> on_step{};
   /// Told of each checkpoint, when it is complete.
   std::function<void(const std::filesystem::path&)> on_save{};
-  /// Told where waiting for data or logging costs more than 2 % of the steps (LoopTimes).
+  /// Told where waiting for data or logging costs more than 2 % of the steps (LoopTimes), and of
+  /// each step that is skipped.
   std::function<void(const std::string&)> on_warning{};
   /// Gets what the steps and the stages around them take.
   Profile* profile = nullptr;
@@ -50,7 +51,8 @@ class Loop {
   void mend_best();
   bool ends(const LoopOptions& options);
   LoopEnd run_stages(const LoopOptions& options);
-  AppliedStep take_step();
+  std::optional<AppliedStep> take_step(const LoopOptions& options);
+  std::string skipped_text(const SkippedStep& step) const;
   void evaluate(AppliedStep& step, const LoopOptions& options);
   void record(AppliedStep step, const LoopOptions& options);
   void save(const LoopOptions& options);

@@ -27,10 +27,11 @@ struct Applied {
 };
 
 /// The loss or a gradient was not finite: weights, optimizer state, schedule and step count are
-/// what they were.
+/// what they were. expected: a policy has dealt with it (a lower loss scale), so go on.
 struct Skipped {
   Loss loss;
   double gradient_norm;
+  bool expected = false;
 };
 
 using Outcome = std::variant<Applied, Skipped>;

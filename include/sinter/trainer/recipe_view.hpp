@@ -1,11 +1,8 @@
 // A recipe without its type: what the library needs to train it.
 #pragma once
-#include <functional>
-#include <memory>
-
 #include "../model/hugging_face.hpp"
 #include "../plan.hpp"
-#include "../reflect/options.hpp"
+#include "run_state.hpp"
 
 namespace sinter {
 
@@ -16,6 +13,8 @@ struct RecipeView {
   std::shared_ptr<void> storage;  // of the options
   std::vector<Option> options;
   std::vector<OptionsOf> policy_options;
+  std::vector<ParameterGroup> groups;  // a parameter is in the first that matches
+  RunState state;
   std::function<double(std::int64_t step)> learning_rate;
   std::function<int()> ranks, global;
   HuggingFace hugging_face;
@@ -40,6 +39,17 @@ std::string short_type_name() {
 }
 
 template <class... All>
+std::vector<ParameterGroup> groups_of(Claimants<All...>) {
+  std::vector<ParameterGroup> groups;
+  auto ask = [&]<class P>(P*) {
+    if constexpr (requires { P::parameter_groups; })
+      groups.insert(groups.end(), P::parameter_groups.begin(), P::parameter_groups.end());
+  };
+  (ask(static_cast<All*>(nullptr)), ...);
+  return groups;
+}
+
+template <class... All>
 std::vector<std::string> policy_names(Claimants<All...>) {
   return {std::string(All::slot::name) + ": " + short_type_name<All>()...};
 }
@@ -57,11 +67,11 @@ RecipeView view_of() {
   view.storage = options;
   view.options = options->list();
   view.policy_options = options->pointers();
+  view.groups = detail::groups_of(typename R::all{});
   using Optimizer = typename R::optimizer;
-  using Schedule = typename R::schedule;
-  view.learning_rate = [o = options.get()](std::int64_t step) {
-    return Optimizer::learning_rate(o->template get<Optimizer>()) *
-           Schedule::factor(o->template get<Schedule>(), step);
+  view.state = run_state_of<R>(options);
+  view.learning_rate = [o = options.get(), factor = view.state.rate_factor](std::int64_t step) {
+    return Optimizer::learning_rate(o->template get<Optimizer>()) * factor(step);
   };
   view.ranks = [o = options.get()] {
     return R::parallel::ranks(o->template get<typename R::parallel>());

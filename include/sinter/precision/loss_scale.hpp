@@ -1,0 +1,37 @@
+// Dynamic loss scaling, for gradients that a narrow type would round to zero.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "../concepts.hpp"
+#include "../error.hpp"
+
+namespace sinter {
+
+/// clean: steps applied since the scale changed.
+struct LossScale {
+  double scale = 1;
+  std::int64_t clean = 0;
+};
+
+/// The arithmetic of torch.amp.GradScaler: ×2 after o.growth_interval applied steps, ×½ after each
+/// that is not finite.
+/// throws  NonFiniteError where the scale would fall below o.minimum_scale
+void adapt(LossScale& s, const auto& o, bool finite) {
+  if (finite) {
+    if (++s.clean < o.growth_interval) return;
+    s = {s.scale * 2, 0};
+    return;
+  }
+  if (s.scale / 2 < o.minimum_scale)
+    throw NonFiniteError(
+        "The loss scale is " + std::to_string(s.scale) +
+        " and the gradients are still not finite; halved once more it would be below its minimum, "
+        "precision.minimum_scale. So it is not fp16's range: the training itself diverges. A lower "
+        "learning rate, a longer warm-up or a lower clipping bound may help.");
+  s = {s.scale / 2, 0};
+}
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::LossScale, scale, clean);

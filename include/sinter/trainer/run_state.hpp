@@ -1,0 +1,81 @@
+// What policies carry from step to step beside the weights: a loss scale, the best loss so far.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "../reflect/options.hpp"
+
+namespace sinter {
+
+/// The run state of all policies of a recipe, which are told what happens. Checkpoints hold it. See
+/// concepts.hpp for what a policy may say.
+struct RunState {
+  std::shared_ptr<void> storage;
+  std::vector<Option> fields;
+  /// What the gradients of a step are multiplied by.
+  std::function<double()> loss_scale;
+  /// The factor of the learning rate at a step.
+  std::function<double(std::int64_t step)> rate_factor;
+  /// Tells of a step; finite: it was applied. Returns whether a policy has dealt with one that was
+  /// not. throws  Error where one says that training cannot go on
+  std::function<bool(bool finite)> after_step;
+  /// Tells of a validation loss.
+  std::function<void(double loss)> after_evaluation;
+  /// To the start, with the options as they are now.
+  std::function<void()> reset;
+};
+
+namespace detail {
+
+template <class P, class Options, class State>
+double rate_factor(const Options& options, const State& states, std::int64_t step) {
+  if constexpr (requires { typename P::State; }) {
+    return P::factor(options->template get<P>(), states->template get<P>(), step);
+  } else {
+    return P::factor(options->template get<P>(), step);
+  }
+}
+
+}  // namespace detail
+
+template <class R>
+RunState run_state_of(std::shared_ptr<OptionSet<R>> options) {
+  auto states = std::make_shared<StateSet<R>>();
+  RunState run;
+  run.storage = states;
+  run.fields = states->list();
+  run.loss_scale = [states] {
+    double scale = 1;
+    states->visit([&]<class P>(P, const auto& state) {
+      if constexpr (requires { P::loss_scale(state); }) scale *= P::loss_scale(state);
+    });
+    return scale;
+  };
+  run.rate_factor = [options, states](std::int64_t step) {
+    return detail::rate_factor<typename R::schedule>(options, states, step);
+  };
+  run.after_step = [options, states](bool finite) {
+    bool dealt_with = false;
+    states->visit([&]<class P>(P, auto& state) {
+      if constexpr (requires { P::after_step(options->template get<P>(), state, finite); })
+        dealt_with |= P::after_step(options->template get<P>(), state, finite);
+    });
+    return dealt_with;
+  };
+  run.after_evaluation = [options, states](double loss) {
+    states->visit([&]<class P>(P, auto& state) {
+      if constexpr (requires { P::after_evaluation(options->template get<P>(), state, loss); })
+        P::after_evaluation(options->template get<P>(), state, loss);
+    });
+  };
+  run.reset = [options, states] {
+    states->visit([&]<class P>(P, auto& state) {
+      state = {};
+      if constexpr (requires { P::initial(options->template get<P>()); })
+        state = P::initial(options->template get<P>());
+    });
+  };
+  return run;
+}
+
+}  // namespace sinter
