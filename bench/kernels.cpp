@@ -274,7 +274,7 @@ void tables(Bench& b, int rows, int width, int vocabulary) {
       {0, 4. * (3. * rows + vocabulary) * width}, 1e-5,
       [&] {
         kernel::embedding_backward(b.stream, ids.data_ptr<std::int32_t>(), data(dy), data(sum),
-                                   rows, vocabulary, width, false);
+                                   rows, vocabulary, width, false, nullptr);
       },
       [&] { made = at::embedding_dense_backward(dy, wide_ids, vocabulary, -1, false); },
       [&] { return difference(sum, made); });

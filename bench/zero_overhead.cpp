@@ -46,6 +46,11 @@ int Stream::threads() const { return 1; }
   [[gnu::noinline]] void __VA_ARGS__ { \
     stub();                            \
   }
+#define SINTER_STUB_M(...)                      \
+  template <class M, class G, class S, class C> \
+  [[gnu::noinline]] void __VA_ARGS__ {          \
+    stub();                                     \
+  }
 using Ids = const std::int32_t*;
 SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, bool))
 SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
@@ -53,17 +58,16 @@ SINTER_STUB_S(cast(Stream&, const T*, S*, std::int64_t))
 SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
 SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB(broadcast_rows(Stream&, const T*, T*, int, int))
-SINTER_STUB(column_sum(Stream&, const T*, Wide<T>*, int, int, bool))
+SINTER_STUB_S(column_sum(Stream&, const T*, S*, int, int, bool))
 SINTER_STUB(activation_forward(Stream&, Activation, const T*, T*, std::int64_t))
 SINTER_STUB(activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, bool))
 SINTER_STUB(embedding_forward(Stream&, Ids, const T*, T*, int, int))
-SINTER_STUB(embedding_backward(Stream&, Ids, const T*, Wide<T>*, int, int, int, bool))
+SINTER_STUB_S(embedding_backward(Stream&, Ids, const T*, S*, int, int, int, bool, std::int32_t*))
 SINTER_STUB(position_forward(Stream&, const T*, const T*, Ids, int, T*, int))
-SINTER_STUB(position_backward(Stream&, const T*, Ids, int, Wide<T>*, int, int, bool))
+SINTER_STUB_S(position_backward(Stream&, const T*, Ids, int, S*, int, int, bool))
 SINTER_STUB(last_rows(Stream&, const T*, Ids, int, T*, int))
 SINTER_STUB(last_rows_backward(Stream&, const T*, Ids, int, T*, int, bool))
-SINTER_STUB(adamw(Stream&, Wide<T>*, const Wide<T>*, Wide<T>*, Wide<T>*, T*, std::int64_t,
-                  const AdamWStep&))
+SINTER_STUB_M(adamw(Stream&, M*, const G*, S*, S*, C*, std::int64_t, const AdamWStep&))
 SINTER_STUB_S(layer_norm_forward(Stream&, const T*, const T*, const T*, T*, S*, S*, int, int,
                                  double))
 SINTER_STUB_S(add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, S*,
@@ -78,6 +82,7 @@ SINTER_STUB_G(linear_cross_entropy(Stream&, const T*, const T*, Ids, S*, T*, boo
 #undef SINTER_STUB
 #undef SINTER_STUB_S
 #undef SINTER_STUB_G
+#undef SINTER_STUB_M
 
 template <class T>
 double sum(Stream&, const T*, std::int64_t) {
@@ -199,7 +204,7 @@ struct ByHand {
     for (int l = 0; l < layers; ++l) block_backward();
     kernel::position_backward(stream, p, starts.data(), 1, p, context, width, false);
     kernel::copy(stream, p, p, rows * width);
-    kernel::embedding_backward(stream, ids.data(), p, p, rows, 256, width, true);
+    kernel::embedding_backward(stream, ids.data(), p, p, rows, 256, width, true, nullptr);
     double scale = 1 / (std::sqrt(kernel::sum_of_squares(stream, p, 1024)) + loss);
     for (int part = 0; part < 2; ++part) {
       kernel::AdamWStep adam{

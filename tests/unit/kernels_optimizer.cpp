@@ -5,6 +5,7 @@
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;
 using kernel::AdamWStep;
+using kernel::LionStep;
 using kernel::SgdStep;
 using kernel::Stream;
 
@@ -88,4 +89,110 @@ TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, f
   kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), none<T>, 20,
                 {0.01, 0.9, 0.999, 1e-8, 0.1, 1, 0.1, 0.001});
   for (T value : p) CHECK(std::isnan(value));
+  std::vector<T> q(20, 1), r(20, 1);
+  kernel::sgd(stream, q.data(), g.data(), none<T>, none<T>, 20, {0.1, 0, 0, 1, true, 0.5});
+  kernel::lion(stream, r.data(), g.data(), m.data(), none<T>, 20, {0.1, 0.9, 0.99, 0, 1, 0.5});
+  for (T value : q) CHECK(std::isnan(value));
+  for (T value : r) CHECK(std::isnan(value));
+}
+
+// ---- 100 steps against definitions in double precision
+
+constexpr int steps = 100;
+constexpr double scale = 0.7;
+
+/// update(stream, t, p, g, a, b, n): a step of a kernel with two states, each n numbers.
+/// reference(t, p, g, a, b): the same of one number, whose gradient is scaled and clamped.
+template <class T>
+void follow(double limit, auto update, auto reference) {
+  for (std::int64_t n : {1, 17, 503}) {
+    CAPTURE(n);
+    CAPTURE(limit);
+    std::vector<std::vector<T>> gradients;
+    for (int t = 1; t <= steps; ++t) gradients.push_back(normal_values<T>(n, 10 + t, 0.5));
+    const auto start = normal_values<T>(n, 1);
+    const auto p = same_on_all_threads([&](Stream& s) {
+      std::vector<T> now = start, a(n), b(n);
+      for (int t = 1; t <= steps; ++t)
+        update(s, t, now.data(), gradients[t - 1].data(), a.data(), b.data(), n);
+      return now;
+    });
+    std::vector<double> want(start.begin(), start.end());
+    bool clamped = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      double a = 0, b = 0;
+      for (int t = 1; t <= steps; ++t) {
+        const double g = scale * double(gradients[t - 1][i]);
+        clamped |= std::abs(g) > limit;
+        reference(t, want[i], std::clamp(g, -limit, limit), a, b);
+      }
+    }
+    CHECK(clamped == std::isfinite(limit));
+    CHECK(error_of(p, want) <= steps);  // each step's rounding
+  }
+}
+
+template <class T>
+void follow_all(double limit) {
+  for (bool coupled : {false, true}) {
+    CAPTURE(coupled);
+    follow<T>(
+        limit,
+        [=](Stream& s, int t, T* p, const T* g, T* m, T* v, std::int64_t n) {
+          kernel::adamw(s, p, g, m, v, none<T>, n,
+                        {0.01, 0.9, 0.99, 1e-8, 0.1, scale, 1 - std::pow(0.9, t),
+                         1 - std::pow(0.99, t), limit, coupled});
+        },
+        [=](int t, double& p, double g, double& m, double& v) {
+          if (coupled) {
+            g += 0.1 * p;
+          } else {
+            p -= 0.01 * 0.1 * p;
+          }
+          m = 0.9 * m + 0.1 * g;
+          v = 0.99 * v + 0.01 * g * g;
+          p -=
+              0.01 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.99, t))) + 1e-8);
+        });
+  }
+  for (bool nesterov : {false, true}) {
+    CAPTURE(nesterov);
+    follow<T>(
+        limit,
+        [=](Stream& s, int t, T* p, const T* g, T* b, T*, std::int64_t n) {
+          kernel::sgd(s, p, g, b, none<T>, n, {0.02, 0.8, 0.1, scale, t == 1, limit, nesterov});
+        },
+        [=](int, double& p, double g, double& b, double&) {
+          g += 0.1 * p;
+          b = 0.8 * b + g;
+          p -= 0.02 * (nesterov ? g + 0.8 * b : b);
+        });
+  }
+  follow<T>(
+      limit,
+      [=](Stream& s, int, T* p, const T* g, T* m, T*, std::int64_t n) {
+        kernel::lion(s, p, g, m, none<T>, n, {0.01, 0.9, 0.97, 0.1, scale, limit});
+      },
+      [](int, double& p, double g, double& m, double&) {
+        const double u = 0.9 * m + 0.1 * g;
+        p = (1 - 0.01 * 0.1) * p - 0.01 * double((u > 0) - (u < 0));
+        m = 0.97 * m + 0.03 * g;
+      });
+}
+
+TEST_CASE_TEMPLATE("AdamW, Adam, SGD, Nesterov's and Lion follow their definitions", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    follow_all<T>(kernel::no_limit);
+    follow_all<T>(0.3);
+  });
+}
+
+TEST_CASE_TEMPLATE("Lion does not move where the average is zero", T, float, double) {
+  on_every_instruction_set([] {
+    Stream stream(1);
+    std::vector<T> p(19, 2), g(19, 0), m(19, 0);
+    kernel::lion(stream, p.data(), g.data(), m.data(), none<T>, 19, {0.1, 0.9, 0.99, 0, 1});
+    for (T value : p) CHECK(value == 2);
+  });
 }

@@ -1,8 +1,9 @@
-// Activation functions. T: float, double or BFloat16.
+// Activation functions. T: float, double, BFloat16 or Float16.
 #pragma once
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {

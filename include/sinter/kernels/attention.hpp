@@ -1,12 +1,13 @@
 // Self-attention, causal or full, blocked, so that the rows × rows probabilities are never stored
-// (Dao 2023, FlashAttention-2). T: elements, S: statistics; (float, float), (double, double) and
-// (BFloat16, float). The same bits for every number of threads.
+// (Dao 2023, FlashAttention-2). T: elements, S: statistics; (float, float), (double, double),
+// (BFloat16, float) and (Float16, float). The same bits for every number of threads.
 #pragma once
 #include <cstdint>
 #include <type_traits>
 
 #include "bfloat16.hpp"
 #include "dropout.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -28,7 +29,7 @@ void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std
 /// Elements of S that attention_backward needs as scratch.
 template <class T>
 constexpr std::int64_t attention_scratch(std::int64_t rows, int width) {
-  return std::is_same_v<T, Wide<T>> ? 0 : 2 * rows * width;
+  return is_narrow<T> ? 2 * rows * width : 0;
 }
 
 /// dqkv = gradient of qkv, or += with `add`.   y and log_sum as the forward pass left them, dy:

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "wide.hpp"
+
 namespace sinter {
 
 /// Rounded to nearest, ties to even; a NaN stays one.
@@ -20,20 +22,9 @@ struct BFloat16 {
   }
 };
 
-namespace kernel {
-
-/// The type in which kernels compute with elements of type T, and in which they sum: sums,
-/// statistics and gradients of parameters have it.
-template <class T>
-struct WideOf {
-  using type = T;
-};
 template <>
-struct WideOf<BFloat16> {
+struct kernel::WideOf<BFloat16> {
   using type = float;
 };
-template <class T>
-using Wide = typename WideOf<T>::type;
 
-}  // namespace kernel
 }  // namespace sinter

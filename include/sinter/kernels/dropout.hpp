@@ -1,6 +1,6 @@
 // Dropout whose mask is a pure function of a key and the element's place: nothing is saved,
-// recomputation repeats it, and so does any split of the global batch. T: float, double or
-// BFloat16.
+// recomputation repeats it, and so does any split of the global batch. T: float, double,
+// BFloat16 or Float16.
 #pragma once
 #include <cstdint>
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -28,8 +29,8 @@ void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n);
 template <class T>
 void accumulate(Stream& stream, const T* a, T* y, std::int64_t n);
 
-/// y[i] = x[i] in another type, rounded to nearest. Between float and double or BFloat16, either
-/// way.
+/// y[i] = x[i] in another type, rounded to nearest. Between float and double, BFloat16 or
+/// Float16, either way.
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n);
 
@@ -42,8 +43,9 @@ template <class T>
 void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, int columns);
 
 /// sum[c] = Σ_r x[r][c], or sum[c] += … with `add`.   x: rows × columns. The same bits for every
-/// number of threads; error ≤ 2 √rows ulp of Σ|x| (sums of 64 rows are summed).
-template <class T>
-void column_sum(Stream& stream, const T* x, Wide<T>* sum, int rows, int columns, bool add);
+/// number of threads; error ≤ 2 √rows ulp of Σ|x| (sums of 64 rows are summed). G: Wide<T>, or T:
+/// rounded once.
+template <class T, class G>
+void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool add);
 
 }  // namespace sinter::kernel

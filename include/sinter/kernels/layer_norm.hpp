@@ -1,10 +1,12 @@
 // Layer normalization (Ba, Kiros & Hinton 2016). T: elements, S: statistics, G: gradients of weight
-// and bias; all float, all double, or BFloat16 with float for S and G. Each row's mean and variance
+// and bias; all float, all double, or BFloat16 or Float16 with float for S, and float or T
+// for G: rounded once. Each row's mean and variance
 // are taken in two passes. The same bits for every number of threads.
 #pragma once
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {

@@ -1,10 +1,11 @@
 // Losses with their gradients. T: elements, S: losses and logits, G: gradients of weights;
-// all float, all double, or BFloat16 with float for S and G. A loss
+// all float, all double, or BFloat16 or Float16 with float for S, and float or T for G. A loss
 // is given for each row; their sum and what it is divided by are the caller's.
 #pragma once
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {

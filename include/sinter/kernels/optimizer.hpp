@@ -1,37 +1,66 @@
 // Optimizer updates of flat arrays, one pass, in place. Constants are computed in double and
-// rounded to T once; the order of the arithmetic is PyTorch's, so trajectories can be compared.
+// rounded once; the order of the arithmetic is PyTorch's, so trajectories can be compared.
+//
+// M: master weights; G: gradients; S: state; C: a copy of the new weights, rounded, for whoever
+// computes with them. (M, G, S, C): all float, all double, all float but C = BFloat16 or Float16,
+// or all Float16 but S = float. The arithmetic is that of Wide<M>. All arrays: n elements; copy may
+// be null.
+//
+// Every gradient is first multiplied by gradient_scale (clipping by norm, the inverse of a loss
+// scale), then clamped to ±gradient_limit (torch.nn.utils.clip_grad_value_). One that is not a
+// number makes the parameter not a number.
 #pragma once
 #include <cstdint>
+#include <limits>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
 
+inline constexpr double no_limit = std::numeric_limits<double>::infinity();
+
 struct AdamWStep {
   double lr, beta1, beta2, eps, weight_decay;
-  double gradient_scale;            ///< multiplies every gradient: clipping
+  double gradient_scale;
   double correction1, correction2;  ///< 1 - beta1^t and 1 - beta2^t, t counted from 1
+  double gradient_limit = no_limit;
+  bool coupled = false;  ///< decay is a part of the gradient (L2), not of the update
 };
 
 /// AdamW (Loshchilov & Hutter 2019) as torch.optim.AdamW does it:
 /// p *= 1 - lr weight_decay; m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g²;
-/// p -= lr / correction1 · m / (√v / √correction2 + eps); copy = p, rounded.   All arrays: n
-/// elements. copy: may be null. T: float, double or BFloat16.
-template <class T>
-void adamw(Stream& stream, Wide<T>* master, const Wide<T>* gradient, Wide<T>* mean, Wide<T>* square,
-           T* copy, std::int64_t n, const AdamWStep& step);
+/// p -= lr / correction1 · m / (√v / √correction2 + eps); copy = p, rounded. `coupled`: instead of
+/// the first, g += weight_decay p (Kingma & Ba 2015) as torch.optim.Adam does it.
+template <class M, class G, class S, class C>
+void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* copy,
+           std::int64_t n, const AdamWStep& step);
 
 struct SgdStep {
   double lr, momentum, weight_decay;
-  double gradient_scale;  ///< multiplies every gradient: clipping
-  bool first;             ///< the first step: the momentum buffer is set, not read
+  double gradient_scale;
+  bool first;  ///< the first step: the momentum buffer is set, not read
+  double gradient_limit = no_limit;
+  bool nesterov = false;
 };
 
-/// torch.optim.SGD: g += weight_decay p; b = momentum b + g (first step: b = g); p -= lr b.
-/// momentum: n elements, null where step.momentum is 0 (then p -= lr g). copy, T: as above.
-template <class T>
-void sgd(Stream& stream, Wide<T>* master, const Wide<T>* gradient, Wide<T>* momentum, T* copy,
-         std::int64_t n, const SgdStep& step);
+/// torch.optim.SGD: g += weight_decay p; b = momentum b + g (first step: b = g); p -= lr b, or with
+/// `nesterov` p -= lr (g + momentum b). momentum: null where step.momentum is 0 (then p -= lr g).
+template <class M, class G, class S, class C>
+void sgd(Stream& stream, M* master, const G* gradient, S* momentum, C* copy, std::int64_t n,
+         const SgdStep& step);
+
+struct LionStep {
+  double lr, beta1, beta2, weight_decay;
+  double gradient_scale;
+  double gradient_limit = no_limit;
+};
+
+/// Lion (Chen et al. 2023): u = sign(beta1 m + (1 - beta1) g), sign(0) = 0;
+/// p *= 1 - lr weight_decay; p -= lr u; m = beta2 m + (1 - beta2) g.
+template <class M, class G, class S, class C>
+void lion(Stream& stream, M* master, const G* gradient, S* mean, C* copy, std::int64_t n,
+          const LionStep& step);
 
 }  // namespace sinter::kernel

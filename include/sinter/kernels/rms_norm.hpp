@@ -1,8 +1,8 @@
 // Root mean square normalization (Zhang & Sennrich 2019), as Llama has it. T: elements, S:
-// statistics, G: gradients of the weight; all float, all double, or BFloat16 with float for S and
-// G. The same bits for every number of threads.
+// statistics, G: gradients of the weight; all float, all double, or BFloat16 or Float16
+// with float for S, and float or T for G: rounded once. The same bits for every number of threads.
 //
-// Errors, with ε the epsilon of S; BFloat16 adds the rounding of what is stored:
+// Errors, with ε the epsilon of S; a narrow T adds the rounding of what is stored:
 //   inverse, y   relative to themselves: (4 + width / 8) ε
 //   dx           (16 + width) ε inverse (|e| + |n| √mean(e²)), where n = x inverse, e = dy weight;
 //                with dh_in or an add flag, one ε of each sum more
@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {

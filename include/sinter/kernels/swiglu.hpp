@@ -1,13 +1,14 @@
-// SwiGLU (Shazeer 2020): one half of a matrix, through silu, gates the other. T: float, double or
-// BFloat16. The same bits for every number of threads.
+// SwiGLU (Shazeer 2020): one half of a matrix, through silu, gates the other. T: float, double,
+// BFloat16 or Float16. The same bits for every number of threads.
 //
-// Errors, with ε the epsilon of Wide<T>; BFloat16 adds the rounding of what is stored, and `add`
+// Errors, with ε the epsilon of Wide<T>; a narrow T adds the rounding of what is stored, and `add`
 // one ε of the sum:
 //   y      4 ε max(|gate|, 1) |up|
 //   dgate  16 ε |dy up|
 //   dup    4 ε max(|gate|, 1) |dy|
 #pragma once
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {

@@ -17,6 +17,11 @@ struct Embedding {
     T weight;
   };
   static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    static_assert(sizeof(typename P::statistic) >= sizeof(std::int32_t));
+    return kernel::embedding_scratch<typename P::gradient>(rows, Vocabulary);
+  }
 
   static void forward(auto& c) {
     kernel::embedding_forward(c.stream(), c.ids().data, c.weights.weight.data, c.y().data, c.rows(),
@@ -26,7 +31,7 @@ struct Embedding {
     auto dw = c.gradients.weight;
     if (!dw) return;  // frozen
     kernel::embedding_backward(c.stream(), c.ids().data, c.dy().data, dw.data, c.rows(), Vocabulary,
-                               W, dw.add);
+                               W, dw.add, reinterpret_cast<std::int32_t*>(c.scratch()));
   }
 };
 

@@ -189,15 +189,11 @@ void bias_forward(Activation f, T* x, const T* bias, T* y, std::int64_t n) {
   }
 }
 
-ActivationTable<float> table_f32() {
-  return {forward<float>, backward<float>, bias_forward<float>};
+template <class T>
+ActivationTable<T> make_table() {
+  return {forward<T>, backward<T>, bias_forward<T>};
 }
-ActivationTable<double> table_f64() {
-  return {forward<double>, backward<double>, bias_forward<double>};
-}
-ActivationTable<BFloat16> table_bf16() {
-  return {forward<BFloat16>, backward<BFloat16>, bias_forward<BFloat16>};
-}
+SINTER_TABLES(ActivationTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -207,7 +203,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(ActivationTable)
+SINTER_DISPATCH(ActivationTable)
 }  // namespace
 
 template <class T>
@@ -241,9 +237,7 @@ void bias_activation_forward(Stream& stream, Activation f, T* x, const T* bias, 
   template void activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, \
                                     bool);                                                     \
   template void bias_activation_forward(Stream&, Activation, T*, const T*, T*, int, int);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
-SINTER_INSTANTIATE(BFloat16)
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -121,17 +121,17 @@ struct WideRows {
   std::int64_t row;
 
   HWY_INLINE WideRows(const T* from, std::int64_t from_row, int rows, int depth, Wide<T>* to) {
-    if constexpr (std::is_same_v<T, Wide<T>>) {
-      data = from, row = from_row;
-    } else {
+    if constexpr (is_narrow<T>) {
       for (int i = 0; i < rows; ++i) put_all(from + i * from_row, to + i * depth, depth, false);
       data = to, row = depth;
+    } else {
+      data = from, row = from_row;
     }
   }
 };
 /// Room for a block of them; none where they are not widened.
 template <class T>
-constexpr int wide_rows = std::is_same_v<T, Wide<T>> ? 1 : key_block * most_head_width;
+constexpr int wide_rows = is_narrow<T> ? key_block * most_head_width : 1;
 
 /// Asks for `rows` rows of `columns` elements that are needed soon: a head's columns are too far
 /// apart for the hardware to foresee them.

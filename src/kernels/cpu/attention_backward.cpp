@@ -170,7 +170,7 @@ HWY_INLINE void prefetch_next(const Attention<E>& a, Head h, const Strip<T>& s) 
 /// elements are narrow.
 template <class E, class T = Wide<E>>
 struct KeySums {
-  static constexpr bool beside = !std::is_same_v<E, T>;
+  static constexpr bool beside = is_narrow<E>;
   T *dk, *dv;
   std::int64_t row;
 
@@ -251,9 +251,11 @@ void backward(const Attention<T>& a, Head h) {
   }
 }
 
-AttentionBackwardTable<float> table_f32() { return {backward<float>}; }
-AttentionBackwardTable<double> table_f64() { return {backward<double>}; }
-AttentionBackwardTable<BFloat16> table_bf16() { return {backward<BFloat16>}; }
+template <class T>
+AttentionBackwardTable<T> make_table() {
+  return {backward<T>};
+}
+SINTER_TABLES(AttentionBackwardTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -263,7 +265,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(AttentionBackwardTable)
+SINTER_DISPATCH(AttentionBackwardTable)
 }  // namespace
 
 template <class T, class S>
@@ -294,12 +296,11 @@ void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, c
       [&](Head head, int) { kernel.backward(a, head); });
 }
 
-#define SINTER_INSTANTIATE(T, S)                                                              \
-  template void attention_backward(Stream&, const T*, const T*, const T*, const S*, T*, bool, \
-                                   const std::int32_t*, int, int, int, bool, S*, Dropout);
-SINTER_INSTANTIATE(float, float)
-SINTER_INSTANTIATE(double, double)
-SINTER_INSTANTIATE(BFloat16, float)
+#define SINTER_INSTANTIATE(T)                                                                 \
+  template void attention_backward(Stream&, const T*, const T*, const T*, const Wide<T>*, T*, \
+                                   bool, const std::int32_t*, int, int, int, bool, Wide<T>*,  \
+                                   Dropout);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -141,9 +141,11 @@ void forward(const Attention<T>& a, Head h, int first_query) {
   }
 }
 
-AttentionForwardTable<float> table_f32() { return {strip<float>, forward<float>}; }
-AttentionForwardTable<double> table_f64() { return {strip<double>, forward<double>}; }
-AttentionForwardTable<BFloat16> table_bf16() { return {strip<float>, forward<BFloat16>}; }
+template <class T>
+AttentionForwardTable<T> make_table() {
+  return {strip<Wide<T>>, forward<T>};
+}
+SINTER_TABLES(AttentionForwardTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -154,7 +156,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-SINTER_DISPATCH_BF16(AttentionForwardTable)
+SINTER_DISPATCH(AttentionForwardTable)
 
 /// Calls visit(head, first_query, cost) for each strip of `strip` queries of each head.
 template <class F>
@@ -184,12 +186,11 @@ void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std
       [&](Head head, int first) { kernel.forward(a, head, first); });
 }
 
-template void attention_forward(Stream&, const float*, float*, float*, const std::int32_t*, int,
-                                int, int, bool, Dropout);
-template void attention_forward(Stream&, const double*, double*, double*, const std::int32_t*, int,
-                                int, int, bool, Dropout);
-template void attention_forward(Stream&, const BFloat16*, BFloat16*, float*, const std::int32_t*,
-                                int, int, int, bool, Dropout);
+#define SINTER_INSTANTIATE(T)                                                                     \
+  template void attention_forward(Stream&, const T*, T*, Wide<T>*, const std::int32_t*, int, int, \
+                                  int, bool, Dropout);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

@@ -43,9 +43,11 @@ void mask(const T* x, T* y, int width, std::uint64_t key, std::int32_t threshold
   });
 }
 
-DropoutTable<float> table_f32() { return {mask<float>}; }
-DropoutTable<double> table_f64() { return {mask<double>}; }
-DropoutTable<BFloat16> table_bf16() { return {mask<BFloat16>}; }
+template <class T>
+DropoutTable<T> make_table() {
+  return {mask<T>};
+}
+SINTER_TABLES(DropoutTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -56,7 +58,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-SINTER_DISPATCH_BF16(DropoutTable)
+SINTER_DISPATCH(DropoutTable)
 
 template <class T>
 void masked(Stream& stream, const T* x, T* y, int rows, int width, const Dropout& dropout,
@@ -90,9 +92,7 @@ void dropout_backward(Stream& stream, const T* dy, T* dx, int rows, int width, D
 #define SINTER_INSTANTIATE(T)                                              \
   template void dropout_forward(Stream&, const T*, T*, int, int, Dropout); \
   template void dropout_backward(Stream&, const T*, T*, int, int, Dropout, bool);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
-SINTER_INSTANTIATE(BFloat16)
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -22,8 +22,9 @@ struct ElementwiseTable {
   void (*fill)(T* y, Wide<T> value, std::int64_t n);
   void (*add)(const T* a, const T* b, T* y, std::int64_t n);
   void (*scale)(const T* x, Wide<T> factor, T* y, std::int64_t n);
-  void (*column_sum)(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
-                     bool add);
+  void (*column_sum)(const T* x, T* sum, int rows, int columns, std::int64_t stride, bool add);
+  void (*wide_column_sum)(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
+                          bool add);
   void (*widen)(const T* x, Wide<T>* y, std::int64_t n, bool add);
   void (*narrow)(const Wide<T>* x, T* y, std::int64_t n, bool add);
 };
@@ -57,9 +58,8 @@ void scale_range(const T* x, Wide<T> factor, T* y, std::int64_t n) {
 constexpr int block_rows = 64;
 
 /// The sums of `Vectors` vectors of columns.
-template <int Vectors, class D, class T>
-HWY_INLINE void sum_columns(D d, const T* x, Wide<T>* sum, int rows, std::int64_t stride,
-                            bool add) {
+template <int Vectors, class D, class T, class G>
+HWY_INLINE void sum_columns(D d, const T* x, G* sum, int rows, std::int64_t stride, bool add) {
   const auto lanes = std::int64_t(hn::Lanes(d));
   hn::Vec<D> total[Vectors];
   for (int v = 0; v < Vectors; ++v) total[v] = add ? load(d, sum + v * lanes) : hn::Zero(d);
@@ -75,9 +75,8 @@ HWY_INLINE void sum_columns(D d, const T* x, Wide<T>* sum, int rows, std::int64_
   for (int v = 0; v < Vectors; ++v) store(total[v], d, sum + v * lanes);
 }
 
-template <class T>
-void column_sum_range(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
-                      bool add) {
+template <class T, class G>
+void column_sum_range(const T* x, G* sum, int rows, int columns, std::int64_t stride, bool add) {
   const hn::ScalableTag<Wide<T>> d;
   const hn::CappedTag<Wide<T>, 1> one;
   const int lanes = int(hn::Lanes(d));
@@ -90,12 +89,15 @@ void column_sum_range(const T* x, Wide<T>* sum, int rows, int columns, std::int6
 
 template <class T>
 ElementwiseTable<T> make_table() {
-  return {fill_range<T>,       add_arrays<T>,       scale_range<T>,
-          column_sum_range<T>, put_all<T, Wide<T>>, put_all<Wide<T>, T>};
+  return {fill_range<T>,
+          add_arrays<T>,
+          scale_range<T>,
+          column_sum_range<T, T>,
+          column_sum_range<T, Wide<T>>,
+          put_all<T, Wide<T>>,
+          put_all<Wide<T>, T>};
 }
-ElementwiseTable<float> table_f32() { return make_table<float>(); }
-ElementwiseTable<double> table_f64() { return make_table<double>(); }
-ElementwiseTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
+SINTER_TABLES(ElementwiseTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -105,7 +107,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(ElementwiseTable)
+SINTER_DISPATCH(ElementwiseTable)
 }  // namespace
 
 template <class T>
@@ -113,14 +115,13 @@ void add_range(const T* a, const T* b, T* y, std::int64_t n) {
   table<T>().add(a, b, y, n);
 }
 
-template <class T>
-void accumulate_range(const T* a, Wide<T>* y, std::int64_t n) {
-  table<T>().widen(a, y, n, true);
-}
-
-template <class T>
-void put_range(const Wide<T>* x, T* y, std::int64_t n, bool add) {
-  table<T>().narrow(x, y, n, add);
+template <class From, class To>
+void put_range(const From* x, To* y, std::int64_t n, bool add) {
+  if constexpr (std::is_same_v<To, Wide<From>>) {
+    table<From>().widen(x, y, n, add);
+  } else {
+    table<To>().narrow(x, y, n, add);
+  }
 }
 
 template <class T>
@@ -160,10 +161,8 @@ void accumulate(Stream& stream, const T* a, T* y, std::int64_t n) {
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
   split_elements(stream, n, [&](auto begin, auto end) {
-    if constexpr (std::is_same_v<To, BFloat16>) {
-      table<To>().narrow(x + begin, y + begin, end - begin, false);
-    } else if constexpr (std::is_same_v<From, BFloat16>) {
-      table<From>().widen(x + begin, y + begin, end - begin, false);
+    if constexpr (is_narrow<From> || is_narrow<To>) {
+      put_range(x + begin, y + begin, end - begin, false);
     } else {
       for (auto i = begin; i < end; ++i) y[i] = To(x[i]);
     }
@@ -187,34 +186,45 @@ void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, in
   });
 }
 
-template <class T>
-void column_sum(Stream& stream, const T* x, Wide<T>* sum, int rows, int columns, bool add) {
-  auto kernel = table<T>().column_sum;
+template <class T, class G>
+void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool add) {
+  const auto functions = table<T>();
   split_columns(stream, rows, columns, [&](int begin, int end) {
-    kernel(x + begin, sum + begin, rows, end - begin, columns, add);
+    if constexpr (std::is_same_v<G, T>) {
+      functions.column_sum(x + begin, sum + begin, rows, end - begin, columns, add);
+    } else {
+      functions.wide_column_sum(x + begin, sum + begin, rows, end - begin, columns, add);
+    }
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                             \
-  template void fill(Stream&, T*, Wide<T>, std::int64_t);                 \
-  template void copy(Stream&, const T*, T*, std::int64_t);                \
-  template void add(Stream&, const T*, const T*, T*, std::int64_t);       \
-  template void add_range(const T*, const T*, T*, std::int64_t);          \
-  template void accumulate_range(const T*, Wide<T>*, std::int64_t);       \
-  template void put_range(const Wide<T>*, T*, std::int64_t, bool);        \
-  template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t);      \
-  template void accumulate(Stream&, const T*, T*, std::int64_t);          \
-  template void broadcast_rows(Stream&, const T*, T*, int, int);          \
-  template void broadcast_add(Stream&, const T*, const T*, T*, int, int); \
-  template void column_sum(Stream&, const T*, Wide<T>*, int, int, bool);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
-SINTER_INSTANTIATE(BFloat16)
+#define SINTER_INSTANTIATE(T)                                        \
+  template void fill(Stream&, T*, Wide<T>, std::int64_t);            \
+  template void copy(Stream&, const T*, T*, std::int64_t);           \
+  template void add(Stream&, const T*, const T*, T*, std::int64_t);  \
+  template void add_range(const T*, const T*, T*, std::int64_t);     \
+  template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t); \
+  template void accumulate(Stream&, const T*, T*, std::int64_t);     \
+  template void broadcast_rows(Stream&, const T*, T*, int, int);     \
+  template void broadcast_add(Stream&, const T*, const T*, T*, int, int);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-template void cast(Stream&, const float*, double*, std::int64_t);
-template void cast(Stream&, const double*, float*, std::int64_t);
-template void cast(Stream&, const float*, BFloat16*, std::int64_t);
-template void cast(Stream&, const BFloat16*, float*, std::int64_t);
+#define SINTER_INSTANTIATE(T, G) template void column_sum(Stream&, const T*, G*, int, int, bool);
+SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
+#define SINTER_INSTANTIATE(T)                                  \
+  template void cast(Stream&, const float*, T*, std::int64_t); \
+  template void cast(Stream&, const T*, float*, std::int64_t);
+SINTER_INSTANTIATE(double)
+SINTER_EACH_NARROW(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
+template void put_range(const float*, float*, std::int64_t, bool);
+template void put_range(const double*, double*, std::int64_t, bool);
+#define SINTER_INSTANTIATE(T)                                    \
+  template void put_range(const float*, T*, std::int64_t, bool); \
+  template void put_range(const T*, float*, std::int64_t, bool);
+SINTER_EACH_NARROW(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

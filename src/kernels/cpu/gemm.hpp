@@ -27,7 +27,7 @@ enum class Gemm {
 
 /// The faster one on this processor. MKL keeps to AVX2 on processors that are not Intel's: on AMD's
 /// Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with AVX-512 and 115 with AVX2. Of
-/// BFloat16: the vendor's with AMX, else pairs, else tiles.
+/// BFloat16: the vendor's with AMX, else pairs, else tiles. Of Float16: tiles.
 template <class T>
 Gemm preferred_gemm();
 
@@ -49,7 +49,8 @@ template <class C>
 void gemm_vendor_bf16(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add);
 bool vendor_has_bf16();
 
-/// The same, by one thread, in at most 600 KB of stack. T: also BFloat16, then C may be float.
+/// The same, by one thread, in at most 600 KB of stack. T: also BFloat16 or Float16, then C may
+/// be float.
 template <class T, class C>
 void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
 

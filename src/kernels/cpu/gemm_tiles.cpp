@@ -104,8 +104,8 @@ HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::in
   // Rows may be far apart, at addresses that fight for the same part of the cache.
   HWY_ALIGN W rows[Rows * depth_block];
   Strided<W> wide;
-  if constexpr (std::is_same_v<T, W>) wide = a;
-  if (columns > width || !std::is_same_v<T, W>) wide = gather<Rows>(a, depth, rows);
+  if constexpr (!is_narrow<T>) wide = a;
+  if (columns > width || is_narrow<T>) wide = gather<Rows>(a, depth, rows);
   for (int j = 0; j < columns; j += width)
     tile<Rows>(wide, panels + std::int64_t(j / width) * depth_block * width, depth, c + j, c_row,
                std::min(width, columns - j), add);
@@ -150,9 +150,7 @@ template <class T>
 GemmTable<T> make_table() {
   return {product<T, T>, product<T, Wide<T>>};
 }
-GemmTable<float> table_f32() { return make_table<float>(); }
-GemmTable<double> table_f64() { return make_table<double>(); }
-GemmTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
+SINTER_TABLES(GemmTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -162,7 +160,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(GemmTable)
+SINTER_DISPATCH(GemmTable)
 }  // namespace
 
 template <class T, class C>
@@ -174,10 +172,10 @@ void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
   }
 }
 
-template void gemm_tiles(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
-template void gemm_tiles(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
-template void gemm_tiles(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<float>, bool);
-template void gemm_tiles(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<BFloat16>, bool);
+#define SINTER_INSTANTIATE(T, C) \
+  template void gemm_tiles(Matrix<const T>, Matrix<const T>, Matrix<C>, bool);
+SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

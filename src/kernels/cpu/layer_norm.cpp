@@ -98,9 +98,11 @@ void backward(const Gradients<T>& g, const T* weight, S mean, S inverse, int wid
   });
 }
 
-LayerNormTable<float> table_f32() { return {forward<float>, backward<float>}; }
-LayerNormTable<double> table_f64() { return {forward<double>, backward<double>}; }
-LayerNormTable<BFloat16> table_bf16() { return {forward<BFloat16>, backward<BFloat16>}; }
+template <class T>
+LayerNormTable<T> make_table() {
+  return {forward<T>, backward<T>};
+}
+SINTER_TABLES(LayerNormTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -111,7 +113,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-SINTER_DISPATCH_BF16(LayerNormTable)
+SINTER_DISPATCH(LayerNormTable)
 
 static_assert(layer_norm_scratch(1) == 2 * most_row_blocks);
 
@@ -161,16 +163,18 @@ void layer_norm_backward(Stream& stream, const T* x, const T* weight, const S* m
   combine_row_blocks(scratch + width, blocks, sums, dbias, width, add_weights);
 }
 
-#define SINTER_INSTANTIATE(T, S)                                                                \
-  template void layer_norm_forward(Stream&, const T*, const T*, const T*, T*, S*, S*, int, int, \
-                                   double);                                                     \
-  template void add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, \
-                                       S*, S*, int, int, double);                               \
-  template void layer_norm_backward(Stream&, const T*, const T*, const S*, const S*, const T*,  \
-                                    const T*, T*, T*, bool, bool, S*, S*, bool, int, int, S*);
-SINTER_INSTANTIATE(float, float)
-SINTER_INSTANTIATE(double, double)
-SINTER_INSTANTIATE(BFloat16, float)
+#define SINTER_INSTANTIATE(T)                                                                     \
+  template void layer_norm_forward(Stream&, const T*, const T*, const T*, T*, Wide<T>*, Wide<T>*, \
+                                   int, int, double);                                             \
+  template void add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*,   \
+                                       Wide<T>*, Wide<T>*, int, int, double);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
+#define SINTER_INSTANTIATE(T, G)                                                                 \
+  template void layer_norm_backward(Stream&, const T*, const T*, const Wide<T>*, const Wide<T>*, \
+                                    const T*, const T*, T*, T*, bool, bool, G*, G*, bool, int,   \
+                                    int, Wide<T>*);
+SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -118,9 +118,7 @@ template <class T>
 LossTable<T> make_table() {
   return {cross_entropy<Wide<T>>, squared_error<T>};
 }
-LossTable<float> table_f32() { return make_table<float>(); }
-LossTable<double> table_f64() { return make_table<double>(); }
-LossTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
+SINTER_TABLES(LossTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -130,7 +128,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(LossTable)
+SINTER_DISPATCH(LossTable)
 /// The rows of a matrix, rounded to T where they lie; they keep their distance.
 template <class T>
 Matrix<const T> narrow_rows(Stream& stream, Wide<T>* data, int rows, int columns) {
@@ -205,13 +203,15 @@ template void cross_entropy(Stream&, const float*, const std::int32_t*, float*, 
                             int, bool);
 template void cross_entropy(Stream&, const double*, const std::int32_t*, double*, double*, double,
                             int, int, bool);
-#define SINTER_INSTANTIATE(T, S)                                                               \
-  template void linear_cross_entropy(Stream&, const T*, const T*, const std::int32_t*, S*, T*, \
-                                     bool, S*, bool, double, S*, int, int, int, int);          \
-  template void mean_squared_error(Stream&, const T*, const T*, S*, T*, double, int, int, bool);
-SINTER_INSTANTIATE(float, float)
-SINTER_INSTANTIATE(double, double)
-SINTER_INSTANTIATE(BFloat16, float)
+#define SINTER_INSTANTIATE(T)                                                                   \
+  template void mean_squared_error(Stream&, const T*, const T*, Wide<T>*, T*, double, int, int, \
+                                   bool);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
+#define SINTER_INSTANTIATE(T, G)                                                                 \
+  template void linear_cross_entropy(Stream&, const T*, const T*, const std::int32_t*, Wide<T>*, \
+                                     T*, bool, G*, bool, double, Wide<T>*, int, int, int, int);
+SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -8,6 +8,7 @@
 #include <cpuid.h>
 #endif
 
+#include "kernels/cpu/elements.hpp"
 #include "kernels/cpu/gemm.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
@@ -70,6 +71,7 @@ bool has_amx() {
 
 template <class T>
 Gemm choose_gemm() {
+  if (std::is_same_v<T, Float16>) return Gemm::tiles;
   if (std::is_same_v<T, BFloat16>) {
     if (has_amx() && vendor_has_bf16()) return Gemm::vendor;
     return has_pairs() ? Gemm::pairs : Gemm::tiles;
@@ -97,8 +99,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
   const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return add ? void() : clear(c);
-  constexpr bool has_vendor = !std::is_same_v<T, BFloat16>;
-  if constexpr (has_vendor) {
+  if constexpr (!is_narrow<T>) {
     if (m < least_rows) gemm = Gemm::vendor;
     if (gemm == Gemm::vendor && !vendor_is_single_threaded) return gemm_vendor<T>(a, b, c, add);
   }
@@ -110,9 +111,9 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if (top == bottom || left == right) return;
     const auto rows = rows_of(a, top, bottom), columns = columns_of(b, left, right);
     const auto result = columns_of(rows_of(c, top, bottom), left, right);
-    if constexpr (has_vendor) {
+    if constexpr (!is_narrow<T>) {
       if (gemm == Gemm::vendor) return gemm_vendor<T>(rows, columns, result, add);
-    } else {
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
       if (gemm == Gemm::vendor) return gemm_vendor_bf16<C>(rows, columns, result, add);
       if (gemm == Gemm::pairs) return gemm_pairs<C>(rows, columns, result, add);
     }
@@ -148,13 +149,10 @@ double measured_matmul_rate(Stream& stream, double seconds) {
 #define SINTER_INSTANTIATE(T, C)                                                             \
   template void matmul_by(Gemm, Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, bool); \
   template void matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, bool);
-SINTER_INSTANTIATE(float, float)
-SINTER_INSTANTIATE(double, double)
-SINTER_INSTANTIATE(BFloat16, float)
-SINTER_INSTANTIATE(BFloat16, BFloat16)
+SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-template Gemm preferred_gemm<float>();
-template Gemm preferred_gemm<double>();
-template Gemm preferred_gemm<BFloat16>();
+#define SINTER_INSTANTIATE(T) template Gemm preferred_gemm<T>();
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

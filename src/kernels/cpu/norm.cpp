@@ -28,13 +28,13 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-/// A vector of doubles, from floats or doubles.
+/// A vector of doubles.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_double(D d, const T* x) {
   if constexpr (sizeof(T) == 8) {
-    return hn::LoadU(d, x);
+    return load(d, x);
   } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+    return hn::PromoteTo(d, load(hn::Rebind<float, D>(), x));
   }
 }
 
@@ -60,8 +60,11 @@ double sum_block(const T* x, int n) {
   return sum;
 }
 
-NormTable<float> table_f32() { return {sum_block<true, float>, sum_block<false, float>}; }
-NormTable<double> table_f64() { return {sum_block<true, double>, sum_block<false, double>}; }
+template <class T>
+NormTable<T> make_table() {
+  return {sum_block<true, T>, sum_block<false, T>};
+}
+SINTER_TABLES(NormTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -111,10 +114,11 @@ double sum(Stream& stream, const T* x, std::int64_t n) {
   return blockwise(stream, table<T>().sum, x, n);
 }
 
-template double sum_of_squares(Stream&, const float*, std::int64_t);
-template double sum_of_squares(Stream&, const double*, std::int64_t);
-template double sum(Stream&, const float*, std::int64_t);
-template double sum(Stream&, const double*, std::int64_t);
+#define SINTER_INSTANTIATE(T)                                      \
+  template double sum_of_squares(Stream&, const T*, std::int64_t); \
+  template double sum(Stream&, const T*, std::int64_t);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

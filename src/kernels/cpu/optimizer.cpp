@@ -16,16 +16,25 @@
 namespace sinter::kernel {
 namespace {
 /// What each instruction set provides, on one range.
-template <class T>
+template <class M, class G, class S, class C>
 struct OptimizerTable {
-  using W = Wide<T>;
-  void (*adamw)(W* master, const W* gradient, W* mean, W* square, T* copy, std::int64_t n,
+  void (*adamw)(M* master, const G* gradient, S* mean, S* square, C* copy, std::int64_t n,
                 const AdamWStep& step);
-  void (*sgd)(W* master, const W* gradient, W* momentum, T* copy, std::int64_t n,
+  void (*sgd)(M* master, const G* gradient, S* momentum, C* copy, std::int64_t n,
               const SgdStep& step);
+  void (*lion)(M* master, const G* gradient, S* mean, C* copy, std::int64_t n,
+               const LionStep& step);
 };
 }  // namespace
 }  // namespace sinter::kernel
+
+/// X(function, M, G, S, C) for each combination of types.
+#define SINTER_EACH_OPTIMIZER(X)                   \
+  X(optimizer_f32, float, float, float, float)     \
+  X(optimizer_f64, double, double, double, double) \
+  X(optimizer_bf16, float, float, float, BFloat16) \
+  X(optimizer_f16, float, float, float, Float16)   \
+  X(optimizer_all_f16, Float16, Float16, float, Float16)
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -33,10 +42,41 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-template <class C, class T = Wide<C>>
-void adamw(T* master, const T* gradient, T* mean, T* square, C* copy, std::int64_t n,
+/// Reads gradients, scaled and clamped.
+template <class T>
+struct Gradients {
+  T scale, limit;
+  bool limited;
+
+  template <class Step>
+  explicit Gradients(const Step& step)
+      : scale(T(step.gradient_scale)),
+        limit(T(step.gradient_limit)),
+        limited(step.gradient_limit < no_limit) {}
+
+  template <class D, class G>
+  HWY_INLINE hn::Vec<D> operator()(D d, const G* from) const {
+    auto g = hn::Mul(load(d, from), hn::Set(d, scale));
+    if (!limited) return g;
+    const auto most = hn::Set(d, limit), least = hn::Neg(most);
+    g = hn::IfThenElse(hn::Gt(g, most), most, g);  // not Min, which may lose what is no number
+    return hn::IfThenElse(hn::Lt(g, least), least, g);
+  }
+};
+
+/// Stores new weights, and their copy.
+template <class D, class V, class M, class C>
+HWY_INLINE void store_weights(D d, V p, M* master, C* copy, std::int64_t i) {
+  store(p, d, master + i);
+  if (copy) store(p, d, copy + i);
+}
+
+template <class M, class G, class S, class C, class T = Wide<M>>
+void adamw(M* master, const G* gradient, S* mean, S* square, C* copy, std::int64_t n,
            const AdamWStep& step) {
-  const T decay = T(1 - step.lr * step.weight_decay), scale = T(step.gradient_scale);
+  const Gradients<T> gradients(step);
+  const bool coupled = step.coupled;
+  const T l2 = T(step.weight_decay), decay = T(coupled ? 1 : 1 - step.lr * step.weight_decay);
   // m + w (g - m), or as torch.lerp has it where w ≥ 1/2: g + (w - 1) (g - m).
   const double w = 1 - step.beta1;
   const bool near = w < 0.5;
@@ -45,43 +85,68 @@ void adamw(T* master, const T* gradient, T* mean, T* square, C* copy, std::int64
   const T deviation = T(std::sqrt(step.correction2)), eps = T(step.eps);
   const T rate = T(-(step.lr / step.correction1));
   for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-    auto g = hn::Mul(load(d, gradient + i), hn::Set(d, scale));
-    auto p = hn::Mul(load(d, master + i), hn::Set(d, decay));
+    auto g = gradients(d, gradient + i);
+    const auto p = load(d, master + i);
+    if (coupled) g = hn::MulAdd(p, hn::Set(d, l2), g);
     auto m = load(d, mean + i);
     m = hn::MulAdd(hn::Set(d, weight), hn::Sub(g, m), near ? m : g);
     auto v = hn::Mul(load(d, square + i), hn::Set(d, beta2));
     v = hn::MulAdd(hn::Mul(hn::Set(d, rest2), g), g, v);
     auto root = hn::Add(hn::Div(hn::Sqrt(v), hn::Set(d, deviation)), hn::Set(d, eps));
-    p = hn::Add(p, hn::Div(hn::Mul(hn::Set(d, rate), m), root));
+    const auto change = hn::Div(hn::Mul(hn::Set(d, rate), m), root);
     store(m, d, mean + i);
     store(v, d, square + i);
-    store(p, d, master + i);
-    if (copy) store(p, d, copy + i);
+    store_weights(d, hn::MulAdd(p, hn::Set(d, decay), change), master, copy, i);
   });
 }
 
-template <class C, class T = Wide<C>>
-void sgd(T* master, const T* gradient, T* momentum, C* copy, std::int64_t n, const SgdStep& step) {
-  const T decay = T(step.weight_decay), scale = T(step.gradient_scale);
-  const T rate = T(-step.lr), inertia = T(step.momentum);
-  const bool first = step.first;
+template <class M, class G, class S, class C, class T = Wide<M>>
+void sgd(M* master, const G* gradient, S* momentum, C* copy, std::int64_t n, const SgdStep& step) {
+  const Gradients<T> gradients(step);
+  const T decay = T(step.weight_decay), rate = T(-step.lr), inertia = T(step.momentum);
+  const bool first = step.first, nesterov = step.nesterov;
   for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
     auto p = load(d, master + i);
-    auto g = hn::Mul(load(d, gradient + i), hn::Set(d, scale));
-    g = hn::MulAdd(p, hn::Set(d, decay), g);
+    auto g = hn::MulAdd(p, hn::Set(d, decay), gradients(d, gradient + i));
     if (momentum) {
-      if (!first) g = hn::MulAdd(load(d, momentum + i), hn::Set(d, inertia), g);
-      store(g, d, momentum + i);
+      auto b = g;
+      if (!first) b = hn::MulAdd(load(d, momentum + i), hn::Set(d, inertia), g);
+      store(b, d, momentum + i);
+      g = nesterov ? hn::MulAdd(b, hn::Set(d, inertia), g) : b;
     }
-    p = hn::MulAdd(g, hn::Set(d, rate), p);
-    store(p, d, master + i);
-    if (copy) store(p, d, copy + i);
+    store_weights(d, hn::MulAdd(g, hn::Set(d, rate), p), master, copy, i);
   });
 }
 
-OptimizerTable<float> table_f32() { return {adamw<float>, sgd<float>}; }
-OptimizerTable<double> table_f64() { return {adamw<double>, sgd<double>}; }
-OptimizerTable<BFloat16> table_bf16() { return {adamw<BFloat16>, sgd<BFloat16>}; }
+/// 1, -1, or x itself where it is 0 or not a number.
+template <class D, class V>
+HWY_INLINE V sign(D d, V x) {
+  const V one = hn::Set(d, Element_of<D>(1)), zero = hn::Zero(d);
+  const V below = hn::IfThenElse(hn::Lt(x, zero), hn::Neg(one), x);
+  return hn::IfThenElse(hn::Gt(x, zero), one, below);
+}
+
+template <class M, class G, class S, class C, class T = Wide<M>>
+void lion(M* master, const G* gradient, S* mean, C* copy, std::int64_t n, const LionStep& step) {
+  const Gradients<T> gradients(step);
+  const T decay = T(1 - step.lr * step.weight_decay), rate = T(-step.lr);
+  const T beta1 = T(step.beta1), rest1 = T(1 - step.beta1);
+  const T beta2 = T(step.beta2), rest2 = T(1 - step.beta2);
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+    const auto g = gradients(d, gradient + i), m = load(d, mean + i);
+    const auto mixed = hn::MulAdd(m, hn::Set(d, beta1), hn::Mul(g, hn::Set(d, rest1)));
+    const auto p = hn::Mul(load(d, master + i), hn::Set(d, decay));
+    store_weights(d, hn::MulAdd(sign(d, mixed), hn::Set(d, rate), p), master, copy, i);
+    store(hn::MulAdd(m, hn::Set(d, beta2), hn::Mul(g, hn::Set(d, rest2))), d, mean + i);
+  });
+}
+
+#define SINTER_TABLE(function, M, G, S, C)                         \
+  OptimizerTable<M, G, S, C> function() {                          \
+    return {adamw<M, G, S, C>, sgd<M, G, S, C>, lion<M, G, S, C>}; \
+  }
+SINTER_EACH_OPTIMIZER(SINTER_TABLE)
+#undef SINTER_TABLE
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -91,36 +156,59 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(OptimizerTable)
+
+template <class M, class G, class S, class C>
+OptimizerTable<M, G, S, C> table();
+#define SINTER_TABLE(function, M, G, S, C)   \
+  HWY_EXPORT(function);                      \
+  template <>                                \
+  OptimizerTable<M, G, S, C> table() {       \
+    return HWY_DYNAMIC_DISPATCH(function)(); \
+  }
+SINTER_EACH_OPTIMIZER(SINTER_TABLE)
+#undef SINTER_TABLE
+
+template <class T>
+T* at(T* data, std::int64_t i) {
+  return data ? data + i : nullptr;
+}
+
 }  // namespace
 
-template <class T>
-void adamw(Stream& stream, Wide<T>* master, const Wide<T>* gradient, Wide<T>* mean, Wide<T>* square,
-           T* copy, std::int64_t n, const AdamWStep& step) {
-  auto kernel = table<T>().adamw;
+template <class M, class G, class S, class C>
+void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* copy,
+           std::int64_t n, const AdamWStep& step) {
+  auto kernel = table<M, G, S, C>().adamw;
   split_elements(stream, n, [&](auto begin, auto end) {
-    kernel(master + begin, gradient + begin, mean + begin, square + begin,
-           copy ? copy + begin : nullptr, end - begin, step);
+    kernel(master + begin, gradient + begin, mean + begin, square + begin, at(copy, begin),
+           end - begin, step);
   });
 }
 
-template <class T>
-void sgd(Stream& stream, Wide<T>* master, const Wide<T>* gradient, Wide<T>* momentum, T* copy,
-         std::int64_t n, const SgdStep& step) {
-  auto kernel = table<T>().sgd;
+template <class M, class G, class S, class C>
+void sgd(Stream& stream, M* master, const G* gradient, S* momentum, C* copy, std::int64_t n,
+         const SgdStep& step) {
+  auto kernel = table<M, G, S, C>().sgd;
   split_elements(stream, n, [&](auto begin, auto end) {
-    kernel(master + begin, gradient + begin, momentum ? momentum + begin : nullptr,
-           copy ? copy + begin : nullptr, end - begin, step);
+    kernel(master + begin, gradient + begin, at(momentum, begin), at(copy, begin), end - begin,
+           step);
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                  \
-  template void adamw(Stream&, Wide<T>*, const Wide<T>*, Wide<T>*, Wide<T>*, T*, std::int64_t, \
-                      const AdamWStep&);                                                       \
-  template void sgd(Stream&, Wide<T>*, const Wide<T>*, Wide<T>*, T*, std::int64_t, const SgdStep&);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
-SINTER_INSTANTIATE(BFloat16)
+template <class M, class G, class S, class C>
+void lion(Stream& stream, M* master, const G* gradient, S* mean, C* copy, std::int64_t n,
+          const LionStep& step) {
+  auto kernel = table<M, G, S, C>().lion;
+  split_elements(stream, n, [&](auto begin, auto end) {
+    kernel(master + begin, gradient + begin, mean + begin, at(copy, begin), end - begin, step);
+  });
+}
+
+#define SINTER_INSTANTIATE(function, M, G, S, C)                                          \
+  template void adamw(Stream&, M*, const G*, S*, S*, C*, std::int64_t, const AdamWStep&); \
+  template void sgd(Stream&, M*, const G*, S*, C*, std::int64_t, const SgdStep&);         \
+  template void lion(Stream&, M*, const G*, S*, C*, std::int64_t, const LionStep&);
+SINTER_EACH_OPTIMIZER(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

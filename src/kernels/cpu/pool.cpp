@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sinter/kernels/bfloat16.hpp"
+#include "kernels/cpu/elements.hpp"
 
 namespace sinter::kernel {
 
@@ -29,9 +29,7 @@ void last_rows_backward(Stream& stream, const T* dy, const std::int32_t* starts,
 #define SINTER_INSTANTIATE(T)                                                    \
   template void last_rows(Stream&, const T*, const std::int32_t*, int, T*, int); \
   template void last_rows_backward(Stream&, const T*, const std::int32_t*, int, T*, int, bool);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
-SINTER_INSTANTIATE(BFloat16)
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

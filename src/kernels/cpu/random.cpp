@@ -64,8 +64,11 @@ void normal(T* data, int n, double mean, double deviation, std::uint64_t key) {
   }
 }
 
-RandomTable<float> table_f32() { return {normal<float>}; }
-RandomTable<double> table_f64() { return {normal<double>}; }
+template <class T>
+RandomTable<T> make_table() {
+  return {normal<T>};
+}
+SINTER_TABLES(RandomTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -108,8 +111,7 @@ void fill_normal(Stream& stream, T* data, std::int64_t n, double mean, double de
 #define SINTER_INSTANTIATE(T)                                                 \
   template void fill_normal(T*, std::int64_t, double, double, std::uint64_t); \
   template void fill_normal(Stream&, T*, std::int64_t, double, double, std::uint64_t);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

@@ -83,9 +83,11 @@ void backward(const Gradients<T>& g, const T* weight, S inverse, int width) {
   });
 }
 
-RmsNormTable<float> table_f32() { return {forward<float>, backward<float>}; }
-RmsNormTable<double> table_f64() { return {forward<double>, backward<double>}; }
-RmsNormTable<BFloat16> table_bf16() { return {forward<BFloat16>, backward<BFloat16>}; }
+template <class T>
+RmsNormTable<T> make_table() {
+  return {forward<T>, backward<T>};
+}
+SINTER_TABLES(RmsNormTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -95,7 +97,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(RmsNormTable)
+SINTER_DISPATCH(RmsNormTable)
 static_assert(rms_norm_scratch(1) == most_row_blocks);
 }  // namespace
 
@@ -138,15 +140,16 @@ void rms_norm_backward(Stream& stream, const T* x, const T* weight, const S* inv
   if (dweight) combine_row_blocks(scratch, blocks, width, dweight, width, add_weight);
 }
 
-#define SINTER_INSTANTIATE(T, S)                                                                  \
-  template void rms_norm_forward(Stream&, const T*, const T*, T*, S*, int, int, double);          \
-  template void add_rms_norm_forward(Stream&, const T*, const T*, const T*, T*, T*, S*, int, int, \
-                                     double);                                                     \
-  template void rms_norm_backward(Stream&, const T*, const T*, const S*, const T*, const T*, T*,  \
-                                  T*, bool, bool, S*, bool, int, int, S*);
-SINTER_INSTANTIATE(float, float)
-SINTER_INSTANTIATE(double, double)
-SINTER_INSTANTIATE(BFloat16, float)
+#define SINTER_INSTANTIATE(T)                                                                      \
+  template void rms_norm_forward(Stream&, const T*, const T*, T*, Wide<T>*, int, int, double);     \
+  template void add_rms_norm_forward(Stream&, const T*, const T*, const T*, T*, T*, Wide<T>*, int, \
+                                     int, double);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
+#define SINTER_INSTANTIATE(T, G)                                                                   \
+  template void rms_norm_backward(Stream&, const T*, const T*, const Wide<T>*, const T*, const T*, \
+                                  T*, T*, bool, bool, G*, bool, int, int, Wide<T>*);
+SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

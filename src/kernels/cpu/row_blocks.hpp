@@ -31,11 +31,14 @@ int for_row_blocks(Stream& stream, int rows, std::int64_t cost, S* scratch, int 
   return blocks;
 }
 
-/// total = the sum of the blocks' partial sums (+= with add), n of them, `sums` apart.
-template <class S>
-void combine_row_blocks(const S* partial, int blocks, int sums, S* total, int n, bool add) {
-  if (!add) std::fill_n(total, n, S(0));
-  for (int b = 0; b < blocks; ++b) add_range(total, partial + std::int64_t(b) * sums, total, n);
+/// total = the sum of the blocks' partial sums (+= with add), n of them, `sums` apart. Rounded
+/// once, where total is narrower.
+template <class S, class G>
+void combine_row_blocks(const S* partial, int blocks, int sums, G* total, int n, bool add) {
+  in_wide<S>(total, n, add, [&](S* wide, std::int64_t first, std::int64_t count) {
+    for (int b = 0; b < blocks; ++b)
+      add_range(wide, partial + std::int64_t(b) * sums + first, wide, count);
+  });
 }
 
 }  // namespace sinter::kernel

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sinter/kernels/bfloat16.hpp"
+#include "kernels/cpu/elements.hpp"
 
 #if defined(SINTER_SIMD_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINTER_SIMD_INL
@@ -22,6 +22,54 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Element_of = hn::TFromD<D>;
 
+/// What Float16 does to one number, of a vector of them: by the processor's own instruction, or by
+/// bits. (Highway's way without the instruction cuts off rather than rounds.)
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
+template <class D, class Bits>
+HWY_INLINE hn::Vec<D> half_to_float(D d, Bits bits) {
+  return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, D>(), bits));
+}
+template <class D, class V>
+HWY_INLINE auto float_to_half(D, V x) {
+  const hn::Rebind<std::uint16_t, D> half;
+  return hn::BitCast(half, hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), x));
+}
+#else
+template <class D, class Bits>
+HWY_INLINE hn::Vec<D> half_to_float(D d, Bits bits) {
+  const hn::RebindToSigned<D> di;
+  const auto all = hn::PromoteTo(di, bits), size = hn::And(all, hn::Set(di, 0x7fff));
+  const auto sign = hn::ShiftLeft<16>(hn::Xor(all, size)), shifted = hn::ShiftLeft<13>(size);
+  const auto normal = hn::Add(shifted, hn::Set(di, (127 - 15) << 23));
+  const auto small = hn::BitCast(di, hn::Mul(hn::ConvertTo(d, size), hn::Set(d, 0x1p-24f)));
+  const auto quiet =
+      hn::And(hn::VecFromMask(di, hn::Gt(size, hn::Set(di, 0x7c00))), hn::Set(di, 0x400000));
+  const auto special = hn::Or(hn::Or(shifted, hn::Set(di, 0x7f800000)), quiet);
+  const auto finite = hn::IfThenElse(hn::Lt(size, hn::Set(di, 0x400)), small, normal);
+  const auto full = hn::IfThenElse(hn::Lt(size, hn::Set(di, 0x7c00)), finite, special);
+  return hn::BitCast(d, hn::Or(sign, full));
+}
+template <class D, class V>
+HWY_INLINE auto float_to_half(D d, V x) {
+  const hn::Rebind<std::uint16_t, D> half;
+  const hn::RebindToSigned<D> di;
+  const auto all = hn::BitCast(di, x), size = hn::And(all, hn::Set(di, 0x7fffffff));
+  const auto sign = hn::And(hn::ShiftRight<16>(all), hn::Set(di, 0x8000));
+  const auto shifted = hn::ShiftRight<13>(size);
+  const auto odd = hn::And(shifted, hn::Set(di, 1));
+  const auto carried = hn::Add(size, hn::Add(odd, hn::Set(di, 0xfff - ((127 - 15) << 23))));
+  // From 65520 on: infinity.
+  const auto normal = hn::Min(hn::ShiftRight<13>(carried), hn::Set(di, 0x7c00));
+  // The sum's unit in the last place is 2^-24.
+  const auto sum = hn::Add(hn::BitCast(d, size), hn::Set(d, 0.5f));
+  const auto small = hn::And(hn::BitCast(di, sum), hn::Set(di, 0x7ff));
+  const auto nan = hn::Or(hn::And(shifted, hn::Set(di, 0x3ff)), hn::Set(di, 0x7e00));
+  const auto finite = hn::IfThenElse(hn::Lt(size, hn::Set(di, (127 - 14) << 23)), small, normal);
+  const auto full = hn::IfThenElse(hn::Gt(size, hn::Set(di, 0x7f800000)), nan, finite);
+  return hn::DemoteTo(half, hn::Or(sign, full));
+}
+#endif
+
 /// A vector of numbers in the type in which kernels compute.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const Element_of<D>* x) {
@@ -33,6 +81,12 @@ HWY_INLINE hn::Vec<D> load(D d, const BFloat16* x) {
   const hn::RebindToUnsigned<D> du;
   const auto bits = hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(x));
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const Float16* x) {
+  const hn::Rebind<std::uint16_t, D> half;
+  const auto bits = hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(x));
+  return half_to_float(d, bits);
 }
 
 /// Stores a vector, rounded to the type of `to`.
@@ -52,6 +106,11 @@ HWY_INLINE void store(V x, D, BFloat16* to) {
   const auto full = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(x)), quiet, rounded);
   const auto upper = hn::BitCast(di, hn::ShiftRight<16>(full));
   hn::StoreU(hn::DemoteTo(half, upper), half, reinterpret_cast<std::uint16_t*>(to));
+}
+template <class D, class V>
+HWY_INLINE void store(V x, D d, Float16* to) {
+  const hn::Rebind<std::uint16_t, D> half;
+  hn::StoreU(float_to_half(d, x), half, reinterpret_cast<std::uint16_t*>(to));
 }
 
 /// Calls op(d, i) for the whole vectors of [0, n), then for the single elements that are left.

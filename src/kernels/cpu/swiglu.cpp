@@ -47,9 +47,11 @@ void backward(const T* gate, const T* up, const T* dy, T* dgate, T* dup, int wid
   });
 }
 
-SwigluTable<float> table_f32() { return {forward<float>, backward<float>}; }
-SwigluTable<double> table_f64() { return {forward<double>, backward<double>}; }
-SwigluTable<BFloat16> table_bf16() { return {forward<BFloat16>, backward<BFloat16>}; }
+template <class T>
+SwigluTable<T> make_table() {
+  return {forward<T>, backward<T>};
+}
+SINTER_TABLES(SwigluTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -59,7 +61,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
-SINTER_DISPATCH_BF16(SwigluTable)
+SINTER_DISPATCH(SwigluTable)
 }  // namespace
 
 template <class T>
@@ -89,9 +91,7 @@ void swiglu_backward(Stream& stream, const T* x, const T* dy, T* dx, int rows, i
 #define SINTER_INSTANTIATE(T)                                    \
   template void swiglu_forward(Stream&, const T*, T*, int, int); \
   template void swiglu_backward(Stream&, const T*, const T*, T*, int, int, bool);
-SINTER_INSTANTIATE(float)
-SINTER_INSTANTIATE(double)
-SINTER_INSTANTIATE(BFloat16)
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

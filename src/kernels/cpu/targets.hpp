@@ -3,29 +3,35 @@
 #pragma once
 #include <type_traits>
 
-#include "sinter/kernels/bfloat16.hpp"
+#include "kernels/cpu/elements.hpp"
 
 // SSSE3 and the later AVX-512 extensions would only cost compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
-/// Each instruction set's namespace defines table_f32() and table_f64(), which return a
-/// Table<float> and a Table<double> of its functions. Defines table<T>(), the best one's. With
-/// SINTER_DISPATCH_BF16 also table_bf16() and a Table<BFloat16>.
-#define SINTER_DISPATCH(Table)                  \
-  HWY_EXPORT(table_f32);                        \
-  HWY_EXPORT(table_f64);                        \
-  template <class T>                            \
-  Table<T> table() {                            \
-    if constexpr (std::is_same_v<T, float>) {   \
-      return HWY_DYNAMIC_DISPATCH(table_f32)(); \
-    } else {                                    \
-      return HWY_DYNAMIC_DISPATCH(table_f64)(); \
-    }                                           \
-  }
-#define SINTER_DISPATCH_BF16(Table)            \
-  SINTER_DISPATCH(Table)                       \
-  HWY_EXPORT(table_bf16);                      \
-  template <>                                  \
-  Table<BFloat16> table<BFloat16>() {          \
-    return HWY_DYNAMIC_DISPATCH(table_bf16)(); \
+/// In each instruction set's namespace, where make_table<T>() returns a Table<T> of its functions:
+/// what SINTER_DISPATCH needs.
+#define SINTER_TABLES(Table)                                      \
+  Table<float> table_f32() { return make_table<float>(); }        \
+  Table<double> table_f64() { return make_table<double>(); }      \
+  Table<BFloat16> table_bf16() { return make_table<BFloat16>(); } \
+  Table<Float16> table_f16() { return make_table<Float16>(); }
+
+/// Defines table<T>(), the best instruction set's.
+#define SINTER_DISPATCH(Table)                          \
+  HWY_EXPORT(table_f32);                                \
+  HWY_EXPORT(table_f64);                                \
+  HWY_EXPORT(table_bf16);                               \
+  HWY_EXPORT(table_f16);                                \
+  template <class T>                                    \
+  Table<T> table() {                                    \
+    if constexpr (std::is_same_v<T, float>) {           \
+      return HWY_DYNAMIC_DISPATCH(table_f32)();         \
+    } else if constexpr (std::is_same_v<T, double>) {   \
+      return HWY_DYNAMIC_DISPATCH(table_f64)();         \
+    } else if constexpr (std::is_same_v<T, BFloat16>) { \
+      return HWY_DYNAMIC_DISPATCH(table_bf16)();        \
+    } else {                                            \
+      static_assert(std::is_same_v<T, Float16>);        \
+      return HWY_DYNAMIC_DISPATCH(table_f16)();         \
+    }                                                   \
   }
