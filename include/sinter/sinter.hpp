@@ -25,6 +25,7 @@
 #include "parallel/ddp.hpp"
 #include "parallel/single.hpp"
 #include "precision/bf16.hpp"
+#include "precision/fp16.hpp"
 #include "precision/fp32.hpp"
 #include "precision/fp64.hpp"
 

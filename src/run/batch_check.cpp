@@ -1,13 +1,12 @@
 #include "batch_check.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string>
 
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
-#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/run/elements.hpp"
 
 namespace sinter {
 
@@ -78,16 +77,9 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
 }
 
 void copy_values(const float* from, std::byte* to, std::int64_t count, Element element) {
-  if (element == Element::f32) {
-    std::memcpy(to, from, std::size_t(count) * sizeof(float));
-  } else if (element == Element::f64) {
-    std::copy_n(from, count, reinterpret_cast<double*>(to));
-  } else if (element == Element::bf16) {
-    auto* narrow = reinterpret_cast<BFloat16*>(to);
-    for (std::int64_t i = 0; i < count; ++i) narrow[i] = BFloat16(from[i]);
-  } else {
-    throw Error("Sinter: there is no upload of numbers in this element type.");
-  }
+  with_element(element, [&]<class T>(T) {
+    std::transform(from, from + count, reinterpret_cast<T*>(to), [](float x) { return T(x); });
+  });
 }
 
 }  // namespace sinter

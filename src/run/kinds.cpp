@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "sinter/error.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/parallel/communicator.hpp"
 #include "sinter/plan_view.hpp"
 #include "sinter/precision/cast.hpp"
+#include "sinter/run/elements.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter::executes {
@@ -36,16 +36,9 @@ namespace sinter {
 Norm Machine::measure_norm() {
   const Model& m = plan_.model;
   double squares = 0;
-  switch (m.sizes.element[int(Type::gradient)]) {
-    case Element::f32:
-      squares = kernel::sum_of_squares(stream_, flat<float>(Space::gradient), m.elements());
-      break;
-    case Element::f64:
-      squares = kernel::sum_of_squares(stream_, flat<double>(Space::gradient), m.elements());
-      break;
-    default:
-      throw Error("Sinter: there is no norm for gradients of this element type.");
-  }
+  with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
+    squares = kernel::sum_of_squares(stream_, flat<T>(Space::gradient), m.elements());
+  });
   loss_sum_ = communicator_.sum(loss_sum_);
   Norm norm;
   norm.value = std::sqrt(squares) / work_.loss_scale;

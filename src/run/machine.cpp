@@ -14,6 +14,7 @@
 #include "sinter/kernels/norm.hpp"
 #include "sinter/kinds.hpp"
 #include "sinter/parallel/communicator.hpp"
+#include "sinter/run/elements.hpp"
 
 namespace sinter {
 
@@ -209,11 +210,13 @@ void Machine::take_loss(const Bound& bound) {
 void Machine::cast_weights(FlatRange range) {
   const Model& m = plan_.model;
   if (m.weights == Space::master || range.size == 0) return;
-  if (m.sizes.element[int(Type::master)] != Element::f32 ||
-      m.sizes.element[int(Type::compute)] != Element::bf16)
+  with_element(m.sizes.element[int(Type::compute)], [&]<class T>(T) {
+    if constexpr (kernel::is_narrow<T>)
+      if (m.sizes.element[int(Type::master)] == Element::f32)
+        return kernel::cast(stream_, flat<float>(Space::master) + range.first,
+                            flat<T>(Space::weights) + range.first, range.size);
     throw Error("Sinter: there is no cast between these types of weights.");
-  kernel::cast(stream_, flat<float>(Space::master) + range.first,
-               flat<BFloat16>(Space::weights) + range.first, range.size);
+  });
 }
 
 void Machine::masters_changed() { cast_weights({0, plan_.model.master_elements()}); }

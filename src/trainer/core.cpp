@@ -6,9 +6,9 @@
 #include "../run/batch_check.hpp"
 #include "rank_threads.hpp"
 #include "sinter/error.hpp"
-#include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/parallel/communicator.hpp"
+#include "sinter/run/elements.hpp"
 
 namespace sinter {
 
@@ -158,19 +158,10 @@ Prediction TrainerCore::predict(const HostBatch& batch) {
     int rows = 0;
     const void* values = machines_[0]->result(0, rows, prediction.columns);
     std::int64_t size = std::int64_t(rows) * prediction.columns;
-    auto append = [&]<class T>(const T* from) {
+    with_element(plan().predicting.sizes.element[int(Type::compute)], [&]<class T>(T) {
+      const T* from = static_cast<const T*>(values);
       prediction.values.insert(prediction.values.end(), from, from + size);
-    };
-    switch (plan().predicting.sizes.element[int(Type::compute)]) {
-      case Element::f64:
-        append(static_cast<const double*>(values));
-        break;
-      case Element::bf16:
-        append(static_cast<const BFloat16*>(values));
-        break;
-      default:
-        append(static_cast<const float*>(values));
-    }
+    });
     prediction.rows += rows;
   }
   return prediction;

@@ -4,6 +4,7 @@
 
 #include "sinter/error.hpp"
 #include "sinter/kernels/random.hpp"
+#include "sinter/run/elements.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter {
@@ -119,22 +120,6 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
   }
 }
 
-/// Calls visit with the type of an element.
-void with_element(Element element, auto visit) {
-  switch (element) {
-    case Element::f32:
-      return visit(float());
-    case Element::f64:
-      return visit(double());
-    case Element::bf16:
-      return visit(BFloat16());
-    case Element::u8:
-      return visit(std::uint8_t());
-    default:
-      throw Error("Sinter: parameters of this element type cannot be read by name.");
-  }
-}
-
 }  // namespace
 
 void TrainerCore::initialise() {
@@ -158,6 +143,10 @@ std::vector<double> TrainerCore::read(Space space, std::string_view name) const 
   const Parameter& p = find(name);
   Machine::Part part = machines_[0]->part(space, p);
   std::vector<double> values(std::size_t(part.shape.size()));
+  if (part.shape.element == Element::u8) {  // codes
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(part.data), values.size(), values.begin());
+    return values;
+  }
   with_element(part.shape.element, [&]<class T>(T) {
     std::copy_n(reinterpret_cast<const T*>(part.data), part.shape.size(), values.begin());
   });

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "sinter/run/elements.hpp"
 #include "sinter/trainer/trainer.hpp"
 
 namespace sinter::testing {
@@ -44,13 +45,11 @@ inline void set_parameters(TrainerCore& trainer, const NamedNumbers& values) {
 inline void poison(TrainerCore& trainer) {
   std::span<std::byte> arena = trainer.machine().arena();
   std::fill(arena.begin() + trainer.plan().training.persistent, arena.end(), std::byte(0xff));
-  auto fill = [&]<class T>(T nan) {
+  with_element(trainer.plan().model.sizes.element[int(Type::gradient)], [&]<class T>(T) {
     T* gradients = trainer.machine().flat<T>(Space::gradient);
     for (const Parameter& p : trainer.parameters())
-      if (!p.frozen) std::fill_n(gradients + p.offset, p.size, nan);
-  };
-  bool wide = trainer.plan().model.sizes.element[int(Type::gradient)] == Element::f64;
-  wide ? fill(double(NAN)) : fill(float(NAN));
+      if (!p.frozen) std::fill_n(gradients + p.offset, p.size, T(NAN));
+  });
 }
 
 /// A step that must be applied, whatever lies in its memory before it.

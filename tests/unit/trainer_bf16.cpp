@@ -6,6 +6,7 @@
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "support/batches.hpp"
+#include "support/copies.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
@@ -18,25 +19,6 @@ using Text = Made<Small, UpTo<24, 31>, Batch<{.global = 4, .micro = Micro}>,
                   AdamW<{.lr = 3e-3, .weight_decay = .1}>, Policies...>;
 HostBatch text(std::uint64_t seed) { return token_batch({24, 7, 24, 16}, 31, seed); }
 
-/// How often a group's copy is made in a step, and whether in the loop.
-template <class R>
-constexpr bool copied_once() {
-  const Model& model = Plan<R>::model;
-  std::vector<int> made(model.units.size(), 0);
-  bool in_loop = false;
-  for (const Instruction& i : Plan<R>::program) {
-    if (i.kind->role == Role::loop) in_loop = true;
-    if (i.kind->role == Role::end) in_loop = false;
-    TouchList list;
-    i.kind->touch(model, i, list);
-    for (const Touch& touch : list)
-      if (touch.space == Space::weights && touch.use == Use::write)
-        made[touch.index] += in_loop ? 100 : 1;
-  }
-  for (short group : model.order)
-    if (made[group] != 1) return false;
-  return true;
-}
 static_assert(copied_once<Text<1, Bf16>>() && copied_once<Text<4, Bf16, Checkpoint<>>>());
 
 // What the plan says: activations halve, one more copy of the weights.

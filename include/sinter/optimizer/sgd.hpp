@@ -32,6 +32,7 @@ struct Sgd {
     step.momentum = o.momentum;
     step.weight_decay = s.decayed ? o.weight_decay : 0;
     step.gradient_scale = s.gradient_scale;
+    step.gradient_limit = s.gradient_limit;
     step.first = s.step == 1;
     kernel::sgd(s.stream, s.master, s.gradient, s.state[0], s.copy, s.size, step);
   }

@@ -1,0 +1,64 @@
+#pragma once
+#include "../concepts.hpp"
+#include "../kernels/float16.hpp"
+#include "cast.hpp"
+#include "loss_scale.hpp"
+
+namespace sinter {
+
+template <>
+inline constexpr Element element_of<Float16> = Element::f16;
+
+/// masters: whether master weights and gradients of parameters are fp32 beside the fp16 copy that
+/// layers read ("safe"), or there are fp16 weights and gradients alone ("memory-efficient").
+/// The others: of the loss scale, see adapt().
+struct Fp16Options {
+  bool masters = true;
+  double initial_scale = 65536;
+  std::int64_t growth_interval = 2000;
+  double minimum_scale = 1.0 / 32;
+};
+
+/// Mixed precision with IEEE half precision (Micikevicius et al. 2018): activations and their
+/// gradients have it, statistics, losses and the optimizer's arithmetic and state are fp32. The
+/// loss is scaled, so that small gradients do not vanish; a step whose gradients overflow is
+/// skipped, leaves everything as it was, and halves the scale.
+/// With masters: fp32 master weights and gradients; one cast of the weights in each optimizer step.
+/// Without: 4 bytes less for each parameter than fp32 (ParlAI's memory-efficient fp16); weights are
+/// rounded after each update, so that updates below a 2048th of a weight are lost.
+/// Processors without fp16 units are correct, and no faster than in fp32; `describe` measures.
+template <Fp16Options O = {}>
+struct Fp16 {
+  using slot = slot::precision;
+  using Options = Fp16Options;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 3> adjustable{"initial_scale", "growth_interval",
+                                                              "minimum_scale"};
+  using compute = Float16;
+  using statistic = float;
+  using gradient = std::conditional_t<O.masters, float, Float16>;
+  using master = gradient;
+  using state = float;
+  using accumulate = float;
+
+  using State = LossScale;
+  static constexpr State initial(const Options& o) { return {o.initial_scale, 0}; }
+  static constexpr double loss_scale(const State& s) { return s.scale; }
+  static bool after_step(const Options& o, State& s, bool finite) {
+    adapt(s, o, finite);
+    return true;
+  }
+
+  static constexpr Program rewrite(const Model& model, const Program& program) {
+    if constexpr (O.masters) {
+      return cast_after_update(model, program);
+    } else {
+      return program;
+    }
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::Fp16Options, masters, initial_scale, growth_interval,
+                        minimum_scale);
