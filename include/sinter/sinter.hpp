@@ -35,6 +35,7 @@
 #include "clipping/clip_value.hpp"
 #include "clipping/no_clip.hpp"
 #include "optimizer/adamw.hpp"
+#include "optimizer/muon.hpp"
 #include "optimizer/sgd.hpp"
 #include "parameters/freeze.hpp"
 #include "parameters/groups.hpp"
