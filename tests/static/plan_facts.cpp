@@ -61,6 +61,10 @@ static_assert(count<Gpt2Small<>>(backward) == units && count<Gpt2Small<>>(load) 
 static_assert(count<Gpt2Small<>>(recompute) == 0);
 static_assert(count<Gpt2Small<Full>>(recompute) == layers, "not of the last unit, nor of look-ups");
 static_assert(count<Gpt2Small<Selective>>(recompute) == 0, "chosen inside the units");
+using Third = Gpt2Small<Checkpoint<{.every = 3}>>;
+static_assert(count<Third>(recompute) == layers / 3);
+static_assert(Plan<Third>::bytes > Plan<Gpt2Small<Full>>::bytes &&
+              Plan<Third>::bytes < plan::bytes);
 
 using Reduced = Gpt2Small<Ddp<>, Full>;
 constexpr auto is_reduce = [](const Instruction& i) { return i.kind->role == Role::reduce; };

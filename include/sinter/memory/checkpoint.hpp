@@ -13,17 +13,34 @@ constexpr std::string_view name_of(CheckpointPolicy policy) {
   return policy == full ? "full" : "selective";
 }
 
+/// every: of the units that could be recomputed whole, only one in so many is.
 struct CheckpointOptions {
   CheckpointPolicy policy = full;
+  int every = 1;
 };
 
-/// A `recompute` before the backward of each unit fills its saved block again. Not of the last one:
-/// its backward comes right after its forward.
-constexpr Program recompute_units(const Model& model, const Program& program) {
+struct EveryIsOfWholeUnits {
+  template <class R>
+  static constexpr bool holds = R::memory::options.every == 1 ||
+                                (R::memory::options.every > 1 && R::memory::options.policy == full);
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Checkpoint: every is below 1, or above 1 with the selective policy. Why: every "
+                  "counts units that are recomputed whole, and selective decides inside a unit, "
+                  "which is planned once for all its copies. Fix: every = 1, or policy = full.");
+  }
+};
+
+/// A `recompute` before the backward of every so many units fills its saved block again. Not of the
+/// last one: its backward comes right after its forward.
+constexpr Program recompute_units(const Model& model, const Program& program, int every) {
   Program result = room_for(program);
+  int candidates = 0;
   for (const Instruction& i : program) {
-    bool runs_backward = i.kind->phases == calls_of(Phase::backward);
-    if (runs_backward && i.what < model.count() - 1 && model.plan(i.what).saved_bytes > 0)
+    const bool runs_backward = i.kind->phases == calls_of(Phase::backward);
+    if (runs_backward && i.what < model.count() - 1 && model.plan(i.what).saved_bytes > 0 &&
+        candidates++ % every == 0)
       result.push_back({&recompute, i.what, 1, i.when});
     result.push_back(i);
   }
@@ -36,6 +53,7 @@ template <CheckpointOptions O = {}>
 struct Checkpoint {
   using slot = slot::memory;
   using Options = CheckpointOptions;
+  using rules = RuleList<EveryIsOfWholeUnits>;
   static constexpr Options options = O;
 
   static constexpr bool recomputed_inside(const Layer& layer) {
@@ -43,7 +61,7 @@ struct Checkpoint {
   }
   static constexpr Program rewrite(const Model& model, const Program& program) {
     if constexpr (O.policy == full) {
-      return recompute_units(model, program);
+      return recompute_units(model, program, O.every);
     } else {
       return program;
     }
@@ -52,4 +70,4 @@ struct Checkpoint {
 
 }  // namespace sinter
 
-BOOST_HANA_ADAPT_STRUCT(sinter::CheckpointOptions, policy);
+BOOST_HANA_ADAPT_STRUCT(sinter::CheckpointOptions, policy, every);
