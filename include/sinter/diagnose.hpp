@@ -91,6 +91,16 @@ auto the_model_is_wrong() {
                 "unit's trace().");
 }
 
+template <class Recipe, Text Mistake, Text Name>
+auto a_policy_names_parameters_wrongly() {
+  static_assert(
+      sizeof(Recipe) == 0,
+      "Sinter: a policy of this recipe names parameters wrongly. The mistake and the name "
+      "are in this error. Why: a slip of the pen would train what you want to keep, or "
+      "at another rate. Fix: use the names that `describe` lists, with * for any "
+      "letters; what is frozen are whole units, and not all of them.");
+}
+
 template <class Recipe, Text Rule, Text Instruction, int Position>
 auto the_program_is_wrong() {
   static_assert(sizeof(Recipe) == 0,

@@ -76,15 +76,20 @@ struct Unit {
   bool backward = true;            // it, or a unit that feeds it, has parameters that do not
 };
 
-/// A mistake in how units are joined, in at most 34 characters; the first one counts.
+/// A mistake in how units are joined, or in the names that a policy gives, in at most 34
+/// characters; the first one counts.
 struct Fault {
   const char* what = nullptr;
   const char* unit = "";
-  int number = -1;    // of the unit
-  bool told = false;  // an error has said it
+  int number = -1;         // of the unit
+  bool told = false;       // an error has said it
+  bool of_policy = false;  // `unit` is a name that a policy gives
 
-  constexpr void note(const char* mistake, const char* name, int u = -1, bool is_told = false) {
+  constexpr void note(const char* mistake, const char* name, int u, bool is_told = false) {
     if (!what) *this = {mistake, name, u, is_told};
+  }
+  constexpr void note_name(const char* mistake, const char* name) {
+    if (!what) *this = {mistake, name, -1, false, true};
   }
 };
 

@@ -204,14 +204,14 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
       });
     unit.frozen = frozen > 0;
     if (frozen != 0 && frozen != all)
-      graph.fault.note("a unit is frozen in part alone", unit.name, int(&unit - &graph.units[0]));
+      graph.fault.note_name("a unit is frozen in part alone", unit.name);
     unit.backward =
         (block.parameters && !unit.frozen) || (unit.tied >= 0 && !graph.units[unit.tied].frozen);
     for (int k = 0; k < block.inputs; ++k)
       if (unit.in[k] >= 0) unit.backward |= graph.units[graph.writers[unit.in[k]]].backward;
   }
   for (std::size_t k = 0; k < patterns.size(); ++k)
-    if (!used[k]) graph.fault.note("what is frozen is not there", patterns[k]);
+    if (!used[k]) graph.fault.note_name("what is frozen is not there", patterns[k]);
 }
 
 /// Every pattern of a parameter group is of some parameter.
@@ -221,7 +221,7 @@ constexpr void check_parameter_groups(Graph& graph, Claimants<All...>) {
     if constexpr (requires { P::parameter_groups; })
       for (const ParameterGroup& group : P::parameter_groups)
         if (!names_a_parameter(graph, group.pattern))
-          graph.fault.note("a parameter group is empty", group.pattern);
+          graph.fault.note_name("a parameter group is empty", group.pattern);
   };
   (check(static_cast<All*>(nullptr)), ...);
 }
@@ -272,7 +272,7 @@ struct Traced {
         mark_frozen(graph, frozen_patterns(typename R::all{}));
         check_parameter_groups(graph, typename R::all{});
         if (!graph.fault.what && !graph.units[graph.writers[graph.results[0]]].backward)
-          graph.fault.note("all parameters are frozen", "");
+          graph.fault.note_name("all parameters are frozen", "");
       } else {
         check_shared(graph);
       }

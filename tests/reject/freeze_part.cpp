@@ -1,0 +1,8 @@
+// Must not compile: Sinter: a policy of this recipe names parameters wrongly
+#include "sinter/model/gpt2.hpp"
+#include "sinter/parameters/freeze.hpp"
+#include "sinter/plan.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Gpt2<>, Freeze<"h.3.mlp">> {};
+constexpr bool checked = ready<mine>();
