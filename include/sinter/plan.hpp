@@ -148,8 +148,13 @@ constexpr bool is_joined() {
   constexpr Fault fault = Traced<R, Which>::count.fault;
   if constexpr (fault.what && !fault.told) {
     constexpr std::string_view mistake = fault.what, unit = fault.unit;
-    (void)&the_model_is_wrong<R, Text<mistake.size() + 1>(mistake), Text<unit.size() + 1>(unit),
-                              fault.number>;
+    constexpr Text<mistake.size() + 1> what(mistake);
+    constexpr Text<unit.size() + 1> where(unit);
+    if constexpr (fault.of_policy) {
+      (void)&a_policy_names_parameters_wrongly<R, what, where>;
+    } else {
+      (void)&the_model_is_wrong<R, what, where, fault.number>;
+    }
   }
   return !fault.what;
 }
@@ -165,6 +170,9 @@ constexpr bool ready() {
   } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
     return false;
   } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
+    return false;
+  } else if constexpr (requires { R::memory::template fits<R>(); }) {
+    if constexpr (R::memory::template fits<R>()) return Plan<R>::verified();
     return false;
   } else {
     return Plan<R>::verified();

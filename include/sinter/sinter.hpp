@@ -20,6 +20,7 @@
 #include "layer/swiglu.hpp"
 
 // How it is computed
+#include "memory/budget.hpp"
 #include "memory/checkpoint.hpp"
 #include "memory/keep_all.hpp"
 #include "parallel/ddp.hpp"
@@ -31,6 +32,7 @@
 
 // How it learns
 #include "batch/batch.hpp"
+#include "batch/scaled_rate.hpp"
 #include "clipping/clip_norm.hpp"
 #include "clipping/clip_value.hpp"
 #include "clipping/no_clip.hpp"

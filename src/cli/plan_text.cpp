@@ -45,6 +45,7 @@ std::string plan_text(const RecipeView& recipe) {
   for (const auto& [name, bytes] : memory_parts(plan.memory))
     text += fmt::format("        {:<12}{:>12}  {:>16} bytes\n", name, bytes_text(bytes),
                         thousands(bytes));
+  for (const auto& note : recipe.notes) text += "note    " + note() + "\n";
   if (recipe.ranks() > 1) text += fmt::format("        on each of {} ranks\n", recipe.ranks());
   return text;
 }

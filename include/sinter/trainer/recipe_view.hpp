@@ -19,6 +19,7 @@ struct RecipeView {
   std::function<int()> ranks, global;
   HuggingFace hugging_face;
   std::string_view data;  // the name of the data policy's kind, as "Bytes"
+  std::vector<std::function<std::string()>> notes;  // what policies say of what they have done
 };
 
 namespace detail {
@@ -49,6 +50,33 @@ std::vector<ParameterGroup> groups_of(Claimants<All...>) {
   return groups;
 }
 
+/// The product of what policies make of the rate for a global batch: rate_factor(options, global).
+template <class R, class... All>
+double rate_scaling(Claimants<All...>, OptionSet<R>& options, int global) {
+  double factor = 1;
+  auto ask = [&]<class P>(P*) {
+    if constexpr (requires { P::rate_factor(options.template get<P>(), global); })
+      factor *= P::rate_factor(options.template get<P>(), global);
+  };
+  (ask(static_cast<All*>(nullptr)), ...);
+  return factor;
+}
+
+/// A policy may say in a line what it has chosen: note<R>(), or note(options, global batch).
+template <class R, class... All>
+void add_notes(Claimants<All...>, OptionSet<R>& options, RecipeView& view) {
+  auto ask = [&]<class P>(P*) {
+    if constexpr (requires { P::template note<R>(); })
+      view.notes.push_back([] { return P::template note<R>(); });
+    if constexpr (requires(const typename P::Options& o) { P::note(o, 1, 1.0); })
+      view.notes.push_back([&options, global = view.global] {
+        return P::note(options.template get<P>(), global(),
+                       R::optimizer::learning_rate(options.template get<typename R::optimizer>()));
+      });
+  };
+  (ask(static_cast<All*>(nullptr)), ...);
+}
+
 template <class... All>
 std::vector<std::string> policy_names(Claimants<All...>) {
   return {std::string(All::slot::name) + ": " + short_type_name<All>()...};
@@ -70,15 +98,18 @@ RecipeView view_of() {
   view.groups = detail::groups_of(typename R::all{});
   using Optimizer = typename R::optimizer;
   view.state = run_state_of<R>(options);
-  view.learning_rate = [o = options.get(), factor = view.state.rate_factor](std::int64_t step) {
-    return Optimizer::learning_rate(o->template get<Optimizer>()) * factor(step);
-  };
   view.ranks = [o = options.get()] {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };
   view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
+  view.learning_rate = [o = options.get(), factor = view.state.rate_factor,
+                        global = view.global](std::int64_t step) {
+    const double rate = Optimizer::learning_rate(o->template get<Optimizer>()) * factor(step);
+    return rate * detail::rate_scaling<R>(typename R::all{}, *o, global());
+  };
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
+  detail::add_notes<R>(typename R::all{}, *options, view);
   view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
   return view;
 }

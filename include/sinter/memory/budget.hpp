@@ -1,0 +1,122 @@
+#pragma once
+#include <cstdio>
+#include <string>
+
+#include "../plan.hpp"
+#include "checkpoint.hpp"
+#include "keep_all.hpp"
+
+namespace sinter {
+
+/// bytes: the most that the arena of a rank may have.
+struct BudgetOptions {
+  std::int64_t bytes = std::int64_t(1) << 30;
+};
+
+/// A recipe with what a budget has chosen.
+template <class R, class Mode, int Micro>
+struct Fitted : R {
+  using memory = Mode;
+  struct batch : R::batch {
+    static constexpr int micro = Micro;
+  };
+};
+
+/// Numbers in bytes.
+template <class Recipe, std::int64_t Budget, std::int64_t Least, std::int64_t Shortfall>
+auto the_budget_is_too_small() {
+  static_assert(Least <= Budget,
+                "Budget: nothing fits. What: the least that this recipe needs, with every unit "
+                "recomputed and micro-batches of one sequence, is Least bytes, more than Budget by "
+                "Shortfall; all three are in this error. Why: the plan is exact, so it would not "
+                "run. Fix: more bytes, a shorter context, a smaller model, or an optimizer with "
+                "less state.");
+}
+
+namespace detail {
+
+/// The largest divisor of global that is at most `most`.
+constexpr int micro_up_to(int most, int global) {
+  while (most > 1 && global % most != 0) --most;
+  return most;
+}
+
+/// The first that fits of the memory modes in this order, with the largest micro-batch that does;
+/// where none does, the last mode with the smallest.
+template <class R, std::int64_t Bytes, int Micro, class Mode, class... Modes>
+constexpr auto fit() {
+  using Candidate = Fitted<R, Mode, Micro>;
+  if constexpr (Plan<Candidate>::bytes <= Bytes) {
+    return std::type_identity<Candidate>{};
+  } else if constexpr (Micro > 1) {
+    return fit<R, Bytes, micro_up_to(Micro - 1, R::batch::options.global), Mode, Modes...>();
+  } else if constexpr (sizeof...(Modes) > 0) {
+    return fit<R, Bytes, micro_up_to(R::batch::micro, R::batch::options.global), Modes...>();
+  } else {
+    return std::type_identity<Candidate>{};
+  }
+}
+
+}  // namespace detail
+
+/// Chooses, when the recipe compiles, how its step fits into so many bytes: the least recomputation
+/// that does (none, selective, full), and with it the largest micro-batch, up to Batch's `micro`
+/// and a divisor of `global`. `describe` says what and why; where nothing fits, the recipe does not
+/// compile.
+template <BudgetOptions O>
+struct Budget {
+  using slot = slot::memory;
+  using Options = BudgetOptions;
+  static constexpr Options options = O;
+  static constexpr bool recomputed_inside(const Layer&) { return false; }
+
+  template <class R>
+  using Chosen =
+      typename decltype(detail::fit<R, O.bytes,
+                                    detail::micro_up_to(R::batch::micro, R::batch::options.global),
+                                    KeepAll, Checkpoint<{.policy = selective}>,
+                                    Checkpoint<{.policy = full}>>())::type;
+
+  template <class R>
+  static constexpr bool fits() {
+    constexpr std::int64_t least = Plan<R>::bytes;
+    if constexpr (least > O.bytes)
+      (void)&the_budget_is_too_small<R, O.bytes, least, least - O.bytes>;
+    return least <= O.bytes;
+  }
+
+  template <class R>
+  static std::string note() {
+    using C = Chosen<R>;
+    constexpr int most = detail::micro_up_to(R::batch::micro, R::batch::options.global);
+    auto mebibytes = [](std::int64_t bytes) { return double(bytes) / (1 << 20); };
+    char text[320];
+    int end = std::snprintf(
+        text, sizeof text, "the budget of %.1f MiB: %s, micro-batches of %d: %.1f MiB",
+        mebibytes(O.bytes), mode<typename C::memory>(), C::batch::micro, mebibytes(Plan<C>::bytes));
+    if (C::batch::micro == most && std::is_same_v<typename C::memory, KeepAll>) return text;
+    std::snprintf(text + end, sizeof text - std::size_t(end),
+                  "; keeping everything with micro-batches of %d would need %.1f MiB", most,
+                  mebibytes(Plan<Fitted<R, KeepAll, most>>::bytes));
+    return text;
+  }
+
+ private:
+  template <class Mode>
+  static const char* mode() {
+    if constexpr (std::is_same_v<Mode, KeepAll>) {
+      return "keep everything";
+    } else {
+      return Mode::options.policy == full ? "recompute whole units" : "recompute what is cheap";
+    }
+  }
+};
+
+/// The plan of a recipe with a budget is that of what it chooses.
+template <class R>
+  requires requires { typename R::memory::template Chosen<R>; }
+struct Plan<R> : Plan<typename R::memory::template Chosen<R>> {};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::BudgetOptions, bytes);
