@@ -24,6 +24,9 @@ namespace sinter {
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 inline constexpr int types = 6;
 
+struct BFloat16;  // kernels/bfloat16.hpp
+struct Float16;   // kernels/float16.hpp
+
 /// What an element is, for whoever must know without the C++ type. A precision policy with a type
 /// of its own specialises element_of.
 enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
@@ -37,6 +40,10 @@ template <>
 inline constexpr Element element_of<float> = Element::f32;
 template <>
 inline constexpr Element element_of<double> = Element::f64;
+template <>
+inline constexpr Element element_of<Float16> = Element::f16;
+template <>
+inline constexpr Element element_of<BFloat16> = Element::bf16;
 template <>
 inline constexpr Element element_of<std::int32_t> = Element::i32;
 template <>

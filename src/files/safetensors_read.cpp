@@ -7,6 +7,8 @@
 #include <type_traits>
 
 #include "sinter/files/safetensors.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
 
 namespace sinter {
 namespace {
@@ -14,40 +16,23 @@ namespace {
 constexpr std::uint64_t largest_header = 100'000'000;
 constexpr std::size_t chunk = std::size_t(1) << 20;
 
-float from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-/// IEEE 754 binary16.
-float from_f16(std::uint16_t bits) {
-  std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1f,
-                fraction = bits & 0x3ffu;
-  if (exponent == 0) {  // zero and subnormal: fraction × 2^-24
-    float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
-  }
-  std::uint32_t wide = exponent == 31 ? 255 : exponent + 112;
-  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
-
-/// Elements of type From, each turned by `convert` and stored as To.
+/// Elements of type From, stored as To.
 template <class From, class To>
-void convert_all(const char* from, char* into, std::size_t count, auto convert) {
+void convert_all(const char* from, char* into, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) {
     From source;
     std::memcpy(&source, from + k * sizeof(From), sizeof(From));
-    To result = static_cast<To>(convert(source));
+    To result = static_cast<To>(source);
     std::memcpy(into + k * sizeof(To), &result, sizeof(To));
   }
 }
 
 template <class To>
 void convert_to(Dtype from, const char* source, char* into, std::size_t count) {
-  auto same = [](auto value) { return value; };
-  if (from == Dtype::f32) convert_all<float, To>(source, into, count, same);
-  if (from == Dtype::f64) convert_all<double, To>(source, into, count, same);
-  if (from == Dtype::f16) convert_all<std::uint16_t, To>(source, into, count, from_f16);
-  if (from == Dtype::bf16) convert_all<std::uint16_t, To>(source, into, count, from_bf16);
+  if (from == Dtype::f32) convert_all<float, To>(source, into, count);
+  if (from == Dtype::f64) convert_all<double, To>(source, into, count);
+  if (from == Dtype::f16) convert_all<Float16, To>(source, into, count);
+  if (from == Dtype::bf16) convert_all<BFloat16, To>(source, into, count);
 }
 
 /// N of the file's first 8 bytes, checked against its size.

@@ -10,6 +10,8 @@ class SingleRank final : public Communicator {
   int ranks() const override { return 1; }
   void start_sum(float*, std::int64_t) override {}
   void start_sum(double*, std::int64_t) override {}
+  void start_sum(BFloat16*, std::int64_t) override {}
+  void start_sum(Float16*, std::int64_t) override {}
   void wait(const void*) override {}
   double sum(double value) override { return value; }
   void abort() noexcept override {}

@@ -54,10 +54,11 @@ struct Group {
   Barrier transfers, scalars;
 };
 
+class ThreadRank;
 struct Transfer {
   void* data;
   std::int64_t count;
-  bool is_double;
+  bool (ThreadRank::*run)(const Transfer&);
 };
 
 class ThreadRank final : public Communicator {
@@ -86,8 +87,10 @@ class ThreadRank final : public Communicator {
 
   int rank() const override { return me; }
   int ranks() const override { return group->ranks; }
-  void start_sum(float* data, std::int64_t count) override { start({data, count, false}); }
-  void start_sum(double* data, std::int64_t count) override { start({data, count, true}); }
+  void start_sum(float* data, std::int64_t count) override { start(data, count); }
+  void start_sum(double* data, std::int64_t count) override { start(data, count); }
+  void start_sum(BFloat16* data, std::int64_t count) override { start(data, count); }
+  void start_sum(Float16* data, std::int64_t count) override { start(data, count); }
 
   void wait(const void* data) override {
     std::unique_lock lock(mutex);
@@ -114,9 +117,10 @@ class ThreadRank final : public Communicator {
     throw Error("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
                 " waits for ranks that have stopped. Their own error says why.");
   }
-  void start(Transfer transfer) {
+  template <class T>
+  void start(T* data, std::int64_t count) {
     std::scoped_lock lock(mutex);
-    pending.push_back(transfer);
+    pending.push_back({data, count, &ThreadRank::run<T>});
     changed.notify_all();
   }
 
@@ -129,7 +133,7 @@ class ThreadRank final : public Communicator {
         if (stop) return;
         transfer = pending.front();
       }
-      bool fine = transfer.is_double ? run<double>(transfer) : run<float>(transfer);
+      bool fine = (this->*transfer.run)(transfer);
       std::scoped_lock lock(mutex);
       pending.erase(pending.begin());
       failed |= !fine;
@@ -147,9 +151,9 @@ class ThreadRank final : public Communicator {
     const std::int64_t from = transfer.count * me / group->ranks;
     const std::int64_t to = transfer.count * (me + 1) / group->ranks;
     for (std::int64_t k = from; k < to; ++k) {
-      T sum = 0;
+      kernel::Wide<T> sum = 0;
       for (void* buffer : group->buffers) sum += static_cast<T*>(buffer)[k];
-      for (void* buffer : group->buffers) static_cast<T*>(buffer)[k] = sum;
+      for (void* buffer : group->buffers) static_cast<T*>(buffer)[k] = T(sum);
     }
     return group->transfers.arrive();
   }

@@ -6,14 +6,30 @@ namespace sinter {
 
 struct SgdOptions {
   double lr = 1e-2, momentum = 0, weight_decay = 0;
+  bool nesterov = false;  // step along the gradient at where the momentum leads
 };
 
-/// Stochastic gradient descent with momentum, the arithmetic of torch.optim.SGD. No decay on biases
-/// and norms. State: one number for each parameter, none without momentum.
+struct NesterovHasMomentum {
+  template <class R>
+  static constexpr bool holds =
+      !R::optimizer::options.nesterov || R::optimizer::options.momentum > 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        holds<R>,
+        "Sgd: nesterov needs momentum. Why: it is a correction of the momentum's step, and "
+        "without momentum there is nothing to correct. Fix: make momentum positive (0.9 is "
+        "usual), or leave nesterov out.");
+  }
+};
+
+/// Stochastic gradient descent, with momentum if any, the arithmetic of torch.optim.SGD. No decay
+/// on biases and norms. State: one number for each parameter, none without momentum.
 template <SgdOptions O = {}>
 struct Sgd {
   using slot = slot::optimizer;
   using Options = SgdOptions;
+  using rules = RuleList<NesterovHasMomentum>;
   static constexpr Options options = O;
   static constexpr std::array<std::string_view, 2> adjustable{"lr", "weight_decay"};
   static constexpr auto regions = [] {
@@ -34,10 +50,11 @@ struct Sgd {
     step.gradient_scale = s.gradient_scale;
     step.gradient_limit = s.gradient_limit;
     step.first = s.step == 1;
+    step.nesterov = o.nesterov;
     kernel::sgd(s.stream, s.master, s.gradient, s.state[0], s.copy, s.size, step);
   }
 };
 
 }  // namespace sinter
 
-BOOST_HANA_ADAPT_STRUCT(sinter::SgdOptions, lr, momentum, weight_decay);
+BOOST_HANA_ADAPT_STRUCT(sinter::SgdOptions, lr, momentum, weight_decay, nesterov);

@@ -4,6 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "../kernels/bfloat16.hpp"
+#include "../kernels/float16.hpp"
+
 namespace sinter {
 
 /// One rank's end of a group of ranks. All ranks must start the same transfers, of the same sizes,
@@ -17,6 +20,9 @@ class Communicator {
   /// wait(data) has returned.
   virtual void start_sum(float* data, std::int64_t count) = 0;
   virtual void start_sum(double* data, std::int64_t count) = 0;
+  /// Summed in fp32 and rounded once.
+  virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
+  virtual void start_sum(Float16* data, std::int64_t count) = 0;
   /// Waits for the transfer that was started on this address.
   /// throws  Error where another rank has failed: there is no result
   virtual void wait(const void* data) = 0;

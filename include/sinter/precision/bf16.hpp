@@ -5,9 +5,6 @@
 
 namespace sinter {
 
-template <>
-inline constexpr Element element_of<BFloat16> = Element::bf16;
-
 /// Mixed precision with bfloat16 (Micikevicius et al. 2018, Kalamkar et al. 2019): weights and
 /// activations have it, and so have activations' gradients; master weights, gradients of
 /// parameters, statistics, losses and the optimizer are fp32. No loss scaling: the range is fp32's.

@@ -67,8 +67,15 @@ void pack_panel(const Matrix<const T>& b, int row, int depth, int column, int co
 template <int Rows, class T>
 HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
   if (a.row == 1) {
-    for (int p = 0; p < depth; ++p)
-      for (int i = 0; i < Rows; ++i) to[p * Rows + i] = a.data[p * a.step + i];
+    // A row is no whole number of vectors, so that narrow elements are widened four at a time.
+    const hn::CappedTag<Wide<T>, 4> few;
+    const int lanes = is_narrow<T> ? int(hn::Lanes(few)) : Rows + 1;
+    for (int p = 0; p < depth; ++p) {
+      int i = 0;
+      for (; i + lanes <= Rows; i += lanes)
+        store(load(few, a.data + p * a.step + i), few, to + p * Rows + i);
+      for (; i < Rows; ++i) to[p * Rows + i] = a.data[p * a.step + i];
+    }
     return {to, 1, Rows};
   }
   for (int i = 0; i < Rows; ++i) put_all(a.data + i * a.row, to + i * depth_block, depth, false);

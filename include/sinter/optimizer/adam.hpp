@@ -1,0 +1,43 @@
+#pragma once
+#include <cmath>
+
+#include "../concepts.hpp"
+#include "../kernels/optimizer.hpp"
+
+namespace sinter {
+
+struct AdamOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+};
+
+/// Adam (Kingma and Ba 2015), the arithmetic of torch.optim.Adam: decay, if any, is a part of the
+/// gradient. No decay on biases and norms. State: two numbers for each parameter.
+template <AdamOptions O = {}>
+struct Adam {
+  using slot = slot::optimizer;
+  using Options = AdamOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
+                                                              "weight_decay"};
+  static constexpr std::array regions{Region{"exp_avg"}, Region{"exp_avg_sq"}};
+  static constexpr bool casts = true;
+
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  static void update(const Options& o, const auto& s) {
+    kernel::AdamWStep step;
+    step.lr = s.learning_rate;
+    step.beta1 = o.beta1;
+    step.beta2 = o.beta2;
+    step.eps = o.eps;
+    step.weight_decay = s.decayed ? o.weight_decay : 0;
+    step.gradient_scale = s.gradient_scale;
+    step.correction1 = 1 - std::pow(o.beta1, double(s.step));
+    step.correction2 = 1 - std::pow(o.beta2, double(s.step));
+    step.coupled = true;
+    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size, step);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::AdamOptions, lr, beta1, beta2, eps, weight_decay);
