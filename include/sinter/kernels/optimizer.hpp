@@ -1,5 +1,10 @@
 // Optimizer updates of flat arrays, one pass, in place. Constants are computed in double and
 // rounded to T once; the order of the arithmetic is PyTorch's, so trajectories can be compared.
+//
+// Errors of one step, with ε the epsilon of Wide<T> and g the gradient times its scale:
+//   adamw  m: 2 ε (|m| + |g|), v: 4 ε v, p: 2 ε |p| and what 4 ε (|m| + |g|) in place of m makes of
+//          its change
+//   sgd    b: 2 ε (weight_decay |p| + momentum |b| + |g|) = 2 ε B, p: 2 ε (|p| + lr B)
 #pragma once
 #include <cstdint>
 
