@@ -45,8 +45,12 @@
 #include "parameters/groups.hpp"
 #include "schedule/constant.hpp"
 #include "schedule/cosine_decay.hpp"
+#include "schedule/cosine_restarts.hpp"
+#include "schedule/inverse_sqrt.hpp"
 #include "schedule/linear_decay.hpp"
 #include "schedule/plateau.hpp"
+#include "schedule/polynomial_decay.hpp"
+#include "schedule/warmup_stable_decay.hpp"
 
 // The trainer, the loop around it, and the binary
 #include "cli/run.hpp"

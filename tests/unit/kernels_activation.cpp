@@ -14,23 +14,21 @@ constexpr Activation all[] = {Activation::gelu_tanh, Activation::gelu_erf, Activ
 constexpr long double pi = 3.14159265358979323846264338327950288L;
 
 /// Value and slope, in extended precision.
-std::pair<double, double> reference(Activation f, long double x) {
+std::pair<long double, long double> reference(Activation f, long double x) {
   switch (f) {
     case Activation::gelu_tanh: {
       long double c = std::sqrt(2 / pi), u = c * (x + 0.044715L * x * x * x), t = std::tanh(u);
-      return {double(x / 2 * (1 + t)),
-              double((1 + t) / 2 + x / 2 * (1 - t * t) * c * (1 + 3 * 0.044715L * x * x))};
+      return {x / 2 * (1 + t), (1 + t) / 2 + x / 2 * (1 - t * t) * c * (1 + 3 * 0.044715L * x * x)};
     }
     case Activation::gelu_erf: {
       long double distribution = std::erfc(-x / std::sqrt(2.0L)) / 2;
-      return {double(x * distribution),
-              double(distribution + x * std::exp(-x * x / 2) / std::sqrt(2 * pi))};
+      return {x * distribution, distribution + x * std::exp(-x * x / 2) / std::sqrt(2 * pi)};
     }
     case Activation::relu:
-      return {double(x > 0 ? x : 0), x > 0 ? 1.0 : 0.0};
+      return {x > 0 ? x : 0, x > 0 ? 1 : 0};
     case Activation::silu: {
       long double s = 1 / (1 + std::exp(-x)), rest = 1 / (1 + std::exp(x));
-      return {double(x * s), double(s + x * s * rest)};
+      return {x * s, s + x * s * rest};
     }
   }
   return {};
@@ -53,7 +51,7 @@ TEST_CASE_TEMPLATE("activations and their slopes are accurate", T, float, double
     std::vector<T> y(x.size());
     for (Activation f : all) {
       CAPTURE(int(f));
-      double value_error = 0, slope_error = 0;
+      long double value_error = 0, slope_error = 0;
       auto values = same_on_all_threads([&](Stream& s) {
         return kernel::activation_forward(s, f, x.data(), y.data(), std::int64_t(x.size())), y;
       });
@@ -64,9 +62,9 @@ TEST_CASE_TEMPLATE("activations and their slopes are accurate", T, float, double
       });
       for (std::size_t i = 0; i < x.size(); ++i) {
         auto [value, slope] = reference(f, x[i]);
-        value_error = std::max(value_error, std::abs(double(values[i]) - value) /
-                                                std::max(1.0, std::abs(double(x[i]))));
-        slope_error = std::max(slope_error, std::abs(double(slopes[i]) - slope));
+        value_error = std::max(
+            value_error, std::abs(values[i] - value) / std::max(1.0L, std::abs((long double)x[i])));
+        slope_error = std::max(slope_error, std::abs(slopes[i] - slope));
       }
       CHECK(value_error <= 4 * epsilon<T>());
       CHECK(slope_error <= 16 * epsilon<T>());
@@ -88,8 +86,8 @@ TEST_CASE_TEMPLATE("activations of odd sizes, in place, adding and with bias", T
           std::vector<double> y(n), dx(n), sum(n), biased(n);
           for (int i = 0; i < n; ++i) {
             auto [value, slope] = reference(f, x[i]);
-            y[i] = value, dx[i] = slope * dy[i], sum[i] = before[i] + dx[i];
-            biased[i] = reference(f, x[i] + bias[i % columns]).first;
+            y[i] = double(value), dx[i] = double(slope * dy[i]), sum[i] = before[i] + dx[i];
+            biased[i] = double(reference(f, x[i] + bias[i % columns]).first);
           }
           CHECK(error_of(same_on_all_threads([&](Stream& s) {
                            auto z = x;

@@ -14,53 +14,86 @@ namespace {
 
 /// factor(row, head, position of the key): 1 / (1 - p) where kept, 0 where dropped, 1 without
 /// dropout.
-using Factor = std::function<double(int, int, int)>;
+using Factor = std::function<long double(int, int, int)>;
 
-/// The definition, in double.
+/// The definition, and what the header's bounds are multiples of.
+template <class T, class W = Wider<T>>
 struct Reference {
-  std::vector<double> y, log_sum, dqkv;
+  std::vector<W> y, y_bound, log_sum, log_bound, dqkv, bound;
 
-  template <class T>
   Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& starts, int heads,
             int width, bool causal, const Factor& factor)
-      : y(dy.size()), log_sum(dy.size() / width * heads), dqkv(qkv.size()) {
+      : y(dy.size()),
+        y_bound(dy.size()),
+        log_sum(dy.size() / width * heads),
+        log_bound(log_sum.size()),
+        dqkv(qkv.size()),
+        bound(qkv.size()) {
     for (std::size_t s = 0; s + 1 < starts.size(); ++s)
-      for (int r = starts[s]; r < starts[s + 1]; ++r)
-        for (int h = 0; h < heads; ++h)
-          row(qkv, dy, r, h, starts[s], causal ? r + 1 : starts[s + 1], heads, width, factor);
+      for (int h = 0; h < heads; ++h) {
+        const W score = score_error(qkv, starts[s], starts[s + 1], h, heads, width);
+        for (int r = starts[s]; r < starts[s + 1]; ++r)
+          row(qkv, dy, r, h, starts[s], causal ? r + 1 : starts[s + 1],
+              score + std::sqrt(W(starts[s + 1] - starts[s])) / 4, heads, width, factor);
+      }
   }
 
-  template <class T>
-  void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int first, int last,
-           int heads, int width, const Factor& factor) {
+ private:
+  /// In ε: of the scores of a head in a sequence.
+  static W score_error(const std::vector<T>& qkv, int first, int last, int h, int heads,
+                       int width) {
     const int depth = width / heads;
-    const double scale = 1 / std::sqrt(double(depth));
+    W most = 0;
+    for (int r = first; r < last; ++r)
+      for (int k = first; k < last; ++k) {
+        W size = 0;
+        for (int d = h * depth; d < (h + 1) * depth; ++d)
+          size += std::abs(W(qkv[std::size_t(r) * 3 * width + d]) *
+                           qkv[(std::size_t(k) * 3 + 1) * width + d]);
+        most = std::max(most, size);
+      }
+    return 4 + (1 + std::sqrt(W(depth)) / 4) * most / std::sqrt(W(depth));
+  }
+
+  void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int first, int last,
+           W relative, int heads, int width, const Factor& factor) {
+    const int depth = width / heads;
+    const W scale = 1 / std::sqrt(W(depth));
     auto at = [&](int row_of, int part, int d) {
       return std::size_t(row_of) * 3 * width + part * width + h * depth + d;
     };
-    std::vector<double> p(last - first), dp(last - first);
-    double most = -INFINITY, sum = 0, mean = 0;
+    std::vector<W> p(last - first), dp(last - first), dp_size(last - first);
+    W most = -INFINITY, sum = 0, mean = 0, mean_size = 0;
     for (int k = first; k < last; ++k) {
       for (int d = 0; d < depth; ++d) p[k - first] += scale * qkv[at(r, 0, d)] * qkv[at(k, 1, d)];
       most = std::max(most, p[k - first]);
     }
-    for (double& score : p) sum += score = std::exp(score - most);
+    for (W& score : p) sum += score = std::exp(score - most);
     log_sum[r * heads + h] = most + std::log(sum);
+    log_bound[r * heads + h] = relative + std::abs(most + std::log(sum));
     for (int k = first; k < last; ++k) {
-      const double kept = factor(r, h, k - first);
+      const W kept = factor(r, h, k - first);
       p[k - first] /= sum;
       for (int d = 0; d < depth; ++d) {
-        y[r * width + h * depth + d] += kept * p[k - first] * qkv[at(k, 2, d)];
-        dp[k - first] += kept * dy[r * width + h * depth + d] * qkv[at(k, 2, d)];
-        dqkv[at(k, 2, d)] += kept * p[k - first] * dy[r * width + h * depth + d];
+        const W value = kept * p[k - first] * qkv[at(k, 2, d)],
+                slope = dy[r * width + h * depth + d];
+        y[r * width + h * depth + d] += value;
+        y_bound[r * width + h * depth + d] += relative * std::abs(value);
+        dp[k - first] += kept * slope * qkv[at(k, 2, d)];
+        dp_size[k - first] += std::abs(kept * slope * qkv[at(k, 2, d)]);
+        dqkv[at(k, 2, d)] += kept * p[k - first] * slope;
+        bound[at(k, 2, d)] += 3 * relative * std::abs(kept * p[k - first] * slope);
       }
-      mean += p[k - first] * dp[k - first];
+      mean += p[k - first] * dp[k - first], mean_size += p[k - first] * dp_size[k - first];
     }
     for (int k = first; k < last; ++k) {
-      const double slope = scale * p[k - first] * (dp[k - first] - mean);
+      const W slope = scale * p[k - first] * (dp[k - first] - mean);
+      const W size = 3 * relative * scale * p[k - first] * (dp_size[k - first] + mean_size);
       for (int d = 0; d < depth; ++d) {
         dqkv[at(r, 0, d)] += slope * qkv[at(k, 1, d)];
         dqkv[at(k, 1, d)] += slope * qkv[at(r, 0, d)];
+        bound[at(r, 0, d)] += size * std::abs(qkv[at(k, 1, d)]);
+        bound[at(k, 1, d)] += size * std::abs(qkv[at(r, 0, d)]);
       }
     }
   }
@@ -95,13 +128,13 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
   const auto qkv = normal_values<T>(rows * 3 * width, 1, 1.5);
   const auto dy = normal_values<T>(rows * width, 2);
   const auto before = normal_values<T>(qkv.size(), 3);
-  Factor factor = [](int, int, int) { return 1.0; };
+  Factor factor = [](int, int, int) { return 1; };
   if (dropout.probability > 0) {
     factor = [=, kept = mask<T>(starts, heads, depth, dropout)](int r, int h, int k) {
-      return kept[r * width + h * depth + k] / (1 - double(dropout.probability));
+      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
     };
   }
-  const Reference want(qkv, dy, starts, heads, width, causal, factor);
+  const Reference<T> want(qkv, dy, starts, heads, width, causal, factor);
   std::vector<T> log_sum(rows * heads);
   const auto y = same_on_all_threads([&](Stream& s) {
     std::vector<T> out(rows * width, T(NAN));
@@ -109,8 +142,8 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
                               heads, width, causal, dropout);
     return out;
   });
-  CHECK(error_of(y, want.y) <= 64 + depth / 4);
-  CHECK(error_of(log_sum, want.log_sum) <= 32);
+  CHECK(share_of_bound(y, want.y, want.y_bound, 1) <= 1);
+  CHECK(share_of_bound(log_sum, want.log_sum, want.log_bound, 1) <= 1);
   for (bool add : {false, true}) {
     CAPTURE(add);
     const auto dqkv = same_on_all_threads([&](Stream& s) {
@@ -121,10 +154,8 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
                                  static_cast<T*>(nullptr), dropout);
       return out;
     });
-    auto sum = want.dqkv;
-    if (add)
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += double(before[i]);
-    CHECK(error_of(dqkv, sum, std::sqrt(double(rows + 1))) <= 128);
+    CHECK(share_of_bound(dqkv, want.dqkv, want.bound, 1, add ? Added<T>{&before} : Added<T>{}) <=
+          1);
   }
 }
 

@@ -31,12 +31,20 @@ TEST_CASE_TEMPLATE("token embedding", T, float, double) {
             return out;
           });
           auto want = add ? table : std::vector<T>(table.size());
+          std::vector<Wider<T>> sums(want.begin(), want.end()), sizes(sums);
+          int most = 1;
+          for (int v = 0; v < vocabulary; ++v)
+            most = std::max(most, int(std::count(ids.begin(), ids.end(), v)) + add);
+          for (Wider<T>& size : sizes) size = std::abs(size);
           for (int r = 0; r < rows; ++r)
             for (int c = 0; c < width; ++c) {
               REQUIRE(y[r * width + c] == table[ids[r] * width + c]);
-              want[ids[r] * width + c] += dy[r * width + c];  // in the order of the rows
+              const int at = ids[r] * width + c;
+              want[at] += dy[r * width + c];  // in the order of the rows
+              sums[at] += dy[r * width + c], sizes[at] += std::abs(dy[r * width + c]);
             }
           CHECK(same_bits(dtable, want));
+          CHECK(share_of_bound(dtable, sums, sizes, std::sqrt(most)) <= 1);
         }
   });
 }
@@ -67,14 +75,18 @@ TEST_CASE_TEMPLATE("position embedding restarts at each sequence", T, float, dou
             return out;
           });
           auto want = add ? table : std::vector<T>(table.size());
+          std::vector<Wider<T>> sums(want.begin(), want.end()), sizes(sums);
+          for (Wider<T>& size : sizes) size = std::abs(size);
           for (int s = 0; s < sequences; ++s)
             for (int r = starts[s]; r < starts[s + 1]; ++r)
               for (int c = 0; c < width; ++c) {
                 const int p = (r - starts[s]) * width + c;
                 REQUIRE(y[r * width + c] == x[r * width + c] + table[p]);
                 want[p] += x[r * width + c];
+                sums[p] += x[r * width + c], sizes[p] += std::abs(x[r * width + c]);
               }
           CHECK(same_bits(dtable, want));
+          CHECK(share_of_bound(dtable, sums, sizes, std::sqrt(sequences + add)) <= 1);
         }
   });
 }

@@ -14,33 +14,82 @@ std::vector<std::int32_t> some_targets(int rows, int vocabulary) {
   return targets;
 }
 
-/// Losses and gradients of given logits.
+/// Losses and gradients of given logits, and what the header's bounds are multiples of; `wrong`: by
+/// how much the logits themselves may be wrong, in ε.
+template <class T, class W = Wider<T>>
 struct CrossEntropy {
-  std::vector<double> losses, dlogits;
+  std::vector<W> losses, loss_bounds, dlogits, bounds;
 
   template <class V>
   CrossEntropy(const std::vector<V>& logits, const std::vector<std::int32_t>& targets,
-               double weight, int vocabulary)
-      : losses(targets.size()), dlogits(logits.size()) {
+               double weight, int vocabulary, W wrong = 0)
+      : losses(targets.size()),
+        loss_bounds(targets.size()),
+        dlogits(logits.size()),
+        bounds(logits.size()) {
+    const W relative = 8 + std::sqrt(W(vocabulary)) / 2 + 2 * wrong;
     for (std::size_t r = 0; r < targets.size(); ++r) {
       if (targets[r] < 0) continue;
       const V* row = logits.data() + r * vocabulary;
-      const double most = double(*std::max_element(row, row + vocabulary));
-      double sum = 0;
-      for (int c = 0; c < vocabulary; ++c) sum += std::exp(double(row[c]) - most);
-      losses[r] = std::log(sum) + most - double(row[targets[r]]);
-      for (int c = 0; c < vocabulary; ++c)
-        dlogits[r * vocabulary + c] =
-            weight * (std::exp(double(row[c]) - most) / sum - (c == targets[r]));
+      const W most = *std::max_element(row, row + vocabulary);
+      W sum = 0;
+      for (int c = 0; c < vocabulary; ++c) sum += std::exp(row[c] - most);
+      losses[r] = std::log(sum) + most - row[targets[r]];
+      loss_bounds[r] = relative + losses[r];
+      for (int c = 0; c < vocabulary; ++c) {
+        const W p = std::exp(row[c] - most) / sum;
+        const bool right = c == targets[r];
+        dlogits[r * vocabulary + c] = weight * (p - right);
+        bounds[r * vocabulary + c] = weight * (p * (relative + std::abs(row[c] - most)) + right);
+      }
     }
   }
 };
 
-template <class V>
-std::vector<double> plus(std::vector<double> a, const std::vector<V>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] += double(b[i]);
-  return a;
-}
+/// The same of the logits x tableᵀ, and the gradients of both.
+template <class T, class W = Wider<T>>
+struct HeadReference {
+  std::vector<W> dx, dx_bounds, dtable, dtable_bounds;
+  CrossEntropy<T> rows;
+
+  HeadReference(const std::vector<T>& x, const std::vector<T>& table,
+                const std::vector<std::int32_t>& targets, double weight, int width, int vocabulary)
+      : dx(x.size()),
+        dx_bounds(x.size()),
+        dtable(table.size()),
+        dtable_bounds(table.size()),
+        rows(of_products(x, table, targets, weight, width, vocabulary)) {
+    const int n = int(targets.size());
+    const W sums = 1 + std::sqrt(W(vocabulary)), row_sums = 1 + std::sqrt(W(n));
+    for (int r = 0; r < n; ++r)
+      for (int v = 0; v < vocabulary; ++v)
+        for (int c = 0; c < width; ++c) {
+          const W slope = rows.dlogits[r * vocabulary + v], bound = rows.bounds[r * vocabulary + v];
+          const W factor = table[v * width + c], other = x[r * width + c];
+          dx[r * width + c] += slope * factor, dtable[v * width + c] += slope * other;
+          dx_bounds[r * width + c] += (bound + sums * std::abs(slope)) * std::abs(factor);
+          dtable_bounds[v * width + c] += (bound + row_sums * std::abs(slope)) * std::abs(other);
+        }
+  }
+
+ private:
+  static CrossEntropy<T> of_products(const std::vector<T>& x, const std::vector<T>& table,
+                                     const std::vector<std::int32_t>& targets, double weight,
+                                     int width, int vocabulary) {
+    std::vector<W> logits(targets.size() * vocabulary);
+    W largest = 0;
+    for (std::size_t r = 0; r < targets.size(); ++r)
+      for (int v = 0; v < vocabulary; ++v) {
+        W size = 0;
+        for (int c = 0; c < width; ++c) {
+          const W product = W(x[r * width + c]) * table[v * width + c];
+          logits[r * vocabulary + v] += product, size += std::abs(product);
+        }
+        largest = std::max(largest, size);
+      }
+    return {logits, targets, weight, vocabulary, (1 + std::sqrt(W(width))) * largest};
+  }
+};
 
 }  // namespace
 
@@ -55,7 +104,7 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
           const int n = rows * vocabulary;
           const auto logits = normal_values<T>(n, 1, 5), before = normal_values<T>(n, 2);
           const auto targets = some_targets(rows, vocabulary);
-          const CrossEntropy want(logits, targets, 0.25, vocabulary);
+          const CrossEntropy<T> want(logits, targets, 0.25, vocabulary);
           std::vector<T> losses(rows, T(NAN));
           auto dlogits = same_on_all_threads([&](Stream& s) {
             auto out = before;
@@ -63,8 +112,9 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
                                   rows, vocabulary, add);
             return out;
           });
-          CHECK(error_of(losses, want.losses, 10) <= 16);
-          CHECK(error_of(dlogits, add ? plus(want.dlogits, before) : want.dlogits) <= 16);
+          CHECK(share_of_bound(losses, want.losses, want.loss_bounds, 1) <= 1);
+          CHECK(share_of_bound(dlogits, want.dlogits, want.bounds, 1,
+                               add ? Added<T>{&before} : Added<T>{}) <= 1);
           auto only = same_on_all_threads([&](Stream& s) {
             std::vector<T> out(rows, T(NAN));
             kernel::cross_entropy<T>(s, logits.data(), targets.data(), out.data(), nullptr, 0.25,
@@ -132,20 +182,11 @@ TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products"
           const auto dx_before = normal_values<T>(rows * width, 3);
           const auto dtable_before = normal_values<T>(vocabulary * width, 4);
           const auto targets = some_targets(rows, vocabulary);
-          std::vector<double> logits(rows * vocabulary), dx(rows * width),
-              dtable(vocabulary * width);
-          for (int r = 0; r < rows; ++r)
-            for (int v = 0; v < vocabulary; ++v)
-              for (int c = 0; c < width; ++c)
-                logits[r * vocabulary + v] += double(x[r * width + c]) * table[v * width + c];
-          const CrossEntropy want(logits, targets, weight, vocabulary);
-          for (int r = 0; r < rows; ++r)
-            for (int v = 0; v < vocabulary; ++v)
-              for (int c = 0; c < width; ++c) {
-                const double slope = want.dlogits[r * vocabulary + v];
-                dx[r * width + c] += slope * table[v * width + c];
-                dtable[v * width + c] += slope * x[r * width + c];
-              }
+          const HeadReference<T> want(x, table, targets, weight, width, vocabulary);
+          auto dtable_bounds = want.dtable_bounds;  // each chunk rounds the sum
+          const Wider<T> chunks = std::sqrt(Wider<T>((rows + chunk - 1) / chunk));
+          for (std::size_t i = 0; add && i < dtable_bounds.size(); ++i)
+            dtable_bounds[i] += chunks * std::abs(dtable_before[i]);
           std::vector<T> scratch(chunk * vocabulary);
           for (int threads : {1, 2, 3}) {
             Stream stream(threads);
@@ -154,9 +195,11 @@ TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products"
             kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(),
                                          losses.data(), got_dx.data(), add, got_dtable.data(), add,
                                          weight, scratch.data(), rows, width, vocabulary, chunk);
-            CHECK(error_of(losses, want.losses, 10) <= 32);
-            CHECK(error_of(got_dx, add ? plus(dx, dx_before) : dx) <= 64);
-            CHECK(error_of(got_dtable, add ? plus(dtable, dtable_before) : dtable) <= 64);
+            CHECK(share_of_bound(losses, want.rows.losses, want.rows.loss_bounds, 1) <= 1);
+            CHECK(share_of_bound(got_dx, want.dx, want.dx_bounds, 1,
+                                 add ? Added<T>{&dx_before} : Added<T>{}) <= 1);
+            CHECK(share_of_bound(got_dtable, want.dtable, dtable_bounds, 1,
+                                 add ? Added<T>{&dtable_before} : Added<T>{}) <= 1);
             kernel::linear_cross_entropy<T, T, T>(
                 stream, x.data(), table.data(), targets.data(), only.data(), nullptr, false,
                 nullptr, false, weight, scratch.data(), rows, width, vocabulary, chunk);
@@ -177,23 +220,23 @@ TEST_CASE_TEMPLATE("mean squared error", T, float, double) {
           const int n = rows * width;
           const auto x = normal_values<T>(n, 1), target = normal_values<T>(n, 2);
           const auto before = normal_values<T>(n, 3);
+          const double weight = 0.3;
           std::vector<T> losses(rows), only(rows);
           auto dx = same_on_all_threads([&](Stream& s) {
             auto out = before;
-            kernel::mean_squared_error(s, x.data(), target.data(), losses.data(), out.data(), 0.5,
-                                       rows, width, add);
-            kernel::mean_squared_error<T, T>(s, x.data(), target.data(), only.data(), nullptr, 0.5,
-                                             rows, width, add);
+            kernel::mean_squared_error(s, x.data(), target.data(), losses.data(), out.data(),
+                                       weight, rows, width, add);
+            kernel::mean_squared_error<T, T>(s, x.data(), target.data(), only.data(), nullptr,
+                                             weight, rows, width, add);
             return out;
           });
-          std::vector<double> want(n), sums(rows);
+          std::vector<Wider<T>> want(n), sums(rows);
           for (int i = 0; i < n; ++i) {
-            const double difference = double(x[i]) - double(target[i]);
-            want[i] = difference + (add ? double(before[i]) : 0);
-            sums[i / width] += difference * difference;
+            want[i] = 2 * weight * (Wider<T>(x[i]) - target[i]);
+            sums[i / width] += (Wider<T>(x[i]) - target[i]) * (Wider<T>(x[i]) - target[i]);
           }
-          CHECK(error_of(dx, want) <= 4);
-          CHECK(error_of(losses, sums, width) <= 16);
+          CHECK(share_of_bound(dx, want, want, 2, add ? Added<T>{&before} : Added<T>{}) <= 1);
+          CHECK(share_of_bound(losses, sums, sums, 2 + std::sqrt(width) / 2) <= 1);
           CHECK(same_bits(only, losses));
         }
   });

@@ -21,7 +21,7 @@ struct Operand {
     data = normal_values<T>(std::int64_t(rows) * (columns + room) + 1, seed);
     matrix = {data.data(), rows, columns, columns + room, transposed};
   }
-  double operator()(int row, int column) const {
+  Wider<T> operator()(int row, int column) const {
     if (matrix.transposed) std::swap(row, column);
     return data[row * matrix.stride + column];
   }
@@ -29,24 +29,30 @@ struct Operand {
 
 template <class T>
 void check_product(Gemm gemm, kernel::Stream& stream, int m, int n, int k, bool ta, bool tb,
-                   bool add) {
+                   bool add, bool positive = false) {
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
   CAPTURE(ta);
   CAPTURE(tb);
   CAPTURE(add);
+  CAPTURE(positive);
   Operand<T> a(m, k, ta, 3, 1), b(k, n, tb, 5, 2), c(m, n, false, 2, 3), before = c;
   before.matrix.data = before.data.data();
+  if (positive)
+    for (auto* operand : {&a, &b})
+      for (T& v : operand->data) v = std::abs(v);
   kernel::matmul_by<T, T>(gemm, stream, a.matrix, b.matrix, {c.data.data(), m, n, n + 2}, add);
-  double worst = 0;
+  std::vector<T> got, old;
+  std::vector<Wider<T>> want, size;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
-      double sum = add ? before(i, j) : 0, size = std::abs(sum);
-      for (int p = 0; p < k; ++p) sum += a(i, p) * b(p, j), size += std::abs(a(i, p) * b(p, j));
-      worst = std::max(worst, std::abs(c.data[i * (n + 2) + j] - sum) / (size + 1e-30));
+      Wider<T> sum = 0, sizes = 0;
+      for (int p = 0; p < k; ++p) sum += a(i, p) * b(p, j), sizes += std::abs(a(i, p) * b(p, j));
+      got.push_back(c.data[i * (n + 2) + j]), old.push_back(before.data[i * (n + 2) + j]);
+      want.push_back(sum), size.push_back(sizes);
     }
-  CHECK(worst <= (k + 1) * epsilon<T>());
+  CHECK(share_of_bound(got, want, size, 1 + std::sqrt(k), add ? Added<T>{&old} : Added<T>{}) <= 1);
   for (int i = 0; i < m; ++i)  // nothing between the rows has changed
     for (int j = n; j < n + 2; ++j) CHECK(c.data[i * (n + 2) + j] == before.data[i * (n + 2) + j]);
 }
@@ -66,6 +72,7 @@ TEST_CASE_TEMPLATE("matmul equals the plain sums", T, float, double) {
             check_product<T>(gemm, stream, 95, 33, 300, ta, tb, add);
             check_product<T>(gemm, stream, 40, 300, 20, ta, tb, add);
             check_product<T>(gemm, stream, 1, 500, 100, ta, tb, add);
+            check_product<T>(gemm, stream, 33, 33, 1000, ta, tb, add, true);  // the worst for sums
           }
     }
   };

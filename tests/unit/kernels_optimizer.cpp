@@ -83,6 +83,48 @@ TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) 
   });
 }
 
+TEST_CASE_TEMPLATE("one step of AdamW and of SGD is as accurate as the header says", T, float,
+                   double) {
+  using W = Wider<T>;
+  on_every_instruction_set([] {
+    const std::int64_t n = 5003;
+    const auto p = normal_values<T>(n, 1), g = normal_values<T>(n, 2, 0.01);
+    const auto m = normal_values<T>(n, 3, 0.01);
+    auto v = normal_values<T>(n, 4, 1e-4);
+    for (T& x : v) x = std::abs(x);
+    const double lr = 0.01, decay = 0.1, scale = 0.7, beta2 = 0.999, eps = 1e-8;
+    for (double beta : {0.9, 0.4}) {
+      CAPTURE(beta);
+      const AdamWStep step{lr, beta, beta2, eps, decay, scale, 0.3, 0.02};
+      Stream stream(2);
+      auto got = p, got_m = m, got_v = v;
+      kernel::adamw(stream, got.data(), g.data(), got_m.data(), got_v.data(), none<T>, n, step);
+      auto sgd = p, buffer = m;
+      kernel::sgd(stream, sgd.data(), g.data(), buffer.data(), none<T>, n,
+                  SgdStep{lr, beta, decay, scale, false});
+      std::vector<W> want(n), size(n), mean(n), mean_size(n), square(n);
+      std::vector<W> descent(n), descent_size(n), sum(n), sum_size(n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const W slope = W(scale) * g[i];
+        mean[i] = W(beta) * m[i] + (1 - W(beta)) * slope;
+        mean_size[i] = std::abs(m[i]) + std::abs(slope);
+        square[i] = W(beta2) * v[i] + (1 - W(beta2)) * slope * slope;
+        const W root = std::sqrt(square[i]) / std::sqrt(W(0.02)) + eps, rate = W(lr) / W(0.3);
+        want[i] = p[i] * (1 - W(lr) * decay) - rate * mean[i] / root;
+        size[i] = std::abs(p[i]) + 2 * rate * mean_size[i] / root;
+        sum[i] = W(beta) * m[i] + slope + W(decay) * p[i];
+        sum_size[i] = std::abs(beta * m[i]) + std::abs(slope) + std::abs(decay * p[i]);
+        descent[i] = p[i] - W(lr) * sum[i], descent_size[i] = std::abs(p[i]) + lr * sum_size[i];
+      }
+      CHECK(share_of_bound(got_m, mean, mean_size, 2) <= 1);
+      CHECK(share_of_bound(got_v, square, square, 4) <= 1);
+      CHECK(share_of_bound(got, want, size, 2) <= 1);
+      CHECK(share_of_bound(buffer, sum, sum_size, 2) <= 1);
+      CHECK(share_of_bound(sgd, descent, descent_size, 2) <= 1);
+    }
+  });
+}
+
 TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, float, double) {
   Stream stream(1);
   std::vector<T> p(20, 1), g(20, T(NAN)), m(20, 0), v(20, 0);

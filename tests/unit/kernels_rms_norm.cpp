@@ -9,21 +9,23 @@ using kernel::Stream;
 namespace {
 
 /// Values, and what the header's bounds are multiples of.
+template <class T>
 struct Reference {
-  std::vector<double> y, inverse, dx, dx_scale, dweight, dweight_scale;
+  std::vector<Wider<T>> y, inverse, dx, dx_scale, dweight, dweight_scale;
 };
 
 template <class T>
-Reference reference(const std::vector<T>& x, const std::vector<T>& weight, const std::vector<T>& dy,
-                    int rows, int width, double eps) {
-  Reference want;
+Reference<T> reference(const std::vector<T>& x, const std::vector<T>& weight,
+                       const std::vector<T>& dy, int rows, int width, double eps) {
+  using W = Wider<T>;
+  Reference<T> want;
   want.dweight.resize(width), want.dweight_scale.resize(width);
   for (int r = 0; r < rows; ++r) {
-    auto at = [&](const std::vector<T>& m, int c) { return double(m[r * width + c]); };
+    auto at = [&](const std::vector<T>& m, int c) { return W(m[r * width + c]); };
     auto e = [&](int c) { return at(dy, c) * weight[c]; };
-    double squares = 0, e_squares = 0, en = 0;
+    W squares = 0, e_squares = 0, en = 0;
     for (int c = 0; c < width; ++c) squares += at(x, c) * at(x, c) / width;
-    const double inverse = 1 / std::sqrt(squares + eps);
+    const W inverse = 1 / std::sqrt(squares + W(T(eps)));
     auto normal = [&](int c) { return at(x, c) * inverse; };
     for (int c = 0; c < width; ++c) {
       e_squares += e(c) * e(c) / width, en += e(c) * normal(c) / width;
@@ -41,27 +43,10 @@ Reference reference(const std::vector<T>& x, const std::vector<T>& weight, const
   return want;
 }
 
-/// The largest |got - want| / scale in units of T's epsilon, after the roundings of the sums with
-/// what was there before: one ε of each.
-template <class T>
-double error_within(const std::vector<T>& got, const std::vector<double>& want,
-                    const std::vector<double>& scale, std::vector<const std::vector<T>*> added) {
-  REQUIRE(got.size() == want.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    double sum = want[i], rounding = 0;
-    for (const auto* terms : added)
-      sum += double((*terms)[i]), rounding += epsilon<T>() * std::abs(sum);
-    const double error = std::max(std::abs(double(got[i]) - sum) - rounding, 0.) / scale[i];
-    worst = std::isfinite(error) ? std::max(worst, error) : INFINITY;
-  }
-  return worst / epsilon<T>();
-}
-
 template <class T>
 void check_backward(const std::vector<T>& h, const std::vector<T>& weight,
-                    const std::vector<T>& inverse, const std::vector<T>& dy, const Reference& want,
-                    int rows, int width) {
+                    const std::vector<T>& inverse, const std::vector<T>& dy,
+                    const Reference<T>& want, int rows, int width) {
   const int n = rows * width;
   const auto before = normal_values<T>(n, 6), before2 = normal_values<T>(n, 7);
   const auto passed = normal_values<T>(n, 8), sums = normal_values<T>(width, 9);
@@ -82,19 +67,19 @@ void check_backward(const std::vector<T>& h, const std::vector<T>& weight,
       for (const auto* part : {&dx2, &dweight}) all.insert(all.end(), part->begin(), part->end());
       return all;
     });
-    auto error_of_dx = [&](const std::vector<T>& got, bool add, const std::vector<T>& old) {
-      std::vector<const std::vector<T>*> added;
+    auto share_of_dx = [&](const std::vector<T>& got, bool add, const std::vector<T>& old) {
+      Added<T> added;
       if (has_dh) added.push_back(&passed);
       if (add) added.push_back(&old);
-      return error_within(got, want.dx, want.dx_scale, added);
+      return share_of_bound(got, want.dx, want.dx_scale, 16 + width, added);
     };
-    CHECK(error_of_dx(dx, add_dx, before) <= 16 + width);
-    CHECK(error_of_dx(dx2, add_dx2, before2) <= 16 + width);
-    std::vector<const std::vector<T>*> added;
+    CHECK(share_of_dx(dx, add_dx, before) <= 1);
+    CHECK(share_of_dx(dx2, add_dx2, before2) <= 1);
+    Added<T> added;
     if (add_weight) added.push_back(&sums);
     if (rows == 0) continue;
-    CHECK(error_within(dweight, want.dweight, want.dweight_scale, added) <=
-          32 + rows / 64. + width / 8.);
+    CHECK(share_of_bound(dweight, want.dweight, want.dweight_scale, 32 + rows / 64. + width / 8.,
+                         added) <= 1);
   }
 }
 
@@ -115,8 +100,8 @@ void check(int rows, int width, double eps = 1e-6, double deviation = 1) {
                              eps);
     return y;
   });
-  CHECK(error_of(plain, want.y, 1e-30) <= 4 + width / 8.);
-  CHECK(error_of(inverse, want.inverse, 1e-30) <= 4 + width / 8.);
+  CHECK(share_of_bound(plain, want.y, want.y, 4 + width / 8.) <= 1);
+  CHECK(share_of_bound(inverse, want.inverse, want.inverse, 4 + width / 8.) <= 1);
 
   auto fused = same_on_all_threads([&](Stream& s) {
     auto sums = a;  // in place
@@ -156,7 +141,7 @@ TEST_CASE_TEMPLATE("RMS norm's backward without a weight, over its own input", T
   kernel::rms_norm_backward<T, T, T>(stream, x.data(), weight.data(), inverse.data(), dx.data(),
                                      nullptr, dx.data(), nullptr, false, false, nullptr, false,
                                      rows, width, nullptr);
-  CHECK(error_within(dx, want.dx, want.dx_scale, {}) <= 16 + width);
+  CHECK(share_of_bound(dx, want.dx, want.dx_scale, 16 + width) <= 1);
 }
 
 TEST_CASE_TEMPLATE("RMS norm of zeros is zero and has a slope", T, float, double) {

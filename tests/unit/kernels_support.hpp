@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sinter/kernels/stream.hpp"
@@ -43,6 +44,34 @@ double error_of(const std::vector<T>& got, const std::vector<double>& want, doub
     worst = std::isfinite(error) ? std::max(worst, error) : INFINITY;
   }
   return worst / epsilon<T>();
+}
+
+/// What references for T are computed in.
+template <class T>
+using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+
+/// What `terms` add to a kernel's result, if any; each sum is rounded.
+template <class T>
+using Added = std::vector<const std::vector<T>*>;
+
+/// The largest |got - want| as a share of a header's bound, ε factor scale: at most 1 where it
+/// holds, infinite where one of them is not finite. What was added to the result is added to want,
+/// and allows an error of ε of each sum more.
+template <class T>
+double share_of_bound(const std::vector<T>& got, const std::vector<Wider<T>>& want,
+                      const std::vector<Wider<T>>& scale, double factor,
+                      const Added<T>& added = {}) {
+  REQUIRE(got.size() == want.size());
+  REQUIRE(got.size() == scale.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    Wider<T> sum = want[i], bound = factor * std::abs(scale[i]);
+    for (const auto* terms : added) sum += (*terms)[i], bound += std::abs(sum);
+    const Wider<T> error = std::abs(got[i] - sum);
+    const double share = error == 0 ? 0 : double(error / (epsilon<T>() * bound));
+    worst = std::isfinite(share) ? std::max(worst, share) : INFINITY;
+  }
+  return worst;
 }
 
 template <class T>

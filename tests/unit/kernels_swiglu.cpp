@@ -9,14 +9,14 @@ using kernel::Stream;
 namespace {
 
 struct Term {
-  double value, scale;  // scale: what the header's bound is a multiple of
+  long double value, scale;  // scale: what the header's bound is a multiple of
 };
 struct Reference {
   Term y, dgate, dup;
 };
 Reference reference(double gate, double up, double dy) {
   const long double z = gate, s = 1 / (1 + std::exp(-z)), rest = 1 / (1 + std::exp(z));
-  const double silu = double(z * s), slope = double(s + z * s * rest);
+  const long double silu = z * s, slope = s + z * s * rest;
   const double size = std::max(std::abs(gate), 1.0);
   return {{silu * up, 4 * size * std::abs(up)},
           {slope * up * dy, 16 * std::abs(up * dy)},
@@ -26,9 +26,9 @@ Reference reference(double gate, double up, double dy) {
 /// Whether got is want (+ before, with one rounding of the sum) within the bound.
 template <class T>
 bool within(T got, Term want, const T* before = nullptr) {
-  const double sum = want.value + (before ? double(*before) : 0);
-  const double bound = want.scale + (before ? std::abs(sum) : 0);
-  return std::abs(double(got) - sum) <= epsilon<T>() * bound + std::numeric_limits<T>::min();
+  const long double sum = want.value + (before ? *before : 0);
+  const long double bound = want.scale + (before ? std::abs(sum) : 0);
+  return std::abs(got - sum) <= epsilon<T>() * bound + std::numeric_limits<T>::min();
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 // Elementwise arithmetic on flat arrays and on rows. Inputs and outputs may be the same array, but
-// must not overlap otherwise.
+// must not overlap otherwise. Each result is the exact one, rounded once to Wide<T> and once to T.
 #pragma once
 #include <cstdint>
 
@@ -43,8 +43,8 @@ template <class T>
 void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, int columns);
 
 /// sum[c] = Σ_r x[r][c], or sum[c] += … with `add`.   x: rows × columns. The same bits for every
-/// number of threads; error ≤ 2 √rows ulp of Σ|x| (sums of 64 rows are summed). G: Wide<T>, or T:
-/// rounded once.
+/// number of threads; error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of Wide<T> (sums of 64 rows are
+/// summed), and with `add` one ε of the sum more. G: Wide<T>, or T: rounded once.
 template <class T, class G>
 void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool add);
 

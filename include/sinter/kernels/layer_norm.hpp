@@ -2,6 +2,16 @@
 // and bias; all float, all double, or BFloat16 or Float16 with float for S, and float or T
 // for G: rounded once. Each row's mean and variance
 // are taken in two passes. The same bits for every number of threads.
+//
+// Errors to first order, with ε the epsilon of S, n = (x - mean) inverse, e = dy weight and
+// a = mean|x| inverse (how far the row is from zero); BFloat16 adds the rounding of what is stored:
+//   mean     (2 + width / 8) ε mean|x|
+//   inverse  (4 + width / 8) ε inverse
+//   y        (4 + width / 8) ε ((|n| + a) |weight| + |bias|)
+//   dx       (8 + width / 8) ε inverse (|e| + (1 + |n|) (1 + a) √mean(e²)); with dh_in or an add
+//            flag, one ε of each sum more
+//   dweight  (16 + rows / 64 + width / 8) ε Σ_r |dy| (|n| + a); with add_weights, one ε of the sum
+//   dbias    (16 + rows / 64) ε Σ_r |dy|; likewise
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,15 @@
 // Losses with their gradients. T: elements, S: losses and logits, G: gradients of weights;
 // all float, all double, or BFloat16 or Float16 with float for S, and float or T for G. A loss
 // is given for each row; their sum and what it is divided by are the caller's.
+//
+// Errors, with ε the epsilon of S; BFloat16 adds the rounding of what is stored, and an add flag
+// one ε of the sum. (√: roundings as good as random, Higham & Mary 2019.)
+//   cross_entropy         with τ = 8 + √vocabulary / 2: losses (τ + loss) ε, and dlogits
+//                         weight ε (p (τ + largest logit - logit), and 1 more at the target)
+//   linear_cross_entropy  the same with τ + 2 (1 + √width) max Σ|x table|, as the logits are
+//                         products; dx and dtable: what that makes of the sums over dlogits, and
+//                         matmul's own error; with add_dtable √chunks ε |dtable before| more
+//   mean_squared_error    losses (2 + √width / 2) ε loss, dx 2 ε |dx|
 #pragma once
 #include <cstdint>
 

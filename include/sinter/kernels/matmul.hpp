@@ -39,10 +39,12 @@ constexpr Matrix<T> transposed(T* data, int rows, int columns) {
 
 /// c = op(a) op(b), or c += op(a) op(b) with `add`. c must not be marked transposed, nor overlap a
 /// or b. T, of a and b: float, double, BFloat16 or Float16; C, of c: T or Wide<T>. Sums are taken
-/// in Wide<T>. The same bits at every call with the same shapes and number of threads on one kind
-/// of processor. (With other numbers of threads too where our own tiles run, which is wherever they
-/// are faster than the vendor's library; that one promises nothing of the sort.) Float16 is widened
-/// and multiplied in fp32: at the rate of fp32 at best, also where the processor multiplies fp16.
+/// in Wide<T>; error ≤ (1 + √depth) ε Σ|a b|, ε its epsilon (roundings as good as random, Higham &
+/// Mary 2019), and with `add` one ε of the sum more. The same bits at every call with the same
+/// shapes and number of threads on one kind of processor. (With other numbers of threads too where
+/// our own tiles run, which is wherever they are faster than the vendor's library; that one
+/// promises nothing of the sort.) Float16 is widened and multiplied in fp32: at the rate of fp32 at
+/// best, also where the processor multiplies fp16.
 template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
 

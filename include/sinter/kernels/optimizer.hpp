@@ -9,6 +9,11 @@
 // Every gradient is first multiplied by gradient_scale (clipping by norm, the inverse of a loss
 // scale), then clamped to ±gradient_limit (torch.nn.utils.clip_grad_value_). One that is not a
 // number makes the parameter not a number.
+//
+// Errors of one step, with ε the epsilon of Wide<M> and g the gradient times its scale:
+//   adamw  m: 2 ε (|m| + |g|), v: 4 ε v, p: 2 ε |p| and what 4 ε (|m| + |g|) in place of m makes of
+//          its change
+//   sgd    b: 2 ε (weight_decay |p| + momentum |b| + |g|) = 2 ε B, p: 2 ε (|p| + lr B)
 #pragma once
 #include <cstdint>
 #include <limits>

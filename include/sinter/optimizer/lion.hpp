@@ -29,6 +29,7 @@ struct Lion {
     step.beta2 = o.beta2;
     step.weight_decay = s.decayed ? o.weight_decay : 0;
     step.gradient_scale = s.gradient_scale;
+    step.gradient_limit = s.gradient_limit;
     kernel::lion(s.stream, s.master, s.gradient, s.state[0], s.copy, s.size, step);
   }
 };

@@ -6,9 +6,6 @@
 
 namespace sinter {
 
-template <>
-inline constexpr Element element_of<Float16> = Element::f16;
-
 /// masters: whether master weights and gradients of parameters are fp32 beside the fp16 copy that
 /// layers read ("safe"), or there are fp16 weights and gradients alone ("memory-efficient").
 /// The others: of the loss scale, see adapt().

@@ -55,7 +55,7 @@ template <class R, class... All>
 double rate_scaling(Claimants<All...>, OptionSet<R>& options, int global) {
   double factor = 1;
   auto ask = [&]<class P>(P*) {
-    if constexpr (requires { P::rate_factor(options.template get<P>(), global); })
+    if constexpr (requires(const typename P::Options& o) { P::rate_factor(o, global); })
       factor *= P::rate_factor(options.template get<P>(), global);
   };
   (ask(static_cast<All*>(nullptr)), ...);

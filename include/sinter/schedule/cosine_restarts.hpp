@@ -1,0 +1,51 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "../concepts.hpp"
+#include "warmup.hpp"
+
+namespace sinter {
+
+/// warmup: steps of linear growth; cycle: steps of the first cycle, less than 1 is taken as 1;
+/// growth: how many times longer each cycle is than the one before, less than 1 is taken as 1;
+/// floor: the factor towards which each cycle falls.
+struct CosineRestartsOptions {
+  std::int64_t warmup = 0, cycle = 1000;
+  double growth = 1, floor = 0;
+};
+
+/// Linear warm-up, then cycles of half a cosine from 1 down to `floor` (a share of the learning
+/// rate): SGDR (Loshchilov and Hutter 2017). It has no horizon.
+template <CosineRestartsOptions O = {}>
+struct CosineRestarts {
+  using slot = slot::schedule;
+  using Options = CosineRestartsOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 4> adjustable{"warmup", "cycle", "growth", "floor"};
+
+  static double factor(const Options& o, std::int64_t step) {
+    const double decay = (1 + std::cos(std::numbers::pi * share_of_cycle(o, step))) / 2;
+    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+  }
+
+ private:
+  /// How much of the step's cycle lies behind, in [0, 1).
+  static double share_of_cycle(const Options& o, std::int64_t step) {
+    const std::int64_t first = std::max<std::int64_t>(o.cycle, 1);
+    const std::int64_t done = std::max<std::int64_t>(step - 1 - o.warmup, 0);
+    if (!(o.growth > 1)) return double(done % first) / double(first);
+    const double more = o.growth - 1, steps = double(done), length = double(first);
+    auto start = [&](double cycle) { return length * (std::pow(o.growth, cycle) - 1) / more; };
+    double cycle = std::floor(std::log1p(steps * more / length) / std::log1p(more));
+    if (start(cycle + 1) <= steps) ++cycle;  // where the logarithms were rounded
+    if (start(cycle) > steps) --cycle;
+    const double share = (steps - start(cycle)) / (length * std::pow(o.growth, cycle));
+    return std::clamp(share, 0.0, 1.0);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::CosineRestartsOptions, warmup, cycle, growth, floor);

@@ -1,0 +1,34 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "../concepts.hpp"
+#include "warmup.hpp"
+
+namespace sinter {
+
+/// warmup: steps of linear growth; timescale: steps after the warm-up's end in which the factor
+/// falls to 1/√2; 0: as many as the warm-up, or 10000 where there is none.
+struct InverseSqrtOptions {
+  std::int64_t warmup = 0, timescale = 0;
+};
+
+/// Linear warm-up, then √(timescale / (timescale + steps since)) (Vaswani et al. 2017), as
+/// transformers' get_inverse_sqrt_schedule after the warm-up. It has no horizon.
+template <InverseSqrtOptions O = {}>
+struct InverseSqrt {
+  using slot = slot::schedule;
+  using Options = InverseSqrtOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 2> adjustable{"warmup", "timescale"};
+
+  static double factor(const Options& o, std::int64_t step) {
+    double scale = double(o.timescale > 0 ? o.timescale : o.warmup > 0 ? o.warmup : 10000);
+    double since = double(std::max<std::int64_t>(step - 1 - o.warmup, 0));
+    return warmup_factor(step, o.warmup) * std::sqrt(scale / (scale + since));
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::InverseSqrtOptions, warmup, timescale);

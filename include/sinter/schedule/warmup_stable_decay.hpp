@@ -1,0 +1,67 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "../concepts.hpp"
+#include "warmup.hpp"
+
+namespace sinter {
+
+/// How the factor falls from 1 to the floor: 1 - x, (1 + cos(πx)) / 2 or 1 - √x, where x grows from
+/// 0 to 1.
+enum class DecayShape { linear, cosine, one_minus_sqrt };
+
+constexpr std::string_view name_of(DecayShape shape) {
+  switch (shape) {
+    case DecayShape::linear:
+      return "linear";
+    case DecayShape::cosine:
+      return "cosine";
+    case DecayShape::one_minus_sqrt:
+      return "one_minus_sqrt";
+  }
+  return "";
+}
+
+/// warmup: steps of linear growth; steps: the horizon; decay: how many steps before the horizon
+/// the decay begins, after the warm-up at the earliest; floor: the factor beyond the horizon.
+struct WarmupStableDecayOptions {
+  std::int64_t warmup = 0, steps = 1000, decay = 100;
+  double floor = 0;
+  DecayShape shape = DecayShape::linear;
+};
+
+/// Linear warm-up, then the optimizer's own rate, then a short decay to `floor` (a share of the
+/// learning rate), which is reached with the step after the horizon (Hu et al. 2024, MiniCPM). As
+/// transformers' get_wsd_schedule after the warm-up.
+template <WarmupStableDecayOptions O = {}>
+struct WarmupStableDecay {
+  using slot = slot::schedule;
+  using Options = WarmupStableDecayOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 4> adjustable{"warmup", "steps", "decay", "floor"};
+
+  static double factor(const Options& o, std::int64_t step) {
+    const std::int64_t begin = std::max(o.warmup, o.steps - o.decay);
+    const double decay = shaped(o.shape, decay_progress(step, begin, o.steps));
+    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+  }
+
+ private:
+  static double shaped(DecayShape shape, double x) {
+    switch (shape) {
+      case DecayShape::linear:
+        break;
+      case DecayShape::cosine:
+        return (1 + std::cos(std::numbers::pi * x)) / 2;
+      case DecayShape::one_minus_sqrt:
+        return 1 - std::sqrt(x);
+    }
+    return 1 - x;
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::WarmupStableDecayOptions, warmup, steps, decay, floor, shape);
