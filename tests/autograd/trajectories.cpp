@@ -5,6 +5,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adam.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
 #include "support/batches.hpp"
@@ -170,9 +171,10 @@ TEST_CASE("GPT-2 with AdamW, clipping, accumulation and a cosine schedule") {
 // ---- Mlp
 
 constexpr MlpOptions mlp{.in = 5, .hidden = 32, .out = 3, .layers = 3};
-constexpr double sgd_lr = .1, sgd_norm = 1;
-using MlpRecipe = Made<Mlp<mlp>, Batch<{.global = 64, .micro = 16}>, ClipNorm<{.max = sgd_norm}>,
-                       Sgd<{.lr = sgd_lr, .momentum = .9, .weight_decay = .01}>>;
+constexpr double sgd_lr = .1, adam_lr = .01, sgd_norm = 1;
+template <class Optimizer>
+using MlpRecipe =
+    Made<Mlp<mlp>, Batch<{.global = 64, .micro = 16}>, ClipNorm<{.max = sgd_norm}>, Optimizer>;
 
 struct MlpModule : nn::Module {
   nn::Linear input{mlp.in, mlp.hidden}, hidden{mlp.hidden, mlp.hidden}, output{mlp.hidden, mlp.out};
@@ -189,13 +191,15 @@ struct MlpModule : nn::Module {
   }
 };
 
-TEST_CASE("Mlp with Sgd, momentum, clipping and accumulation") {
-  Trainer<MlpRecipe> trainer({.seed = 3, .threads = 2});
+/// 20 steps of a recipe and of LibTorch's optimizer.
+template <class Recipe, class Optimizer, class Options>
+void compare_mlp(Options options, double rate) {
+  Trainer<Recipe> trainer({.seed = 3, .threads = 2});
   MlpModule module;
   copy_weights(trainer, module);
-  auto options = torch::optim::SGDOptions(sgd_lr).momentum(.9).weight_decay(.01);
-  torch::optim::SGD optimizer(decay_groups(module, options), options);
+  Optimizer optimizer(decay_groups(module, options), options);
   bool clipped = false;
+  double first = 0, last = 0;
   for (int step = 1; step <= steps; ++step) {
     CAPTURE(step);
     HostBatch batch = sequences_of(std::vector<int>(64, 1));
@@ -206,10 +210,27 @@ TEST_CASE("Mlp with Sgd, momentum, clipping and accumulation") {
         batch.values[1].push_back(4 * std::sin(batch.values[0][std::size_t(row * mlp.in + k)]));
     Tensor x = values_of(batch).to(torch::kFloat32);
     Tensor target = values_of(batch, 1).to(torch::kFloat32);
-    compare_step<torch::optim::SGDOptions>(applied(trainer, batch), module, optimizer,
-                                           module.loss(x, target), sgd_lr, sgd_norm, clipped);
+    Applied ours = applied(trainer, batch);
+    (step == 1 ? first : last) = ours.loss.mean();
+    compare_step<Options>(ours, module, optimizer, module.loss(x, target), rate, sgd_norm, clipped);
   }
   CHECK(clipped);
+  CHECK(last < .9 * first);  // it learns, or nothing was compared
+}
+
+TEST_CASE("Mlp with Sgd, momentum, clipping and accumulation") {
+  compare_mlp<MlpRecipe<Sgd<{.lr = sgd_lr, .momentum = .9, .weight_decay = .01}>>,
+              torch::optim::SGD>(torch::optim::SGDOptions(sgd_lr).momentum(.9).weight_decay(.01),
+                                 sgd_lr);
+}
+TEST_CASE("Mlp with Sgd and Nesterov's momentum") {
+  compare_mlp<MlpRecipe<Sgd<{.lr = sgd_lr, .momentum = .9, .weight_decay = .01, .nesterov = true}>>,
+              torch::optim::SGD>(
+      torch::optim::SGDOptions(sgd_lr).momentum(.9).weight_decay(.01).nesterov(true), sgd_lr);
+}
+TEST_CASE("Mlp with Adam") {
+  compare_mlp<MlpRecipe<Adam<{.lr = adam_lr, .weight_decay = .01}>>, torch::optim::Adam>(
+      torch::optim::AdamOptions(adam_lr).weight_decay(.01), adam_lr);
 }
 
 }  // namespace

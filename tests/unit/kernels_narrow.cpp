@@ -533,6 +533,23 @@ TEST_CASE_TEMPLATE("sums of narrow numbers", H, BFloat16, Float16) {
   });
 }
 
+TEST_CASE("gradients in half precision are those of fp32") {
+  on_every_instruction_set([] {
+    Stream stream(2);
+    const int n = 1003;
+    const auto g = normal_values<Float16>(n, 1);
+    const Floats g_wide = wide(g), start = normal_values<float>(n, 2);
+    Floats p = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
+    std::vector<Float16> copy(n), want_copy(n);
+    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .7, .1, .001};
+    kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
+    kernel::adamw(stream, want.data(), g_wide.data(), want_m.data(), want_v.data(),
+                  want_copy.data(), n, step);
+    CHECK(same_bits(p, want));
+    CHECK(same_bits(copy, want_copy));
+  });
+}
+
 /// With masters and gradients in Float16 and states in fp32, an update is that of fp32, rounded.
 TEST_CASE("optimizers of masters in half precision") {
   on_every_instruction_set([] {

@@ -2,6 +2,8 @@
 // precision, from the gradients that the trainer reports.
 #include "sinter/clipping/no_clip.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adam.hpp"
+#include "sinter/optimizer/lion.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/fp64.hpp"
@@ -32,15 +34,17 @@ HostBatch batch_of_step(int step) {
 /// One step of a parameter by an optimizer's definition. t: the step, from 1.
 struct AdamWReference {
   double beta1 = .9, beta2 = .999, eps = 1e-8, weight_decay;
+  bool coupled = false;  // Adam's decay
   NamedNumbers m{}, v{};
 
   void step(const std::string& name, Numbers& p, const Numbers& g, double lr, bool decayed, int t) {
     m[name].resize(p.size());
     v[name].resize(p.size());
     for (std::size_t k = 0; k < p.size(); ++k) {
-      double& mean = m[name][k] = beta1 * m[name][k] + (1 - beta1) * g[k];
-      double& square = v[name][k] = beta2 * v[name][k] + (1 - beta2) * g[k] * g[k];
-      if (decayed) p[k] -= lr * weight_decay * p[k];
+      const double d = g[k] + (coupled && decayed ? weight_decay * p[k] : 0);
+      double& mean = m[name][k] = beta1 * m[name][k] + (1 - beta1) * d;
+      double& square = v[name][k] = beta2 * v[name][k] + (1 - beta2) * d * d;
+      if (decayed && !coupled) p[k] -= lr * weight_decay * p[k];
       double corrected_mean = mean / (1 - std::pow(beta1, t));
       double corrected_square = square / (1 - std::pow(beta2, t));
       p[k] -= lr * corrected_mean / (std::sqrt(corrected_square) + eps);
@@ -49,6 +53,7 @@ struct AdamWReference {
 };
 struct SgdReference {
   double momentum, weight_decay;
+  bool nesterov = false;
   NamedNumbers buffer{};
 
   void step(const std::string& name, Numbers& p, const Numbers& g, double lr, bool decayed, int t) {
@@ -57,7 +62,22 @@ struct SgdReference {
     for (std::size_t k = 0; k < p.size(); ++k) {
       double d = g[k] + (decayed ? weight_decay * p[k] : 0);
       b[k] = t == 1 ? d : momentum * b[k] + d;
-      p[k] -= lr * b[k];
+      p[k] -= lr * (nesterov ? d + momentum * b[k] : b[k]);
+    }
+  }
+};
+struct LionReference {
+  double beta1 = .9, beta2 = .99, weight_decay;
+  NamedNumbers m{};
+
+  void step(const std::string& name, Numbers& p, const Numbers& g, double lr, bool decayed, int) {
+    Numbers& mean = m[name];
+    mean.resize(p.size());
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      const double u = beta1 * mean[k] + (1 - beta1) * g[k];
+      if (decayed) p[k] -= lr * weight_decay * p[k];
+      p[k] -= lr * ((u > 0) - (u < 0));
+      mean[k] = beta2 * mean[k] + (1 - beta2) * g[k];
     }
   }
 };
@@ -137,6 +157,46 @@ TEST_CASE("Sgd with momentum, decay and clipping") {
     Seen seen = follow<R>(SgdReference{.momentum = .9, .weight_decay = .1}, rate, 3, bound);
     CHECK(seen.clipped);
     CHECK(seen.unclipped);
+    CHECK(seen.moved > .1);
+  };
+  check(Fp64(), fp64_bound);
+  check(Fp32(), fp32_bound);
+}
+TEST_CASE("Adam with decay in its gradient, clipping and a schedule") {
+  auto check = [&]<class Precision>(Precision, double bound) {
+    using R = Small<Precision, Adam<{.lr = .02, .weight_decay = .3}>, ClipNorm<{.max = 3}>,
+                    CosineDecay<{.warmup = 10, .steps = 80, .floor = .2}>>;
+    Seen seen = follow<R>(
+        AdamWReference{.weight_decay = .3, .coupled = true}, [](int t) { return .02 * cosine(t); },
+        3, bound);
+    CHECK(seen.clipped);
+    CHECK(seen.unclipped);
+    CHECK(seen.moved > .1);
+  };
+  check(Fp64(), fp64_bound);
+  check(Fp32(), fp32_bound);
+}
+TEST_CASE("Sgd with Nesterov's momentum, decay and clipping") {
+  auto check = [&]<class Precision>(Precision, double bound) {
+    using R =
+        Small<Precision, Sgd<{.lr = .01, .momentum = .9, .weight_decay = .1, .nesterov = true}>,
+              ClipNorm<{.max = 3}>>;
+    Seen seen = follow<R>(
+        SgdReference{.momentum = .9, .weight_decay = .1, .nesterov = true}, [](int) { return .01; },
+        3, bound);
+    CHECK(seen.clipped);
+    CHECK(seen.moved > .1);
+  };
+  check(Fp64(), fp64_bound);
+  check(Fp32(), fp32_bound);
+}
+TEST_CASE("Lion with decay and a schedule") {
+  auto check = [&]<class Precision>(Precision, double bound) {
+    using R = Small<Precision, Lion<{.lr = .01, .weight_decay = .3}>, NoClip,
+                    LinearDecay<{.steps = 100}>>;
+    Seen seen = follow<R>(
+        LionReference{.weight_decay = .3}, [](int t) { return .01 * (1 - (t - 1) / 100.); }, 1e300,
+        bound);
     CHECK(seen.moved > .1);
   };
   check(Fp64(), fp64_bound);

@@ -3,8 +3,8 @@
 //
 // M: master weights; G: gradients; S: state; C: a copy of the new weights, rounded, for whoever
 // computes with them. (M, G, S, C): all float, all double, all float but C = BFloat16 or Float16,
-// or all Float16 but S = float. The arithmetic is that of Wide<M>. All arrays: n elements; copy may
-// be null.
+// or G = C = Float16, or all Float16 but S = float. The arithmetic is that of Wide<M>. All arrays:
+// n elements; copy may be null.
 //
 // Every gradient is first multiplied by gradient_scale (clipping by norm, the inverse of a loss
 // scale), then clamped to ±gradient_limit (torch.nn.utils.clip_grad_value_). One that is not a

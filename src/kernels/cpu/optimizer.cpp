@@ -29,11 +29,12 @@ struct OptimizerTable {
 }  // namespace sinter::kernel
 
 /// X(function, M, G, S, C) for each combination of types.
-#define SINTER_EACH_OPTIMIZER(X)                   \
-  X(optimizer_f32, float, float, float, float)     \
-  X(optimizer_f64, double, double, double, double) \
-  X(optimizer_bf16, float, float, float, BFloat16) \
-  X(optimizer_f16, float, float, float, Float16)   \
+#define SINTER_EACH_OPTIMIZER(X)                             \
+  X(optimizer_f32, float, float, float, float)               \
+  X(optimizer_f64, double, double, double, double)           \
+  X(optimizer_bf16, float, float, float, BFloat16)           \
+  X(optimizer_f16, float, float, float, Float16)             \
+  X(optimizer_f16_gradients, float, Float16, float, Float16) \
   X(optimizer_all_f16, Float16, Float16, float, Float16)
 #endif
 
