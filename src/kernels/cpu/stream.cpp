@@ -40,7 +40,9 @@ void wait_while(const std::atomic<int>& value, int old) {
 }
 
 /// Whether this thread is inside a body: then parallel() is a plain loop.
-thread_local bool inside = false;
+// (Aligned for mold 1.10: a smaller thread_local at a page's end makes a program that does not
+// start.)
+alignas(64) thread_local bool inside = false;
 
 }  // namespace
 
