@@ -67,9 +67,10 @@ std::uint64_t header_length(const InputFile& file) {
 }  // namespace
 
 bool convertible(Dtype from, Dtype to) {
-  bool is_float =
-      from == Dtype::f16 || from == Dtype::bf16 || from == Dtype::f32 || from == Dtype::f64;
-  return from == to || (is_float && (to == Dtype::f32 || to == Dtype::f64));
+  auto is_real = [](Dtype type) {
+    return type == Dtype::f16 || type == Dtype::bf16 || type == Dtype::f32 || type == Dtype::f64;
+  };
+  return from == to || (is_real(from) && is_real(to));
 }
 
 SafetensorsFile::SafetensorsFile(std::filesystem::path path) : file(std::move(path)) {
@@ -122,10 +123,11 @@ void SafetensorsFile::read(const TensorInfo& tensor, void* into, Dtype as) const
     auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at));
     read_bytes(tensor, at, buffer.data(), bytes);
     char* to = static_cast<char*>(into) + at / width * wide;
-    if (as == Dtype::f32)
-      convert_to<float>(tensor.dtype, buffer.data(), to, bytes / width);
-    else
-      convert_to<double>(tensor.dtype, buffer.data(), to, bytes / width);
+    const std::size_t count = bytes / width;
+    if (as == Dtype::f32) convert_to<float>(tensor.dtype, buffer.data(), to, count);
+    if (as == Dtype::f64) convert_to<double>(tensor.dtype, buffer.data(), to, count);
+    if (as == Dtype::f16) convert_to<Float16>(tensor.dtype, buffer.data(), to, count);
+    if (as == Dtype::bf16) convert_to<BFloat16>(tensor.dtype, buffer.data(), to, count);
   }
 }
 

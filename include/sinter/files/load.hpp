@@ -15,7 +15,7 @@ struct Expected {
   std::string name;
   Shape shape;
   void* into;
-  Dtype dtype;  ///< of `into`: f32 or f64 (or the file's own type)
+  Dtype dtype;  ///< of `into`: the file's own type, or one that it is convertible() to
 };
 
 /// What is allowed beyond an exact match.

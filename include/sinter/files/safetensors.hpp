@@ -83,8 +83,9 @@ class SafetensorsFile {
   const TensorInfo* find(std::string_view name) const;
 
   /// Copies a tensor's elements to `into`, which has room for all of them as type `as`, at any
-  /// alignment. f32, f64, f16 and bf16 are converted to f32 or f64; any other type is read only as
-  /// itself. Throws FileError: no such tensor, no such conversion, a file cut short.
+  /// alignment. f32, f64, f16 and bf16 are converted to each other, rounded to nearest; any other
+  /// type is read only as itself. Throws FileError: no such tensor, no such conversion, a file cut
+  /// short.
   void read(std::string_view name, void* into, Dtype as) const;
   void read(const TensorInfo& tensor, void* into, Dtype as) const;
   /// Bytes [from, from + bytes) of a tensor, as they lie in the file.
