@@ -95,10 +95,13 @@ double sum_of_squares(Stream&, const T*, std::int64_t) {
   return 1;
 }
 template void cast(Stream&, const float*, BFloat16*, std::int64_t);
+template void cast(Stream&, const float*, Float16*, std::int64_t);
 template double sum(Stream&, const float*, std::int64_t);
 template double sum(Stream&, const double*, std::int64_t);
 template double sum_of_squares(Stream&, const float*, std::int64_t);
 template double sum_of_squares(Stream&, const double*, std::int64_t);
+template double sum_of_squares(Stream&, const BFloat16*, std::int64_t);
+template double sum_of_squares(Stream&, const Float16*, std::int64_t);
 
 }  // namespace sinter::kernel
 
