@@ -116,7 +116,8 @@ using StateOf = typename StateTypeOf<P>::type;
 /// requires  gradients are reduced, and final; Stretch::gradient_scale unscales and clips them
 /// ensures   update(options, stretch) advances master weights one step; `regions` is all that must
 ///           be checkpointed. With `casts` (false where it is not said) it makes the copy of the
-///           weights, too; with `by_parameter` it is given parameters one by one, each whole, and
+///           weights, too; learning_rate(options, step), if there is one, is the rate of a step,
+///           counted from 1; with `by_parameter` it is given parameters one by one, each whole, and
 ///           workspace(Param), if there is one, says how many bytes one takes
 template <class P>
 concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {

@@ -1,4 +1,4 @@
-// Must not compile: Muon: gradients are clipped by value
+// Must not compile: The optimizer of this recipe does not clip by value
 #include "sinter/clipping/clip_value.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/muon.hpp"

@@ -1,4 +1,4 @@
-// Must not compile: Muon: this precision's master weights or gradients are not fp32
+// Must not compile: The optimizer of this recipe wants master weights and
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/plan.hpp"

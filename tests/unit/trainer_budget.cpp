@@ -40,7 +40,8 @@ static_assert(Plan<Least>::bytes == needs<Full, 1>);
 
 TEST_CASE("what a budget chooses trains as the recipe without it") {
   HostBatch batch = token_batch({32, 7, 32, 16, 32, 1, 2, 3, 4, 5, 6, 32}, 31, 1);
-  Trainer<Fitted<Net<>, Full, 1>> plain({.seed = 1, .threads = 1});
+  Trainer<Made<Small, UpTo<32, 31>, Batch<{.global = 12, .micro = 1}>, Full>> plain(
+      {.seed = 1, .threads = 1});
   Trainer<Least> least({.seed = 1, .threads = 1});
   CHECK(std::int64_t(least.machine().arena().size()) == needs<Full, 1>);
   for (int s = 0; s < 3; ++s)
@@ -60,7 +61,7 @@ TEST_CASE("a budget says what it has chosen, and why") {
 
 TEST_CASE("a scaled rate is of the global batch, whatever changes it, and is said") {
   using R = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.base = 3}>, LinearDecay<{.steps = 4}>>;
-  using Root = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.rule = square_root, .base = 3}>>;
+  using Root = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.rule = root, .base = 3}>>;
   CHECK(view_of<R>().learning_rate(1) == doctest::Approx(4e-3));
   CHECK(view_of<R>().learning_rate(3) == doctest::Approx(2e-3));
   CHECK(view_of<Root>().learning_rate(1) == doctest::Approx(2e-3));

@@ -51,18 +51,28 @@ TEST_CASE("a recipe's view lists every option with its value") {
     const char *name, *value;
     bool adjustable;
   };
-  const std::vector<Want> want{
-      {"model.layers", "1", false},          {"model.heads", "2", false},
-      {"model.width", "16", false},          {"model.vocabulary", "256", false},
-      {"model.positions", "8", false},       {"model.dropout", "0.000000", false},
-      {"data.context", "8", false},          {"optimizer.lr", "0.000300", true},
-      {"optimizer.beta1", "0.900000", true}, {"optimizer.beta2", "0.999000", true},
-      {"optimizer.eps", "0.000000", true},   {"optimizer.weight_decay", "0.010000", true},
-      {"schedule.warmup", "4", true},        {"schedule.steps", "50", true},
-      {"schedule.floor", "0.000000", true},  {"clipping.max", "1.000000", true},
-      {"batch.global", "12", true},          {"batch.micro", "2", false},
-      {"memory.policy", "selective", false}, {"parallel.bucket_bytes", "1000", false},
-      {"parallel.ranks", "2", true}};
+  const std::vector<Want> want{{"model.layers", "1", false},
+                               {"model.heads", "2", false},
+                               {"model.width", "16", false},
+                               {"model.vocabulary", "256", false},
+                               {"model.positions", "8", false},
+                               {"model.dropout", "0.000000", false},
+                               {"data.context", "8", false},
+                               {"optimizer.lr", "0.000300", true},
+                               {"optimizer.beta1", "0.900000", true},
+                               {"optimizer.beta2", "0.999000", true},
+                               {"optimizer.eps", "0.000000", true},
+                               {"optimizer.weight_decay", "0.010000", true},
+                               {"schedule.warmup", "4", true},
+                               {"schedule.steps", "50", true},
+                               {"schedule.floor", "0.000000", true},
+                               {"clipping.max", "1.000000", true},
+                               {"batch.global", "12", true},
+                               {"batch.micro", "2", false},
+                               {"memory.policy", "selective", false},
+                               {"memory.every", "1", false},
+                               {"parallel.bucket_bytes", "1000", false},
+                               {"parallel.ranks", "2", true}};
   REQUIRE(view.options.size() == want.size());
   for (std::size_t k = 0; k < want.size(); ++k) {
     const Option& option = view.options[k];

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "stream.hpp"
 
 namespace sinter::kernel {
@@ -49,8 +50,8 @@ constexpr std::int64_t adafactor_scratch(int rows, int columns) {
 ///   p -= α weight_decay p; p -= u; copy = p, rounded
 /// row_square, column_square: rows and columns elements; of a vector, v and null. mean: as master,
 /// null where beta1 is 0. copy may be null. All moments start at zero. scratch:
-/// adafactor_scratch(rows, columns) elements. (M, G, C): (float, float, float) and (float, float,
-/// BFloat16). The same bits for every number of threads.
+/// adafactor_scratch(rows, columns) elements. (M, G, C): (float, float, float), (float, float,
+/// BFloat16) and (float, float, Float16). The same bits for every number of threads.
 ///
 /// Errors of one step, with ε the epsilon of float and g the gradient times its scale: row, column
 /// and v (8 + √rows / 4 + √columns / 4) ε, relatively, u (16 + √rows / 4 + √columns / 4) ε; p: one

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "bfloat16.hpp"
+#include "float16.hpp"
 #include "optimizer.hpp"
 #include "stream.hpp"
 
@@ -29,9 +30,9 @@ const std::array<float, 256>& unsigned_dynamic_map();
 /// copy = p, rounded; then m and v are divided by the largest |m| and |v| of their block, its
 /// scale, and rounded to the nearest of the map's numbers, but a negative m never to zero. master,
 /// gradient, mean, square, copy: n elements, copy may be null; mean_scale, square_scale:
-/// adamw8bit_scales(n), all zero before the first step. (M, G, C): (float, float, float) and
-/// (float, float, BFloat16). A gradient that is not finite makes its parameter a NaN, and its
-/// block's moments useless. The same bits for every number of threads.
+/// adamw8bit_scales(n), all zero before the first step. (M, G, C): (float, float, float),
+/// (float, float, BFloat16) and (float, float, Float16). A gradient that is not finite makes its
+/// parameter a NaN, and its block's moments useless. The same bits for every number of threads.
 ///
 /// Errors of one step, with ε the epsilon of float and g the gradient times its scale: scales 4 ε
 /// of the largest |m| + |g|, and of v; moments half the distance of the map's numbers and ε more; p

@@ -1,8 +1,6 @@
 #pragma once
-#include <cmath>
-
 #include "../concepts.hpp"
-#include "../kernels/optimizer.hpp"
+#include "adamw.hpp"
 
 namespace sinter {
 
@@ -24,16 +22,7 @@ struct Adam {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    kernel::AdamWStep step;
-    step.lr = s.learning_rate;
-    step.beta1 = o.beta1;
-    step.beta2 = o.beta2;
-    step.eps = o.eps;
-    step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.gradient_scale = s.gradient_scale;
-    step.gradient_limit = s.gradient_limit;
-    step.correction1 = 1 - std::pow(o.beta1, double(s.step));
-    step.correction2 = 1 - std::pow(o.beta2, double(s.step));
+    kernel::AdamWStep step = adamw_step(o, s);
     step.coupled = true;
     kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size, step);
   }

@@ -10,6 +10,21 @@ struct AdamWOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
 };
 
+/// One step of Adam for a stretch, by options that have its names.
+kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
+  kernel::AdamWStep step;
+  step.lr = s.learning_rate;
+  step.beta1 = o.beta1;
+  step.beta2 = o.beta2;
+  step.eps = o.eps;
+  step.weight_decay = s.decayed ? o.weight_decay : 0;
+  step.gradient_scale = s.gradient_scale;
+  step.gradient_limit = s.gradient_limit;
+  step.correction1 = 1 - std::pow(o.beta1, double(s.step));
+  step.correction2 = 1 - std::pow(o.beta2, double(s.step));
+  return step;
+}
+
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019), the arithmetic of
 /// torch.optim.AdamW. No decay on biases and norms. State: two numbers for each parameter.
 template <AdamWOptions O = {}>
@@ -24,17 +39,8 @@ struct AdamW {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    kernel::AdamWStep step;
-    step.lr = s.learning_rate;
-    step.beta1 = o.beta1;
-    step.beta2 = o.beta2;
-    step.eps = o.eps;
-    step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.gradient_scale = s.gradient_scale;
-    step.gradient_limit = s.gradient_limit;
-    step.correction1 = 1 - std::pow(o.beta1, double(s.step));
-    step.correction2 = 1 - std::pow(o.beta2, double(s.step));
-    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size, step);
+    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size,
+                  adamw_step(o, s));
   }
 };
 

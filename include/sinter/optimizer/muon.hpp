@@ -1,14 +1,14 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <utility>
 
 #include "../concepts.hpp"
 #include "../kernels/elementwise.hpp"
 #include "../kernels/matmul.hpp"
 #include "../kernels/norm.hpp"
-#include "../kernels/optimizer.hpp"
+#include "adamw.hpp"
+#include "rules.hpp"
 
 namespace sinter {
 
@@ -21,29 +21,6 @@ struct MuonOptions {
   double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 };
 
-struct MuonNeedsFloat {
-  template <class R>
-  static constexpr bool holds = std::is_same_v<typename R::precision::master, float> &&
-                                std::is_same_v<typename R::precision::gradient, float>;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Muon: this precision's master weights or gradients are not fp32. Why: the "
-                  "update is a series of matmuls in fp32, and is tested there alone. Fix: use "
-                  "Fp32, Bf16 or Fp16 with masters.");
-  }
-};
-struct MuonClipsByNorm {
-  template <class R>
-  static constexpr bool holds = !requires { R::clipping::limit(R::clipping::options); };
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Muon: gradients are clipped by value. Why: an orthogonal update has forgotten "
-                  "how large each gradient was. Fix: use ClipNorm or NoClip.");
-  }
-};
-
 /// Momentum, orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), the arithmetic of
 /// torch.optim.Muon in fp32: matrices that a matmul inside the model multiplies with get
 ///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum) (without nesterov: b)
@@ -54,7 +31,7 @@ template <MuonOptions O = {}>
 struct Muon {
   using slot = slot::optimizer;
   using Options = MuonOptions;
-  using rules = RuleList<MuonNeedsFloat, MuonClipsByNorm>;
+  using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr std::array<std::string_view, 7> adjustable{
       "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps"};
@@ -85,15 +62,8 @@ struct Muon {
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
     if (orthogonalises(s.layer, s.number)) return update_matrix(o, s);
-    kernel::AdamWStep step{};
-    step.lr = s.learning_rate * o.adamw_lr / o.lr;
-    step.beta1 = o.beta1;
-    step.beta2 = o.beta2;
-    step.eps = o.eps;
-    step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.gradient_scale = s.gradient_scale;
-    step.correction1 = 1 - std::pow(o.beta1, double(s.step));
-    step.correction2 = 1 - std::pow(o.beta2, double(s.step));
+    kernel::AdamWStep step = adamw_step(o, s);
+    step.lr *= o.adamw_lr / o.lr;
     kernel::adamw(s.stream, s.master, s.gradient, state(s, 1), state(s, 2), s.copy, s.size, step);
   }
 

@@ -50,6 +50,15 @@ std::vector<ParameterGroup> groups_of(Claimants<All...>) {
   return groups;
 }
 
+template <class Optimizer>
+double optimizer_rate(const typename Optimizer::Options& options, std::int64_t step) {
+  if constexpr (requires { Optimizer::learning_rate(options, step); }) {
+    return Optimizer::learning_rate(options, step);
+  } else {
+    return Optimizer::learning_rate(options);
+  }
+}
+
 /// The product of what policies make of the rate for a global batch: rate_factor(options, global).
 template <class R, class... All>
 double rate_scaling(Claimants<All...>, OptionSet<R>& options, int global) {
@@ -104,8 +113,8 @@ RecipeView view_of() {
   view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
   view.learning_rate = [o = options.get(), factor = view.state.rate_factor,
                         global = view.global](std::int64_t step) {
-    const double rate = Optimizer::learning_rate(o->template get<Optimizer>()) * factor(step);
-    return rate * detail::rate_scaling<R>(typename R::all{}, *o, global());
+    const double rate = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
+    return rate * factor(step) * detail::rate_scaling<R>(typename R::all{}, *o, global());
   };
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();

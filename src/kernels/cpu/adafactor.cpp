@@ -114,6 +114,7 @@ AdafactorTable<C> make_table() {
 }
 AdafactorTable<float> table_f32() { return make_table<float>(); }
 AdafactorTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
+AdafactorTable<Float16> table_f16() { return make_table<Float16>(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -126,13 +127,16 @@ namespace {
 
 HWY_EXPORT(table_f32);
 HWY_EXPORT(table_bf16);
+HWY_EXPORT(table_f16);
 
 template <class C>
 AdafactorTable<C> table() {
   if constexpr (std::is_same_v<C, float>) {
     return HWY_DYNAMIC_DISPATCH(table_f32)();
-  } else {
+  } else if constexpr (std::is_same_v<C, BFloat16>) {
     return HWY_DYNAMIC_DISPATCH(table_bf16)();
+  } else {
+    return HWY_DYNAMIC_DISPATCH(table_f16)();
   }
 }
 
@@ -257,6 +261,7 @@ void adafactor(Stream& stream, M* master, const G* gradient, float* row_square,
                           const AdafactorStep&, float*);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(BFloat16)
+SINTER_INSTANTIATE(Float16)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

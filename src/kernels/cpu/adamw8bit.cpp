@@ -154,6 +154,7 @@ void step(const Block<C>& b, const Constants& c, const Maps& maps) {
 
 Adamw8bitTable<float> table_f32() { return {step<float>}; }
 Adamw8bitTable<BFloat16> table_bf16() { return {step<BFloat16>}; }
+Adamw8bitTable<Float16> table_f16() { return {step<Float16>}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -166,6 +167,7 @@ namespace {
 
 HWY_EXPORT(table_f32);
 HWY_EXPORT(table_bf16);
+HWY_EXPORT(table_f16);
 
 /// Border i of `parts` from 0.1 to 1, rounded as torch.linspace rounds: once, as a fused product.
 float border(int i, int parts) {
@@ -230,8 +232,10 @@ template <class C>
 Adamw8bitTable<C> table() {
   if constexpr (std::is_same_v<C, float>) {
     return HWY_DYNAMIC_DISPATCH(table_f32)();
-  } else {
+  } else if constexpr (std::is_same_v<C, BFloat16>) {
     return HWY_DYNAMIC_DISPATCH(table_bf16)();
+  } else {
+    return HWY_DYNAMIC_DISPATCH(table_f16)();
   }
 }
 
@@ -262,6 +266,7 @@ void adamw8bit(Stream& stream, M* master, const G* gradient, std::uint8_t* mean,
                           float*, C*, std::int64_t, const AdamWStep&);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(BFloat16)
+SINTER_INSTANTIATE(Float16)
 #undef SINTER_INSTANTIATE
 
 }  // namespace sinter::kernel

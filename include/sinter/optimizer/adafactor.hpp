@@ -1,0 +1,93 @@
+#pragma once
+#include "../concepts.hpp"
+#include "../kernels/adafactor.hpp"
+#include "rules.hpp"
+
+namespace sinter {
+
+/// beta1: of a first moment, 0: none is kept. decay: the exponent of beta2 = 1 - t^decay.
+/// scale_parameter: the rate is multiplied by the root mean square of the parameter.
+/// relative_step: the rate is min(1/√t, 0.01), or with warmup_init min(1/√t, 10⁻⁶ t), in place of
+/// lr; the schedule still multiplies it.
+struct AdafactorOptions {
+  double lr = 1e-3, beta1 = 0, decay = -0.8, clip_threshold = 1, weight_decay = 0;
+  double eps_square = 1e-30, eps_scale = 1e-3;
+  bool scale_parameter = false, relative_step = false, warmup_init = false;
+};
+
+struct AdafactorHasOneRate {
+  template <class R>
+  static constexpr bool holds =
+      (!R::optimizer::options.relative_step || R::optimizer::options.lr == AdafactorOptions{}.lr) &&
+      (R::optimizer::options.relative_step || !R::optimizer::options.warmup_init);
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Adafactor: lr is given beside relative_step, or warmup_init without it. Why: a "
+                  "relative step makes the rate from the number of the step, and only it can warm "
+                  "up. Fix: leave out one of the two.");
+  }
+};
+
+/// Adafactor (Shazeer and Stern 2018), the arithmetic of transformers' Adafactor, with the settings
+/// of its Trainer: of the second moment of a matrix one number for each row and column is kept.
+template <AdafactorOptions O = {}>
+struct Adafactor {
+  using slot = slot::optimizer;
+  using Options = AdafactorOptions;
+  using rules = RuleList<AdafactorHasOneRate, MastersAreFloat, NotClippedByValue>;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 3> adjustable{"lr", "weight_decay",
+                                                              "clip_threshold"};
+  static constexpr bool by_parameter = true;
+  static constexpr bool casts = true;
+
+  static constexpr StateShape of_rows(const Layer& layer, int number) {
+    const Param& p = layer.params[number];
+    return {Element::f32, 1,
+            kernel::adafactor_factored(p.rows, p.columns) ? p.rows : int(p.size())};
+  }
+  static constexpr StateShape of_columns(const Layer& layer, int number) {
+    const Param& p = layer.params[number];
+    return {Element::f32, kernel::adafactor_factored(p.rows, p.columns) ? 1 : 0, p.columns};
+  }
+  static constexpr auto regions = [] {
+    constexpr Region rows{"exp_avg_sq_row", Type::state, nullptr, of_rows},
+        columns{"exp_avg_sq_col", Type::state, nullptr, of_columns};
+    if constexpr (O.beta1 != 0) {
+      return std::array{rows, columns, Region{"exp_avg"}};
+    } else {
+      return std::array{rows, columns};
+    }
+  }();
+  static constexpr std::int64_t workspace(const Param& p) {
+    return std::int64_t(sizeof(float)) * kernel::adafactor_scratch(p.rows, p.columns);
+  }
+
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  /// At a step, from 1.
+  static double learning_rate(const Options& o, std::int64_t step) {
+    return o.relative_step ? kernel::adafactor_rate(step, o.warmup_init) : o.lr;
+  }
+  static void update(const Options& o, const auto& s) {
+    kernel::AdafactorStep step{};
+    step.lr = s.learning_rate;
+    step.beta1 = o.beta1;
+    step.beta2 = kernel::adafactor_beta2(s.step, o.decay);
+    step.eps_square = o.eps_square;
+    step.eps_scale = o.eps_scale;
+    step.clip_threshold = o.clip_threshold;
+    step.weight_decay = s.decayed ? o.weight_decay : 0;
+    step.gradient_scale = s.gradient_scale;
+    step.scale_parameter = o.scale_parameter;
+    auto state = [&](int region) { return reinterpret_cast<float*>(s.parts[region]); };
+    kernel::adafactor(s.stream, s.master, s.gradient, state(0), state(1),
+                      o.beta1 != 0 ? state(2) : nullptr, s.copy, s.rows, s.columns, step,
+                      reinterpret_cast<float*>(s.workspace));
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::AdafactorOptions, lr, beta1, decay, clip_threshold, weight_decay,
+                        eps_square, eps_scale, scale_parameter, relative_step, warmup_init);

@@ -1,0 +1,57 @@
+#pragma once
+#include <cmath>
+
+#include "../concepts.hpp"
+#include "../kernels/adamw8bit.hpp"
+#include "adamw.hpp"
+#include "rules.hpp"
+
+namespace sinter {
+
+/// AdamW whose moments take a byte each: block-wise dynamic quantization (Dettmers et al. 2022), as
+/// bitsandbytes' AdamW8bit: blocks of 256 elements share a scale. Embeddings and parameters of less
+/// than 4096 elements keep fp32 moments. A step whose gradients are not finite is skipped, and
+/// reported, as with every optimizer.
+template <AdamWOptions O = {}>
+struct AdamW8bit {
+  using slot = slot::optimizer;
+  using Options = AdamWOptions;
+  using rules = RuleList<MastersAreFloat, NotClippedByValue>;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
+                                                              "weight_decay"};
+  static constexpr bool by_parameter = true;
+  static constexpr bool casts = true;
+
+  static constexpr bool quantizes(const Layer& layer, int number) {
+    const bool embedding = layer.ids_below > 0 && !layer.loss;
+    return layer.params[number].size() >= 4096 && !embedding;
+  }
+  static constexpr StateShape of_moment(const Layer& layer, int number) {
+    const Param& p = layer.params[number];
+    return {quantizes(layer, number) ? Element::u8 : Element::f32, p.rows, p.columns};
+  }
+  static constexpr StateShape of_scales(const Layer& layer, int number) {
+    return {Element::f32, quantizes(layer, number) ? 1 : 0,
+            int(kernel::adamw8bit_scales(layer.params[number].size()))};
+  }
+  static constexpr std::array regions{Region{"exp_avg", Type::state, nullptr, of_moment},
+                                      Region{"exp_avg_sq", Type::state, nullptr, of_moment},
+                                      Region{"exp_avg_scale", Type::state, nullptr, of_scales},
+                                      Region{"exp_avg_sq_scale", Type::state, nullptr, of_scales}};
+
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  static void update(const Options& o, const auto& s) {
+    const kernel::AdamWStep step = adamw_step(o, s);
+    auto state = [&](int region) { return reinterpret_cast<float*>(s.parts[region]); };
+    auto codes = [&](int region) { return reinterpret_cast<std::uint8_t*>(s.parts[region]); };
+    if (quantizes(s.layer, s.number)) {
+      kernel::adamw8bit(s.stream, s.master, s.gradient, codes(0), codes(1), state(2), state(3),
+                        s.copy, s.size, step);
+    } else {
+      kernel::adamw(s.stream, s.master, s.gradient, state(0), state(1), s.copy, s.size, step);
+    }
+  }
+};
+
+}  // namespace sinter

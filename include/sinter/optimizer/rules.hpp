@@ -1,0 +1,34 @@
+// What optimizers that are not elementwise ask of a recipe.
+#pragma once
+#include <type_traits>
+
+#include "../concepts.hpp"
+
+namespace sinter {
+
+struct MastersAreFloat {
+  template <class R>
+  static constexpr bool holds = std::is_same_v<typename R::precision::master, float> &&
+                                std::is_same_v<typename R::precision::gradient, float>;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "The optimizer of this recipe wants master weights and gradients in fp32, and its "
+                  "precision has others. Why: its arithmetic is fp32 over whole matrices or "
+                  "blocks. Fix: use Fp32, Bf16 or Fp16 with masters, or AdamW.");
+  }
+};
+
+struct NotClippedByValue {
+  template <class R>
+  static constexpr bool holds = !requires { R::clipping::limit(R::clipping::options); };
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "The optimizer of this recipe does not clip by value. Why: it takes a matrix or a "
+                  "block as a whole, and how large each gradient was is lost in its update. Fix: "
+                  "use ClipNorm or NoClip.");
+  }
+};
+
+}  // namespace sinter
