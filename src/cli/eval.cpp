@@ -43,7 +43,7 @@ int eval(RecipeView recipe, const Arguments& a) {
   EvaluationWindows windows(corpus.bytes(),
                             {recipe.plan->context, recipe.plan->micro * recipe.ranks()});
   TrainerCore trainer(std::move(recipe), {0, a.threads});
-  std::string warning = trainer.load_weights(*a.weights);
+  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
   Loss loss = evaluate(trainer, windows, !a.quiet && isatty(STDERR_FILENO));
   double mean = loss.mean(), bits = mean / std::numbers::ln2;

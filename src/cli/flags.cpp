@@ -48,6 +48,10 @@ constexpr Flag flags[] = {
      "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
      "run's folder. train starts from it with a fresh optimizer.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
+    {"--average", "", of(eval, generate, export_folder),
+     "Use the moving average of the weights, which the policy Average\n"
+     "keeps, in place of --weights' own.",
+     [](Arguments& a, const Given&) { a.average = true; }},
     {"--resume", "", of(train), "Go on from the newest checkpoint in --out, bit for bit.",
      [](Arguments& a, const Given&) { a.resume = true; }},
     {"--order", "WORD", of(train),

@@ -12,7 +12,7 @@ int generate(RecipeView recipe, const Arguments& a) {
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
   TrainerCore trainer(std::move(recipe), {0, a.threads});
-  std::string warning = trainer.load_weights(*a.weights);
+  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
 
   std::vector<std::int32_t> prompt;

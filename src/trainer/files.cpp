@@ -71,6 +71,21 @@ struct FlatTensors {
   }
 };
 
+/// Into the weights that are trained.
+void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
+                   std::string_view state, const CheckpointReader& reader) {
+  std::vector<Expected> expected;
+  LoadRules rules;  // other state has the parameters' names, too
+  for (const Parameter& p : parameters) {
+    rules.ignored_suffixes.push_back("." + p.name);
+    if (p.frozen) continue;
+    Machine::Part part = machine.part(Space::master, p);
+    expected.push_back({std::string(state) + "." + p.name, p.shape, part.data,
+                        dtype_of_element(part.shape.element)});
+  }
+  load_tensors(reader.file(state_file), expected, rules);
+}
+
 }  // namespace
 
 void TrainerCore::add_to(CheckpointWriter& writer) const {
@@ -123,8 +138,13 @@ void TrainerCore::save(const std::filesystem::path& folder) const {
 
 void TrainerCore::load(const std::filesystem::path& folder) { restore(CheckpointReader(folder)); }
 
-std::string TrainerCore::load_weights(const std::filesystem::path& path) {
+std::string TrainerCore::load_weights(const std::filesystem::path& path, std::string_view state) {
   WeightsSource source = resolve_weights(path);
+  if (!state.empty() && source.kind != WeightsSource::Kind::checkpoint)
+    throw ArgumentError("Sinter: there is no state '" + std::string(state) + "' in " +
+                        path.string() +
+                        ": only checkpoints and runs' folders have it. Name one, "
+                        "or take its weights as they are.");
   if (source.kind == WeightsSource::Kind::checkpoint) CheckpointReader verified(source.path);
   if (!source.config.empty()) require_same_architecture(source.config, recipe_.hugging_face);
   std::vector<Expected> expected;
@@ -133,6 +153,8 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path) {
   LoadRules rules{
       names.prefix, names.ignored_suffixes, {names.aliases.begin(), names.aliases.end()}};
   load_tensors(source.files, expected, rules);
+  if (!state.empty())
+    load_in_place(*machines_[0], parameters_, state, CheckpointReader(source.path));
   for (int r = 0; r < int(plan().model.regions.size()); ++r) {
     std::byte* begin = machines_[0]->flat<std::byte>(region(r));
     std::fill_n(begin, flat_bytes(plan().model, region(r)), std::byte(0));

@@ -135,6 +135,9 @@ TEST_CASE("a resumed run goes on, bit for bit; recomputation changes none") {
     full.load_weights(folder / "saved");
     again.load(folder / "saved");
     CHECK(parameters_of(full) == parameters_of(again));
+    full.save(folder / "full");
+    again.load_weights(folder / "full");
+    CHECK(parameters_of(full) == parameters_of(again));
   };
   check(Safe{});
   check(Lean{});

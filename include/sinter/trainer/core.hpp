@@ -87,7 +87,9 @@ class TrainerCore {
   void load(const std::filesystem::path& folder);
   /// Weights alone, from a checkpoint, run folder, Hugging Face folder or safetensors file;
   /// optimizer state is fresh. Returns what the user should be told, or nothing.
-  std::string load_weights(const std::filesystem::path& path);
+  /// state: of a policy, to be taken in place of the weights that it is of, such as "ema"; only a
+  /// checkpoint and a run's folder have it.
+  std::string load_weights(const std::filesystem::path& path, std::string_view state = {});
   /// model.safetensors and, for architectures that Hugging Face has, config.json.
   void export_to(const std::filesystem::path& folder) const;
 

@@ -1,0 +1,16 @@
+// Averages of what changes from step to step.
+#pragma once
+#include <cstdint>
+
+#include "bfloat16.hpp"
+#include "float16.hpp"
+#include "stream.hpp"
+
+namespace sinter::kernel {
+
+/// average[i] += weight (x[i] - average[i]), in Wide<T>: one fused multiplication and addition
+/// after a rounded difference.   n elements; T: float, double, BFloat16 or Float16.
+template <class T>
+void move_average(Stream& stream, const T* x, Wide<T>* average, double weight, std::int64_t n);
+
+}  // namespace sinter::kernel

@@ -1,0 +1,74 @@
+#pragma once
+#include <algorithm>
+
+#include "../concepts.hpp"
+#include "../kernels/average.hpp"
+#include "../kinds.hpp"
+#include "../run/machine.hpp"
+
+namespace sinter {
+
+namespace slot {
+struct average {
+  static constexpr std::string_view name = "average";
+};
+}  // namespace slot
+
+/// warmup: the decay of step t is at most (1 + t) / (10 + t), so that early weights are forgotten.
+struct AverageOptions {
+  double decay = 0.9999;
+  bool warmup = true;
+};
+
+namespace touches {
+template <class Policy>
+constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
+  range(model, i, Use::read, Space::master, out);
+  for (int r = 0; r < int(model.regions.size()); ++r)
+    if (model.regions[r].owner == &tag_of<Policy>) range(model, i, Use::modify, region(r), out);
+}
+}  // namespace touches
+
+namespace executes {
+/// A skipped step changes nothing. The first step starts the average at its weights.
+template <class Policy, class Master>
+void average(Machine& machine, const Bound&) {
+  if (!machine.norm().finite) return;
+  const double t = double(machine.updates() + 1);
+  const auto& options = machine.options<Policy>();
+  const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
+  const Model& model = machine.model();
+  for (int r = 0; r < int(model.regions.size()); ++r)
+    if (model.regions[r].owner == &tag_of<Policy>)
+      kernel::move_average(machine.stream(), machine.flat<Master>(Space::master),
+                           machine.flat<kernel::Wide<Master>>(region(r)), t == 1 ? 1 : 1 - decay,
+                           model.elements());
+}
+}  // namespace executes
+
+template <class Policy, class Master>
+inline constexpr Kind average_kind{"average", touches::average<Policy>,
+                                   executes::average<Policy, Master>};
+
+/// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), updated after each
+/// step: state "ema" in checkpoints. It trains as without. To use it: the flag --average of eval,
+/// generate and export, or TrainerCore::load_weights(path, "ema").
+template <AverageOptions O = {}>
+struct Average {
+  using slot = slot::average;
+  using Options = AverageOptions;
+  static constexpr Options options = O;
+  static constexpr std::array<std::string_view, 1> adjustable{"decay"};
+  static constexpr std::array regions{Region{"ema"}};
+
+  template <class R>
+  static constexpr Program rewrite(const Model& model, Program program) {
+    program.push_back(
+        {&average_kind<Average, typename R::precision::master>, 0, short(model.order.size())});
+    return program;
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::AverageOptions, decay, warmup);
