@@ -5,6 +5,7 @@
 
 #include "output.hpp"
 #include "plan_text.hpp"
+#include "savings.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
 #include "verbs.hpp"
@@ -13,14 +14,17 @@ namespace sinter::cli {
 namespace {
 
 std::string json_text(const RecipeView& recipe, bool schedule) {
-  nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory;
+  nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
+                         other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
+  for (const Saving& s : savings(*recipe.plan)) other[s.technique] = s.total;
   for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
   nlohmann::ordered_json result{{"recipe", recipe.name},
                                 {"parameters", recipe.plan->parameters},
                                 {"tokens_per_step", tokens_per_step(recipe)},
                                 {"flops_per_token", recipe.plan->flops_per_token},
                                 {"memory", memory},
+                                {"savings", other},
                                 {"options", options}};
   if (schedule) result["schedule"] = schedule_json(recipe);
   return result.dump() + "\n";
@@ -78,8 +82,8 @@ int describe(const RecipeView& recipe, const Arguments& a) {
     print_result(json_text(recipe, a.schedule));
     return exit_done;
   }
-  std::string text = recipe_text(recipe) + plan_text(recipe) + options_text(recipe) +
-                     parameters_text(recipe) + buffers_text(*recipe.plan);
+  std::string text = recipe_text(recipe) + plan_text(recipe) + savings_text(*recipe.plan) +
+                     options_text(recipe) + parameters_text(recipe) + buffers_text(*recipe.plan);
   if (a.schedule) text += schedule_text(recipe);
   print_result(text);
   return exit_done;

@@ -1,0 +1,63 @@
+// What describe says that techniques would save, against recipes that use them.
+#include "../../src/cli/savings.hpp"
+
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adafactor.hpp"
+#include "sinter/optimizer/adamw8bit.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp16.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using Text = Gpt2<{.layers = 4, .heads = 4, .width = 64, .vocabulary = 50, .positions = 32}>;
+template <int Micro, class... Policies>
+using Net = Made<Text, UpTo<32, 50>, Batch<{.global = 8, .micro = Micro}>, Policies...>;
+template <class... Policies>
+using Wide = Made<Mlp<{.in = 64, .hidden = 128, .out = 8, .layers = 4}>,
+                  Batch<{.global = 8, .micro = 8}>, Policies...>;
+
+std::int64_t total(const std::vector<cli::Saving>& list, std::string_view technique) {
+  for (const cli::Saving& s : list)
+    if (s.technique.starts_with(technique)) return s.total;
+  return -1;
+}
+
+TEST_CASE("each figure is what the recipe with the technique plans, to the byte") {
+  auto list = cli::savings(Plan<Net<4>>::view);
+  CHECK(total(list, "Batch<{.micro = 2}>") == Plan<Net<2>>::bytes);
+  CHECK(total(list, "Batch<{.micro = 1}>") == Plan<Net<1>>::bytes);
+  CHECK(total(list, "Checkpoint<{.policy = selective}>") ==
+        Plan<Net<4, Checkpoint<{.policy = selective}>>>::bytes);
+  CHECK(total(list, "Checkpoint<>") == Plan<Net<4, Checkpoint<>>>::bytes);
+  CHECK(total(list, "Sgd<>") == Plan<Net<4, Sgd<>>>::bytes);
+  CHECK(total(list, "AdamW8bit<>") == Plan<Net<4, AdamW8bit<>>>::bytes);
+  CHECK(total(list, "Adafactor<>") == Plan<Net<4, Adafactor<>>>::bytes);
+  list = cli::savings(Plan<Wide<>>::view);
+  CHECK(total(list, "Bf16") == -1);  // its copy of the weights is larger than what it saves
+  CHECK(Plan<Wide<Bf16>>::bytes > Plan<Wide<>>::bytes);
+  CHECK(total(list, "Fp16<{.masters = false}>") == Plan<Wide<Fp16<{.masters = false}>>>::bytes);
+}
+
+/// Attention takes some workspace of its own in narrow types, which the plan in fp32 does not show.
+TEST_CASE("half precision of a transformer, but for the workspace of attention") {
+  const auto figure = double(total(cli::savings(Plan<Net<4>>::view), "Bf16"));
+  CHECK(figure <= double(Plan<Net<4, Bf16>>::bytes));
+  CHECK(figure > .95 * double(Plan<Net<4, Bf16>>::bytes));
+}
+
+TEST_CASE("what a recipe has already is not offered") {
+  auto list = cli::savings(Plan<Net<1, Bf16, Checkpoint<>, Sgd<>>>::view);
+  CHECK(list.empty());
+  CHECK(
+      cli::savings_text(Plan<Net<1, Bf16, Checkpoint<>, Sgd<>>>::view).find("bytes a parameter") !=
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace sinter::testing
