@@ -133,6 +133,22 @@ struct Recipe {
       return true;
     }
   }
+  template <class R, class... Rules>
+  static constexpr bool hold(RuleList<Rules...>) {
+    return (Rules::template holds<R> && ...);
+  }
+  template <class R, class P>
+  static constexpr bool rules_hold() {
+    if constexpr (requires { typename P::rules; }) {
+      return hold<R>(typename P::rules{});
+    } else {
+      return true;
+    }
+  }
+  template <class R, class... All>
+  static constexpr bool all_hold(Claimants<All...>) {
+    return (rules_hold<R, All>() && ...);
+  }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
     return (obeys_rules_of<R, All>() && ...);
@@ -149,6 +165,11 @@ struct Recipe {
   }
 
  public:
+  /// Whether all rules hold, without a word: to choose among recipes.
+  template <class R>
+  static constexpr bool may_exist() {
+    return all_hold<R>(all{});
+  }
   /// Whether the recipe may exist. At the first rule that it breaks, one compile error says so.
   /// R: the recipe's own type, for the message.
   template <class R>
