@@ -1,0 +1,202 @@
+// What each combination of precision, optimizer and memory policy costs and gives: the time of a
+// step, memory as planned and as the process had it, and the loss after some steps on real text,
+// each in a process of its own. Combinations that no recipe may have are listed with the rule.
+//   ./sinter bench combos [--threads N] [--steps N] [--data FILE] [--json FILE] [--svg FILE]
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/hana/cartesian_product.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/tuple.hpp>
+#include <boost/hana/type.hpp>
+#include <boost/hana/unpack.hpp>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <sinter/sinter.hpp>
+
+#include "report.hpp"
+#include "text.hpp"
+
+using namespace sinter;
+namespace hana = boost::hana;
+
+namespace {
+
+constexpr int context = 128;
+template <class... Policies>
+struct combo
+    : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128, .vocabulary = 256, .positions = context}>,
+             Bytes<{.context = context}>, Batch<{.global = 8, .micro = 8}>, Policies...> {};
+
+constexpr auto precisions = hana::tuple_t<Fp32, Bf16, Fp16<>, Fp16<{.masters = false}>>;
+constexpr auto optimizers =
+    hana::tuple_t<AdamW<{.lr = 2e-3}>, Lion<{.lr = 2e-4}>, Sgd<{.lr = .2, .momentum = .9}>,
+                  Adafactor<{.lr = 2e-3}>, AdamW8bit<{.lr = 2e-3}>, Muon<{.lr = 2e-2}>>;
+constexpr auto memories = hana::tuple_t<KeepAll, Checkpoint<{.policy = selective}>, Checkpoint<>>;
+
+struct Settings {
+  int threads = int(std::thread::hardware_concurrency()), steps = 100;
+  std::string text;
+};
+
+/// What a combination's process says of itself.
+struct Measured {
+  double milliseconds = 0, loss = 0;
+  std::int64_t planned = 0, state = 0;
+  double peak_mib = 0;
+};
+
+Measured train(RecipeView view, const Settings& settings) {
+  Measured m;
+  m.planned = view.plan->memory.total;
+  m.state = view.plan->memory.optimizer;
+  TrainerCore trainer(std::move(view), {.seed = 1, .threads = settings.threads});
+  const auto* text = reinterpret_cast<const unsigned char*>(settings.text.data());
+  ShuffledWindows windows(std::span(text, settings.text.size()), {context, 8}, 1);
+  std::vector<double> times;
+  double sum = 0;
+  int last = std::min(20, settings.steps);
+  for (int step = 0; step < settings.steps;) {
+    HostBatch batch;
+    windows.next(batch);
+    auto begin = std::chrono::steady_clock::now();
+    Outcome outcome = trainer.step(batch);
+    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    auto* applied = std::get_if<Applied>(&outcome);
+    if (!applied) continue;
+    times.push_back(time.count());
+    if (++step > settings.steps - last) sum += applied->loss.mean() / last;
+  }
+  m.milliseconds = bench::median(times);
+  m.loss = sum;
+  return m;
+}
+
+/// In a process of its own; nothing where it failed.
+std::optional<Measured> measure(RecipeView (*view)(), const Settings& settings) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  pid_t child = fork();
+  if (child == 0) {
+    try {
+      Measured m = train(view(), settings);
+      bool written = write(ends[1], &m, sizeof m) == sizeof m;
+      _exit(written ? 0 : 1);
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "error: %s\n", e.what());
+      _exit(1);
+    }
+  }
+  close(ends[1]);
+  Measured m;
+  bool whole = read(ends[0], &m, sizeof m) == sizeof m;
+  close(ends[0]);
+  int status = 0;
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  m.peak_mib = double(usage.ru_maxrss) / 1024;
+  return whole && status == 0 ? std::optional(m) : std::nullopt;
+}
+
+struct Combination {
+  std::string name;
+  RecipeView (*view)();  // null: no recipe may have it
+  std::string rule;      // that says so
+};
+
+template <class T>
+std::string name_of_type() {
+  std::string name = detail::type_name<T>();
+  for (std::string_view noise : {"sinter::", "Options"})
+    for (auto at = name.find(noise); at != name.npos; at = name.find(noise))
+      name.erase(at, noise.size());
+  return name;
+}
+
+/// The first rule that does not hold.
+template <class R, class... Rules>
+std::string broken(RuleList<Rules...>) {
+  std::string rule;
+  ((rule.empty() && !Rules::template holds<R> ? void(rule = name_of_type<Rules>()) : void()), ...);
+  return rule;
+}
+template <class R, class... All>
+std::string broken_rule(Claimants<All...>) {
+  std::string rule;
+  auto ask = [&]<class P>(P*) {
+    if constexpr (requires { typename P::rules; })
+      if (rule.empty()) rule = broken<R>(typename P::rules{});
+  };
+  (ask(static_cast<All*>(nullptr)), ...);
+  return rule;
+}
+
+std::vector<Combination> all_combinations() {
+  std::vector<Combination> list;
+  hana::for_each(
+      hana::cartesian_product(hana::make_tuple(precisions, optimizers, memories)), [&](auto tuple) {
+        hana::unpack(tuple, [&](auto p, auto o, auto m) {
+          using P = typename decltype(p)::type;
+          using O = typename decltype(o)::type;
+          using M = typename decltype(m)::type;
+          using R = combo<P, O, M>;
+          std::string name =
+              name_of_type<P>() + ", " + detail::short_type_name<O>() + ", " + name_of_type<M>();
+          if constexpr (R::template may_exist<R>()) {
+            static_assert(ready<R>());
+            list.push_back({name, view_of<R>, ""});
+          } else {
+            list.push_back({name, nullptr, broken_rule<R>(typename R::all{})});
+          }
+        });
+      });
+  return list;
+}
+
+int run_bench(int argc, char** argv) {
+  Settings settings;
+  settings.threads = std::max(
+      1, std::stoi(bench::option(argc, argv, "--threads", std::to_string(settings.threads))));
+  settings.steps = std::max(1, std::stoi(bench::option(argc, argv, "--steps", "100")));
+  settings.text = bench::read_text(bench::option(argc, argv, "--data", ""));
+  bench::Report report(argc, argv, settings.threads);
+  std::vector<std::pair<Measured, std::string>> done;
+  std::string refused;
+  for (const Combination& c : all_combinations()) {
+    if (!c.view) {
+      refused += "| " + c.name + " | " + c.rule + " |\n";
+    } else if (std::optional<Measured> m = measure(c.view, settings)) {
+      done.emplace_back(*m, c.name);
+    } else {
+      std::fprintf(stderr, "left out: %s\n", c.name.c_str());
+    }
+  }
+  if (done.empty()) return 1;
+  const Measured plain = done.front().first;  // fp32, AdamW, everything kept
+  std::ranges::sort(done, {}, [](const auto& d) { return d.first.planned; });
+  std::vector<bench::Row> rows;
+  for (const auto& [m, name] : done) {
+    char note[120];
+    std::snprintf(note, sizeof note,
+                  "planned %.2f MiB, process %.0f MiB, state %.2f MiB, loss %.3f",
+                  double(m.planned) / (1 << 20), m.peak_mib, double(m.state) / (1 << 20), m.loss);
+    rows.push_back({name, m.milliseconds, plain.milliseconds, "Fp32, AdamW, KeepAll", "ms/step",
+                    m.loss - plain.loss, std::isfinite(m.loss), note});
+  }
+  report.print(rows);
+  std::printf("\n| no recipe | the rule that says so |\n|---|---|\n%s", refused.c_str());
+  return report.write();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_bench(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
+}
