@@ -133,11 +133,11 @@ struct Model {
   std::span<const External> externals;
   std::span<const int> writers;  // of each value: its unit
   std::span<const int> results;
-  std::span<const UnitPlan> plans;  // of the blocks
-  std::span<const Step> steps;      // of the plans
-  std::span<const short> order;     // units with parameters that are trained, as their gradients
-                                    // become final
-  std::span<const GroupPlace> groups;    // by unit
+  std::span<const UnitPlan> plans;     // of the blocks
+  std::span<const Step> steps;         // of the plans
+  std::span<const short> order;        // units with parameters that are trained, as their gradients
+                                       // become final
+  std::span<const GroupPlace> groups;  // by unit
   std::span<const Region> regions;
   Sizes sizes;
   Space weights =

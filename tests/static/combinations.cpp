@@ -7,8 +7,8 @@
 #include <boost/hana/length.hpp>
 #include <boost/hana/unpack.hpp>
 
-#include "sinter/plan.hpp"
 #include "../support/combinations.hpp"
+#include "sinter/plan.hpp"
 
 namespace sinter::testing {
 constexpr auto is_legal = [](auto tuple) {

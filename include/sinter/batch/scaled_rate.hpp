@@ -17,9 +17,7 @@ enum ScalingRule : std::uint8_t {
   linear,  // × global / base (Goyal et al. 2017; for SGD, with a warm-up)
   root     // × √(global / base) (Krizhevsky 2014; for Adam and its kin)
 };
-constexpr std::string_view name_of(ScalingRule rule) {
-  return rule == linear ? "linear" : "root";
-}
+constexpr std::string_view name_of(ScalingRule rule) { return rule == linear ? "linear" : "root"; }
 
 /// base: the global batch, in sequences, for which the optimizer's learning rate was found.
 struct ScaledRateOptions {

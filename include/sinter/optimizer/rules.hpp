@@ -12,10 +12,11 @@ struct MastersAreFloat {
                                 std::is_same_v<typename R::precision::gradient, float>;
   template <class R>
   static auto enforce() {
-    static_assert(holds<R>,
-                  "The optimizer of this recipe wants master weights and gradients in fp32, and its "
-                  "precision has others. Why: its arithmetic is fp32 over whole matrices or "
-                  "blocks. Fix: use Fp32, Bf16 or Fp16 with masters, or AdamW.");
+    static_assert(
+        holds<R>,
+        "The optimizer of this recipe wants master weights and gradients in fp32, and its "
+        "precision has others. Why: its arithmetic is fp32 over whole matrices or "
+        "blocks. Fix: use Fp32, Bf16 or Fp16 with masters, or AdamW.");
   }
 };
 
@@ -24,10 +25,11 @@ struct NotClippedByValue {
   static constexpr bool holds = !requires { R::clipping::limit(R::clipping::options); };
   template <class R>
   static auto enforce() {
-    static_assert(holds<R>,
-                  "The optimizer of this recipe does not clip by value. Why: it takes a matrix or a "
-                  "block as a whole, and how large each gradient was is lost in its update. Fix: "
-                  "use ClipNorm or NoClip.");
+    static_assert(
+        holds<R>,
+        "The optimizer of this recipe does not clip by value. Why: it takes a matrix or a "
+        "block as a whole, and how large each gradient was is lost in its update. Fix: "
+        "use ClipNorm or NoClip.");
   }
 };
 
