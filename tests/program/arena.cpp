@@ -3,8 +3,12 @@
 
 #include "models.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/optimizer/adafactor.hpp"
+#include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parameters/average.hpp"
+#include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "touched.hpp"
 
@@ -158,10 +162,12 @@ class Subject {
       auto* gradient = machine.template flat<std::byte>(Space::gradient);
       int size = plan.model.sizes.of(Type::gradient);
       std::vector<std::byte> kept;
-      for (const Parameter& p : list_parameters(plan.model))
+      std::vector<Parameter> trained = list_parameters(plan.model);
+      std::erase_if(trained, [](const Parameter& p) { return p.frozen; });
+      for (const Parameter& p : trained)
         std::fill_n(gradient + p.offset * size, p.size * size, pattern);
       ranks.train(batch, 1);
-      for (const Parameter& p : list_parameters(plan.model))
+      for (const Parameter& p : trained)
         kept.insert(kept.end(), gradient + p.offset * size, gradient + (p.offset + p.size) * size);
       gradients.push_back(kept);
       ranks.evaluate(batch);
@@ -223,6 +229,14 @@ TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
 }
 TEST_CASE("units with two outputs, bf16, the copy made by a cast") {
   test<Made<Letters, Fused, TwoTimesTwo, Bf16, PlainDescent>>(letters(all_full));
+}
+TEST_CASE("GPT-2, Adafactor, the lower half frozen, averaged") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Adafactor<>, Freeze<"wte", "wpe", "h.0">, Average<>>>(
+      letters(all_full));
+}
+TEST_CASE("GPT-2, Muon, bf16, the upper half frozen") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Muon<>, Bf16, Freeze<"h.2", "ln_f">>>(
+      letters(all_full));
 }
 TEST_CASE("perceptron, SGD with momentum") {
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>,

@@ -10,8 +10,10 @@
 #include "models.hpp"
 #include "poison.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
 
 namespace sinter::testing {
@@ -180,6 +182,10 @@ TEST_CASE("programs with a copy of the weights") {
   test<Fused, Thrice, Bf16, Full, PlainDescent>("units with two outputs, Bf16, cast, full",
                                                 {5, 3, 6});
   test<Gpt2<tiny>, TwoEach, Buckets, Bf16>("GPT-2, Ddp, Bf16", {5, 3, 6, 2});
+}
+
+TEST_CASE("programs with frozen units") {
+  test<Gpt2<tiny>, Once, Muon<>, Freeze<"wte", "wpe", "h.0">>("GPT-2, Muon, half frozen", {5, 3});
 }
 
 TEST_CASE("a program without ids") {

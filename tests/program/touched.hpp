@@ -57,6 +57,7 @@ class RightsOf {
     return {};
   }
   std::vector<ByteRange> of_group(const Buffer& flat, int group) const {
+    if (flat.space >= Space::region && region_of(flat.space).shape) return of_shapes(flat, group);
     std::int64_t size = model.sizes.of(type_of(model, flat.space));
     const Block& block = model.block(group);
     const GroupPlace& g = model.groups[std::size_t(group)];
@@ -64,6 +65,20 @@ class RightsOf {
     std::int64_t undecayed = flat.offset + g.undecayed * size;
     return {{decayed, decayed + block.decayed * size},
             {undecayed, undecayed + block.undecayed * size}};
+  }
+  const Region& region_of(Space space) const {
+    return model.regions[std::size_t(int(space) - int(Space::region))];
+  }
+  std::vector<ByteRange> of_shapes(const Buffer& flat, int group) const {
+    std::vector<StatePart> parts = state_parts(model, int(flat.space) - int(Space::region));
+    std::vector<ByteRange> ranges;
+    std::size_t next = 0;
+    for_each_parameter(model, [&](int unit, int, int) {
+      const StatePart& part = parts[next++];
+      const std::int64_t begin = flat.offset + part.offset;
+      if (unit == group) ranges.push_back({begin, begin + part.shape.bytes()});
+    });
+    return ranges;
   }
 };
 
