@@ -112,9 +112,7 @@ template <class C>
 AdafactorTable<C> make_table() {
   return {squares, vector_squares, update_squares, apply<C>};
 }
-AdafactorTable<float> table_f32() { return make_table<float>(); }
-AdafactorTable<BFloat16> table_bf16() { return make_table<BFloat16>(); }
-AdafactorTable<Float16> table_f16() { return make_table<Float16>(); }
+SINTER_COPY_TABLES(AdafactorTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -125,20 +123,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-HWY_EXPORT(table_f32);
-HWY_EXPORT(table_bf16);
-HWY_EXPORT(table_f16);
-
-template <class C>
-AdafactorTable<C> table() {
-  if constexpr (std::is_same_v<C, float>) {
-    return HWY_DYNAMIC_DISPATCH(table_f32)();
-  } else if constexpr (std::is_same_v<C, BFloat16>) {
-    return HWY_DYNAMIC_DISPATCH(table_bf16)();
-  } else {
-    return HWY_DYNAMIC_DISPATCH(table_f16)();
-  }
-}
+SINTER_COPY_DISPATCH(AdafactorTable)
 
 constexpr int part = 1024;  // elements of a vector that are summed together
 

@@ -152,9 +152,11 @@ void step(const Block<C>& b, const Constants& c, const Maps& maps) {
   *b.square_scale = quantize<false>(square, maps.nearest_square, b.square, b.count);
 }
 
-Adamw8bitTable<float> table_f32() { return {step<float>}; }
-Adamw8bitTable<BFloat16> table_bf16() { return {step<BFloat16>}; }
-Adamw8bitTable<Float16> table_f16() { return {step<Float16>}; }
+template <class C>
+Adamw8bitTable<C> make_table() {
+  return {step<C>};
+}
+SINTER_COPY_TABLES(Adamw8bitTable)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace
@@ -165,9 +167,7 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 
-HWY_EXPORT(table_f32);
-HWY_EXPORT(table_bf16);
-HWY_EXPORT(table_f16);
+SINTER_COPY_DISPATCH(Adamw8bitTable)
 
 /// Border i of `parts` from 0.1 to 1, rounded as torch.linspace rounds: once, as a fused product.
 float border(int i, int parts) {
@@ -226,17 +226,6 @@ Constants constants_of(const AdamWStep& step) {
           .eps = float(deviation * step.eps),
           .rate = float(-step.lr * deviation / step.correction1),
           .decay = float(1 - step.lr * step.weight_decay)};
-}
-
-template <class C>
-Adamw8bitTable<C> table() {
-  if constexpr (std::is_same_v<C, float>) {
-    return HWY_DYNAMIC_DISPATCH(table_f32)();
-  } else if constexpr (std::is_same_v<C, BFloat16>) {
-    return HWY_DYNAMIC_DISPATCH(table_bf16)();
-  } else {
-    return HWY_DYNAMIC_DISPATCH(table_f16)();
-  }
 }
 
 }  // namespace

@@ -9,12 +9,15 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
 /// In each instruction set's namespace, where make_table<T>() returns a Table<T> of its functions:
-/// what SINTER_DISPATCH needs.
-#define SINTER_TABLES(Table)                                      \
+/// what SINTER_DISPATCH needs; the former, for kernels of fp32 whose T is that of a copy of the
+/// weights, what SINTER_COPY_DISPATCH needs.
+#define SINTER_COPY_TABLES(Table)                                 \
   Table<float> table_f32() { return make_table<float>(); }        \
-  Table<double> table_f64() { return make_table<double>(); }      \
   Table<BFloat16> table_bf16() { return make_table<BFloat16>(); } \
   Table<Float16> table_f16() { return make_table<Float16>(); }
+#define SINTER_TABLES(Table) \
+  SINTER_COPY_TABLES(Table)  \
+  Table<double> table_f64() { return make_table<double>(); }
 
 /// Defines table<T>(), the best instruction set's.
 #define SINTER_DISPATCH(Table)                          \
@@ -32,6 +35,22 @@
       return HWY_DYNAMIC_DISPATCH(table_bf16)();        \
     } else {                                            \
       static_assert(std::is_same_v<T, Float16>);        \
+      return HWY_DYNAMIC_DISPATCH(table_f16)();         \
+    }                                                   \
+  }
+
+#define SINTER_COPY_DISPATCH(Table)                     \
+  HWY_EXPORT(table_f32);                                \
+  HWY_EXPORT(table_bf16);                               \
+  HWY_EXPORT(table_f16);                                \
+  template <class C>                                    \
+  Table<C> table() {                                    \
+    if constexpr (std::is_same_v<C, float>) {           \
+      return HWY_DYNAMIC_DISPATCH(table_f32)();         \
+    } else if constexpr (std::is_same_v<C, BFloat16>) { \
+      return HWY_DYNAMIC_DISPATCH(table_bf16)();        \
+    } else {                                            \
+      static_assert(std::is_same_v<C, Float16>);        \
       return HWY_DYNAMIC_DISPATCH(table_f16)();         \
     }                                                   \
   }
