@@ -122,14 +122,13 @@ std::string broken(RuleList<Rules...>) {
   ((rule.empty() && !Rules::template holds<R> ? void(rule = name_of_type<Rules>()) : void()), ...);
   return rule;
 }
-template <class R, class... All>
-std::string broken_rule(Claimants<All...>) {
+template <class R>
+std::string broken_rule() {
   std::string rule;
-  auto ask = [&]<class P>(P*) {
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
     if constexpr (requires { typename P::rules; })
       if (rule.empty()) rule = broken<R>(typename P::rules{});
-  };
-  (ask(static_cast<All*>(nullptr)), ...);
+  });
   return rule;
 }
 
@@ -148,7 +147,7 @@ std::vector<Combination> all_combinations() {
             static_assert(ready<R>());
             list.push_back({name, view_of<R>, ""});
           } else {
-            list.push_back({name, nullptr, broken_rule<R>(typename R::all{})});
+            list.push_back({name, nullptr, broken_rule<R>()});
           }
         });
       });

@@ -160,6 +160,13 @@ struct Model {
   }
 };
 
+/// Calls visit(r) with the number of each region of a policy, in its order.
+template <class Policy>
+constexpr void for_each_region(const Model& model, auto visit) {
+  for (int r = 0; r < int(model.regions.size()); ++r)
+    if (model.regions[r].owner == &tag_of<Policy>) visit(r);
+}
+
 /// A program with room for what a policy makes of `from`: growing step by step is what costs most
 /// in constant evaluation.
 constexpr Program room_for(const Program& from) {

@@ -18,6 +18,12 @@ struct Claimants {
   static constexpr int count = sizeof...(Policies);
 };
 
+/// Calls visit(static_cast<P*>(nullptr)) for each policy P.
+template <class... Policies>
+constexpr void for_each_policy(Claimants<Policies...>, auto visit) {
+  (visit(static_cast<Policies*>(nullptr)), ...);
+}
+
 namespace detail {
 
 /// void: not a policy.

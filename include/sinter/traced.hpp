@@ -173,14 +173,12 @@ constexpr bool names_a_parameter(const Graph& graph, std::string_view pattern) {
 }
 
 /// The patterns of what policies freeze.
-template <class... All>
-constexpr std::vector<const char*> frozen_patterns(Claimants<All...>) {
+constexpr std::vector<const char*> frozen_patterns(auto policies) {
   std::vector<const char*> patterns;
-  auto ask = [&]<class P>(P*) {
+  for_each_policy(policies, [&]<class P>(P*) {
     if constexpr (requires { P::frozen; })
       patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
-  };
-  (ask(static_cast<All*>(nullptr)), ...);
+  });
   return patterns;
 }
 
@@ -215,15 +213,13 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
 }
 
 /// Every pattern of a parameter group is of some parameter.
-template <class... All>
-constexpr void check_parameter_groups(Graph& graph, Claimants<All...>) {
-  auto check = [&]<class P>(P*) {
+constexpr void check_parameter_groups(Graph& graph, auto policies) {
+  for_each_policy(policies, [&]<class P>(P*) {
     if constexpr (requires { P::parameter_groups; })
       for (const ParameterGroup& group : P::parameter_groups)
         if (!names_a_parameter(graph, group.pattern))
           graph.fault.note_name("a parameter group is empty", group.pattern);
-  };
-  (check(static_cast<All*>(nullptr)), ...);
+  });
 }
 
 template <class R, class Which>

@@ -52,8 +52,7 @@ template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   range(model, i, Use::consume, Space::gradient, out);
   range(model, i, Use::modify, Space::master, out);
-  for (int r = 0; r < int(model.regions.size()); ++r)
-    if (model.regions[r].owner == &tag_of<Optimizer>) range(model, i, Use::modify, region(r), out);
+  for_each_region<Optimizer>(model, [&](int r) { range(model, i, Use::modify, region(r), out); });
   if (makes_copy<Optimizer>(model)) range(model, i, Use::write, Space::weights, out);
 }
 }  // namespace touches
@@ -76,8 +75,7 @@ class Updater {
 
  public:
   explicit Updater(Machine& m) : machine(m) {
-    for (int r = 0; r < int(model.regions.size()); ++r)
-      if (model.regions[r].owner == &tag_of<Optimizer>) regions[region_count++] = r;
+    for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
   }
   /// Optimizer::update for each part of a range that is treated alike.
   void flat(FlatRange range) const {

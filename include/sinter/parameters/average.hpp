@@ -24,8 +24,7 @@ namespace touches {
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
   range(model, i, Use::read, Space::master, out);
-  for (int r = 0; r < int(model.regions.size()); ++r)
-    if (model.regions[r].owner == &tag_of<Policy>) range(model, i, Use::modify, region(r), out);
+  for_each_region<Policy>(model, [&](int r) { range(model, i, Use::modify, region(r), out); });
 }
 }  // namespace touches
 
@@ -38,11 +37,11 @@ void average(Machine& machine, const Bound&) {
   const auto& options = machine.options<Policy>();
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
   const Model& model = machine.model();
-  for (int r = 0; r < int(model.regions.size()); ++r)
-    if (model.regions[r].owner == &tag_of<Policy>)
-      kernel::move_average(machine.stream(), machine.flat<Master>(Space::master),
-                           machine.flat<kernel::Wide<Master>>(region(r)), t == 1 ? 1 : 1 - decay,
-                           model.elements());
+  for_each_region<Policy>(model, [&](int r) {
+    kernel::move_average(machine.stream(), machine.flat<Master>(Space::master),
+                         machine.flat<kernel::Wide<Master>>(region(r)), t == 1 ? 1 : 1 - decay,
+                         model.elements());
+  });
 }
 }  // namespace executes
 

@@ -22,7 +22,8 @@ struct Group {
 };
 
 /// Parameter groups: factors of the learning rate, and weight decay, by name:
-///   Groups<Group<"wte.*", {.learning_rate = 0.1}>, Group<"*.bias", {.decay = never}>>
+///   Groups<Group<"wte.*", {.learning_rate = 0.1}>, Group<"*.bias", {.decay =
+///   ParameterGroup::never}>>
 /// A parameter is in the first group that matches; in none, it has a factor of 1, and decay if it
 /// is a matrix. A pattern that no parameter matches does not compile.
 template <class... All>

@@ -39,14 +39,12 @@ std::string short_type_name() {
   return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
 }
 
-template <class... All>
-std::vector<ParameterGroup> groups_of(Claimants<All...>) {
+std::vector<ParameterGroup> groups_of(auto policies) {
   std::vector<ParameterGroup> groups;
-  auto ask = [&]<class P>(P*) {
+  for_each_policy(policies, [&]<class P>(P*) {
     if constexpr (requires { P::parameter_groups; })
       groups.insert(groups.end(), P::parameter_groups.begin(), P::parameter_groups.end());
-  };
-  (ask(static_cast<All*>(nullptr)), ...);
+  });
   return groups;
 }
 
@@ -60,21 +58,20 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
 }
 
 /// The product of what policies make of the rate for a global batch: rate_factor(options, global).
-template <class R, class... All>
-double rate_scaling(Claimants<All...>, OptionSet<R>& options, int global) {
+template <class R>
+double rate_scaling(OptionSet<R>& options, int global) {
   double factor = 1;
-  auto ask = [&]<class P>(P*) {
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
     if constexpr (requires(const typename P::Options& o) { P::rate_factor(o, global); })
       factor *= P::rate_factor(options.template get<P>(), global);
-  };
-  (ask(static_cast<All*>(nullptr)), ...);
+  });
   return factor;
 }
 
 /// A policy may say in a line what it has chosen: note<R>(), or note(options, global batch).
-template <class R, class... All>
-void add_notes(Claimants<All...>, OptionSet<R>& options, RecipeView& view) {
-  auto ask = [&]<class P>(P*) {
+template <class R>
+void add_notes(OptionSet<R>& options, RecipeView& view) {
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
     if constexpr (requires { P::template note<R>(); })
       view.notes.push_back([] { return P::template note<R>(); });
     if constexpr (requires(const typename P::Options& o) { P::note(o, 1, 1.0); })
@@ -82,8 +79,7 @@ void add_notes(Claimants<All...>, OptionSet<R>& options, RecipeView& view) {
         return P::note(options.template get<P>(), global(),
                        R::optimizer::learning_rate(options.template get<typename R::optimizer>()));
       });
-  };
-  (ask(static_cast<All*>(nullptr)), ...);
+  });
 }
 
 template <class... All>
@@ -114,11 +110,11 @@ RecipeView view_of() {
   view.learning_rate = [o = options.get(), factor = view.state.rate_factor,
                         global = view.global](std::int64_t step) {
     const double rate = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
-    return rate * factor(step) * detail::rate_scaling<R>(typename R::all{}, *o, global());
+    return rate * factor(step) * detail::rate_scaling<R>(*o, global());
   };
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
-  detail::add_notes<R>(typename R::all{}, *options, view);
+  detail::add_notes<R>(*options, view);
   view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
   return view;
 }
