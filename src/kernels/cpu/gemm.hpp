@@ -34,7 +34,7 @@ Gemm preferred_gemm();
 /// matmul_into() with a choice of the product.
 template <class T, class C>
 void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
-               bool add);
+               Addend<C> addend);
 
 /// Whether gemm_vendor() runs on the calling thread alone, so that tiles can be spread over a pool.
 extern const bool vendor_is_single_threaded;
@@ -49,10 +49,10 @@ template <class C>
 void gemm_vendor_bf16(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add);
 bool vendor_has_bf16();
 
-/// The same, by one thread, in at most 600 KB of stack. T: also BFloat16 or Float16, then C may
-/// be float.
+/// c = op(a) op(b) + addend by one thread, in at most 600 KB of stack. T: also BFloat16 or Float16,
+/// then C may be float.
 template <class T, class C>
-void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
+void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
 /// Whether the processor multiplies pairs of BFloat16.
 bool has_pairs();
@@ -60,6 +60,6 @@ bool has_pairs();
 /// gemm_tiles() by that instruction, in at most 600 KB of stack. Subnormal numbers count as zero.
 /// requires  has_pairs()
 template <class C>
-void gemm_pairs(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add);
+void gemm_pairs(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, Addend<C> addend);
 
 }  // namespace sinter::kernel
