@@ -3,6 +3,7 @@
 // over blocks of the depth in order, so how c is cut into tiles does not change a bit. Narrow
 // elements are widened as they are packed, and sums that do not fit c's type are rounded once.
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/cpu/gemm_blocks.hpp"
 #include "kernels/cpu/targets.hpp"
@@ -34,8 +35,10 @@ namespace {
 namespace HWY_NAMESPACE {
 
 constexpr int depth_block = 256;
-constexpr int panels_at_once = 8;
 constexpr int panel_vectors = 2;
+/// Packed panels of 256 KB together: rows of the other matrix are gathered once for all of them.
+constexpr int panels_at_once = 256 * 1024 / depth_block / panel_vectors /
+                               int(sizeof(float) * hn::MaxLanes(hn::ScalableTag<float>()));
 /// Rows of c in registers beside two vectors of columns and a factor.
 constexpr int rows_at_once = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_SCALAR ? 2 : 6;
 
@@ -68,14 +71,18 @@ void pack_panel(const Matrix<const T>& b, int row, int depth, int column, int co
 template <int Rows, class T>
 HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
   if (a.row == 1) {
-    // A row is no whole number of vectors, so that narrow elements are widened four at a time.
-    const hn::CappedTag<Wide<T>, 4> few;
-    const int lanes = is_narrow<T> ? int(hn::Lanes(few)) : Rows + 1;
     for (int p = 0; p < depth; ++p) {
-      int i = 0;
-      for (; i + lanes <= Rows; i += lanes)
-        store(load(few, a.data + p * a.step + i), few, to + p * Rows + i);
-      for (; i < Rows; ++i) to[p * Rows + i] = a.data[p * a.step + i];
+      const T* from = a.data + p * a.step;
+      if constexpr (is_narrow<T>) {
+        // A row is no whole number of vectors, so they are widened four at a time.
+        const hn::CappedTag<Wide<T>, 4> few;
+        const int lanes = int(hn::Lanes(few));
+        int i = 0;
+        for (; i + lanes <= Rows; i += lanes) store(load(few, from + i), few, to + p * Rows + i);
+        for (; i < Rows; ++i) to[p * Rows + i] = from[i];
+      } else {
+        std::memcpy(to + p * Rows, from, Rows * sizeof(T));  // inlined, which no loop is
+      }
     }
     return {to, 1, Rows};
   }
