@@ -149,6 +149,31 @@ TEST_CASE_TEMPLATE("matmul repeats its bits", T, float, double) {
   }
 }
 
+TEST_CASE_TEMPLATE("products that run together have the bits of those that do not", T, float,
+                   double) {
+  for (Gemm gemm : {Gemm::vendor, Gemm::tiles})
+    for (int threads : {1, 2, 3})
+      for (int depth : {0, 200}) {
+        kernel::Stream stream(threads);
+        const auto a = normal_values<T>(300 * 200, 1), b = normal_values<T>(200 * 150, 2),
+                   bias = normal_values<T>(150, 3);
+        auto both = [&](bool together) {
+          std::vector<T> c(2 * 300 * 150, 1);
+          auto product = [&](T* to, kernel::Addend<T> addend) {
+            kernel::matmul_by<T, T>(gemm, stream, {a.data(), 300, depth, 200},
+                                    {b.data(), depth, 150, 150}, kernel::dense(to, 300, 150),
+                                    addend);
+          };
+          stream.together(together, [&] {
+            product(c.data(), {c.data(), 150});
+            product(c.data() + 300 * 150, {bias.data()});
+          });
+          return c;
+        };
+        CHECK(same_bits(both(true), both(false)));
+      }
+}
+
 TEST_CASE("the measured rate is of this world") {
   kernel::Stream stream(2);
   double rate = kernel::measured_matmul_rate(stream, 0.02);

@@ -37,6 +37,9 @@ constexpr Matrix<T> transposed(T* data, int rows, int columns) {
   return {data, rows, columns, columns, true};
 }
 
+/// Multiplications below which waking another thread costs more than it saves.
+inline constexpr double matmul_grain = 256 * 1024;
+
 /// What a product is added to: nothing, or rows `stride` apart, of which 0 is one row for all.
 template <class T>
 struct Addend {

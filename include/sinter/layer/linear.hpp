@@ -43,17 +43,19 @@ struct Linear {
     auto d = kernel::dense(dy.data, dy.rows, Out);
     auto dw = c.gradients.weight;
     auto db = c.gradients.bias;
-    if (dx)
-      kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
-    if (!dw) return;  // frozen
-    if constexpr (as_is) {
-      kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
-                     kernel::dense(dw.data, In, Out), dw.add);
-    } else {
-      kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
-                     kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
-    }
-    kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
+    c.stream().together(double(dy.rows) * In * Out > kernel::matmul_grain, [&] {
+      if (dx)
+        kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
+      if (!dw) return;  // frozen
+      if constexpr (as_is) {
+        kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
+                       kernel::dense(dw.data, In, Out), dw.add);
+      } else {
+        kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
+                       kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
+      }
+      kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
+    });
   }
 
  private:

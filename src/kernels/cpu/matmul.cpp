@@ -14,9 +14,6 @@
 namespace sinter::kernel {
 namespace {
 
-/// Multiplications below which waking another thread costs more than it saves.
-constexpr double grain = 256 * 1024;
-
 /// Tiles begin at multiples of this: what kernels hold in registers. Thinner tiles would be slower,
 /// and rounded differently.
 constexpr int step = 16;
@@ -31,7 +28,7 @@ struct Grid {
 
 /// The grid of at most `threads` tiles whose tiles read the least.
 Grid choose_grid(int threads, int m, int n, int k) {
-  int most = int(std::clamp(double(m) * n * k / grain, 1.0, double(threads)));
+  int most = int(std::clamp(double(m) * n * k / matmul_grain, 1.0, double(threads)));
   Grid best;
   double least = 0;
   for (int tiles = most; tiles > (least == 0 ? 0 : most / 2); --tiles) {
@@ -105,11 +102,11 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
                Addend<C> addend) {
   const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
   if (m <= 0 || n <= 0) return;
-  if (k <= 0) return put_first(addend, c) ? void() : clear(c);
+  if (k <= 0) return stream.parallel(1, [&](int) { put_first(addend, c) ? void() : clear(c); });
   if constexpr (!is_narrow<T>) {
     if (m < least_rows) gemm = Gemm::vendor;
     if (gemm == Gemm::vendor && !vendor_is_single_threaded)
-      return gemm_vendor<T>(a, b, c, put_first(addend, c));
+      return stream.parallel(1, [&](int) { gemm_vendor<T>(a, b, c, put_first(addend, c)); });
   }
   const Grid grid = choose_grid(stream.threads(), m, n, k);
   stream.parallel(grid.rows * grid.columns, [&](int tile) {
