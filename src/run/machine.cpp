@@ -219,6 +219,12 @@ void Machine::cast_weights(FlatRange range) {
   });
 }
 
+void Machine::clear_masters() {
+  with_element(model().sizes.element[int(type_of(model(), Space::master))], [&]<class T>(T) {
+    kernel::fill(stream_, flat<T>(Space::master), kernel::Wide<T>(0), model().master_elements());
+  });
+}
+
 void Machine::masters_changed() { cast_weights({0, plan_.model.master_elements()}); }
 
 const void* Machine::result(int k, int& rows, int& columns) const {

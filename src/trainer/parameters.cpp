@@ -79,14 +79,16 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
 }  // namespace
 
 void TrainerCore::initialise() {
-  for (auto& machine : machines_) {
+  on_ranks([&](int rank) {
+    Machine& machine = *machines_[rank];
+    machine.clear_masters();
     for (const Parameter& p : parameters_) {
-      Machine::Part part = machine->part(Space::master, p);
+      Machine::Part part = machine.part(Space::master, p);
       with_element(part.shape.element,
                    [&]<class T>(T) { fill(reinterpret_cast<T*>(part.data), p, settings_.seed); });
     }
-    machine->masters_changed();
-  }
+    machine.masters_changed();
+  });
 }
 
 const Parameter& TrainerCore::find(std::string_view name) const {

@@ -115,6 +115,8 @@ class Machine {
   Norm measure_norm();
   void take_loss(const Bound&);
   void load_micro_batch();
+  /// Zeros, which the threads write that will update them: a page lies near who touches it first.
+  void clear_masters();
   /// Makes a part of the copy of the weights from the master weights, if there is a copy. Whoever
   /// changes master weights other than by a step calls it.
   void cast_weights(FlatRange range);
