@@ -224,6 +224,11 @@ TEST_CASE("GPT-2, fp64, units recomputed, reduced in buckets") {
 TEST_CASE("units with two outputs, cheap layers recomputed") {
   test<Made<Letters, Fused, TwoTimesTwo, Checkpoint<{.policy = selective}>>>(letters(all_full));
 }
+TEST_CASE("RMS norms and gates") { test<Made<Letters, Gated, TwoTimesTwo>>(letters(all_full)); }
+TEST_CASE("RMS norms and gates, bf16, cheap layers recomputed") {
+  test<Made<Letters, Gated, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
+      letters(all_full));
+}
 TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16>>(letters(all_full));
 }

@@ -1,6 +1,8 @@
 // Tiny models that between them use every mechanism of programs, and batches for them.
 #pragma once
 #include "sinter/data/host_batch.hpp"
+#include "sinter/layer/rms_norm.hpp"
+#include "sinter/layer/swiglu.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan.hpp"
@@ -61,6 +63,55 @@ struct Fused {
     auto embedded = g.unit("embed", FusedEmbed<W>{}, g.tokens());
     auto [sum, normed] = g.repeat(3, "h", FusedBlock<W>{}, embedded);
     g.result(g.tied_unit("head", std::get<0>(embedded), FusedLogits<W>{}, sum, normed));
+  }
+};
+
+/// A transformer of the layers that GPT-2 has not: RMS norms, SwiGLU, SiLU, attention to the whole
+/// sequence.
+template <int W>
+struct GatedEmbed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    auto x = g("wpe", AddPosition<6, W>{}, g("wte", Embedding<11, W>{}, tokens));
+    return g("act", Silu<W>{}, x);
+  }
+};
+template <int W>
+struct GatedBlock {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto qkv = g("qkv", Linear<W, 3 * W>{}, g("norm_1", RmsNorm<W>{}, x));
+    auto attended = g("proj", Linear<W, W>{}, g("mix", SelfAttention<W, 2>{}, qkv));
+    auto [sum, normed] = g("norm_2", AddRmsNorm<W>{}, x, attended);
+    auto gated = g("act", SwiGlu<2 * W>{}, g("up", Linear<W, 4 * W>{}, normed));
+    return g("add", Add<W>{}, sum, g("down", Linear<2 * W, W>{}, gated));
+  }
+};
+template <int W>
+struct GatedHead {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
+    auto normed = g("norm", RmsNorm<W>{}, x);
+    return g.tied("head", "wte", LinearCrossEntropy<11, W>{}, normed, targets);
+  }
+};
+template <int W>
+struct GatedLogits {
+  static constexpr Value<11> trace(auto& g, Value<W> x) {
+    auto last = g("norm", RmsNorm<W>{}, g("last", LastRow<W>{}, x));
+    return g.tied("head", "wte", Unembedding<11, W>{}, last);
+  }
+};
+struct Gated {
+  using slot = slot::model;
+  static constexpr int W = 8;
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto embedded = g.unit("embed", GatedEmbed<W>{}, tokens);
+    auto x = g.repeat(2, "h", GatedBlock<W>{}, embedded);
+    g.result(g.tied_unit("head", embedded, GatedHead<W>{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = g.unit("embed", GatedEmbed<W>{}, g.tokens());
+    auto x = g.repeat(2, "h", GatedBlock<W>{}, embedded);
+    g.result(g.tied_unit("head", embedded, GatedLogits<W>{}, x));
   }
 };
 
