@@ -24,6 +24,7 @@
 #include <concepts>
 #include <string_view>
 
+#include "kernels/stream.hpp"
 #include "program.hpp"
 
 namespace sinter {
@@ -88,7 +89,8 @@ concept DataPolicy = Policy<P, slot::data> && requires {
 
 /// Which C++ type plays each role.
 /// requires  compute: activations and the weights that layers read; statistic: means, log-sum-exp,
-///           losses; gradient and master: of parameters; accumulate: sums inside a layer
+///           losses; gradient and master: of parameters; accumulate: sums inside a layer;
+///           matmul_inputs, if there is one: what layers' matmuls do to fp32 inputs
 /// ensures   where compute is not master, a program that reads weights first casts them
 template <class P>
 concept PrecisionPolicy = Policy<P, slot::precision> && requires {
@@ -111,6 +113,16 @@ struct StateTypeOf<P> {
 };
 template <class P>
 using StateOf = typename StateTypeOf<P>::type;
+
+/// What layers' matmuls do to their fp32 inputs: Precision::matmul_inputs, or nothing.
+template <class P>
+constexpr kernel::MatmulInputs matmul_inputs_of() {
+  if constexpr (requires { P::matmul_inputs; }) {
+    return P::matmul_inputs;
+  } else {
+    return kernel::MatmulInputs::whole;
+  }
+}
 
 /// Updates parameters from finished gradients.
 /// requires  gradients are reduced, and final; Stretch::gradient_scale unscales and clips them

@@ -53,8 +53,4 @@ void matmul(Stream& stream, Matrix<A> a, Matrix<B> b, Matrix<C> c, bool add) {
   matmul_into<std::remove_const_t<A>, C>(stream, a, b, c, add);
 }
 
-/// Floating-point operations per second of fp32 matmul at a size where it runs at full speed,
-/// measured on the stream's threads in at most about `seconds`.
-double measured_matmul_rate(Stream& stream, double seconds = 0.05);
-
 }  // namespace sinter::kernel
