@@ -169,7 +169,8 @@ concept BatchPolicy = Policy<P, slot::batch> && requires {
   { P::options.global } -> std::convertible_to<int>;
 };
 
-/// What backward computes again rather than keeps.
+/// What backward computes again rather than keeps. keeps_whole(copy), if there is one: whether this
+/// copy of a repeated unit, counted from 0, keeps all, whatever is recomputed inside the others.
 /// ensures   the same bits as the plain program
 template <class P>
 concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
