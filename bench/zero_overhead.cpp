@@ -52,12 +52,11 @@ int Stream::threads() const { return 1; }
     stub();                                     \
   }
 using Ids = const std::int32_t*;
-SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, bool))
+SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, Addend<S>))
 SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB_S(cast(Stream&, const T*, S*, std::int64_t))
 SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
 SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
-SINTER_STUB(broadcast_rows(Stream&, const T*, T*, int, int))
 SINTER_STUB_S(column_sum(Stream&, const T*, S*, int, int, bool))
 SINTER_STUB(activation_forward(Stream&, Activation, const T*, T*, std::int64_t))
 SINTER_STUB(activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, bool))
@@ -153,9 +152,8 @@ struct ByHand {
   HostBatch batch = full_batch();
 
   void linear(int in, int out) {
-    kernel::broadcast_rows(stream, p, p, rows, out);
-    kernel::matmul(stream, kernel::dense(p, rows, in), kernel::dense(p, in, out),
-                   kernel::dense(p, rows, out), true);
+    kernel::matmul_bias(stream, kernel::dense(p, rows, in), kernel::dense(p, in, out), p,
+                        kernel::dense(p, rows, out));
   }
   void linear_backward(int in, int out) {
     kernel::matmul(stream, kernel::dense(p, rows, out), kernel::transposed(p, in, out),

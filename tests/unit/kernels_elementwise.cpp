@@ -65,29 +65,6 @@ TEST_CASE("cast rounds to nearest, either way") {
   }
 }
 
-TEST_CASE_TEMPLATE("rows", T, float, double) {
-  on_every_instruction_set([] {
-    for (int rows : {0, 1, 3, 17, 300})
-      for (int columns : {1, 3, 17, 48, 130}) {
-        CAPTURE(rows);
-        CAPTURE(columns);
-        auto x = normal_values<T>(rows * columns, 1), bias = normal_values<T>(columns, 2);
-        std::vector<T> y(rows * columns);
-        auto spread = same_on_all_threads([&](Stream& s) {
-          return kernel::broadcast_rows(s, bias.data(), y.data(), rows, columns), y;
-        });
-        auto sums = same_on_all_threads([&](Stream& s) {
-          y = x;
-          return kernel::broadcast_add(s, y.data(), bias.data(), y.data(), rows, columns), y;
-        });
-        for (int i = 0; i < rows * columns; ++i) {
-          REQUIRE(spread[i] == bias[i % columns]);
-          REQUIRE(sums[i] == x[i] + bias[i % columns]);
-        }
-      }
-  });
-}
-
 TEST_CASE_TEMPLATE("column_sum", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 64, 65, 1000})

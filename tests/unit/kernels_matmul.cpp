@@ -29,30 +29,34 @@ struct Operand {
 
 template <class T>
 void check_product(Gemm gemm, kernel::Stream& stream, int m, int n, int k, bool ta, bool tb,
-                   bool add, bool positive = false) {
+                   AddTo addition, bool positive = false) {
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
   CAPTURE(ta);
   CAPTURE(tb);
-  CAPTURE(add);
+  CAPTURE(int(addition));
   CAPTURE(positive);
   Operand<T> a(m, k, ta, 3, 1), b(k, n, tb, 5, 2), c(m, n, false, 2, 3), before = c;
+  const auto bias = normal_values<T>(n, 4);
   before.matrix.data = before.data.data();
   if (positive)
     for (auto* operand : {&a, &b})
       for (T& v : operand->data) v = std::abs(v);
-  kernel::matmul_by<T, T>(gemm, stream, a.matrix, b.matrix, {c.data.data(), m, n, n + 2}, add);
+  kernel::matmul_by<T, T>(gemm, stream, a.matrix, b.matrix, {c.data.data(), m, n, n + 2},
+                          addend_of(addition, c.data.data(), n + 2, bias.data()));
   std::vector<T> got, old;
   std::vector<Wider<T>> want, size;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       Wider<T> sum = 0, sizes = 0;
       for (int p = 0; p < k; ++p) sum += a(i, p) * b(p, j), sizes += std::abs(a(i, p) * b(p, j));
-      got.push_back(c.data[i * (n + 2) + j]), old.push_back(before.data[i * (n + 2) + j]);
+      got.push_back(c.data[i * (n + 2) + j]),
+          old.push_back(addition == AddTo::itself ? before.data[i * (n + 2) + j] : bias[j]);
       want.push_back(sum), size.push_back(sizes);
     }
-  CHECK(share_of_bound(got, want, size, 1 + std::sqrt(k), add ? Added<T>{&old} : Added<T>{}) <= 1);
+  CHECK(share_of_bound(got, want, size, 1 + std::sqrt(k),
+                       addition == AddTo::nothing ? Added<T>{} : Added<T>{&old}) <= 1);
   for (int i = 0; i < m; ++i)  // nothing between the rows has changed
     for (int j = n; j < n + 2; ++j) CHECK(c.data[i * (n + 2) + j] == before.data[i * (n + 2) + j]);
 }
@@ -65,7 +69,7 @@ TEST_CASE_TEMPLATE("matmul equals the plain sums", T, float, double) {
       kernel::Stream stream(threads);
       for (bool ta : {false, true})
         for (bool tb : {false, true})
-          for (bool add : {false, true}) {
+          for (AddTo add : {AddTo::nothing, AddTo::itself, AddTo::row}) {
             check_product<T>(gemm, stream, 1, 1, 1, ta, tb, add);
             check_product<T>(gemm, stream, 3, 17, 5, ta, tb, add);
             check_product<T>(gemm, stream, 130, 61, 77, ta, tb, add);
@@ -90,7 +94,7 @@ TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T
             same_on_all_threads([&](kernel::Stream& stream) {
               std::vector<T> c(m * n, 1);
               kernel::matmul_by<T, T>(Gemm::tiles, stream, a.matrix, b.matrix,
-                                      kernel::dense(c.data(), m, n), true);
+                                      kernel::dense(c.data(), m, n), {c.data(), n});
               return c;
             });
           }
@@ -143,4 +147,29 @@ TEST_CASE_TEMPLATE("matmul repeats its bits", T, float, double) {
       if (repeat) CHECK(same_bits(c, again));
     }
   }
+}
+
+TEST_CASE_TEMPLATE("products that run together have the bits of those that do not", T, float,
+                   double) {
+  for (Gemm gemm : {Gemm::vendor, Gemm::tiles})
+    for (int threads : {1, 2, 3})
+      for (int depth : {0, 200}) {
+        kernel::Stream stream(threads);
+        const auto a = normal_values<T>(300 * 200, 1), b = normal_values<T>(200 * 150, 2),
+                   bias = normal_values<T>(150, 3);
+        auto both = [&](bool together) {
+          std::vector<T> c(2 * 300 * 150, 1);
+          auto product = [&](T* to, kernel::Addend<T> addend) {
+            kernel::matmul_by<T, T>(gemm, stream, {a.data(), 300, depth, 200},
+                                    {b.data(), depth, 150, 150}, kernel::dense(to, 300, 150),
+                                    addend);
+          };
+          stream.together(together, [&] {
+            product(c.data(), {c.data(), 150});
+            product(c.data() + 300 * 150, {bias.data()});
+          });
+          return c;
+        };
+        CHECK(same_bits(both(true), both(false)));
+      }
 }

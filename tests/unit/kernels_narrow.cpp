@@ -49,8 +49,7 @@ TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
   on_every_instruction_set([] {
     Stream stream(2);
     const int columns = 37, n = rows * columns;
-    const Halves a = normal_values<H>(n, 1), b = normal_values<H>(n, 2),
-                 bias = normal_values<H>(columns, 3);
+    const Halves a = normal_values<H>(n, 1), b = normal_values<H>(n, 2);
     Halves y(n);
     Floats want(n);
     kernel::add(stream, a.data(), b.data(), y.data(), n);
@@ -61,12 +60,6 @@ TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
     CHECK(same_bits(y, narrow<H>(want)));
     kernel::scale(stream, a.data(), .3f, y.data(), n);
     kernel::scale(stream, wide(a).data(), .3f, want.data(), n);
-    CHECK(same_bits(y, narrow<H>(want)));
-    kernel::broadcast_add(stream, a.data(), bias.data(), y.data(), rows, columns);
-    kernel::broadcast_add(stream, wide(a).data(), wide(bias).data(), want.data(), rows, columns);
-    CHECK(same_bits(y, narrow<H>(want)));
-    kernel::broadcast_rows(stream, bias.data(), y.data(), rows, columns);
-    kernel::broadcast_rows(stream, wide(bias).data(), want.data(), rows, columns);
     CHECK(same_bits(y, narrow<H>(want)));
     kernel::fill(stream, y.data(), .1f, n);
     CHECK(same_bits(y, Halves(n, H(.1f))));
@@ -169,7 +162,7 @@ TEST_CASE_TEMPLATE("activations", H, BFloat16, Float16) {
     Stream stream(2);
     const int columns = 37, n = rows * columns;
     const Halves x = normal_values<H>(n, 1), dy = normal_values<H>(n, 2),
-                 bias = normal_values<H>(columns, 3), old = normal_values<H>(n, 4);
+                 old = normal_values<H>(n, 4);
     for (auto f : {kernel::Activation::gelu_tanh, kernel::Activation::gelu_erf,
                    kernel::Activation::relu, kernel::Activation::silu}) {
       Halves y(n);
@@ -184,12 +177,6 @@ TEST_CASE_TEMPLATE("activations", H, BFloat16, Float16) {
                                     add);
         CHECK(same_bits(y, narrow<H>(want)));
       }
-      Halves sums = x;
-      kernel::bias_activation_forward(stream, f, sums.data(), bias.data(), y.data(), rows, columns);
-      kernel::broadcast_add(stream, wide(x).data(), wide(bias).data(), want.data(), rows, columns);
-      CHECK(same_bits(sums, narrow<H>(want)));
-      kernel::activation_forward(stream, f, wide(sums).data(), want.data(), n);
-      CHECK(same_bits(y, narrow<H>(want)));
     }
   });
 }

@@ -61,15 +61,15 @@ Product product(const T* a, const T* b, int m, int n, int k, bool a_transposed, 
 /// fp32 sums of exact products in any order: k + 1 roundings; then one to a narrow C.
 template <class H, class C>
 void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, bool b_transposed,
-                  bool add) {
+                  AddTo add) {
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
   CAPTURE(a_transposed);
   CAPTURE(b_transposed);
-  CAPTURE(add);
+  CAPTURE(int(add));
   const auto a = normal_values<H>(m * k, 1), b = normal_values<H>(k * n, 2);
-  const auto before = normal_values<C>(m * n, 3);
+  const auto before = normal_values<C>(m * n, 3), bias = normal_values<C>(n, 4);
   auto matrix = [](const std::vector<H>& values, int r, int c, bool transposed) {
     return transposed ? kernel::transposed(values.data(), c, r)
                       : kernel::dense(values.data(), r, c);
@@ -77,13 +77,15 @@ void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, boo
   const auto got = same_on_all_threads([&](Stream& s) {
     auto c = before;
     kernel::matmul_by<H, C>(gemm, s, matrix(a, m, k, a_transposed), matrix(b, k, n, b_transposed),
-                            kernel::dense(c.data(), m, n), add);
+                            kernel::dense(c.data(), m, n),
+                            addend_of(add, c.data(), n, bias.data()));
     return c;
   });
   const Product want = product(a.data(), b.data(), m, n, k, a_transposed, b_transposed);
   bool fine = true;
   for (int i = 0; i < m * n; ++i) {
-    double value = want.value[i] + (add ? double(float(before[i])) : 0);
+    const C old = add == AddTo::nothing ? C(0) : add == AddTo::itself ? before[i] : bias[i % n];
+    double value = want.value[i] + double(float(old));
     double bound = (k + 2) * 0x1p-24 * (want.magnitude[i] + std::abs(value));
     if (sizeof(C) == 2) bound += half_ulp<H> * std::abs(value) + 0x1p-25;
     fine = fine && std::abs(double(float(got[i])) - value) <= bound;
@@ -95,12 +97,12 @@ template <class H, class C>
 void check_matmuls(kernel::Gemm gemm) {
   for (bool a_transposed : {false, true})
     for (bool b_transposed : {false, true})
-      for (bool add : {false, true})
+      for (AddTo add : {AddTo::nothing, AddTo::itself, AddTo::row})
         for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{13, 33, 7}, std::array{31, 70, 64},
                                std::array{65, 300, 301}})
           check_matmul<H, C>(gemm, m, n, k, a_transposed, b_transposed, add);
-  check_matmul<H, C>(gemm, 257, 40, 600, false, false, true);
-  check_matmul<H, C>(gemm, 40, 33, 1100, true, true, true);
+  check_matmul<H, C>(gemm, 257, 40, 600, false, false, AddTo::itself);
+  check_matmul<H, C>(gemm, 40, 33, 1100, true, true, AddTo::row);
 }
 
 }  // namespace sinter::testing

@@ -40,9 +40,10 @@ template <class T>
 Floats product_by(Gemm gemm, kernel::Stream& stream, const Shape& s, const std::vector<T>& a,
                   const std::vector<T>& b) {
   Floats c = before(s);
-  kernel::matmul_by<T, float>(gemm, stream, operand(a, s.m, s.k, s.a_transposed),
-                              operand(b, s.k, s.n, s.b_transposed),
-                              kernel::dense(c.data(), s.m, s.n), s.add);
+  kernel::matmul_by<T, float>(
+      gemm, stream, operand(a, s.m, s.k, s.a_transposed), operand(b, s.k, s.n, s.b_transposed),
+      kernel::dense(c.data(), s.m, s.n),
+      s.add ? kernel::Addend<float>{c.data(), s.n} : kernel::Addend<float>{});
   return c;
 }
 

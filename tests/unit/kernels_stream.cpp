@@ -65,6 +65,40 @@ TEST_CASE("a nested call runs in order on the calling thread") {
   CHECK(elsewhere == 0);
 }
 
+TEST_CASE("together, every part runs once and on its thread, and nobody waits between") {
+  for (int threads : {1, 2, 3})
+    for (bool worth : {false, true}) {
+      Stream stream(threads);
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        std::vector<int> first(17), second(5), nested(4);
+        std::vector<std::thread::id> where(17), usual(17);
+        stream.parallel(17, [&](int part) { usual[part] = std::this_thread::get_id(); });
+        stream.together(worth, [&] {
+          stream.parallel(17, [&](int part) {
+            ++first[part];
+            where[part] = std::this_thread::get_id();
+          });
+          stream.parallel(0, [&](int) { FAIL("there is no part"); });
+          stream.together(worth, [&] { stream.parallel(5, [&](int part) { ++second[part]; }); });
+          stream.parallel(1, [&](int) { stream.parallel(4, [&](int part) { ++nested[part]; }); });
+        });
+        CHECK(first == std::vector<int>(17, 1));
+        CHECK(second == std::vector<int>(5, 1));
+        CHECK(nested == std::vector<int>(4, 1));
+        CHECK(where == usual);
+      }
+    }
+  Stream stream(2);
+  std::atomic<bool> second_has_begun = false;
+  stream.together(true, [&] {  // where one waits for the other, this would never end
+    stream.parallel(2, [&](int part) {
+      while (part == 0 && !second_has_begun) std::this_thread::yield();
+    });
+    stream.parallel(2, [&](int part) { part == 1 ? void(second_has_begun = true) : void(); });
+  });
+  CHECK(second_has_begun);
+}
+
 TEST_CASE("streams of several threads work at the same time") {
   std::atomic<int> sum = 0;
   std::vector<std::thread> users;

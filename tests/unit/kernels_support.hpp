@@ -13,11 +13,21 @@
 #include <type_traits>
 #include <vector>
 
+#include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/stream.hpp"
 
 namespace sinter::testing {
 
 using kernel::Stream;
+
+/// What a product is added to in a test.
+enum class AddTo { nothing, itself, row };
+
+template <class C>
+kernel::Addend<C> addend_of(AddTo add, const C* c, std::int64_t stride, const C* row) {
+  if (add == AddTo::nothing) return {};
+  return add == AddTo::itself ? kernel::Addend<C>{c, stride} : kernel::Addend<C>{row};
+}
 
 template <class T>
 std::vector<T> normal_values(std::int64_t n, std::uint64_t seed, double deviation = 1) {

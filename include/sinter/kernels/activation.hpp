@@ -23,10 +23,4 @@ template <class T>
 void activation_backward(Stream& stream, Activation f, const T* x, const T* dy, T* dx,
                          std::int64_t n, bool add);
 
-/// x += bias (stored back: the backward pass needs it), y = f(x).   x, y: rows × columns, y may be
-/// x, bias: columns.
-template <class T>
-void bias_activation_forward(Stream& stream, Activation f, T* x, const T* bias, T* y, int rows,
-                             int columns);
-
 }  // namespace sinter::kernel

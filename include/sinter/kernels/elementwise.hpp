@@ -34,14 +34,6 @@ void accumulate(Stream& stream, const T* a, T* y, std::int64_t n);
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n);
 
-/// y[r][c] = bias[c].   y: rows × columns.
-template <class T>
-void broadcast_rows(Stream& stream, const T* bias, T* y, int rows, int columns);
-
-/// y[r][c] = x[r][c] + bias[c].   x, y: rows × columns, may be the same.
-template <class T>
-void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, int columns);
-
 /// sum[c] = Σ_r x[r][c], or sum[c] += … with `add`.   x: rows × columns. The same bits for every
 /// number of threads; error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of Wide<T> (sums of 64 rows are
 /// summed), and with `add` one ε of the sum more. G: Wide<T>, or T: rounded once.

@@ -36,9 +36,21 @@ class Stream {
     run(parts, [](const void* f, int part) { (*static_cast<const F*>(f))(part); }, &body);
   }
 
+  /// For kernels that do not depend on each other: calls body on every thread, and each parallel()
+  /// in it runs that thread's parts and waits for nobody. Returns when all is done. The parts run
+  /// on the threads that they always run on. Without `worth`, waking threads costs more than it
+  /// saves: a plain call of body. requires  body writes nothing outside parallel(), and must not
+  /// throw
+  template <class F>
+  void together(bool worth, const F& body) {
+    if (!worth || threads() == 1) return body();
+    run_lanes([](const void* f, int) { (*static_cast<const F*>(f))(); }, &body);
+  }
+
  private:
   using Call = void (*)(const void* body, int part);
   void run(int parts, Call call, const void* body);
+  void run_lanes(Call call, const void* body);
 
   struct Pool;
   std::shared_ptr<Pool> pool;

@@ -35,26 +35,27 @@ struct Linear {
 
   static void forward(auto& c) {
     auto x = c.x(), y = c.y();
-    kernel::broadcast_rows(c.stream(), c.weights.bias.data, y.data, y.rows, Out);
-    kernel::matmul(c.stream(), kernel::dense(x.data, x.rows, In), weight(c, false),
-                   kernel::dense(y.data, y.rows, Out), true);
+    kernel::matmul_bias(c.stream(), kernel::dense(x.data, x.rows, In), weight(c, false),
+                        c.weights.bias.data, kernel::dense(y.data, y.rows, Out));
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
     auto d = kernel::dense(dy.data, dy.rows, Out);
-    if (dx)
-      kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
     auto dw = c.gradients.weight;
     auto db = c.gradients.bias;
-    if (!dw) return;  // frozen
-    if constexpr (as_is) {
-      kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
-                     kernel::dense(dw.data, In, Out), dw.add);
-    } else {
-      kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
-                     kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
-    }
-    kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
+    c.stream().together(double(dy.rows) * In * Out > kernel::matmul_grain, [&] {
+      if (dx)
+        kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
+      if (!dw) return;  // frozen
+      if constexpr (as_is) {
+        kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
+                       kernel::dense(dw.data, In, Out), dw.add);
+      } else {
+        kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
+                       kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
+      }
+      kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
+    });
   }
 
  private:

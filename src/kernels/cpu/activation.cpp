@@ -14,12 +14,11 @@
 #define SINTER_ACTIVATION_TABLE
 namespace sinter::kernel {
 namespace {
-/// What each instruction set provides, on one range of a flat array or one row.
+/// What each instruction set provides, on one range of a flat array.
 template <class T>
 struct ActivationTable {
   void (*forward)(Activation, const T* x, T* y, std::int64_t n);
   void (*backward)(Activation, const T* x, const T* dy, T* dx, std::int64_t n, bool add);
-  void (*bias_forward)(Activation, T* x, const T* bias, T* y, std::int64_t n);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -139,14 +138,6 @@ void backward_range(const T* x, const T* dy, T* dx, std::int64_t n, bool add) {
   });
 }
 
-template <class F, class T>
-void bias_forward_range(T* x, const T* bias, T* y, std::int64_t n) {
-  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-    put(d, load(d, bias + i), x + i, true);
-    store(F::value(d, load(d, x + i)), d, y + i);
-  });
-}
-
 template <class T>
 void forward(Activation f, const T* x, T* y, std::int64_t n) {
   switch (f) {
@@ -176,22 +167,8 @@ void backward(Activation f, const T* x, const T* dy, T* dx, std::int64_t n, bool
 }
 
 template <class T>
-void bias_forward(Activation f, T* x, const T* bias, T* y, std::int64_t n) {
-  switch (f) {
-    case Activation::gelu_tanh:
-      return bias_forward_range<GeluTanh>(x, bias, y, n);
-    case Activation::gelu_erf:
-      return bias_forward_range<GeluErf>(x, bias, y, n);
-    case Activation::relu:
-      return bias_forward_range<Relu>(x, bias, y, n);
-    case Activation::silu:
-      return bias_forward_range<Silu>(x, bias, y, n);
-  }
-}
-
-template <class T>
 ActivationTable<T> make_table() {
-  return {forward<T>, backward<T>, bias_forward<T>};
+  return {forward<T>, backward<T>};
 }
 SINTER_TABLES(ActivationTable)
 
@@ -222,21 +199,10 @@ void activation_backward(Stream& stream, Activation f, const T* x, const T* dy, 
   });
 }
 
-template <class T>
-void bias_activation_forward(Stream& stream, Activation f, T* x, const T* bias, T* y, int rows,
-                             int columns) {
-  auto kernel = table<T>().bias_forward;
-  split_rows(stream, rows, 4 * columns, [&](int begin, int end) {
-    for (std::int64_t r = begin; r < end; ++r)
-      kernel(f, x + r * columns, bias, y + r * columns, columns);
-  });
-}
-
 #define SINTER_INSTANTIATE(T)                                                                  \
   template void activation_forward(Stream&, Activation, const T*, T*, std::int64_t);           \
   template void activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, \
-                                    bool);                                                     \
-  template void bias_activation_forward(Stream&, Activation, T*, const T*, T*, int, int);
+                                    bool);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -169,23 +169,6 @@ void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
   });
 }
 
-template <class T>
-void broadcast_rows(Stream& stream, const T* bias, T* y, int rows, int columns) {
-  split_rows(stream, rows, columns, [&](int begin, int end) {
-    for (std::int64_t r = begin; r < end; ++r)
-      std::memcpy(y + r * columns, bias, std::size_t(columns) * sizeof(T));
-  });
-}
-
-template <class T>
-void broadcast_add(Stream& stream, const T* x, const T* bias, T* y, int rows, int columns) {
-  auto kernel = table<T>().add;
-  split_rows(stream, rows, columns, [&](int begin, int end) {
-    for (std::int64_t r = begin; r < end; ++r)
-      kernel(x + r * columns, bias, y + r * columns, columns);
-  });
-}
-
 template <class T, class G>
 void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool add) {
   const auto functions = table<T>();
@@ -204,9 +187,7 @@ void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool 
   template void add(Stream&, const T*, const T*, T*, std::int64_t);  \
   template void add_range(const T*, const T*, T*, std::int64_t);     \
   template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t); \
-  template void accumulate(Stream&, const T*, T*, std::int64_t);     \
-  template void broadcast_rows(Stream&, const T*, T*, int, int);     \
-  template void broadcast_add(Stream&, const T*, const T*, T*, int, int);
+  template void accumulate(Stream&, const T*, T*, std::int64_t);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 #define SINTER_INSTANTIATE(T, G) template void column_sum(Stream&, const T*, G*, int, int, bool);

@@ -41,7 +41,7 @@ Gemm rounding_gemm();
 /// matmul_into() with a choice of the product.
 template <class T, class C>
 void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
-               bool add);
+               Addend<C> addend);
 
 /// Whether gemm_vendor() runs on the calling thread alone, so that tiles can be spread over a pool.
 extern const bool vendor_is_single_threaded;
@@ -57,10 +57,10 @@ template <class T, class C>
 void gemm_vendor_bf16(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
 bool vendor_has_bf16();
 
-/// The same, by one thread, in at most 600 KB of stack. T: also BFloat16 or Float16, then C may
-/// be float.
+/// c = op(a) op(b) + addend by one thread, in at most 600 KB of stack. T: also BFloat16 or Float16,
+/// then C may be float.
 template <class T, class C>
-void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
+void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
 /// Whether the processor multiplies pairs of BFloat16.
 bool has_pairs();
@@ -69,6 +69,6 @@ bool has_pairs();
 /// T: BFloat16, or float, which is rounded to it as it is packed.
 /// requires  has_pairs()
 template <class T, class C>
-void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
+void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
 }  // namespace sinter::kernel

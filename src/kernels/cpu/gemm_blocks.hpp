@@ -6,25 +6,26 @@
 
 namespace sinter::kernel {
 
-/// c = op(a) op(b), or += with `add`, by one thread. Each element is summed over blocks of the
+/// c = op(a) op(b) + addend by one thread. Each element is summed over blocks of the
 /// depth in order, so how c is cut into tiles does not change a bit.
 ///
 /// Parts: Sum; Packed; depth_block; group, columns of b that are packed together; group_packed,
 /// room for them; most_rows, of sums beside c;
 ///   pack(b, row, depth, column, columns, packed)
-///   rows(a, row, column, packed, depth, sums, distance of rows, rows, columns, add)
-///   put(sums, row of c, columns, add)
+///   rows(a, row, column, packed, depth, sums, distance of rows, rows, columns, addend)
+///   put(sums, row of the addend or nullptr, row of c, columns)
 template <class Parts, class T>
 void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<typename Parts::Sum> c,
-                     bool add) {
+                     Addend<typename Parts::Sum> addend) {
   alignas(64) typename Parts::Packed packed[Parts::group_packed];
   const int depth = a.transposed ? a.rows : a.columns;
   for (int p = 0; p < depth; p += Parts::depth_block) {
     const int n = std::min(Parts::depth_block, depth - p);
+    if (p > 0) addend = {c.data, c.stride};
     for (int j = 0; j < c.columns; j += Parts::group) {
       const int columns = std::min(Parts::group, c.columns - j);
       Parts::pack(b, p, n, j, columns, packed);
-      Parts::rows(a, 0, p, packed, n, c.data + j, c.stride, c.rows, columns, add || p > 0);
+      Parts::rows(a, 0, p, packed, n, c.data + j, c.stride, c.rows, columns, addend.from(0, j));
     }
   }
 }
@@ -32,7 +33,8 @@ void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<typename Parts
 /// The same into a c whose type sums do not fit: they are kept beside it, and rounded when they are
 /// whole.
 template <class Parts, class T, class C>
-void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
+void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
+  using Sums = Addend<typename Parts::Sum>;
   constexpr int group = Parts::group;
   alignas(64) typename Parts::Packed packed[Parts::group_packed];
   alignas(64) typename Parts::Sum sums[Parts::most_rows * group];
@@ -44,10 +46,11 @@ void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add
       for (int p = 0; p < depth; p += Parts::depth_block) {
         const int n = std::min(Parts::depth_block, depth - p);
         if (i == 0 || depth > Parts::depth_block) Parts::pack(b, p, n, j, columns, packed);
-        Parts::rows(a, i, p, packed, n, sums, group, rows, columns, p > 0);
+        Parts::rows(a, i, p, packed, n, sums, group, rows, columns,
+                    p > 0 ? Sums{sums, group} : Sums{});
       }
       for (int r = 0; r < rows; ++r)
-        Parts::put(sums + r * group, c.data + (i + r) * c.stride + j, columns, add);
+        Parts::put(sums + r * group, addend.at(i + r, j), c.data + (i + r) * c.stride + j, columns);
     }
   }
 }

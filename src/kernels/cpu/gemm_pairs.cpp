@@ -134,10 +134,10 @@ Factors pack_rows(const Operand<T>& a, int row, int column, int depth, std::uint
   return {to, 1, 16};
 }
 
-/// `Rows` rows of c, one panel wide: c = ab, or += with `add`.
+/// `Rows` rows of c, one panel wide: c = ab + addend.
 template <int Rows>
 void tile(Factors a, const std::uint32_t* b, int count, float* c, std::int64_t c_row, int columns,
-          bool add) {
+          Addend<float> addend) {
   __m512 sum[Rows][2];
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) sum[i][0] = sum[i][1] = _mm512_setzero_ps();
@@ -157,19 +157,20 @@ void tile(Factors a, const std::uint32_t* b, int count, float* c, std::int64_t c
     for (int half = 0; half < 2; ++half) {
       float* to = c + i * c_row + 16 * half;
       __m512 value = sum[i][half];
-      if (add) value = _mm512_add_ps(_mm512_maskz_loadu_ps(masks[half], to), value);
+      if (addend)
+        value = _mm512_add_ps(_mm512_maskz_loadu_ps(masks[half], addend.at(i, 16 * half)), value);
       _mm512_mask_storeu_ps(to, masks[half], value);
     }
 }
 
 template <int Rows, class T>
 void across(const Operand<T>& a, int row, int column, const std::uint32_t* panels, int depth,
-            float* c, std::int64_t c_row, int columns, bool add) {
+            float* c, std::int64_t c_row, int columns, Addend<float> addend) {
   alignas(64) std::uint32_t packed[16 * pairs];
   const Factors factors = pack_rows<Rows>(a, row, column, depth, packed);
   for (int j = 0; j < columns; j += panel)
     tile<Rows>(factors, panels + std::int64_t(j) * pairs, (depth + 1) / 2, c + j, c_row,
-               std::min(panel, columns - j), add);
+               std::min(panel, columns - j), addend.from(0, j));
 }
 
 /// What blocked_product() asks for. T: BFloat16, or float, which is rounded to it.
@@ -187,18 +188,21 @@ struct Pairs {
       pack_panel(b, row, depth, column + j, std::min(panel, columns - j),
                  panels + std::int64_t(j) * pairs);
   }
-  static void put(const float* sums, BFloat16* to, int n, bool add) {
-    for (int i = 0; i < n; ++i) to[i] = BFloat16(add ? to[i] + sums[i] : sums[i]);
+  static void put(const float* sums, const BFloat16* addend, BFloat16* to, int n) {
+    for (int i = 0; i < n; ++i) to[i] = BFloat16(addend ? addend[i] + sums[i] : sums[i]);
   }
   static void rows(const Operand<T>& a, int row, int column, const Packed* panels, int depth,
-                   float* c, std::int64_t c_row, int rows, int columns, bool add) {
+                   float* c, std::int64_t c_row, int rows, int columns, Addend<float> addend) {
     int i = 0;
     for (; i + rows_at_once <= rows; i += rows_at_once)
-      across<rows_at_once>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns, add);
+      across<rows_at_once>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns,
+                           addend.from(i, 0));
     for (; i + 4 <= rows; i += 4)
-      across<4>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns, add);
+      across<4>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns,
+                addend.from(i, 0));
     for (; i < rows; ++i)
-      across<1>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns, add);
+      across<1>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns,
+                addend.from(i, 0));
   }
 };
 
@@ -217,8 +221,8 @@ bool has_pairs() {
 }
 
 template <class T, class C>
-void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
-  blocked_product<Pairs<T>>(a, b, c, add);
+void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
+  blocked_product<Pairs<T>>(a, b, c, addend);
 }
 
 }  // namespace sinter::kernel
@@ -231,7 +235,7 @@ namespace sinter::kernel {
 bool has_pairs() { return false; }
 
 template <class T, class C>
-void gemm_pairs(Matrix<const T>, Matrix<const T>, Matrix<C>, bool) {
+void gemm_pairs(Matrix<const T>, Matrix<const T>, Matrix<C>, Addend<C>) {
   throw std::logic_error("gemm_pairs() on a processor that has_pairs() denies.");
 }
 
@@ -239,7 +243,9 @@ void gemm_pairs(Matrix<const T>, Matrix<const T>, Matrix<C>, bool) {
 #endif
 
 namespace sinter::kernel {
-template void gemm_pairs(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
-template void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<float>, bool);
-template void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<BFloat16>, bool);
+template void gemm_pairs(Matrix<const float>, Matrix<const float>, Matrix<float>, Addend<float>);
+template void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<float>,
+                         Addend<float>);
+template void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<BFloat16>,
+                         Addend<BFloat16>);
 }  // namespace sinter::kernel

@@ -3,6 +3,7 @@
 // over blocks of the depth in order, so how c is cut into tiles does not change a bit. Narrow
 // elements are widened as they are packed, and sums that do not fit c's type are rounded once.
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/cpu/gemm_blocks.hpp"
 #include "kernels/cpu/targets.hpp"
@@ -20,8 +21,9 @@ namespace {
 /// What each instruction set provides.
 template <class T>
 struct GemmTable {
-  void (*product)(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
-  void (*wide_product)(Matrix<const T> a, Matrix<const T> b, Matrix<Wide<T>> c, bool add);
+  void (*product)(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
+  void (*wide_product)(Matrix<const T> a, Matrix<const T> b, Matrix<Wide<T>> c,
+                       Addend<Wide<T>> addend);
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -33,8 +35,10 @@ namespace {
 namespace HWY_NAMESPACE {
 
 constexpr int depth_block = 256;
-constexpr int panels_at_once = 8;
 constexpr int panel_vectors = 2;
+/// Packed panels of 256 KB together: rows of the other matrix are gathered once for all of them.
+constexpr int panels_at_once = 256 * 1024 / depth_block / panel_vectors /
+                               int(sizeof(float) * hn::MaxLanes(hn::ScalableTag<float>()));
 /// Rows of c in registers beside two vectors of columns and a factor.
 constexpr int rows_at_once = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_SCALAR ? 2 : 6;
 
@@ -67,14 +71,18 @@ void pack_panel(const Matrix<const T>& b, int row, int depth, int column, int co
 template <int Rows, class T>
 HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
   if (a.row == 1) {
-    // A row is no whole number of vectors, so that narrow elements are widened four at a time.
-    const hn::CappedTag<Wide<T>, 4> few;
-    const int lanes = is_narrow<T> ? int(hn::Lanes(few)) : Rows + 1;
     for (int p = 0; p < depth; ++p) {
-      int i = 0;
-      for (; i + lanes <= Rows; i += lanes)
-        store(load(few, a.data + p * a.step + i), few, to + p * Rows + i);
-      for (; i < Rows; ++i) to[p * Rows + i] = a.data[p * a.step + i];
+      const T* from = a.data + p * a.step;
+      if constexpr (is_narrow<T>) {
+        // A row is no whole number of vectors, so they are widened four at a time.
+        const hn::CappedTag<Wide<T>, 4> few;
+        const int lanes = int(hn::Lanes(few));
+        int i = 0;
+        for (; i + lanes <= Rows; i += lanes) store(load(few, from + i), few, to + p * Rows + i);
+        for (; i < Rows; ++i) to[p * Rows + i] = from[i];
+      } else {
+        std::memcpy(to + p * Rows, from, Rows * sizeof(T));  // inlined, which no loop is
+      }
     }
     return {to, 1, Rows};
   }
@@ -82,15 +90,16 @@ HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
   return {to, depth_block, 1};
 }
 
-/// `Rows` rows of c, one packed panel wide: c = ab or c += ab. Only `columns` columns exist.
+/// `Rows` rows of c, one packed panel wide: c = ab + addend. Only `columns` columns exist.
 template <int Rows, class T>
 HWY_INLINE void tile(Strided<T> a, const T* panel, int depth, T* c, std::int64_t c_row, int columns,
-                     bool add) {
+                     Addend<T> addend) {
   const hn::ScalableTag<T> d;
   constexpr int width = panel_columns<T>;
   if (columns == width) {
-    if (add) {
-      multiply_rows<Into::add, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row);
+    if (addend) {
+      multiply_rows<Into::add, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row,
+                                                    addend.data, addend.stride);
     } else {
       multiply_rows<Into::assign, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row);
     }
@@ -100,13 +109,13 @@ HWY_INLINE void tile(Strided<T> a, const T* panel, int depth, T* c, std::int64_t
   multiply_rows<Into::assign, Rows, panel_vectors>(d, a, panel, width, depth, sums, width);
   for (int i = 0; i < Rows; ++i)
     for (int j = 0; j < columns; ++j)
-      c[i * c_row + j] = add ? c[i * c_row + j] + sums[i * width + j] : sums[i * width + j];
+      c[i * c_row + j] = addend ? *addend.at(i, j) + sums[i * width + j] : sums[i * width + j];
 }
 
 /// `Rows` rows of c across several packed panels.
 template <int Rows, class T, class W = Wide<T>>
 HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::int64_t c_row,
-                         int columns, bool add) {
+                         int columns, Addend<W> addend) {
   constexpr int width = panel_columns<W>;
   // Rows may be far apart, at addresses that fight for the same part of the cache.
   HWY_ALIGN W rows[Rows * depth_block];
@@ -115,7 +124,7 @@ HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::in
   if (columns > width || is_narrow<T>) wide = gather<Rows>(a, depth, rows);
   for (int j = 0; j < columns; j += width)
     tile<Rows>(wide, panels + std::int64_t(j / width) * depth_block * width, depth, c + j, c_row,
-               std::min(width, columns - j), add);
+               std::min(width, columns - j), addend.from(0, j));
 }
 
 /// What blocked_product() asks for.
@@ -133,24 +142,30 @@ struct Tiles {
     for (int i = 0; i < columns; i += width)
       pack_panel(b, row, depth, column + i, std::min(width, columns - i), panels + i * depth_block);
   }
-  static void put(const Sum* sums, T* to, int n, bool add) { put_all(sums, to, n, add); }
+  static void put(const Sum* sums, const T* addend, T* to, int n) {
+    for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+      const auto sum = load(d, sums + i);
+      store(addend ? hn::Add(load(d, addend + i), sum) : sum, d, to + i);
+    });
+  }
   static void rows(const Matrix<const T>& m, int row, int column, const Packed* panels, int depth,
-                   Sum* c, std::int64_t c_row, int rows, int columns, bool add) {
+                   Sum* c, std::int64_t c_row, int rows, int columns, Addend<Sum> addend) {
     const Strided<T> all{m.data, m.transposed ? 1 : m.stride, m.transposed ? m.stride : 1};
     const Strided<T> a = all.from(row, column);
     int i = 0;
     for (; i + rows_at_once <= rows; i += rows_at_once)
-      across<rows_at_once>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+      across<rows_at_once>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns,
+                           addend.from(i, 0));
     for (; i + 4 <= rows; i += 4)
-      across<4>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+      across<4>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, addend.from(i, 0));
     for (; i < rows; ++i)
-      across<1>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, add);
+      across<1>(a.from(i, 0), panels, depth, c + i * c_row, c_row, columns, addend.from(i, 0));
   }
 };
 
 template <class T, class C>
-void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
-  blocked_product<Tiles<T>>(a, b, c, add);
+void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
+  blocked_product<Tiles<T>>(a, b, c, addend);
 }
 
 template <class T>
@@ -171,16 +186,16 @@ SINTER_DISPATCH(GemmTable)
 }  // namespace
 
 template <class T, class C>
-void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
+void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
   if constexpr (std::is_same_v<T, C>) {
-    table<T>().product(a, b, c, add);
+    table<T>().product(a, b, c, addend);
   } else {
-    table<T>().wide_product(a, b, c, add);
+    table<T>().wide_product(a, b, c, addend);
   }
 }
 
 #define SINTER_INSTANTIATE(T, C) \
-  template void gemm_tiles(Matrix<const T>, Matrix<const T>, Matrix<C>, bool);
+  template void gemm_tiles(Matrix<const T>, Matrix<const T>, Matrix<C>, Addend<C>);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -179,11 +179,14 @@ void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std:
     cross_entropy(stream, scratch, targets + first, losses + first, gradients ? scratch : nullptr,
                   weight, count, vocabulary, false);
     if (!gradients) continue;
-    auto slopes = narrow_rows<T>(stream, scratch, count, vocabulary);
-    if (dx) matmul(stream, slopes, weights, dense(dx + at, count, width), add_dx);
-    slopes.transposed = true;
-    if (dtable)
-      matmul(stream, slopes, inputs, dense(dtable, vocabulary, width), add_dtable || first > 0);
+    const auto slopes = narrow_rows<T>(stream, scratch, count, vocabulary);
+    auto columns = slopes;
+    columns.transposed = true;
+    stream.together(double(count) * width * vocabulary > matmul_grain, [&] {
+      if (dx) matmul(stream, slopes, weights, dense(dx + at, count, width), add_dx);
+      if (dtable)
+        matmul(stream, columns, inputs, dense(dtable, vocabulary, width), add_dtable || first > 0);
+    });
   }
 }
 

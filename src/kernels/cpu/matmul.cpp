@@ -10,13 +10,9 @@
 
 #include "kernels/cpu/elements.hpp"
 #include "kernels/cpu/gemm.hpp"
-#include "sinter/kernels/elementwise.hpp"
 
 namespace sinter::kernel {
 namespace {
-
-/// Multiplications below which waking another thread costs more than it saves.
-constexpr double grain = 256 * 1024;
 
 /// Tiles begin at multiples of this: what kernels hold in registers. Thinner tiles would be slower,
 /// and rounded differently.
@@ -32,7 +28,7 @@ struct Grid {
 
 /// The grid of at most `threads` tiles whose tiles read the least.
 Grid choose_grid(int threads, int m, int n, int k) {
-  int most = int(std::clamp(double(m) * n * k / grain, 1.0, double(threads)));
+  int most = int(std::clamp(double(m) * n * k / matmul_grain, 1.0, double(threads)));
   Grid best;
   double least = 0;
   for (int tiles = most; tiles > (least == 0 ? 0 : most / 2); --tiles) {
@@ -57,6 +53,14 @@ int border(int n, int i, int parts) {
 template <class T>
 void clear(Matrix<T> c) {
   for (int r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.stride, c.columns, T(0));
+}
+
+/// Whether there is something to add to; then c holds it.
+template <class T>
+bool put_first(Addend<T> addend, Matrix<T> c) {
+  if (addend && addend.data != c.data)
+    for (int r = 0; r < c.rows; ++r) std::copy_n(addend.at(r, 0), c.columns, c.data + r * c.stride);
+  return bool(addend);
 }
 
 /// Tiles of bfloat16: far faster than anything else that a processor may have. Not where AVX-512 is
@@ -102,13 +106,14 @@ Gemm rounding_gemm() {
 
 template <class T, class C>
 void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
-               bool add) {
+               Addend<C> addend) {
   const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
   if (m <= 0 || n <= 0) return;
-  if (k <= 0) return add ? void() : clear(c);
+  if (k <= 0) return stream.parallel(1, [&](int) { put_first(addend, c) ? void() : clear(c); });
   if constexpr (!is_narrow<T>) {
     if (m < least_rows && gemm == Gemm::tiles) gemm = Gemm::vendor;
-    if (gemm == Gemm::vendor && !vendor_is_single_threaded) return gemm_vendor<T>(a, b, c, add);
+    if (gemm == Gemm::vendor && !vendor_is_single_threaded)
+      return stream.parallel(1, [&](int) { gemm_vendor<T>(a, b, c, put_first(addend, c)); });
   }
   const Grid grid = choose_grid(stream.threads(), m, n, k);
   stream.parallel(grid.rows * grid.columns, [&](int tile) {
@@ -118,26 +123,30 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if (top == bottom || left == right) return;
     const auto rows = rows_of(a, top, bottom), columns = columns_of(b, left, right);
     const auto result = columns_of(rows_of(c, top, bottom), left, right);
+    const auto added = addend.from(top, left);
     if constexpr (!is_narrow<T>) {
-      if (gemm == Gemm::vendor) return gemm_vendor<T>(rows, columns, result, add);
+      if (gemm == Gemm::vendor)
+        return gemm_vendor<T>(rows, columns, result, put_first(added, result));
     }
     if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>) {
-      if (gemm == Gemm::vendor_bf16) return gemm_vendor_bf16<T, C>(rows, columns, result, add);
-      if (gemm == Gemm::pairs) return gemm_pairs<T, C>(rows, columns, result, add);
+      if (gemm == Gemm::vendor_bf16)
+        return gemm_vendor_bf16<T, C>(rows, columns, result, put_first(added, result));
+      if (gemm == Gemm::pairs) return gemm_pairs<T, C>(rows, columns, result, added);
     }
-    gemm_tiles<T, C>(rows, columns, result, add);
+    gemm_tiles<T, C>(rows, columns, result, added);
   });
 }
 
 template <class T, class C>
-void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
+void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
+                 Addend<C> addend) {
   const bool rounds = std::is_same_v<T, float> && stream.matmul_inputs() == MatmulInputs::rounded;
-  matmul_by<T, C>(rounds ? rounding_gemm() : preferred_gemm<T>(), stream, a, b, c, add);
+  matmul_by<T, C>(rounds ? rounding_gemm() : preferred_gemm<T>(), stream, a, b, c, addend);
 }
 
-#define SINTER_INSTANTIATE(T, C)                                                             \
-  template void matmul_by(Gemm, Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, bool); \
-  template void matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, bool);
+#define SINTER_INSTANTIATE(T, C)                                                                  \
+  template void matmul_by(Gemm, Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, Addend<C>); \
+  template void matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, Addend<C>);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 #define SINTER_INSTANTIATE(T) template Gemm preferred_gemm<T>();

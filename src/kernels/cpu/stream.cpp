@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -39,10 +40,14 @@ void wait_while(const std::atomic<int>& value, int old) {
   value.wait(old, std::memory_order_acquire);
 }
 
-/// Whether this thread is inside a body: then parallel() is a plain loop.
+/// What parallel() does on this thread.
+struct Inside {
+  bool body = false;  // it is inside a body: a plain loop over all parts
+  int lane = -1;      // it is this thread of together(): its own parts
+};
 // (Aligned for mold 1.10: a smaller thread_local at a page's end makes a program that does not
 // start.)
-alignas(64) thread_local bool inside = false;
+alignas(64) thread_local Inside inside;
 
 }  // namespace
 
@@ -97,7 +102,7 @@ void Stream::Pool::start(Worker& worker, int index) {
 void* Stream::Pool::work(void* argument) {
   auto& worker = *static_cast<Worker*>(argument);
   Pool& pool = *worker.pool;
-  inside = true;
+  inside.body = true;
   for (int seen = 0;;) {
     wait_while(worker.ticket, seen);
     ++seen;
@@ -115,9 +120,9 @@ void Stream::Pool::run(int new_parts, Call new_call, const void* new_body) {
     workers[w].ticket.fetch_add(1, std::memory_order_release);
     workers[w].ticket.notify_one();
   }
-  inside = true;
+  inside.body = true;
   run_parts(0);
-  inside = false;
+  inside.body = false;
   for (int left; (left = running.load(std::memory_order_acquire)) > 0;) wait_while(running, left);
 }
 
@@ -148,8 +153,23 @@ Stream::~Stream() = default;
 
 int Stream::threads() const { return int(pool->workers.size()) + 1; }
 
+void Stream::run_lanes(Call call, const void* body) {
+  if (inside.body) return call(body, 0);
+  parallel(threads(), [&](int lane) {
+    inside.lane = lane;
+    call(body, lane);
+    inside.lane = -1;
+  });
+}
+
 void Stream::run(int parts, Call call, const void* body) {
-  if (parts > 1 && !inside && !pool->workers.empty()) return pool->run(parts, call, body);
+  if (inside.lane >= 0) {
+    const int lane = std::exchange(inside.lane, -1);
+    for (int part = lane; part < parts; part += threads()) call(body, part);
+    inside.lane = lane;
+    return;
+  }
+  if (parts > 1 && !inside.body && !pool->workers.empty()) return pool->run(parts, call, body);
   for (int part = 0; part < parts; ++part) call(body, part);
 }
 

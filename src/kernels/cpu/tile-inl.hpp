@@ -54,13 +54,14 @@ HWY_INLINE void multiply_tile(D d, Strided<T> a, const T* HWY_RESTRICT b, std::i
   }
 }
 
-/// What a product does with c: c = ab, c += ab, or c = c * factor + ab with a factor per column.
+/// What a product does with c: c = ab, c = ab + other, or c = c * other + ab, other the same for
+/// all rows.
 enum class Into { assign, add, scale_and_add };
 
 template <Into into, int Rows, int Vectors, class D, class T = Element_of<D>>
 HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step,
-                              int depth, T* HWY_RESTRICT c, std::int64_t c_row,
-                              const T* factors = nullptr) {
+                              int depth, T* c, std::int64_t c_row, const T* other = nullptr,
+                              std::int64_t other_row = 0) {
   const int lanes = int(hn::Lanes(d));
   hn::Vec<D> sum[Rows][Vectors];
   SINTER_UNROLL
@@ -69,7 +70,7 @@ HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::i
     for (int v = 0; v < Vectors; ++v) {
       if (into == Into::scale_and_add) {
         sum[i][v] =
-            hn::Mul(hn::LoadU(d, c + i * c_row + v * lanes), hn::LoadU(d, factors + v * lanes));
+            hn::Mul(hn::LoadU(d, c + i * c_row + v * lanes), hn::LoadU(d, other + v * lanes));
       } else {
         sum[i][v] = hn::Zero(d);
       }
@@ -79,25 +80,30 @@ HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::i
   SINTER_UNROLL
   for (int i = 0; i < Rows; ++i) {
     SINTER_UNROLL
-    for (int v = 0; v < Vectors; ++v)
-      put(d, sum[i][v], c + i * c_row + v * lanes, into == Into::add);
+    for (int v = 0; v < Vectors; ++v) {
+      if (into == Into::add)
+        sum[i][v] = hn::Add(hn::LoadU(d, other + i * other_row + v * lanes), sum[i][v]);
+      hn::StoreU(sum[i][v], d, c + i * c_row + v * lanes);
+    }
   }
 }
 
-/// c[i][j] = Σ_p a(i, p) b[p][j] for `rows` rows and `Vectors` vectors of columns.
+/// The product of `rows` rows and `Vectors` vectors of columns; what is added is c itself.
 template <Into into, int Vectors, class D, class T = Element_of<D>>
 HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t b_step, int depth,
                            T* c, std::int64_t c_row, const T* factors = nullptr) {
+  const T* other = into == Into::add ? c : factors;
+  const std::int64_t other_row = into == Into::add ? c_row : 0;
   int i = 0;
   for (; i + tile_rows <= rows; i += tile_rows)
     multiply_rows<into, tile_rows, Vectors>(d, a.from(i, 0), b, b_step, depth, c + i * c_row, c_row,
-                                            factors);
+                                            other + i * other_row, other_row);
   for (; i + 2 <= rows; i += 2)
     multiply_rows<into, 2, Vectors>(d, a.from(i, 0), b, b_step, depth, c + i * c_row, c_row,
-                                    factors);
+                                    other + i * other_row, other_row);
   for (; i < rows; ++i)
     multiply_rows<into, 1, Vectors>(d, a.from(i, 0), b, b_step, depth, c + i * c_row, c_row,
-                                    factors);
+                                    other + i * other_row, other_row);
 }
 
 /// Transposes a square, 128-bit rows of W: to[j][i] = factor * from[i][j].
