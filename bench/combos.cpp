@@ -30,7 +30,7 @@ struct combo
     : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128, .vocabulary = 256, .positions = context}>,
              Bytes<{.context = context}>, Batch<{.global = 8, .micro = 8}>, Policies...> {};
 
-constexpr auto precisions = hana::tuple_t<Fp32, Bf16, Fp16<>, Fp16<{.masters = false}>>;
+constexpr auto precisions = hana::tuple_t<Fp32, Tf32, Bf16, Fp16<>, Fp16<{.masters = false}>>;
 constexpr auto optimizers =
     hana::tuple_t<AdamW<{.lr = 2e-3}>, Lion<{.lr = 2e-4}>, Sgd<{.lr = .2, .momentum = .9}>,
                   Adafactor<{.lr = 2e-3}>, AdamW8bit<{.lr = 2e-3}>, Muon<{.lr = 2e-2}>>;

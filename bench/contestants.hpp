@@ -9,6 +9,7 @@
 #include "contest.hpp"
 #include "packed_model.hpp"
 #include "sinter/kernels/matmul.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/sinter.hpp"
 
 namespace sinter::bench {

@@ -15,6 +15,7 @@
 #include "sinter/kernels/layer_norm.hpp"
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/matmul.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/kernels/optimizer.hpp"
 #include "sinter/kernels/rms_norm.hpp"
 #include "sinter/kernels/swiglu.hpp"

@@ -1,4 +1,5 @@
-// What the techniques of a single device cost and save: checkpointing, optimizers with less state.
+// What the techniques of a single device cost and save: checkpointing, one copy of the weights in a
+// step, rounded inputs of matmuls, optimizers with less state.
 //   ./sinter bench techniques [--threads N] [--rounds N] [--steps N] [--data FILE] [--json FILE]
 // Times are taken in turns. The validation loss is after `steps` steps (default 500) on the first
 // nine tenths of a text, over at most 200,000 bytes of the rest; without --data: our own headers.
@@ -18,7 +19,7 @@ struct gpt : Recipe<Gpt2<{.layers = Layers,
                           .width = Width,
                           .vocabulary = Vocabulary,
                           .positions = 128}>,
-                    Bytes<{.context = 128}>, Batch<{.global = 8, .micro = 8}>, Policies...> {};
+                    Bytes<{.context = 128}>, Policies...> {};
 
 double milliseconds(const auto& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -27,42 +28,107 @@ double milliseconds(const auto& work) {
       .count();
 }
 
-template <class... Policies>
-using Timed = gpt<256, 8, 6, 256, Policies...>;
+template <int Width, int Micro, class... Policies>
+using Timed = gpt<Width, 8, 6, 256, Batch<{.global = 8, .micro = Micro}>, Policies...>;
 
-/// Time and planned bytes against keeping everything, of the same steps on the same batches.
-template <class... Memory>
-std::vector<bench::Row> checkpointing(int threads, int rounds, const std::string& text) {
-  const TrainerSettings settings{.seed = 1, .threads = threads};
+using Trainers = std::vector<std::unique_ptr<TrainerCore>>;
+
+/// Of each trainer: the median time of its steps, and its first and last loss.
+struct Turns {
+  std::vector<double> ms, first_losses, losses;
+};
+
+/// The same steps on the same batches of 8 × 128 bytes, taken in turns.
+Turns take_turns(const Trainers& trainers, int rounds, const std::string& text) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   ShuffledWindows windows(std::span(bytes, text.size()), {128, 8}, 1);
-  std::vector<std::unique_ptr<TrainerCore>> trainers;
-  trainers.push_back(std::make_unique<Trainer<Timed<>>>(settings));
-  (trainers.push_back(std::make_unique<Trainer<Timed<Memory>>>(settings)), ...);
   std::vector<std::vector<double>> times(trainers.size());
-  std::vector<double> losses(trainers.size());
+  Turns turns{{}, {}, std::vector<double>(trainers.size())};
   HostBatch batch;
   for (int round = -2; round < rounds; ++round) {
     windows.next(batch);
     for (std::size_t k = 0; k < trainers.size(); ++k) {
       Outcome outcome;
       const double ms = milliseconds([&] { outcome = trainers[k]->step(batch); });
-      losses[k] = std::get<Applied>(outcome).loss.mean();
+      turns.losses[k] = std::get<Applied>(outcome).loss.mean();
+      if (round == -2) turns.first_losses.push_back(turns.losses[k]);
       if (round >= 0) times[k].push_back(ms);
     }
   }
+  for (const auto& of_one : times) turns.ms.push_back(bench::median(of_one));
+  return turns;
+}
+
+/// Time and planned bytes against keeping everything.
+template <class... Memory>
+std::vector<bench::Row> checkpointing(int threads, int rounds, const std::string& text) {
+  const TrainerSettings settings{.seed = 1, .threads = threads};
+  Trainers trainers;
+  trainers.push_back(std::make_unique<Trainer<Timed<256, 8>>>(settings));
+  (trainers.push_back(std::make_unique<Trainer<Timed<256, 8, Memory>>>(settings)), ...);
+  const Turns turns = take_turns(trainers, rounds, text);
   std::vector<bench::Row> rows;
-  const double plain = bench::median(times[0]);
   for (std::size_t k = 1; k < trainers.size(); ++k) {
     const std::string name = trainers[k]->recipe().policies[7] +
                              (k == 1 ? ", selective" : ", full") + ", GPT 256 wide, 6 layers";
-    const double apart = std::abs(losses[k] - losses[0]);
-    rows.push_back({name, bench::median(times[k]), plain, "KeepAll", "ms/step", apart, apart == 0});
+    const double apart = std::abs(turns.losses[k] - turns.losses[0]);
+    rows.push_back({name, turns.ms[k], turns.ms[0], "KeepAll", "ms/step", apart, apart == 0});
     rows.push_back({name, double(trainers[k]->plan().memory.total) / (1 << 20),
                     double(trainers[0]->plan().memory.total) / (1 << 20), "KeepAll", "MiB planned",
                     apart, apart == 0});
   }
   return rows;
+}
+
+/// What autocast does: all weights are cast before each micro-batch. (The update has made the copy
+/// already, in its own pass.)
+struct CastEachMicroBatch {
+  struct slot {
+    static constexpr std::string_view name = "casts";
+  };
+  static constexpr Program rewrite(const Model& model, const Program& program) {
+    Program result = room_for(program);
+    for (const Instruction& i : program) {
+      result.push_back(i);
+      if (i.kind->role == Role::loop) result.push_back({&cast, 0, short(model.order.size())});
+    }
+    return result;
+  }
+};
+
+/// One copy of the weights in an optimizer step, against one in each of its 8 micro-batches.
+bench::Row copies(int threads, int rounds, const std::string& text) {
+  const TrainerSettings settings{.seed = 1, .threads = threads};
+  Trainers trainers;
+  trainers.push_back(std::make_unique<Trainer<Timed<256, 1, Bf16>>>(settings));
+  trainers.push_back(std::make_unique<Trainer<Timed<256, 1, Bf16, CastEachMicroBatch>>>(settings));
+  const Turns turns = take_turns(trainers, rounds, text);
+  const double apart = std::abs(turns.losses[0] - turns.losses[1]);
+  return {"Bf16, the weights cast once in a step of 8 micro-batches, GPT 256 wide, 6 layers",
+          turns.ms[0],
+          turns.ms[1],
+          "cast in each micro-batch",
+          "ms/step",
+          apart,
+          apart == 0};
+}
+
+/// Inputs of matmuls rounded against whole ones. The first losses differ by the rounding alone.
+template <int Width>
+bench::Row rounded_inputs(int threads, int rounds, const std::string& text) {
+  const TrainerSettings settings{.seed = 1, .threads = threads};
+  Trainers trainers;
+  trainers.push_back(std::make_unique<Trainer<Timed<Width, 8, Tf32>>>(settings));
+  trainers.push_back(std::make_unique<Trainer<Timed<Width, 8>>>(settings));
+  const Turns turns = take_turns(trainers, rounds, text);
+  const double apart = std::abs(turns.first_losses[0] - turns.first_losses[1]);
+  return {"Tf32, GPT " + std::to_string(Width) + " wide, 6 layers",
+          turns.ms[0],
+          turns.ms[1],
+          "Fp32",
+          "ms/step",
+          apart,
+          apart < 0x1p-8 * turns.first_losses[1]};
 }
 
 template <class R>
@@ -72,7 +138,8 @@ double state_of_parameter() {
 
 template <class Optimizer>
 double validation_loss(int threads, int steps, const std::string& text) {
-  using R = gpt<128, 4, 4, 256, Optimizer, CosineDecay<{.warmup = 50, .steps = 500}>>;
+  using R = gpt<128, 4, 4, 256, Optimizer, Batch<{.global = 8, .micro = 8}>,
+                CosineDecay<{.warmup = 50, .steps = 500}>>;
   Trainer<R> trainer({.seed = 1, .threads = threads});
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   const std::size_t cut = text.size() * 9 / 10;
@@ -106,6 +173,9 @@ int run_bench(int argc, char** argv) {
   bench::Report report(argc, argv, threads);
   report.print(
       checkpointing<Checkpoint<{.policy = selective}>, Checkpoint<>>(threads, rounds, text));
+  report.print({copies(threads, rounds, text)});
+  report.print(
+      {rounded_inputs<256>(threads, rounds, text), rounded_inputs<512>(threads, rounds, text)});
   const double plain = validation_loss<AdamW<{.lr = 2e-3}>>(threads, steps, text);
   report.print(optimizer<AdamW8bit<{.lr = 2e-3}>>("AdamW8bit", threads, steps, text, plain));
   report.print(optimizer<Adafactor<{.lr = 2e-3}>>("Adafactor", threads, steps, text, plain));

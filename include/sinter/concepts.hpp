@@ -24,6 +24,7 @@
 #include <concepts>
 #include <string_view>
 
+#include "kernels/stream.hpp"
 #include "program.hpp"
 
 namespace sinter {
@@ -88,7 +89,8 @@ concept DataPolicy = Policy<P, slot::data> && requires {
 
 /// Which C++ type plays each role.
 /// requires  compute: activations and the weights that layers read; statistic: means, log-sum-exp,
-///           losses; gradient and master: of parameters; accumulate: sums inside a layer
+///           losses; gradient and master: of parameters; accumulate: sums inside a layer;
+///           matmul_inputs, if there is one: what layers' matmuls do to fp32 inputs
 /// ensures   where compute is not master, a program that reads weights first casts them
 template <class P>
 concept PrecisionPolicy = Policy<P, slot::precision> && requires {
@@ -111,6 +113,16 @@ struct StateTypeOf<P> {
 };
 template <class P>
 using StateOf = typename StateTypeOf<P>::type;
+
+/// What layers' matmuls do to their fp32 inputs: Precision::matmul_inputs, or nothing.
+template <class P>
+constexpr kernel::MatmulInputs matmul_inputs_of() {
+  if constexpr (requires { P::matmul_inputs; }) {
+    return P::matmul_inputs;
+  } else {
+    return kernel::MatmulInputs::whole;
+  }
+}
 
 /// Updates parameters from finished gradients.
 /// requires  gradients are reduced, and final; Stretch::gradient_scale unscales and clips them
@@ -157,7 +169,8 @@ concept BatchPolicy = Policy<P, slot::batch> && requires {
   { P::options.global } -> std::convertible_to<int>;
 };
 
-/// What backward computes again rather than keeps.
+/// What backward computes again rather than keeps. keeps_whole(copy), if there is one: whether this
+/// copy of a repeated unit, counted from 0, keeps all, whatever is recomputed inside the others.
 /// ensures   the same bits as the plain program
 template <class P>
 concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {

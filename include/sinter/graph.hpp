@@ -74,6 +74,7 @@ struct Unit {
   int tied = -1;                   // the unit some of whose parameters it borrows
   bool frozen = false;             // its parameters stay as they are
   bool backward = true;            // it, or a unit that feeds it, has parameters that do not
+  int plan = -1;                   // in Model::plans
 };
 
 /// A mistake in how units are joined, or in the names that a policy gives, in at most 34

@@ -135,9 +135,18 @@ struct Plan {
     return sum;
   }();
 
-  static constexpr PlanView view{
-      model,      predicting,      training.view(), evaluation.view(), prediction.view(),  memory,
-      parameters, flops_per_token, R::batch::micro, R::data::context,  R::data::vocabulary};
+  static constexpr PlanView view{model,
+                                 predicting,
+                                 training.view(),
+                                 evaluation.view(),
+                                 prediction.view(),
+                                 memory,
+                                 parameters,
+                                 flops_per_token,
+                                 R::batch::micro,
+                                 R::data::context,
+                                 R::data::vocabulary,
+                                 matmul_inputs_of<typename R::precision>()};
 };
 
 namespace detail {

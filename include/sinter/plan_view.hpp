@@ -1,5 +1,6 @@
 // A plan without its recipe's type.
 #pragma once
+#include "kernels/stream.hpp"
 #include "place.hpp"
 
 namespace sinter {
@@ -25,6 +26,7 @@ struct PlanView {
   Memory memory;
   std::int64_t parameters = 0, flops_per_token = 0;
   int micro = 0, context = 0, vocabulary = 0;
+  kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;  // of layers
 };
 
 }  // namespace sinter

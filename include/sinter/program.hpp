@@ -133,7 +133,7 @@ struct Model {
   std::span<const External> externals;
   std::span<const int> writers;  // of each value: its unit
   std::span<const int> results;
-  std::span<const UnitPlan> plans;     // of the blocks
+  std::span<const UnitPlan> plans;     // of the blocks; of copies that are kept whole
   std::span<const Step> steps;         // of the plans
   std::span<const short> order;        // units with parameters that are trained, as their gradients
                                        // become final
@@ -147,7 +147,7 @@ struct Model {
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
-  constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].block]; }
+  constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   constexpr int elements() const { return decayed + undecayed; }
   constexpr int master_elements() const { return elements() + frozen; }

@@ -29,6 +29,7 @@
 #include "precision/fp16.hpp"
 #include "precision/fp32.hpp"
 #include "precision/fp64.hpp"
+#include "precision/tf32.hpp"
 
 // How it learns
 #include "batch/batch.hpp"

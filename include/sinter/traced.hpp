@@ -245,13 +245,28 @@ struct Traced {
     Which::template trace<typename R::model>(tracer);
     return tracer.graph;
   }
+  /// Plans of each block: the memory policy's, and that of copies which are kept whole.
+  static constexpr int plans_per_block =
+      Which::trained && requires { Memory::keeps_whole(0); } ? 2 : 1;
   static constexpr std::vector<UnitPlan> plan_units(const Graph& graph, std::vector<Step>& steps) {
     std::vector<UnitPlan> plans;
-    plans.reserve(graph.blocks.size());
-    for (const Block& block : graph.blocks)
-      plans.push_back(
-          UnitPlanner(graph, block, sizes, Memory::recomputed_inside, Which::trained, steps).plan);
+    plans.reserve(plans_per_block * graph.blocks.size());
+    auto plan_blocks = [&](bool (*recomputed_inside)(const Layer&)) {
+      for (const Block& block : graph.blocks)
+        plans.push_back(
+            UnitPlanner(graph, block, sizes, recomputed_inside, Which::trained, steps).plan);
+    };
+    plan_blocks(Memory::recomputed_inside);
+    if constexpr (plans_per_block == 2) plan_blocks([](const Layer&) { return false; });
     return plans;
+  }
+  static constexpr void choose_plans(Graph& graph) {
+    std::vector<int> copies(graph.blocks.size(), 0);
+    for (Unit& unit : graph.units) {
+      unit.plan = unit.block;
+      if constexpr (plans_per_block == 2)
+        if (Memory::keeps_whole(copies[unit.block]++)) unit.plan += int(graph.blocks.size());
+    }
   }
 
   struct Counts {
@@ -288,8 +303,9 @@ struct Traced {
     List<External, count.externals> externals;
     List<int, count.writers> writers;
     List<int, count.results> results;
-    List<UnitPlan, count.blocks> plans;
-    List<Step, 5 * count.nodes> steps;  // forward, recompute, evaluate; in backward up to two
+    List<UnitPlan, plans_per_block * count.blocks> plans;
+    // Forward, recompute, evaluate; in backward up to two.
+    List<Step, plans_per_block * 5 * count.nodes> steps;
     List<short, count.units> order;
     List<GroupPlace, count.units> groups;
     int decayed = 0, undecayed = 0, frozen = 0;
@@ -298,9 +314,10 @@ struct Traced {
     Graph graph = trace();
     resolve_ties(graph);
     mark_frozen(graph, frozen_patterns(typename R::all{}));
+    choose_plans(graph);
     Frozen f;
     std::vector<Step> steps;
-    steps.reserve(5 * count.nodes);
+    steps.reserve(plans_per_block * 5 * count.nodes);
     f.plans = decltype(f.plans)(plan_units(graph, steps));
     f.steps = decltype(f.steps)(steps);
     f.locals = decltype(f.locals)(graph.locals);

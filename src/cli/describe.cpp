@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "matmul_text.hpp"
 #include "output.hpp"
 #include "plan_text.hpp"
 #include "savings.hpp"
@@ -26,6 +27,7 @@ std::string json_text(const RecipeView& recipe, bool schedule) {
                                 {"memory", memory},
                                 {"savings", other},
                                 {"options", options}};
+  result["matmul"] = matmul_json(measure_matmul(recipe, 0));
   if (schedule) result["schedule"] = schedule_json(recipe);
   return result.dump() + "\n";
 }
@@ -82,7 +84,8 @@ int describe(const RecipeView& recipe, const Arguments& a) {
     print_result(json_text(recipe, a.schedule));
     return exit_done;
   }
-  std::string text = recipe_text(recipe) + plan_text(recipe) + savings_text(*recipe.plan) +
+  std::string text = recipe_text(recipe) + plan_text(recipe) +
+                     matmul_text(measure_matmul(recipe, 0)) + savings_text(*recipe.plan) +
                      options_text(recipe) + parameters_text(recipe) + buffers_text(*recipe.plan);
   if (a.schedule) text += schedule_text(recipe);
   print_result(text);

@@ -55,6 +55,9 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   std::vector<UnitPlan> plans;
   for (const Block& block : model.blocks)
     plans.push_back(UnitPlanner(graph, block, sizes, v.recomputed_inside, true, steps).plan);
+  std::vector<Unit> units(model.units.begin(), model.units.end());
+  for (Unit& unit : units) unit.plan = unit.block;
+  model.units = units;
   model.sizes = sizes;
   model.plans = plans;
   model.steps = steps;

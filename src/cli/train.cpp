@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "device.hpp"
+#include "matmul_text.hpp"
 #include "output.hpp"
 #include "plan_text.hpp"
 #include "progress.hpp"
@@ -14,7 +15,6 @@
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/files/run_folder.hpp"
-#include "sinter/kernels/matmul.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "verbs.hpp"
 
@@ -149,9 +149,9 @@ class Run {
     Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token), 0};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) {
-      kernel::Stream stream(trainer->settings().threads);
-      scale.matmul_rate = kernel::measured_matmul_rate(stream, 0.04);
-      print_if_possible(to, header(scale.matmul_rate));
+      const MatmulRate rate = measure_matmul(recipe, trainer->settings().threads);
+      scale.matmul_rate = rate.flops;
+      print_if_possible(to, header(rate));
     }
     progress = std::make_unique<Progress>(to, scale);
     options.on_step = [this](const StepRecord& record) { progress->step(record); };
@@ -159,10 +159,10 @@ class Run {
     options.on_save = [this](const auto&) { tell(folder->take_warnings()); };
   }
 
-  std::string header(double matmul_rate) const {
+  std::string header(const MatmulRate& rate) const {
     std::string text = recipe_text(recipe) + plan_text(recipe);
-    text += fmt::format("device  {}, {} threads; matmul measured at {}FLOP/s (fp32)\n",
-                        processor_text(), trainer->settings().threads, metric(matmul_rate));
+    text += fmt::format("device  {}, {} threads\n", processor_text(), trainer->settings().threads);
+    text += matmul_text(rate);
     text += fmt::format("data    {}\n", data->text());
     auto often = [](std::int64_t steps) {
       return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");

@@ -61,6 +61,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
     : plan_(plan),
       parameters_(parameters),
       stream_(stream),
+      layers_stream_(stream, plan.matmul_inputs),
       communicator_(communicator),
       options_(std::move(options)),
       alike_(alike_ranges(parameters, plan.model.elements())),
@@ -70,7 +71,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   std::size_t bytes = std::size_t(std::max<std::int64_t>(plan.memory.total, 1));
   arena_ = {map_pages(std::int64_t(bytes)), bytes};
   for (int s = 0; s <= plan.micro; ++s) pooled_starts_[s] = s;
-  now_.stream = &stream;
+  now_.stream = &layers_stream_;
   programs_->training = bind(plan.model, plan.training, arena_.data(), now_);
   programs_->evaluation = bind(plan.model, plan.evaluation, arena_.data(), now_);
   programs_->prediction = bind(plan.predicting, plan.prediction, arena_.data(), now_);

@@ -14,6 +14,9 @@ TEST_CASE("describe --json has the plan and every option") {
   CHECK(d["options"]["parallel.ranks"] == 1);
   CHECK(d["options"]["parallel.bucket_bytes"] == 4096);
   CHECK(d["options"].size() == 6 + 1 + 5 + 3 + 1 + 2 + 2);
+  CHECK(d["matmul"]["precision"] == "fp32");
+  CHECK(d["matmul"]["unit"] == "own");
+  CHECK(d["matmul"]["flops_per_s"] > 1e7);
   CHECK(!d.contains("schedule"));
 }
 
@@ -47,6 +50,7 @@ TEST_CASE("describe for people") {
   auto has = [&](const std::string& text) { return d.out.find(text) != d.out.npos; };
   CHECK(has("recipe  small: Gpt2, Bytes, Fp32, AdamW, CosineDecay, ClipNorm, Batch, KeepAll, Ddp"));
   CHECK(has("10,944 parameters"));
+  CHECK(has("matmul  fp32: multiplied as it is; measured at "));
   CHECK(has("h.1.mlp.c_proj.weight"));
   CHECK(has("64 × 16"));
   CHECK(has("optimizer.lr"));

@@ -170,9 +170,9 @@ TEST_CASE("a header, then plain lines in a pipe; one line of JSON with --json") 
   };
   for (const char* part :
        {"recipe  small: Gpt2, Bytes", "10,944 parameters", "activations", "total", "device  ",
-        "matmul measured at", "300 held out", "steps 1 to 3", "step 1/3  loss 5.", "  norm ",
-        "  lr 2.00e-03", " tok/s", "% of matmul", " left", "validation loss", "bits per byte",
-        "saved in"})
+        "matmul  fp32: multiplied as it is; measured at", "300 held out", "steps 1 to 3",
+        "step 1/3  loss 5.", "  norm ", "  lr 2.00e-03", " tok/s", "% of matmul", " left",
+        "validation loss", "bits per byte", "saved in"})
     CHECK_MESSAGE(has(plain.out, part), part);
   CHECK(!has(plain.out, "\r"));
   CHECK(!has(plain.out, "\033"));

@@ -35,6 +35,7 @@ namespace {
 
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
+using EverySecond = Checkpoint<{.policy = selective, .every = 2}>;
 using Once = Batch<{.global = 3, .micro = 3}>;
 using Thrice = Batch<{.global = 3, .micro = 1}>;
 
@@ -116,6 +117,13 @@ TEST_CASE("cheap layers recomputed") {
   same<Gpt<Thrice, Fp64>, Gpt<Thrice, Fp64, Selective>>();
   same<Two<Thrice>, Two<Thrice, Selective>>();
 }
+TEST_CASE("cheap layers recomputed in every second unit") {
+  same<Gpt<Once>, Gpt<Once, EverySecond>>();
+  same<Gpt<Thrice, Fp64>, Gpt<Thrice, Fp64, EverySecond>>();
+  constexpr auto bytes = [](auto plan) { return decltype(plan)::training.peak; };
+  static_assert(bytes(Plan<Gpt<Once, Selective>>{}) < bytes(Plan<Gpt<Once, EverySecond>>{}));
+  static_assert(bytes(Plan<Gpt<Once, EverySecond>>{}) < bytes(Plan<Gpt<Once>>{}));
+}
 TEST_CASE("a third party's policy") {
   same<Gpt<Once>, Gpt<Once, acme::CheckpointEverySecond>>();
   constexpr auto bytes = [](auto plan) { return decltype(plan)::training.peak; };
@@ -143,6 +151,7 @@ TEST_CASE("the peak is the planned one") {
   peaks_as_planned<Gpt<Once>>();
   peaks_as_planned<Gpt<Once, Full>>();
   peaks_as_planned<Gpt<Once, Selective>>();
+  peaks_as_planned<Gpt<Once, EverySecond>>();
   peaks_as_planned<Gpt<Thrice, Fp64, Full>>();
   peaks_as_planned<Two<Thrice, Selective>>();
   peaks_as_planned<Gpt<Once, acme::CheckpointEverySecond>>();

@@ -1,8 +1,8 @@
-// Must not compile: Checkpoint: every is below 1, or above 1 with the selective policy
+// Must not compile: Checkpoint: every is below 1
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan.hpp"
 using namespace sinter;
 
-struct mine : Recipe<Mlp<>, Checkpoint<{.policy = selective, .every = 2}>> {};
+struct mine : Recipe<Mlp<>, Checkpoint<{.every = 0}>> {};
 constexpr bool checked = ready<mine>();

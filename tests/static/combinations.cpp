@@ -22,6 +22,6 @@ constexpr auto all_tuples =
 using LegalTuples = decltype(hana::filter(all_tuples, is_legal));
 static_assert(decltype(hana::all_of(std::declval<LegalTuples>(), is_verified))::value);
 static_assert(decltype(hana::length(std::declval<LegalTuples>()))::value ==
-              4 * 2 * (3 * 7 + 2 * 4));
+              4 * 2 * (4 * 7 + 2 * 4));
 
 }  // namespace sinter::testing

@@ -61,6 +61,19 @@ static_assert(count<Gpt2Small<>>(backward) == units && count<Gpt2Small<>>(load) 
 static_assert(count<Gpt2Small<>>(recompute) == 0);
 static_assert(count<Gpt2Small<Full>>(recompute) == layers, "not of the last unit, nor of look-ups");
 static_assert(count<Gpt2Small<Selective>>(recompute) == 0, "chosen inside the units");
+using SelectiveThird = Gpt2Small<Checkpoint<{.policy = selective, .every = 3}>>;
+static_assert(ready<SelectiveThird>());
+// Copies 0, 3, 6 and 9 of the block (units 1, 4, 7 and 10) are selective, the others whole.
+static_assert([] {
+  for (int layer = 0; layer < layers; ++layer)
+    if (Plan<SelectiveThird>::model.plan(1 + layer).saved_bytes !=
+        (layer % 3 == 0 ? saved_of_block<Selective> : saved_of_block<>))
+      return false;
+  return true;
+}());
+static_assert(count<SelectiveThird>(recompute) == 0);
+static_assert(Plan<SelectiveThird>::bytes > Plan<Gpt2Small<Selective>>::bytes &&
+              Plan<SelectiveThird>::bytes < plan::bytes);
 using Third = Gpt2Small<Checkpoint<{.every = 3}>>;
 static_assert(count<Third>(recompute) == layers / 3);
 static_assert(Plan<Third>::bytes > Plan<Gpt2Small<Full>>::bytes &&

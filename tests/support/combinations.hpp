@@ -15,13 +15,14 @@
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp16.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/precision/tf32.hpp"
 
 namespace sinter::testing {
 namespace hana = boost::hana;
 
 using Whole = Batch<{.global = 4, .micro = 4}>;
 using Single = Batch<{.global = 4, .micro = 1}>;
-constexpr auto precisions = hana::tuple_t<Fp32, Fp64, Bf16, Fp16<>, Fp16<{.masters = false}>>;
+constexpr auto precisions = hana::tuple_t<Fp32, Tf32, Fp64, Bf16, Fp16<>, Fp16<{.masters = false}>>;
 constexpr auto optimizers =
     hana::tuple_t<AdamW<{.lr = 1e-2}>, Adam<{.lr = 1e-2}>, Sgd<{.lr = 3e-2, .momentum = .9}>,
                   Lion<{.lr = 1e-3}>, Adafactor<{.lr = 1e-2}>, AdamW8bit<{.lr = 1e-2}>,

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -108,6 +109,16 @@ TEST_CASE("streams of several threads work at the same time") {
     });
   for (auto& user : users) user.join();
   CHECK(sum == 4 * 500 * 10);
+}
+
+TEST_CASE("threads live as long as any stream that has them") {
+  auto first = std::make_unique<Stream>(3);
+  Stream second(*first, sinter::kernel::MatmulInputs::rounded);
+  first.reset();
+  CHECK(second.threads() == 3);
+  std::atomic<int> calls = 0;
+  second.parallel(7, [&](int) { ++calls; });
+  CHECK(calls == 7);
 }
 
 TEST_CASE("an idle stream sleeps") {

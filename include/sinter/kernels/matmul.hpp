@@ -60,7 +60,9 @@ struct Addend {
 /// call with the same shapes and number of threads on one kind of processor. (With other numbers of
 /// threads too where our own tiles run, which is wherever they are faster than the vendor's
 /// library; that one promises nothing of the sort.) Float16 is widened and multiplied in fp32: at
-/// the rate of fp32 at best, also where the processor multiplies fp16.
+/// the rate of fp32 at best, also where the processor multiplies fp16. On a stream with
+/// MatmulInputs::rounded inputs of float may be rounded to bfloat16: error (2^-7 + 2^-16) Σ|a b|
+/// more, and subnormal numbers count as zero.
 template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                  Addend<C> addend);
@@ -77,9 +79,5 @@ template <class A, class B, class C>
 void matmul_bias(Stream& stream, Matrix<A> a, Matrix<B> b, const C* bias, Matrix<C> c) {
   matmul_into<std::remove_const_t<A>, C>(stream, a, b, c, Addend<C>{bias});
 }
-
-/// Floating-point operations per second of fp32 matmul at a size where it runs at full speed,
-/// measured on the stream's threads in at most about `seconds`.
-double measured_matmul_rate(Stream& stream, double seconds = 0.05);
 
 }  // namespace sinter::kernel

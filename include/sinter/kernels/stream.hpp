@@ -1,8 +1,16 @@
 // Where kernels run.
 #pragma once
+#include <cstdint>
 #include <memory>
 
 namespace sinter::kernel {
+
+/// What matmul() does to its fp32 inputs.
+enum class MatmulInputs : std::uint8_t {
+  whole,    ///< takes them as they are
+  rounded,  ///< rounds them to bfloat16 where the processor has units that multiply it, else
+            ///< nothing
+};
 
 /// Where kernels run: on a CPU, a pool of `threads` threads of which the caller is one.
 /// One thread at a time may use a Stream. Several Streams may live in one process; an idle one
@@ -10,11 +18,15 @@ namespace sinter::kernel {
 class Stream {
  public:
   explicit Stream(int threads);
+  /// The threads of another stream, which has them as long as either lives, with inputs of matmuls
+  /// treated otherwise. To the rule above both are one Stream.
+  Stream(const Stream& other, MatmulInputs inputs) : pool(other.pool), inputs(inputs) {}
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   int threads() const;
+  MatmulInputs matmul_inputs() const { return inputs; }
 
   /// Calls body(part) for every part in [0, parts) and returns when all calls have returned. Part p
   /// always runs on thread p % threads(), so first touch and results repeat. A call from inside a
@@ -41,7 +53,8 @@ class Stream {
   void run_lanes(Call call, const void* body);
 
   struct Pool;
-  std::unique_ptr<Pool> pool;
+  std::shared_ptr<Pool> pool;
+  MatmulInputs inputs = MatmulInputs::whole;
 };
 
 }  // namespace sinter::kernel

@@ -13,22 +13,22 @@ constexpr std::string_view name_of(CheckpointPolicy policy) {
   return policy == full ? "full" : "selective";
 }
 
-/// every: of the units that could be recomputed whole, only one in so many is.
+/// every: of the units that could be recomputed, only one in so many is; the others keep all that
+/// backward reads. Full counts units from the last one on, selective copies of a repeated unit.
 struct CheckpointOptions {
   CheckpointPolicy policy = full;
   int every = 1;
 };
 
-struct EveryIsOfWholeUnits {
+struct EveryIsPositive {
   template <class R>
-  static constexpr bool holds = R::memory::options.every == 1 ||
-                                (R::memory::options.every > 1 && R::memory::options.policy == full);
+  static constexpr bool holds = R::memory::options.every >= 1;
   template <class R>
   static auto enforce() {
-    static_assert(holds<R>,
-                  "Checkpoint: every is below 1, or above 1 with the selective policy. Why: every "
-                  "counts units that are recomputed whole, and selective decides inside a unit, "
-                  "which is planned once for all its copies. Fix: every = 1, or policy = full.");
+    static_assert(
+        holds<R>,
+        "Checkpoint: every is below 1. Why: one unit in so many is recomputed. Fix: every "
+        "= 1 for all of them, or KeepAll for none.");
   }
 };
 
@@ -53,11 +53,16 @@ template <CheckpointOptions O = {}>
 struct Checkpoint {
   using slot = slot::memory;
   using Options = CheckpointOptions;
-  using rules = RuleList<EveryIsOfWholeUnits>;
+  using rules = RuleList<EveryIsPositive>;
   static constexpr Options options = O;
 
   static constexpr bool recomputed_inside(const Layer& layer) {
     return O.policy == selective && layer.cheap;
+  }
+  static constexpr bool keeps_whole(int copy)
+    requires(O.policy == selective && O.every > 1)
+  {
+    return copy % O.every != 0;
   }
   static constexpr Program rewrite(const Model& model, const Program& program) {
     if constexpr (O.policy == full) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "../kernels/stream.hpp"
 #include "../parameter.hpp"
 
 namespace sinter {
@@ -101,6 +102,7 @@ class Machine {
   const Model& model() const;
   /// Those of a unit.
   std::span<const Parameter> parameters_of(int unit) const;
+  /// For optimizers and all else that is no layer.
   kernel::Stream& stream() { return stream_; }
   Communicator& communicator() { return communicator_; }
   const Now& now() const { return now_; }
@@ -157,6 +159,7 @@ class Machine {
   const PlanView& plan_;
   const std::vector<Parameter>& parameters_;
   kernel::Stream& stream_;
+  kernel::Stream layers_stream_;  // the same threads, for layer calls
   Communicator& communicator_;
   std::vector<OptionsOf> options_;
   std::vector<AlikeRange> alike_;

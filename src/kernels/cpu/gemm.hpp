@@ -20,9 +20,12 @@ Matrix<T> columns_of(Matrix<T> m, int first, int last) {
 
 /// Which product computes the tiles of a matmul.
 enum class Gemm {
-  vendor,  ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen (gemm_vendor_aten.cpp)
-  tiles,   ///< ours (gemm_tiles.cpp): the same bits for every cut into tiles
-  pairs,   ///< ours, of BFloat16 where has_pairs() (gemm_pairs.cpp): likewise
+  vendor,       ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen
+                ///< (gemm_vendor_aten.cpp)
+  vendor_bf16,  ///< its product of BFloat16 where vendor_has_bf16(); of float: rounded to that
+  tiles,        ///< ours (gemm_tiles.cpp): the same bits for every cut into tiles
+  pairs,        ///< ours, of BFloat16 where has_pairs() (gemm_pairs.cpp): likewise; of float:
+                ///< rounded to that
 };
 
 /// The faster one on this processor. MKL keeps to AVX2 on processors that are not Intel's: on AMD's
@@ -30,6 +33,10 @@ enum class Gemm {
 /// BFloat16: the vendor's with AMX, else pairs, else tiles. Of Float16: tiles.
 template <class T>
 Gemm preferred_gemm();
+
+/// The same of float for MatmulInputs::rounded: a product of BFloat16 where the processor has units
+/// for it, else preferred_gemm<float>().
+Gemm rounding_gemm();
 
 /// matmul_into() with a choice of the product.
 template <class T, class C>
@@ -44,9 +51,10 @@ template <class T>
 void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
 
 /// The same of BFloat16, summed in fp32, by MKL's cblas_gemm_bf16bf16f32: AMX where there is one.
+/// Or of float, rounded to BFloat16 in at most 400 KB of stack.
 /// requires  vendor_has_bf16()
-template <class C>
-void gemm_vendor_bf16(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add);
+template <class T, class C>
+void gemm_vendor_bf16(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add);
 bool vendor_has_bf16();
 
 /// c = op(a) op(b) + addend by one thread, in at most 600 KB of stack. T: also BFloat16 or Float16,
@@ -58,8 +66,9 @@ void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> add
 bool has_pairs();
 
 /// gemm_tiles() by that instruction, in at most 600 KB of stack. Subnormal numbers count as zero.
+/// T: BFloat16, or float, which is rounded to it as it is packed.
 /// requires  has_pairs()
-template <class C>
-void gemm_pairs(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, Addend<C> addend);
+template <class T, class C>
+void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
 }  // namespace sinter::kernel

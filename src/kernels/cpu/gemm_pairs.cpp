@@ -1,6 +1,7 @@
-// A product of bfloat16 matrices by the instruction that multiplies pairs of them and adds both
-// products to a float (AVX-512 BF16: AMD from Zen 4, Intel from Cooper Lake): after Goto & van de
-// Geijn (2008), as gemm_tiles.cpp. Subnormal numbers count as zero.
+// A product of bfloat16 matrices, or of fp32 matrices rounded to it, by the instruction that
+// multiplies pairs of them and adds both products to a float (AVX-512 BF16: AMD from Zen 4, Intel
+// from Cooper Lake): after Goto & van de Geijn (2008), as gemm_tiles.cpp. Subnormal numbers count
+// as zero.
 #include <algorithm>
 
 #include "kernels/cpu/gemm_blocks.hpp"
@@ -22,26 +23,47 @@ constexpr int depth_block = 512, pairs = depth_block / 2;
 constexpr int panel = 32;  // columns: two vectors
 constexpr int rows_at_once = 12;
 
-using Operand = Matrix<const BFloat16>;
+template <class T>
+using Operand = Matrix<const T>;
 
-const BFloat16* at(const Operand& m, int row, int column) {
+template <class T>
+const T* at(const Operand<T>& m, int row, int column) {
   return m.transposed ? m.data + column * m.stride + row : m.data + row * m.stride + column;
 }
 __mmask16 first_of(int n) { return __mmask16(n >= 16 ? 0xffff : (1 << std::max(n, 0)) - 1); }
 
+/// Numbers as bfloat16, zeros where the mask has none.
+__m256i load_16(const BFloat16* from, __mmask16 mask) {
+  return _mm256_maskz_loadu_epi16(mask, from);
+}
+__m256i load_16(const float* from, __mmask16 mask) {
+  return __m256i(_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(mask, from)));
+}
+__m128i load_8(const BFloat16* from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+__m128i load_8(const float* from) { return __m128i(_mm256_cvtneps_pbh(_mm256_loadu_ps(from))); }
+
+void narrow(const BFloat16* from, int n, BFloat16* to) { std::copy_n(from, n, to); }
+void narrow(const float* from, int n, BFloat16* to) {
+  for (int i = 0; i < n; i += 16)
+    _mm256_mask_storeu_epi16(to + i, first_of(n - i), load_16(from + i, first_of(n - i)));
+}
+
 /// Sixteen pairs: numbers of one row below, those of the next row above.
-__m512i pair_rows(const BFloat16* lower, const BFloat16* upper, __mmask16 mask) {
-  const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, lower));
+template <class T>
+__m512i pair_rows(const T* lower, const T* upper, __mmask16 mask) {
+  const __m512i low = _mm512_cvtepu16_epi32(load_16(lower, mask));
   if (!upper) return low;
-  const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, upper));
+  const __m512i high = _mm512_cvtepu16_epi32(load_16(upper, mask));
   return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
 }
 
 /// Four rows of four pairs each, transposed.
-void transpose_pairs(const BFloat16* from, std::int64_t row, std::uint32_t* to) {
+template <class T>
+void transpose_pairs(const T* from, std::int64_t row, std::uint32_t* to) {
   __m128i r[4];
-  for (int i = 0; i < 4; ++i)
-    r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * row));
+  for (int i = 0; i < 4; ++i) r[i] = load_8(from + i * row);
   const __m128i a = _mm_unpacklo_epi32(r[0], r[1]), b = _mm_unpackhi_epi32(r[0], r[1]);
   const __m128i c = _mm_unpacklo_epi32(r[2], r[3]), d = _mm_unpackhi_epi32(r[2], r[3]);
   auto* out = reinterpret_cast<__m128i*>(to);
@@ -52,18 +74,22 @@ void transpose_pairs(const BFloat16* from, std::int64_t row, std::uint32_t* to) 
   _mm_storeu_si128(out + 3 * step, _mm_unpackhi_epi64(b, d));
 }
 
-std::uint32_t pair_at(const BFloat16* from, bool both) {
-  return from[0].bits | (both ? std::uint32_t(from[1].bits) << 16 : 0);
+template <class T>
+std::uint32_t pair_at(const T* from, bool both) {
+  const std::uint32_t low = BFloat16(from[0]).bits;
+  return both ? low | std::uint32_t(BFloat16(from[1]).bits) << 16 : low;
 }
 
 /// Pairs of rows [row, row + depth) of op(b), `columns` columns, zeros beyond the end.
-void pack_panel(const Operand& b, int row, int depth, int column, int columns, std::uint32_t* to) {
+template <class T>
+void pack_panel(const Operand<T>& b, int row, int depth, int column, int columns,
+                std::uint32_t* to) {
   const int count = (depth + 1) / 2;
   if (!b.transposed) {
     for (int q = 0; q < count; ++q)
       for (int half = 0; half < panel; half += 16) {
-        const BFloat16* lower = at(b, row + 2 * q, column + half);
-        const BFloat16* upper = 2 * q + 1 < depth ? lower + b.stride : nullptr;
+        const T* lower = at(b, row + 2 * q, column + half);
+        const T* upper = 2 * q + 1 < depth ? lower + b.stride : nullptr;
         _mm512_storeu_si512(to + q * panel + half,
                             pair_rows(lower, upper, first_of(columns - half)));
       }
@@ -71,7 +97,7 @@ void pack_panel(const Operand& b, int row, int depth, int column, int columns, s
   }
   if (columns < panel) std::fill_n(to, count * panel, 0);
   for (int j = 0; j < columns; j += 4) {
-    const BFloat16* from = at(b, row, column + j);
+    const T* from = at(b, row, column + j);
     int q = 0;
     if (columns - j >= 4)
       for (; 2 * q + 8 <= depth; q += 4)
@@ -89,20 +115,20 @@ struct Factors {
 };
 
 /// `Rows` rows of op(a) from (row, column) on, in pairs along the depth.
-template <int Rows>
-Factors pack_rows(const Operand& a, int row, int column, int depth, std::uint32_t* to) {
+template <int Rows, class T>
+Factors pack_rows(const Operand<T>& a, int row, int column, int depth, std::uint32_t* to) {
   const int count = (depth + 1) / 2;
   if (!a.transposed) {
     for (int i = 0; i < Rows; ++i) {
-      const BFloat16* from = at(a, row + i, column);
-      std::copy_n(from, depth, reinterpret_cast<BFloat16*>(to + i * pairs));
-      if (depth % 2) to[i * pairs + count - 1] = from[depth - 1].bits;
+      const T* from = at(a, row + i, column);
+      narrow(from, depth, reinterpret_cast<BFloat16*>(to + i * pairs));
+      if (depth % 2) to[i * pairs + count - 1] = BFloat16(from[depth - 1]).bits;
     }
     return {to, pairs, 1};
   }
   for (int q = 0; q < count; ++q) {
-    const BFloat16* lower = at(a, row, column + 2 * q);
-    const BFloat16* upper = 2 * q + 1 < depth ? lower + a.stride : nullptr;
+    const T* lower = at(a, row, column + 2 * q);
+    const T* upper = 2 * q + 1 < depth ? lower + a.stride : nullptr;
     _mm512_storeu_si512(to + q * 16, pair_rows(lower, upper, first_of(Rows)));
   }
   return {to, 1, 16};
@@ -137,9 +163,9 @@ void tile(Factors a, const std::uint32_t* b, int count, float* c, std::int64_t c
     }
 }
 
-template <int Rows>
-void across(const Operand& a, int row, int column, const std::uint32_t* panels, int depth, float* c,
-            std::int64_t c_row, int columns, Addend<float> addend) {
+template <int Rows, class T>
+void across(const Operand<T>& a, int row, int column, const std::uint32_t* panels, int depth,
+            float* c, std::int64_t c_row, int columns, Addend<float> addend) {
   alignas(64) std::uint32_t packed[16 * pairs];
   const Factors factors = pack_rows<Rows>(a, row, column, depth, packed);
   for (int j = 0; j < columns; j += panel)
@@ -147,7 +173,8 @@ void across(const Operand& a, int row, int column, const std::uint32_t* panels, 
                std::min(panel, columns - j), addend.from(0, j));
 }
 
-/// What blocked_product() asks for.
+/// What blocked_product() asks for. T: BFloat16, or float, which is rounded to it.
+template <class T>
 struct Pairs {
   using Sum = float;
   using Packed = std::uint32_t;
@@ -155,7 +182,8 @@ struct Pairs {
   static constexpr int group = 8 * panel, group_packed = group * pairs;
   static constexpr int most_rows = 20 * rows_at_once;
 
-  static void pack(const Operand& b, int row, int depth, int column, int columns, Packed* panels) {
+  static void pack(const Operand<T>& b, int row, int depth, int column, int columns,
+                   Packed* panels) {
     for (int j = 0; j < columns; j += panel)
       pack_panel(b, row, depth, column + j, std::min(panel, columns - j),
                  panels + std::int64_t(j) * pairs);
@@ -163,8 +191,8 @@ struct Pairs {
   static void put(const float* sums, const BFloat16* addend, BFloat16* to, int n) {
     for (int i = 0; i < n; ++i) to[i] = BFloat16(addend ? addend[i] + sums[i] : sums[i]);
   }
-  static void rows(const Operand& a, int row, int column, const Packed* panels, int depth, float* c,
-                   std::int64_t c_row, int rows, int columns, Addend<float> addend) {
+  static void rows(const Operand<T>& a, int row, int column, const Packed* panels, int depth,
+                   float* c, std::int64_t c_row, int rows, int columns, Addend<float> addend) {
     int i = 0;
     for (; i + rows_at_once <= rows; i += rows_at_once)
       across<rows_at_once>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns,
@@ -192,9 +220,9 @@ bool has_pairs() {
   return has;
 }
 
-template <class C>
-void gemm_pairs(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, Addend<C> addend) {
-  blocked_product<Pairs>(a, b, c, addend);
+template <class T, class C>
+void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
+  blocked_product<Pairs<T>>(a, b, c, addend);
 }
 
 }  // namespace sinter::kernel
@@ -206,8 +234,8 @@ namespace sinter::kernel {
 
 bool has_pairs() { return false; }
 
-template <class C>
-void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<C>, Addend<C>) {
+template <class T, class C>
+void gemm_pairs(Matrix<const T>, Matrix<const T>, Matrix<C>, Addend<C>) {
   throw std::logic_error("gemm_pairs() on a processor that has_pairs() denies.");
 }
 
@@ -215,6 +243,7 @@ void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<C>, Adden
 #endif
 
 namespace sinter::kernel {
+template void gemm_pairs(Matrix<const float>, Matrix<const float>, Matrix<float>, Addend<float>);
 template void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<float>,
                          Addend<float>);
 template void gemm_pairs(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<BFloat16>,

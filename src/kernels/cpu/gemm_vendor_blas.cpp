@@ -76,14 +76,40 @@ void product(Operand a, Operand b, const Matrix<BFloat16>& c, bool add) {
     }
 }
 
+/// Rounded into `to`, dense.
+Operand rounded(const Matrix<const float>& m, BFloat16* to) {
+  for (int r = 0; r < m.rows; ++r)
+    put_range(m.data + r * m.stride, to + std::int64_t(r) * m.columns, m.columns, false);
+  return {to, m.rows, m.columns, m.columns, m.transposed};
+}
+
+/// Of float: pieces are rounded, and multiplied while they are in the cache.
+void product(Matrix<const float> a, Matrix<const float> b, const Matrix<float>& c, bool add) {
+  constexpr int most_rows = 128, most_columns = 256, most_depth = 512;
+  BFloat16 left[most_rows * most_depth], right[most_depth * most_columns];
+  const int depth = a.transposed ? a.rows : a.columns;
+  for (int j = 0; j < c.columns; j += most_columns)
+    for (int p = 0; p < depth; p += most_depth) {
+      const int columns = std::min(most_columns, c.columns - j),
+                end = std::min(p + most_depth, depth);
+      const Operand factor = rounded(columns_of(rows_of(b, p, end), j, j + columns), right);
+      for (int i = 0; i < c.rows; i += most_rows) {
+        const int bottom = std::min(i + most_rows, c.rows);
+        product(rounded(columns_of(rows_of(a, i, bottom), p, end), left), factor,
+                columns_of(rows_of(c, i, bottom), j, j + columns), add || p > 0);
+      }
+    }
+}
+
 }  // namespace
 
-template <class C>
-void gemm_vendor_bf16(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<C> c, bool add) {
+template <class T, class C>
+void gemm_vendor_bf16(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, bool add) {
   OneThread guard;
   product(a, b, c, add);
 }
 
+template void gemm_vendor_bf16(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
 template void gemm_vendor_bf16(Operand, Operand, Matrix<float>, bool);
 template void gemm_vendor_bf16(Operand, Operand, Matrix<BFloat16>, bool);
 template void gemm_vendor(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);

@@ -1,8 +1,8 @@
 #include "sinter/kernels/matmul.hpp"
 
+#include <hwy/targets.h>
+
 #include <algorithm>
-#include <chrono>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -63,11 +63,13 @@ bool put_first(Addend<T> addend, Matrix<T> c) {
   return bool(addend);
 }
 
-/// Tiles of bfloat16: far faster than anything else that a processor may have.
+/// Tiles of bfloat16: far faster than anything else that a processor may have. Not where AVX-512 is
+/// switched off.
 bool has_amx() {
 #if defined(__x86_64__)
   unsigned a, b, c, d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1);
+  return (hwy::SupportedTargets() & HWY_AVX3) && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+         (d >> 22 & 1);
 #else
   return false;
 #endif
@@ -77,7 +79,7 @@ template <class T>
 Gemm choose_gemm() {
   if (std::is_same_v<T, Float16>) return Gemm::tiles;
   if (std::is_same_v<T, BFloat16>) {
-    if (has_amx() && vendor_has_bf16()) return Gemm::vendor;
+    if (has_amx() && vendor_has_bf16()) return Gemm::vendor_bf16;
     return has_pairs() ? Gemm::pairs : Gemm::tiles;
   }
 #if defined(__x86_64__)
@@ -97,6 +99,11 @@ Gemm preferred_gemm() {
   return gemm;
 }
 
+Gemm rounding_gemm() {
+  const Gemm gemm = preferred_gemm<BFloat16>();
+  return gemm == Gemm::tiles ? preferred_gemm<float>() : gemm;
+}
+
 template <class T, class C>
 void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                Addend<C> addend) {
@@ -104,7 +111,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return stream.parallel(1, [&](int) { put_first(addend, c) ? void() : clear(c); });
   if constexpr (!is_narrow<T>) {
-    if (m < least_rows) gemm = Gemm::vendor;
+    if (m < least_rows && gemm == Gemm::tiles) gemm = Gemm::vendor;
     if (gemm == Gemm::vendor && !vendor_is_single_threaded)
       return stream.parallel(1, [&](int) { gemm_vendor<T>(a, b, c, put_first(addend, c)); });
   }
@@ -120,10 +127,11 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if constexpr (!is_narrow<T>) {
       if (gemm == Gemm::vendor)
         return gemm_vendor<T>(rows, columns, result, put_first(added, result));
-    } else if constexpr (std::is_same_v<T, BFloat16>) {
-      if (gemm == Gemm::vendor)
-        return gemm_vendor_bf16<C>(rows, columns, result, put_first(added, result));
-      if (gemm == Gemm::pairs) return gemm_pairs<C>(rows, columns, result, added);
+    }
+    if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>) {
+      if (gemm == Gemm::vendor_bf16)
+        return gemm_vendor_bf16<T, C>(rows, columns, result, put_first(added, result));
+      if (gemm == Gemm::pairs) return gemm_pairs<T, C>(rows, columns, result, added);
     }
     gemm_tiles<T, C>(rows, columns, result, added);
   });
@@ -132,27 +140,8 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
 template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                  Addend<C> addend) {
-  matmul_by<T, C>(preferred_gemm<T>(), stream, a, b, c, addend);
-}
-
-double measured_matmul_rate(Stream& stream, double seconds) {
-  using Clock = std::chrono::steady_clock;
-  constexpr int n = 512;
-  constexpr double flops = 2.0 * n * n * n;
-  std::vector<float> a(n * n, 0.5f), b(n * n, 0.25f), c(n * n);
-  auto since = [](Clock::time_point t) {
-    return std::chrono::duration<double>(Clock::now() - t).count();
-  };
-  auto once = [&] {
-    auto start = Clock::now();
-    matmul(stream, dense<const float>(a.data(), n, n), dense<const float>(b.data(), n, n),
-           dense(c.data(), n, n), false);
-    return since(start);
-  };
-  auto start = Clock::now();
-  double best = once();  // also starts the library
-  for (double last = best; since(start) + last < seconds;) best = std::min(best, last = once());
-  return flops / best;
+  const bool rounds = std::is_same_v<T, float> && stream.matmul_inputs() == MatmulInputs::rounded;
+  matmul_by<T, C>(rounds ? rounding_gemm() : preferred_gemm<T>(), stream, a, b, c, addend);
 }
 
 #define SINTER_INSTANTIATE(T, C)                                                                  \

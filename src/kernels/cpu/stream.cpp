@@ -60,6 +60,9 @@ struct Stream::Pool {
   };
 
   explicit Pool(int threads) : workers(std::max(threads, 1) - 1) {}
+  ~Pool() { stop(); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
 
   void start(Worker& worker, int index);
   void run(int parts, Call new_call, const void* new_body);
@@ -132,7 +135,7 @@ void Stream::Pool::stop() {
   for (int w = 0; w < started; ++w) pthread_join(workers[w].thread, nullptr);
 }
 
-Stream::Stream(int threads) : pool(std::make_unique<Pool>(threads)) {
+Stream::Stream(int threads) : pool(std::make_shared<Pool>(threads)) {
   // Signals are the program's business: its own threads get them, not ours.
   sigset_t all, before;
   sigfillset(&all);
@@ -141,13 +144,12 @@ Stream::Stream(int threads) : pool(std::make_unique<Pool>(threads)) {
     for (int w = 0; w < int(pool->workers.size()); ++w) pool->start(pool->workers[w], w);
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pool->stop();
     throw;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Stream::~Stream() { pool->stop(); }
+Stream::~Stream() = default;
 
 int Stream::threads() const { return int(pool->workers.size()) + 1; }
 

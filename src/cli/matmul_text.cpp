@@ -1,0 +1,80 @@
+#include "matmul_text.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "output.hpp"
+#include "sinter/run/elements.hpp"
+
+namespace sinter::cli {
+namespace {
+
+using kernel::MatmulUnit;
+constexpr double seconds = 0.04;
+
+bool rounds(const MatmulRate& rate) { return rate.inputs == kernel::MatmulInputs::rounded; }
+
+std::string_view precision_of(const MatmulRate& rate) {
+  constexpr std::string_view names[]{"fp32", "fp64", "fp16", "bf16", "int32", "uint8"};
+  return rounds(rate) ? "tf32" : names[int(rate.element)];
+}
+
+std::string_view name_of(MatmulUnit unit) {
+  constexpr std::string_view names[]{"own", "amx", "pairs", "widened"};
+  return names[int(unit)];
+}
+
+std::string what_multiplies(const MatmulRate& rate) {
+  const std::string rounded = rounds(rate) ? "inputs rounded to bf16, " : "";
+  switch (rate.unit) {
+    case MatmulUnit::own:
+      return rounds(rate)
+                 ? "this processor has no unit for shorter inputs; whole fp32 is multiplied"
+                 : "multiplied as it is";
+    case MatmulUnit::amx:
+      return rounded + "multiplied in tiles (AMX), summed in fp32";
+    case MatmulUnit::pairs:
+      return rounded + "multiplied in pairs (AVX-512 BF16), summed in fp32";
+    case MatmulUnit::widened:
+      break;
+  }
+  return rate.element == Element::bf16
+             ? "this processor has no unit for it; widened to fp32 and multiplied there"
+             : "no unit of a processor is used for it; widened to fp32 and multiplied there";
+}
+
+}  // namespace
+
+MatmulRate measure_matmul(const RecipeView& recipe, int threads) {
+  if (threads == 0) threads = int(std::thread::hardware_concurrency());
+  kernel::Stream stream(threads);
+  MatmulRate rate;
+  rate.element = recipe.plan->model.sizes.element[int(Type::compute)];
+  rate.inputs = recipe.plan->matmul_inputs;
+  rate.flops = rate.fp32_flops = kernel::measured_matmul_rate(stream, seconds);
+  with_element(rate.element, [&]<class T>(T) {
+    rate.unit = kernel::matmul_unit<T>(rate.inputs);
+    if (rate.plain()) return;
+    kernel::Stream layers(stream, rate.inputs);
+    rate.flops = kernel::measured_matmul_rate<T>(layers, seconds);
+  });
+  return rate;
+}
+
+std::string matmul_text(const MatmulRate& rate) {
+  std::string text = fmt::format("matmul  {}: {}; measured at {}FLOP/s", precision_of(rate),
+                                 what_multiplies(rate), metric(rate.flops));
+  if (!rate.plain()) text += fmt::format(", fp32 at {}FLOP/s", metric(rate.fp32_flops));
+  return text + "\n";
+}
+
+nlohmann::ordered_json matmul_json(const MatmulRate& rate) {
+  return {{"precision", precision_of(rate)},
+          {"unit", name_of(rate.unit)},
+          {"flops_per_s", rate.flops},
+          {"fp32_flops_per_s", rate.fp32_flops}};
+}
+
+}  // namespace sinter::cli

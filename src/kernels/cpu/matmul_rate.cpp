@@ -1,0 +1,52 @@
+#include "sinter/kernels/matmul_rate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "kernels/cpu/elements.hpp"
+#include "kernels/cpu/gemm.hpp"
+
+namespace sinter::kernel {
+
+template <class T>
+MatmulUnit matmul_unit(MatmulInputs inputs) {
+  const bool rounds = std::is_same_v<T, float> && inputs == MatmulInputs::rounded;
+  switch (rounds ? rounding_gemm() : preferred_gemm<T>()) {
+    case Gemm::vendor_bf16:
+      return MatmulUnit::amx;  // preferred for nothing else
+    case Gemm::pairs:
+      return MatmulUnit::pairs;
+    default:
+      return is_narrow<T> ? MatmulUnit::widened : MatmulUnit::own;
+  }
+}
+
+template <class T>
+double measured_matmul_rate(Stream& stream, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int n = 512;
+  constexpr double flops = 2.0 * n * n * n;
+  std::vector<T> a(n * n, T(0.5f)), b(n * n, T(0.25f)), c(n * n);
+  auto since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
+  auto once = [&] {
+    auto start = Clock::now();
+    matmul(stream, dense<const T>(a.data(), n, n), dense<const T>(b.data(), n, n),
+           dense(c.data(), n, n), false);
+    return since(start);
+  };
+  auto start = Clock::now();
+  double best = once();  // also starts the library
+  for (double last = best; since(start) + last < seconds;) best = std::min(best, last = once());
+  return flops / best;
+}
+
+#define SINTER_INSTANTIATE(T)                       \
+  template MatmulUnit matmul_unit<T>(MatmulInputs); \
+  template double measured_matmul_rate<T>(Stream&, double);
+SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+#undef SINTER_INSTANTIATE
+
+}  // namespace sinter::kernel

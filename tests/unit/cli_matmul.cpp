@@ -1,0 +1,59 @@
+// What a recipe's header says of its matmuls, against what the system says of the processor.
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp16.hpp"
+#include "sinter/precision/fp64.hpp"
+#include "support/matmul_text.hpp"
+
+namespace sinter::testing {
+namespace {
+
+bool processor_has(const std::string& flag) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("flags")) continue;
+    std::istringstream words(line);
+    for (std::string word; words >> word;)
+      if (word == flag) return true;
+    return false;
+  }
+  return false;
+}
+
+TEST_CASE("bf16 is said to be multiplied by the unit that the processor has") {
+  const std::string line = matmul_line<Bf16>();
+  CAPTURE(line);
+  const char* what = processor_has("amx_bf16")      ? "in tiles (AMX), summed in fp32"
+                     : processor_has("avx512_bf16") ? "in pairs (AVX-512 BF16), summed in fp32"
+                                                    : "this processor has no unit for it; widened";
+  CHECK(line.starts_with("matmul  bf16: "));
+  CHECK(line.find(what) != line.npos);
+  CHECK(line.find("measured at ") != line.npos);
+  CHECK(line.find("FLOP/s, fp32 at ") != line.npos);
+}
+
+TEST_CASE("fp16 is widened everywhere; fp32 and fp64 are multiplied as they are") {
+  for (const std::string& line : {matmul_line<Fp16<>>(), matmul_line<Fp16<{.masters = false}>>()})
+    CHECK(line.starts_with("matmul  fp16: no unit of a processor is used for it; widened to fp32"));
+  CHECK(matmul_line<Fp64>().starts_with("matmul  fp64: multiplied as it is; measured at "));
+  const std::string plain = matmul_line<Fp32>();
+  CHECK(plain.starts_with("matmul  fp32: multiplied as it is; measured at "));
+  CHECK(plain.find("fp32 at") == plain.npos);
+}
+
+TEST_CASE("measuring takes no longer than two twentieths of a second, or a few products") {
+  const RecipeView view = matmul_recipe<Bf16>();
+  cli::measure_matmul(view, 2);  // starts the library
+  const auto begin = std::chrono::steady_clock::now();
+  const cli::MatmulRate rate = cli::measure_matmul(view, 2);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  const double product = 2. * 512 * 512 * 512;
+  // A machine that runs other things beside may be interrupted.
+  CHECK(passed.count() < .3 + 4 * (product / rate.flops + product / rate.fp32_flops));
+}
+
+}  // namespace
+}  // namespace sinter::testing
