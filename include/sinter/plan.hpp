@@ -4,6 +4,7 @@
 //   verify  : program -> verdict
 #pragma once
 #include "clipping/clipping.hpp"
+#include "evaluation.hpp"
 #include "optimizer/optimizer.hpp"
 #include "plan_view.hpp"
 #include "recipe.hpp"
@@ -47,6 +48,25 @@ constexpr Program rewritten(const Model& model, Program program) {
   }
 }
 
+/// Evaluation in larger micro-batches: at most so many times as large as training's, as what a
+/// matrix product gains from more rows is then gained.
+inline constexpr int most_wider = 32;
+
+/// The model's units planned for so many sequences, frozen.
+template <int Blocks, int Nodes>
+struct FrozenUnits {
+  List<UnitPlan, Blocks> plans;
+  List<Step, Nodes> steps;
+  Sizes sizes;
+
+  constexpr FrozenUnits(const Model& model, int micro, int sequences)
+      : sizes(sizes_for(model.sizes, micro, sequences)) {
+    const EvaluationUnits units(model, sizes);
+    plans = decltype(plans)(units.plans);
+    steps = decltype(steps)(units.steps);
+  }
+};
+
 template <class R, class... Extras>
 constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program program) {
   ((program = rewritten<R, Extras>(model, program)), ...);
@@ -74,8 +94,6 @@ struct Plan {
   static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
                                                                              write_training()};
   static constexpr std::span<const Instruction> program = training.instructions.view();
-  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
-      model, sinter::evaluation(model)};
   static constexpr const Model& predicting = Predicting::model;
   static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
       predicting, sinter::prediction(predicting)};
@@ -92,10 +110,12 @@ struct Plan {
     }
     return verdict.fine();
   }
-  static_assert(verify(model, evaluation.instructions.view(), {false, false}).fine());
+  static_assert(verify(model, sinter::evaluation(model), {false, false}).fine());
   static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
   // ---- sizes
+  /// Of evaluation in training's micro-batches.
+  static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
   static constexpr Memory memory = [] {
     Memory m;
     for (const Buffer& b : training.buffers.view()) {
@@ -108,13 +128,33 @@ struct Plan {
       bool optimizer = owner == &tag_of<typename R::optimizer>;
       (optimizer ? m.optimizer : m.policies) += b.bytes;
     }
-    m.total = std::max({training.peak, evaluation.peak, prediction.peak});
+    m.total = std::max({training.peak, evaluation_peak, prediction.peak});
     m.workspace = training.workspace;
     m.activations = m.total - training.persistent - training.workspace;
     return m;
   }();
   /// Bytes of the arena: everything that the step needs.
   static constexpr std::int64_t bytes = memory.total;
+
+  // ---- evaluation, in as many sequences at once as these bytes hold
+  static constexpr int evaluation_micro = [] {
+    constexpr int micro = R::batch::micro, rows = micro * R::data::context;
+    constexpr int most = std::min(detail::most_wider, std::numeric_limits<int>::max() / rows);
+    constexpr detail::EvaluationSearch search(micro, most * micro, training.persistent,
+                                              evaluation_peak, bytes);
+    return detail::most_sequences<Training::model, micro, search>();
+  }();
+  static constexpr detail::FrozenUnits<Training::count.blocks, Training::count.nodes>
+      evaluation_units{model, R::batch::micro, evaluation_micro};
+  static constexpr Model evaluating = [] {
+    Model wider = model;
+    wider.plans = evaluation_units.plans.view();
+    wider.steps = evaluation_units.steps.view();
+    wider.sizes = evaluation_units.sizes;
+    return wider;
+  }();
+  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
+      evaluating, sinter::evaluation(evaluating)};
 
   static constexpr std::int64_t parameters = [] {
     std::int64_t sum = 0;
@@ -135,9 +175,19 @@ struct Plan {
     return sum;
   }();
 
-  static constexpr PlanView view{
-      model,      predicting,      training.view(), evaluation.view(), prediction.view(),  memory,
-      parameters, flops_per_token, R::batch::micro, R::data::context,  R::data::vocabulary};
+  static constexpr PlanView view{.model = model,
+                                 .evaluating = evaluating,
+                                 .predicting = predicting,
+                                 .training = training.view(),
+                                 .evaluation = evaluation.view(),
+                                 .prediction = prediction.view(),
+                                 .memory = memory,
+                                 .parameters = parameters,
+                                 .flops_per_token = flops_per_token,
+                                 .micro = R::batch::micro,
+                                 .evaluation_micro = evaluation_micro,
+                                 .context = R::data::context,
+                                 .vocabulary = R::data::vocabulary};
 };
 
 namespace detail {

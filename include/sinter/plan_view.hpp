@@ -20,11 +20,13 @@ struct Memory {
 
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
-  Model model, predicting;
+  Model model, evaluating, predicting;
   Placement training, evaluation, prediction;
   Memory memory;
   std::int64_t parameters = 0, flops_per_token = 0;
-  int micro = 0, context = 0, vocabulary = 0;
+  /// micro: sequences computed at once; evaluation_micro: in evaluation, as many as the same arena
+  /// holds.
+  int micro = 0, evaluation_micro = 0, context = 0, vocabulary = 0;
 };
 
 }  // namespace sinter

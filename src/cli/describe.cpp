@@ -24,6 +24,7 @@ std::string json_text(const RecipeView& recipe, bool schedule) {
                                 {"tokens_per_step", tokens_per_step(recipe)},
                                 {"flops_per_token", recipe.plan->flops_per_token},
                                 {"memory", memory},
+                                {"evaluation_micro", recipe.plan->evaluation_micro},
                                 {"savings", other},
                                 {"options", options}};
   if (schedule) result["schedule"] = schedule_json(recipe);

@@ -132,7 +132,7 @@ class Run {
   void make_loop() {
     int context = recipe.plan->context;
     ReadStage read = data->reader({context, recipe.global()}, trainer->settings().seed);
-    EvaluateStage evaluate = data->evaluator({context, recipe.plan->micro * recipe.ranks()});
+    EvaluateStage evaluate = data->evaluator({context, evaluation_sequences(recipe)});
     signals.emplace();  // before it nothing has begun: a signal just ends the program
     if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
     options.profile = profile ? &*profile : nullptr;

@@ -12,6 +12,7 @@ struct BoundProgram {
   std::vector<Bound> instructions;
   std::vector<BoundCall> calls;
   int body = 0, after = 0;
+  int micro = 1;                    // sequences of a micro-batch
   std::vector<std::byte*> inputs;   // of Model::externals
   std::vector<std::byte*> results;  // of Model::results
 };

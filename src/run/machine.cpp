@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "batch_check.hpp"
 #include "binder.hpp"
@@ -64,16 +65,18 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       communicator_(communicator),
       options_(std::move(options)),
       alike_(alike_ranges(parameters, plan.model.elements())),
-      starts_(std::size_t(plan.micro) + 1, 0),
-      pooled_starts_(std::size_t(plan.micro) + 1, 0),
+      starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 1, 0),
+      pooled_starts_(starts_.size(), 0),
       programs_(std::make_unique<Programs>()) {
   std::size_t bytes = std::size_t(std::max<std::int64_t>(plan.memory.total, 1));
   arena_ = {map_pages(std::int64_t(bytes)), bytes};
-  for (int s = 0; s <= plan.micro; ++s) pooled_starts_[s] = s;
+  std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &stream;
   programs_->training = bind(plan.model, plan.training, arena_.data(), now_);
-  programs_->evaluation = bind(plan.model, plan.evaluation, arena_.data(), now_);
+  programs_->evaluation = bind(plan.evaluating, plan.evaluation, arena_.data(), now_);
   programs_->prediction = bind(plan.predicting, plan.prediction, arena_.data(), now_);
+  programs_->training.micro = programs_->prediction.micro = plan.micro;
+  programs_->evaluation.micro = plan.evaluation_micro;
 }
 
 Machine::~Machine() { munmap(arena_.data(), arena_.size()); }
@@ -131,22 +134,23 @@ void Machine::begin(const Work& work, bool training) {
 
 void Machine::train(const Work& work, Observer* observer) {
   begin(work, true);
-  run(programs_->training, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
+  run(programs_->training, observer);
   if (norm_.finite) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, false);
-  run(programs_->evaluation, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
+  run(programs_->evaluation, observer);
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, false);
-  run(programs_->prediction, 1, observer);
+  run(programs_->prediction, observer);
 }
 
-void Machine::run(const BoundProgram& program, int iterations, Observer* observer) {
+void Machine::run(const BoundProgram& program, Observer* observer) {
   programs_->current = &program;
+  int iterations = (work_.sequences + program.micro - 1) / program.micro;
   int count = int(program.instructions.size());
   auto execute = [&](int t) {
     const Bound& b = program.instructions[t];
@@ -176,8 +180,9 @@ void Machine::run_observed(const Bound& bound, int position, Observer& observer)
 void Machine::load_micro_batch() {
   const Model& m = *programs_->current->model;
   const HostBatch& batch = *work_.batch;
-  int first = work_.first_sequence + now_.iteration * plan_.micro;
-  int last = std::min(first + plan_.micro, work_.first_sequence + work_.sequences);
+  const int micro = programs_->current->micro;
+  int first = work_.first_sequence + now_.iteration * micro;
+  int last = std::min(first + micro, work_.first_sequence + work_.sequences);
   std::int32_t row = batch.starts[first], rows = batch.starts[last] - row;
   for (int s = first; s <= last; ++s) starts_[s - first] = batch.starts[s] - row;
   now_.first_row = row;
