@@ -60,7 +60,7 @@ struct EvaluationSearch {
   constexpr void aim(std::int64_t sequences, std::int64_t more) {
     if (low >= high) return;
     const std::int64_t further = more > 0 ? (budget - low_bytes) * sequences / more : high - low;
-    next = int(std::clamp<std::int64_t>(low + further, low + 1, high));
+    next = int(std::min<std::int64_t>(low + further, high));
   }
   constexpr EvaluationSearch after(std::int64_t bytes) const {
     EvaluationSearch s = *this;
