@@ -18,6 +18,10 @@
 //                                                         dealt with one that was not applied
 //                after_evaluation(options, state, loss)   called with each validation loss
 //              and a schedule takes it: factor(options, state, step)
+// A policy may change the global batch in the course of training (data/batch_shape.hpp):
+//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
+//                                                   follows after so many sequences
+//   check_batch(options, limits)                    throws ArgumentError where options contradict
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <boost/hana/adapt_struct.hpp>
