@@ -187,7 +187,8 @@ struct Plan {
                                  .micro = R::batch::micro,
                                  .evaluation_micro = evaluation_micro,
                                  .context = R::data::context,
-                                 .vocabulary = R::data::vocabulary};
+                                 .vocabulary = R::data::vocabulary,
+                                 .row_multiple = detail::row_multiple<R>()};
 };
 
 namespace detail {
@@ -209,6 +210,19 @@ constexpr bool is_joined() {
   return !fault.what;
 }
 
+/// Whether the policies accept the model: suits<R>(), of those that have it.
+template <class R, class... All>
+constexpr bool suits_all(Claimants<All...>) {
+  auto accepts = []<class P>(P*) {
+    if constexpr (requires { P::template suits<R>(); }) {
+      return P::template suits<R>();
+    } else {
+      return true;
+    }
+  };
+  return (accepts(static_cast<All*>(nullptr)) && ...);
+}
+
 }  // namespace detail
 
 /// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
@@ -220,6 +234,8 @@ constexpr bool ready() {
   } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
     return false;
   } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
+    return false;
+  } else if constexpr (!detail::suits_all<R>(typename R::all{})) {
     return false;
   } else if constexpr (requires { R::memory::template fits<R>(); }) {
     if constexpr (R::memory::template fits<R>()) return Plan<R>::verified();

@@ -27,6 +27,8 @@ struct PlanView {
   /// micro: sequences computed at once; evaluation_micro: in evaluation, as many as the same arena
   /// holds.
   int micro = 0, evaluation_micro = 0, context = 0, vocabulary = 0;
+  /// To which the rows of training's and evaluation's micro-batches are padded.
+  int row_multiple = 1;
 };
 
 }  // namespace sinter
