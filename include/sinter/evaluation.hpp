@@ -1,11 +1,21 @@
 // Evaluation in the arena that training needs anyway: it keeps nothing for a backward, so it can
 // take more sequences at once.
 #pragma once
+#include <limits>
+
 #include "kinds.hpp"
 #include "place.hpp"
 #include "unit_planner.hpp"
 
 namespace sinter::detail {
+
+/// The most sequences that are evaluated at once, even if more fit: no matrix product gains from
+/// more than some thousand rows, and who stops a run waits for the batch at hand.
+constexpr int evaluation_bound(int micro, int context) {
+  constexpr int enough_rows = 1 << 14;
+  const std::int64_t wider = std::max<std::int64_t>(4 * std::int64_t(micro), enough_rows / context);
+  return int(std::min<std::int64_t>(wider, std::numeric_limits<int>::max() / context));
+}
 
 /// Budget rows for so many sequences, where `sizes` is for `micro` of them.
 constexpr Sizes sizes_for(Sizes sizes, int micro, int sequences) {

@@ -48,10 +48,6 @@ constexpr Program rewritten(const Model& model, Program program) {
   }
 }
 
-/// Evaluation in larger micro-batches: at most so many times as large as training's, as what a
-/// matrix product gains from more rows is then gained.
-inline constexpr int most_wider = 32;
-
 /// The model's units planned for so many sequences, frozen.
 template <int Blocks, int Nodes>
 struct FrozenUnits {
@@ -138,10 +134,10 @@ struct Plan {
 
   // ---- evaluation, in as many sequences at once as these bytes hold
   static constexpr int evaluation_micro = [] {
-    constexpr int micro = R::batch::micro, rows = micro * R::data::context;
-    constexpr int most = std::min(detail::most_wider, std::numeric_limits<int>::max() / rows);
-    constexpr detail::EvaluationSearch search(micro, most * micro, training.persistent,
-                                              evaluation_peak, bytes);
+    constexpr int micro = R::batch::micro;
+    constexpr detail::EvaluationSearch search(micro,
+                                              detail::evaluation_bound(micro, R::data::context),
+                                              training.persistent, evaluation_peak, bytes);
     return detail::most_sequences<Training::model, micro, search>();
   }();
   static constexpr detail::FrozenUnits<Training::count.blocks, Training::count.nodes>

@@ -117,11 +117,15 @@ constexpr std::int64_t evaluation_of(int sequences) {
   return detail::evaluation_bytes(P::model, P::view.micro, sequences);
 }
 template <class P>
-constexpr bool is_most = P::evaluation.peak <= P::bytes &&
-                         P::evaluation.peak == evaluation_of<P>(P::evaluation_micro) &&
-                         evaluation_of<P>(P::evaluation_micro + 1) > P::bytes;
+constexpr bool is_most =
+    P::evaluation.peak <= P::bytes && P::evaluation.peak == evaluation_of<P>(P::evaluation_micro) &&
+    (P::evaluation_micro == detail::evaluation_bound(8, context) ||
+     evaluation_of<P>(P::evaluation_micro + 1) > P::bytes);
 static_assert(evaluation_of<plan>(8) == plan::evaluation_peak);
-static_assert(plan::evaluation_micro > 8 * 4 && is_most<plan>);
+static_assert(plan::evaluation_micro == 4 * 8 && is_most<plan>, "more would fit");
 static_assert(is_most<Plan<Gpt2Small<Full>>> && is_most<Plan<Gpt2Small<Selective>>>);
-static_assert(Plan<Gpt2Small<Full>>::evaluation_micro < plan::evaluation_micro);
-static_assert(is_most<deep>);
+static_assert(Plan<Gpt2Small<Full>>::evaluation_micro > 8 &&
+              Plan<Gpt2Small<Full>>::evaluation_micro < plan::evaluation_micro);
+static_assert(is_most<deep> && deep::evaluation_micro > 8);
+static_assert(detail::evaluation_bound(1, 16) == 1024 && detail::evaluation_bound(64, 1024) == 256);
+static_assert(detail::evaluation_bound(1 << 20, 1 << 10) == (1 << 21) - 1, "rows are ints");

@@ -29,9 +29,10 @@ template <class R>
 constexpr bool uses_the_arena_well() {
   using P = Plan<R>;
   constexpr int micro = R::batch::micro, wide = P::evaluation_micro;
+  constexpr int bound = detail::evaluation_bound(micro, R::data::context);
   constexpr std::int64_t more =
-      wide < 32 * micro ? detail::evaluation_bytes(P::model, micro, wide + 1) : P::bytes + 1;
-  return wide >= micro && P::evaluation.peak <= P::bytes && more > P::bytes &&
+      wide < bound ? detail::evaluation_bytes(P::model, micro, wide + 1) : P::bytes + 1;
+  return wide >= micro && wide <= bound && P::evaluation.peak <= P::bytes && more > P::bytes &&
          P::bytes == std::max({P::training.peak, P::evaluation_peak, P::prediction.peak});
 }
 static_assert(uses_the_arena_well<Net<>>() && Plan<Net<>>::evaluation_micro > 8);

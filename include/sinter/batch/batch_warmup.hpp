@@ -25,9 +25,10 @@ struct BatchWarmupOptions {
 /// Whether every batch of a ramp is a multiple of the unit, and the last one whole.
 constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
   const int increment = o.increment == 0 ? limits.unit : o.increment;
-  return o.from > 0 && o.from <= limits.sequences && increment > 0 && o.from % limits.unit == 0 &&
-         increment % limits.unit == 0 && (limits.sequences - o.from) % increment == 0 &&
-         o.sequences > 0 && o.sequences <= std::int64_t(1) << 40;
+  return limits.unit > 0 && o.from > 0 && o.from <= limits.sequences && increment > 0 &&
+         o.from % limits.unit == 0 && increment % limits.unit == 0 &&
+         (limits.sequences - o.from) % increment == 0 && o.sequences > 0 &&
+         o.sequences <= std::int64_t(1) << 32;
 }
 
 template <BatchWarmupOptions O>
@@ -41,7 +42,7 @@ struct RampFitsTheBatch {
         holds<R>,
         "BatchWarmup: the ramp does not fit the batch. What: from and increment must be "
         "multiples of micro, from at most global, the difference of the two a multiple of "
-        "increment, and sequences between 1 and 2^40. Why: every step is a whole number "
+        "increment, and sequences between 1 and 2^32. Why: every step is a whole number "
         "of micro-batches, and the ramp ends at the global batch. Fix: choose from = "
         "global - n × increment, or leave increment out.");
   }
@@ -76,7 +77,7 @@ struct BatchWarmup {
         std::to_string(o.sequences) + ": batch_warmup.from and .increment must be multiples of " +
         std::to_string(limits.unit) +
         " (micro × ranks), from at most the global batch, their difference a multiple of "
-        "increment, and .sequences between 1 and 2^40. Change these options, or batch.global.");
+        "increment, and .sequences between 1 and 2^32. Change these options, or batch.global.");
   }
   template <class R>
   static std::string note(const Options& o, const BatchLimits& limits) {

@@ -24,7 +24,7 @@ struct LengthWarmupOptions {
 
 constexpr bool is_length_ramp(const LengthWarmupOptions& o, const BatchLimits& limits) {
   return o.multiple > 0 && o.from > 0 && o.from % o.multiple == 0 && o.from <= limits.length &&
-         o.sequences > 0 && o.sequences <= std::int64_t(1) << 40;
+         o.sequences > 0 && o.sequences <= std::int64_t(1) << 32;
 }
 
 struct DataHaveSequences {
@@ -48,7 +48,7 @@ struct LengthFitsTheContext {
   static auto enforce() {
     static_assert(holds<R>,
                   "LengthWarmup: the lengths do not fit the context. What: from must be a multiple "
-                  "of multiple and at most the data's context, and sequences between 1 and 2^40. "
+                  "of multiple and at most the data's context, and sequences between 1 and 2^32. "
                   "Why: sequences grow from `from` to the context, and are never longer. Fix: a "
                   "smaller from, or a larger context.");
   }
@@ -81,7 +81,7 @@ struct LengthWarmup {
                         std::to_string(limits.length) + " rows in steps of " +
                         std::to_string(o.multiple) + " over " + std::to_string(o.sequences) +
                         " sequences: length_warmup.from must be a positive multiple of .multiple "
-                        "and at most the context, and .sequences between 1 and 2^40. Change these "
+                        "and at most the context, and .sequences between 1 and 2^32. Change these "
                         "options.");
   }
   template <class R>
