@@ -10,6 +10,7 @@
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
 //   rewrite    a function from program to program, run at compile time
 //   rules      RuleList<…>: what must hold of a recipe that uses it
+//   suits      suits<R>(): whether it goes with the traced model, with a compile error where not
 //   State      an aggregate of plain numbers, adapted for Boost.Hana, that goes from step to step:
 //              checkpoints hold it, and all ranks have the same. Such a policy may say
 //                initial(options)                         how it starts, if not as State{}
@@ -18,6 +19,12 @@
 //                                                         dealt with one that was not applied
 //                after_evaluation(options, state, loss)   called with each validation loss
 //              and a schedule takes it: factor(options, state, step)
+// A policy may change the global batch in the course of training (data/batch_shape.hpp):
+//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
+//                                                   follows after so many sequences
+//   check_batch(options, limits)                    throws ArgumentError where options contradict
+// and may have
+//   row_multiple     rows of a micro-batch are padded to a multiple of it, masked out of the loss
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <boost/hana/adapt_struct.hpp>

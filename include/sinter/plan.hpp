@@ -4,6 +4,7 @@
 //   verify  : program -> verdict
 #pragma once
 #include "clipping/clipping.hpp"
+#include "evaluation.hpp"
 #include "optimizer/optimizer.hpp"
 #include "plan_view.hpp"
 #include "recipe.hpp"
@@ -47,6 +48,21 @@ constexpr Program rewritten(const Model& model, Program program) {
   }
 }
 
+/// The model's units planned for so many sequences, frozen.
+template <int Plans, int Nodes>
+struct FrozenUnits {
+  List<UnitPlan, Plans> plans;
+  List<Step, Nodes> steps;
+  Sizes sizes;
+
+  constexpr FrozenUnits(const Model& model, int micro, int sequences)
+      : sizes(sizes_for(model.sizes, micro, sequences)) {
+    const EvaluationUnits units(model, sizes);
+    plans = decltype(plans)(units.plans);
+    steps = decltype(steps)(units.steps);
+  }
+};
+
 template <class R, class... Extras>
 constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program program) {
   ((program = rewritten<R, Extras>(model, program)), ...);
@@ -74,8 +90,6 @@ struct Plan {
   static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
                                                                              write_training()};
   static constexpr std::span<const Instruction> program = training.instructions.view();
-  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
-      model, sinter::evaluation(model)};
   static constexpr const Model& predicting = Predicting::model;
   static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
       predicting, sinter::prediction(predicting)};
@@ -92,10 +106,12 @@ struct Plan {
     }
     return verdict.fine();
   }
-  static_assert(verify(model, evaluation.instructions.view(), {false, false}).fine());
+  static_assert(verify(model, sinter::evaluation(model), {false, false}).fine());
   static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
   // ---- sizes
+  /// Of evaluation in training's micro-batches.
+  static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
   static constexpr Memory memory = [] {
     Memory m;
     for (const Buffer& b : training.buffers.view()) {
@@ -108,13 +124,34 @@ struct Plan {
       bool optimizer = owner == &tag_of<typename R::optimizer>;
       (optimizer ? m.optimizer : m.policies) += b.bytes;
     }
-    m.total = std::max({training.peak, evaluation.peak, prediction.peak});
+    m.total = std::max({training.peak, evaluation_peak, prediction.peak});
     m.workspace = training.workspace;
     m.activations = m.total - training.persistent - training.workspace;
     return m;
   }();
   /// Bytes of the arena: everything that the step needs.
   static constexpr std::int64_t bytes = memory.total;
+
+  // ---- evaluation, in as many sequences at once as these bytes hold
+  static constexpr int evaluation_micro = [] {
+    constexpr int micro = R::batch::micro;
+    constexpr detail::EvaluationSearch search(micro,
+                                              detail::evaluation_bound(micro, R::data::context),
+                                              training.persistent, evaluation_peak, bytes);
+    return detail::most_sequences<Training::model, micro, search>();
+  }();
+  static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
+                                       Training::count.nodes>
+      evaluation_units{model, R::batch::micro, evaluation_micro};
+  static constexpr Model evaluating = [] {
+    Model wider = model;
+    wider.plans = evaluation_units.plans.view();
+    wider.steps = evaluation_units.steps.view();
+    wider.sizes = evaluation_units.sizes;
+    return wider;
+  }();
+  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
+      evaluating, sinter::evaluation(evaluating)};
 
   static constexpr std::int64_t parameters = [] {
     std::int64_t sum = 0;
@@ -135,18 +172,21 @@ struct Plan {
     return sum;
   }();
 
-  static constexpr PlanView view{model,
-                                 predicting,
-                                 training.view(),
-                                 evaluation.view(),
-                                 prediction.view(),
-                                 memory,
-                                 parameters,
-                                 flops_per_token,
-                                 R::batch::micro,
-                                 R::data::context,
-                                 R::data::vocabulary,
-                                 matmul_inputs_of<typename R::precision>()};
+  static constexpr PlanView view{.model = model,
+                                 .evaluating = evaluating,
+                                 .predicting = predicting,
+                                 .training = training.view(),
+                                 .evaluation = evaluation.view(),
+                                 .prediction = prediction.view(),
+                                 .memory = memory,
+                                 .parameters = parameters,
+                                 .flops_per_token = flops_per_token,
+                                 .micro = R::batch::micro,
+                                 .evaluation_micro = evaluation_micro,
+                                 .context = R::data::context,
+                                 .vocabulary = R::data::vocabulary,
+                                 .row_multiple = detail::row_multiple<R>(),
+                                 .matmul_inputs = matmul_inputs_of<typename R::precision>()};
 };
 
 namespace detail {
@@ -168,6 +208,19 @@ constexpr bool is_joined() {
   return !fault.what;
 }
 
+/// Whether the policies accept the model: suits<R>(), of those that have it.
+template <class R, class... All>
+constexpr bool suits_all(Claimants<All...>) {
+  auto accepts = []<class P>(P*) {
+    if constexpr (requires { P::template suits<R>(); }) {
+      return P::template suits<R>();
+    } else {
+      return true;
+    }
+  };
+  return (accepts(static_cast<All*>(nullptr)) && ...);
+}
+
 }  // namespace detail
 
 /// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
@@ -179,6 +232,8 @@ constexpr bool ready() {
   } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
     return false;
   } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
+    return false;
+  } else if constexpr (!detail::suits_all<R>(typename R::all{})) {
     return false;
   } else if constexpr (requires { R::memory::template fits<R>(); }) {
     if constexpr (R::memory::template fits<R>()) return Plan<R>::verified();

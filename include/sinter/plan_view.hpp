@@ -21,11 +21,15 @@ struct Memory {
 
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
-  Model model, predicting;
+  Model model, evaluating, predicting;
   Placement training, evaluation, prediction;
   Memory memory;
   std::int64_t parameters = 0, flops_per_token = 0;
-  int micro = 0, context = 0, vocabulary = 0;
+  /// micro: sequences computed at once; evaluation_micro: in evaluation, as many as the same arena
+  /// holds.
+  int micro = 0, evaluation_micro = 0, context = 0, vocabulary = 0;
+  /// To which the rows of training's and evaluation's micro-batches are padded.
+  int row_multiple = 1;
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;  // of layers
 };
 

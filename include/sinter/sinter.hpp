@@ -33,6 +33,9 @@
 
 // How it learns
 #include "batch/batch.hpp"
+#include "batch/batch_warmup.hpp"
+#include "batch/length_warmup.hpp"
+#include "batch/pad_rows.hpp"
 #include "batch/scaled_rate.hpp"
 #include "clipping/clip_norm.hpp"
 #include "clipping/clip_value.hpp"

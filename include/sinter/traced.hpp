@@ -222,14 +222,25 @@ constexpr void check_parameter_groups(Graph& graph, auto policies) {
   });
 }
 
+/// Of which the rows of a micro-batch are a multiple: what policies ask for with `row_multiple`.
+template <class R>
+constexpr int row_multiple() {
+  int multiple = 1;
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
+    if constexpr (requires { P::row_multiple; }) multiple = std::lcm(multiple, P::row_multiple);
+  });
+  return multiple;
+}
+
 template <class R, class Which>
 struct Traced {
   using Precision = typename R::precision;
   using Memory = typename R::memory;
 
   static constexpr Sizes sizes = [] {
-    Sizes s{{R::batch::micro * R::data::context, R::batch::micro * R::data::context,
-             R::batch::micro, R::batch::micro},
+    constexpr int rows = R::batch::micro * R::data::context;
+    constexpr int sequences = R::batch::micro + (row_multiple<R>() > 1);  // one of padding
+    Sizes s{{rows, rows, sequences, sequences},
             {},
             {element_of<typename Precision::compute>, element_of<typename Precision::statistic>,
              element_of<typename Precision::gradient>, element_of<typename Precision::master>,

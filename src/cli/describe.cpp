@@ -25,6 +25,7 @@ std::string json_text(const RecipeView& recipe, bool schedule) {
                                 {"tokens_per_step", tokens_per_step(recipe)},
                                 {"flops_per_token", recipe.plan->flops_per_token},
                                 {"memory", memory},
+                                {"evaluation_micro", recipe.plan->evaluation_micro},
                                 {"savings", other},
                                 {"options", options}};
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "output.hpp"
+#include "plan_text.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/trainer/core.hpp"
@@ -40,8 +41,7 @@ int eval(RecipeView recipe, const Arguments& a) {
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
   ByteCorpus corpus(a.data);
-  EvaluationWindows windows(corpus.bytes(),
-                            {recipe.plan->context, recipe.plan->micro * recipe.ranks()});
+  EvaluationWindows windows(corpus.bytes(), {recipe.plan->context, evaluation_sequences(recipe)});
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);

@@ -22,6 +22,10 @@ std::int64_t tokens_per_step(const RecipeView& recipe) {
   return std::int64_t(recipe.global()) * recipe.plan->context;
 }
 
+int evaluation_sequences(const RecipeView& recipe) {
+  return recipe.plan->evaluation_micro * recipe.ranks();
+}
+
 std::string policy_types(const RecipeView& recipe) {
   std::string text;
   for (const std::string& policy : recipe.policies) {
@@ -45,6 +49,8 @@ std::string plan_text(const RecipeView& recipe) {
   for (const auto& [name, bytes] : memory_parts(plan.memory))
     text += fmt::format("        {:<12}{:>12}  {:>16} bytes\n", name, bytes_text(bytes),
                         thousands(bytes));
+  text += fmt::format("        evaluation  micro-batch of {} sequence{}, in the same memory\n",
+                      plan.evaluation_micro, plan.evaluation_micro == 1 ? "" : "s");
   for (const auto& note : recipe.notes) text += "note    " + note() + "\n";
   if (recipe.ranks() > 1) text += fmt::format("        on each of {} ranks\n", recipe.ranks());
   return text;

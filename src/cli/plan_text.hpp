@@ -13,6 +13,8 @@ namespace sinter::cli {
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& memory);
 
 std::int64_t tokens_per_step(const RecipeView& recipe);
+/// What all ranks together evaluate at once.
+int evaluation_sequences(const RecipeView& recipe);
 
 /// "Gpt2, Bytes, Fp32, …": the policies' types.
 std::string policy_types(const RecipeView& recipe);

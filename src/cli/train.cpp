@@ -58,9 +58,9 @@ struct Data {
     validation = split.validation;
   }
 
-  ReadStage reader(WindowShape shape, std::uint64_t seed) const {
-    if (order == Order::sequential) return SequentialWindows(training, shape);
-    return ShuffledWindows(training, shape, seed);
+  ReadStage reader(WindowShape shape, std::uint64_t seed, const BatchShapes& shapes) const {
+    if (order == Order::sequential) return SequentialWindows(training, shape, shapes);
+    return ShuffledWindows(training, shape, seed, shapes);
   }
   EvaluateStage evaluator(WindowShape shape) const {
     if (validation.empty()) return {};
@@ -131,8 +131,9 @@ class Run {
 
   void make_loop() {
     int context = recipe.plan->context;
-    ReadStage read = data->reader({context, recipe.global()}, trainer->settings().seed);
-    EvaluateStage evaluate = data->evaluator({context, recipe.plan->micro * recipe.ranks()});
+    ReadStage read =
+        data->reader({context, recipe.global()}, trainer->settings().seed, recipe.batch_shapes);
+    EvaluateStage evaluate = data->evaluator({context, evaluation_sequences(recipe)});
     signals.emplace();  // before it nothing has begun: a signal just ends the program
     if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
     options.profile = profile ? &*profile : nullptr;

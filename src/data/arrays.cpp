@@ -87,7 +87,7 @@ std::uint64_t ArrayRows::hash() const {
 ArrayData::ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                      ArrayOptions options_)
     : data(inputs, in, targets, out),
-      options(options_),
+      options(std::move(options_)),
       now(start(data, options.order == Order::shuffled ? "shuffled rows" : "sequential rows",
                 options.seed)),
       shuffle(shuffle_of(now)) {
@@ -96,7 +96,8 @@ ArrayData::ArrayData(std::span<const float> inputs, int in, std::span<const floa
 
 bool ArrayData::next(HostBatch& batch) {
   shape_batch(batch);
-  for (int s = 0; s < options.sequences; ++s) {
+  const int rows = options.shapes ? options.shapes(now.items).sequences : options.sequences;
+  for (int s = 0; s < rows; ++s) {
     data.append(batch, std::int64_t(options.order == Order::shuffled ? shuffle(now.position)
                                                                      : now.position));
     if (++now.position == now.data_size) {
@@ -105,6 +106,7 @@ bool ArrayData::next(HostBatch& batch) {
       shuffle = shuffle_of(now);
     }
   }
+  now.items += std::uint64_t(rows);
   return true;
 }
 
@@ -128,6 +130,7 @@ bool EvaluationArrays::next(HostBatch& batch) {
   const auto left = data.rows - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
   for (std::int64_t s = 0; s < count; ++s) data.append(batch, std::int64_t(now.position++));
+  now.items += std::uint64_t(count);
   return count > 0;
 }
 

@@ -16,6 +16,7 @@ void each_number(State& state, Visit visit) {
   visit("seed", state.seed, 10);
   visit("epoch", state.epoch, 10);
   visit("position", state.position, 10);
+  visit("items", state.items, 10);
   visit("context", state.context, 10);
   visit("data_size", state.data_size, 10);
   visit("data_hash", state.data_hash, 16);
@@ -49,6 +50,7 @@ SamplerState SamplerState::from_fields(const std::map<std::string, std::string>&
     rest.erase(found);
   };
   take("order", [&](const std::string& text) { state.order = text; });
+  rest.try_emplace("items", "0");
   each_number(state, [&](const char* name, std::uint64_t& number, int base) {
     take(name, [&](const std::string& text) {
       if (!parse(text, base, number))

@@ -50,6 +50,11 @@ void require_position(const SamplerState& saved, std::int64_t last) {
                     saved.position, last));
 }
 
+/// The next batch.
+BatchShape next_shape(const BatchShapes& shapes, const SamplerState& now, WindowShape whole) {
+  return shapes ? shapes(now.items) : BatchShape{whole.sequences, whole.context};
+}
+
 /// Makes room for `rows` rows of tokens and targets in `sequences` windows, of which the last may
 /// be shorter than the context. Values beyond tokens and targets are dropped.
 void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows) {
@@ -74,8 +79,8 @@ std::int64_t whole_windows(std::int64_t tokens, int context) {
   return tokens < 1 ? 0 : (tokens - 1) / context;
 }
 
-SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_)
-    : tokens(tokens_), shape(shape_) {
+SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_, BatchShapes shapes_)
+    : tokens(tokens_), shape(shape_), shapes(std::move(shapes_)) {
   require_shape(shape);
   require_tokens(
       tokens, std::int64_t{shape.sequences} * shape.context + 1,
@@ -85,29 +90,33 @@ SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_)
 }
 
 bool SequentialWindows::next(HostBatch& batch) {
-  shape_batch(batch, shape.sequences, shape.context, std::int64_t{shape.sequences} * shape.context);
-  for (int s = 0; s < shape.sequences; ++s)
+  const auto [sequences, length] = next_shape(shapes, now, shape);
+  shape_batch(batch, sequences, length, std::int64_t{sequences} * length);
+  for (int s = 0; s < sequences; ++s)
     fill(batch, s, tokens, (std::int64_t(now.position) + s) * shape.context);
-  now.position += std::uint64_t(shape.sequences);
-  if (std::int64_t(now.position) + shape.sequences > windows) {
-    ++now.epoch;
-    now.position = 0;
-  }
+  now.position += std::uint64_t(sequences);
+  now.items += std::uint64_t(sequences);
+  restart_at_end();
   return true;
+}
+
+/// Where the next batch does not fit any more.
+void SequentialWindows::restart_at_end() {
+  if (std::int64_t(now.position) + next_shape(shapes, now, shape).sequences <= windows) return;
+  ++now.epoch;
+  now.position = 0;
 }
 
 void SequentialWindows::restore(const SamplerState& saved) {
   require_same_data(saved, now);
   require_position(saved, windows);
   now = saved;
-  if (std::int64_t(now.position) + shape.sequences > windows) {  // saved with a smaller batch
-    ++now.epoch;
-    now.position = 0;
-  }
+  restart_at_end();  // it may have been saved with a smaller batch
 }
 
-ShuffledWindows::ShuffledWindows(TokenView tokens_, WindowShape shape_, std::uint64_t seed)
-    : tokens(tokens_), shape(shape_), epoch{0, {1, 0}} {
+ShuffledWindows::ShuffledWindows(TokenView tokens_, WindowShape shape_, std::uint64_t seed,
+                                 BatchShapes shapes_)
+    : tokens(tokens_), shape(shape_), shapes(std::move(shapes_)), epoch{0, {1, 0}} {
   require_shape(shape);
   require_tokens(tokens, std::int64_t{shape.context} + 1,
                  fmt::format("one window of context {}", shape.context));
@@ -124,10 +133,12 @@ ShuffledWindows::Epoch ShuffledWindows::draw(const SamplerState& state) const {
 }
 
 bool ShuffledWindows::next(HostBatch& batch) {
-  shape_batch(batch, shape.sequences, shape.context, std::int64_t{shape.sequences} * shape.context);
+  const auto [sequences, length] = next_shape(shapes, now, shape);
+  shape_batch(batch, sequences, length, std::int64_t{sequences} * length);
   SamplerState after = now;
   Epoch current = epoch;
-  for (int s = 0; s < shape.sequences; ++s) {
+  after.items += std::uint64_t(sequences);
+  for (int s = 0; s < sequences; ++s) {
     const auto window = std::int64_t(current.order(after.position));
     fill(batch, s, tokens, current.first_token + window * shape.context);
     if (++after.position == current.order.size()) {
@@ -173,6 +184,7 @@ bool EvaluationWindows::next(HostBatch& batch) {
   for (int s = 0; s < sequences; ++s)
     fill(batch, s, tokens, begin + std::int64_t{s} * shape.context);
   now.position += std::uint64_t(sequences);
+  now.items += std::uint64_t(sequences);
   return true;
 }
 

@@ -12,6 +12,8 @@ struct BoundProgram {
   std::vector<Bound> instructions;
   std::vector<BoundCall> calls;
   int body = 0, after = 0;
+  int micro = 1;                    // sequences of a micro-batch
+  int row_multiple = 1;             // to which its rows are padded
   std::vector<std::byte*> inputs;   // of Model::externals
   std::vector<std::byte*> results;  // of Model::results
 };

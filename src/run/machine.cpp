@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "batch_check.hpp"
 #include "binder.hpp"
@@ -65,16 +66,19 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       communicator_(communicator),
       options_(std::move(options)),
       alike_(alike_ranges(parameters, plan.model.elements())),
-      starts_(std::size_t(plan.micro) + 1, 0),
-      pooled_starts_(std::size_t(plan.micro) + 1, 0),
+      starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
+      pooled_starts_(starts_.size(), 0),
       programs_(std::make_unique<Programs>()) {
   std::size_t bytes = std::size_t(std::max<std::int64_t>(plan.memory.total, 1));
   arena_ = {map_pages(std::int64_t(bytes)), bytes};
-  for (int s = 0; s <= plan.micro; ++s) pooled_starts_[s] = s;
+  std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &layers_stream_;
   programs_->training = bind(plan.model, plan.training, arena_.data(), now_);
-  programs_->evaluation = bind(plan.model, plan.evaluation, arena_.data(), now_);
+  programs_->evaluation = bind(plan.evaluating, plan.evaluation, arena_.data(), now_);
   programs_->prediction = bind(plan.predicting, plan.prediction, arena_.data(), now_);
+  programs_->training.micro = programs_->prediction.micro = plan.micro;
+  programs_->evaluation.micro = plan.evaluation_micro;
+  programs_->training.row_multiple = programs_->evaluation.row_multiple = plan.row_multiple;
 }
 
 Machine::~Machine() { munmap(arena_.data(), arena_.size()); }
@@ -132,22 +136,23 @@ void Machine::begin(const Work& work, bool training) {
 
 void Machine::train(const Work& work, Observer* observer) {
   begin(work, true);
-  run(programs_->training, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
+  run(programs_->training, observer);
   if (norm_.finite) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, false);
-  run(programs_->evaluation, (work.sequences + plan_.micro - 1) / plan_.micro, observer);
+  run(programs_->evaluation, observer);
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, false);
-  run(programs_->prediction, 1, observer);
+  run(programs_->prediction, observer);
 }
 
-void Machine::run(const BoundProgram& program, int iterations, Observer* observer) {
+void Machine::run(const BoundProgram& program, Observer* observer) {
   programs_->current = &program;
+  int iterations = (work_.sequences + program.micro - 1) / program.micro;
   int count = int(program.instructions.size());
   auto execute = [&](int t) {
     const Bound& b = program.instructions[t];
@@ -177,25 +182,35 @@ void Machine::run_observed(const Bound& bound, int position, Observer& observer)
 void Machine::load_micro_batch() {
   const Model& m = *programs_->current->model;
   const HostBatch& batch = *work_.batch;
-  int first = work_.first_sequence + now_.iteration * plan_.micro;
-  int last = std::min(first + plan_.micro, work_.first_sequence + work_.sequences);
+  const int micro = programs_->current->micro;
+  int first = work_.first_sequence + now_.iteration * micro;
+  int last = std::min(first + micro, work_.first_sequence + work_.sequences);
   std::int32_t row = batch.starts[first], rows = batch.starts[last] - row;
-  for (int s = first; s <= last; ++s) starts_[s - first] = batch.starts[s] - row;
+  int sequences = last - first;
+  for (int s = 0; s <= sequences; ++s) starts_[s] = batch.starts[first + s] - row;
+  const int multiple = programs_->current->row_multiple,
+            padded = (multiple - rows % multiple) % multiple;
+  if (padded > 0) starts_[++sequences] = rows + padded;
   now_.first_row = row;
   for (int axis = 0; axis < token_axes; ++axis) {
-    now_.sequences[axis] = {starts_.data(), last - first};
-    now_.sequences[pooled(axis)] = {pooled_starts_.data(), last - first};
+    now_.sequences[axis] = {starts_.data(), sequences};
+    now_.sequences[pooled(axis)] = {pooled_starts_.data(), sequences};
   }
   int next_ids = 0, next_values = 0;
   for (int e = 0; e < int(m.externals.size()); ++e) {
     std::byte* to = programs_->current->inputs[e];
     std::int64_t width = m.externals[e].width;
     if (width == 0) {
-      std::memcpy(to, batch.ids[next_ids++].data() + row, std::size_t(rows) * 4);
+      auto* ids = reinterpret_cast<std::int32_t*>(to);
+      std::copy_n(batch.ids[next_ids++].data() + row, rows, ids);
+      std::fill_n(ids + rows, padded, m.externals[e].targets ? -1 : 0);
       continue;
     }
     const float* from = batch.values[next_values++].data() + row * width;
-    copy_values(from, to, rows * width, m.sizes.element[int(Type::compute)]);
+    const Element element = m.sizes.element[int(Type::compute)];
+    copy_values(from, to, rows * width, element);
+    std::memset(to + rows * width * bytes_of(element), 0,
+                std::size_t(padded * width * bytes_of(element)));
   }
 }
 

@@ -41,6 +41,7 @@ void check_split(const RecipeView& recipe) {
                         " sequences cannot be split over " + std::to_string(ranks) +
                         " ranks with micro-batches of " + std::to_string(micro) +
                         ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
+  recipe.check_batches();
 }
 
 void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
@@ -112,7 +113,9 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   if (count == 0)
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
   check_batch(plan(), plan().model, batch);
-  const double rate = recipe_.learning_rate(steps_ + 1), scale = recipe_.state.loss_scale();
+  const double scale = recipe_.state.loss_scale();
+  const double rate =
+      recipe_.learning_rate_for(steps_ + 1, recipe_.batch_shapes ? sequences : global_batch());
   auto train = [&](int rank) {
     Work work = part_of(batch, rank);
     work.step = steps_ + 1;

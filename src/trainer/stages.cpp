@@ -1,5 +1,6 @@
 #include "sinter/trainer/stages.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "loop_state.hpp"
@@ -8,6 +9,30 @@
 #include "sinter/files/run_folder.hpp"
 
 namespace sinter {
+
+namespace {
+
+/// A source that knows nothing of the shapes would undo what the recipe says.
+void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
+  const HostBatch& batch = read.batch;
+  const auto sequences = std::uint64_t(batch.sequences());
+  if (read.after.items < sequences)
+    throw ArgumentError(
+        "The recipe changes its batches in the course of training, but the data source does not "
+        "count what it hands out (SamplerState::items). Count it, or leave the policy out.");
+  const BatchShape shape = shapes(read.after.items - sequences);
+  int longest = 0;
+  for (int s = 0; s < batch.sequences(); ++s)
+    longest = std::max(longest, batch.starts[s + 1] - batch.starts[s]);
+  if (batch.sequences() <= shape.sequences && longest <= shape.length) return;
+  throw ArgumentError(
+      "The data source gave " + std::to_string(batch.sequences()) + " sequences of up to " +
+      std::to_string(longest) + " rows, but the recipe's next batch is of " +
+      std::to_string(shape.sequences) + " sequences of up to " + std::to_string(shape.length) +
+      ". Give the source the trainer's recipe().batch_shapes.");
+}
+
+}  // namespace
 
 double StepClock::lap() {
   auto now = Clock::now();
@@ -28,6 +53,7 @@ std::optional<ReadBatch> ReadStage::operator()() {
 std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
                                                              std::int64_t tokens_before) {
   std::int64_t number = trainer->steps() + 1;
+  if (const BatchShapes& shapes = trainer->recipe().batch_shapes) require_shape(shapes, batch);
   Outcome outcome = trainer->step(batch.batch);
   double ms = clock->lap();
   if (auto* skipped = std::get_if<Skipped>(&outcome)) return SkippedStep{number, *skipped};

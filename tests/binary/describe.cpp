@@ -17,6 +17,7 @@ TEST_CASE("describe --json has the plan and every option") {
   CHECK(d["matmul"]["precision"] == "fp32");
   CHECK(d["matmul"]["unit"] == "own");
   CHECK(d["matmul"]["flops_per_s"] > 1e7);
+  CHECK(d["evaluation_micro"].get<int>() > 2);
   CHECK(!d.contains("schedule"));
 }
 
@@ -31,6 +32,27 @@ TEST_CASE("the parts of the memory add up to the total") {
       CHECK(memory.contains(part));
     CHECK(memory["optimizer"] == 2 * memory["parameters"].get<std::int64_t>());
   }
+}
+
+TEST_CASE("describe says how the batch grows, and what is evaluated at once") {
+  Ended d = run({"describe", "--batch_warmup.from", "4"}, SINTER_RAMP);
+  CAPTURE(d.out);
+  auto has = [&](const std::string& text) { return d.out.find(text) != d.out.npos; };
+  CHECK(
+      has("note    the batch grows from 4 sequences by 2 up to 8, over the first 60 sequences; "
+          "the learning rate is scaled by the batch at hand\n"));
+  CHECK(
+      has("note    sequences are cut to 4 rows, growing in steps of 4 to 16 over the first 100 "
+          "sequences\n"));
+  CHECK(has("note    each micro-batch is padded to a multiple of 8 rows"));
+  CHECK(has("batch_warmup.from"));
+  int micro = run({"describe", "--json"}, SINTER_RAMP).json()["evaluation_micro"];
+  CHECK(has("evaluation  micro-batch of " + std::to_string(micro) +
+            " sequences, in the same memory\n"));
+  Ended bad = run({"train", "--data", SINTER_RAMP, "--steps", "1", "--batch_warmup.from", "3"},
+                  SINTER_RAMP);
+  CHECK(bad.code == 1);
+  CHECK(bad.err.find("batch_warmup.from and .increment must be multiples of 2") != bad.err.npos);
 }
 
 TEST_CASE("describe shows what a flag changes") {

@@ -10,8 +10,8 @@ Words operator+(Words a, const Words& b) {
   return a;
 }
 
-Ended fine(const Words& words) {
-  Ended ended = run(words);
+Ended fine(const Words& words, const std::string& binary = SINTER_SMALL) {
+  Ended ended = run(words, binary);
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
   return ended;
 }
@@ -45,6 +45,24 @@ TEST_CASE("40 steps are 20 steps, a stop and 20 more") {
     fine(data + more + Words{"--out", parts, "--steps", "40", "--resume"});
     CHECK(metrics(parts).size() == 40);
     require_same_end(whole, parts);
+  }
+}
+
+TEST_CASE("a run that stops in the ramp of batch and length goes on in it") {
+  Scratch scratch;
+  Words data{"train", "--data", write(scratch / "text", some_text(3000)), "--seed", "7"};
+  for (const char* order : {"shuffled", "sequential"}) {
+    std::string whole = scratch / (std::string("whole") + order), parts = scratch / order;
+    Words more{"--order", order, "--batch_warmup.sequences", "80"}, often{"--eval-every", "10"};
+    fine(data + more + often + Words{"--out", whole, "--steps", "30"}, SINTER_RAMP);
+    fine(data + more + often + Words{"--out", parts, "--steps", "10"}, SINTER_RAMP);
+    fine(data + often + Words{"--out", parts, "--steps", "30", "--resume"}, SINTER_RAMP);
+    require_same_end(whole, parts);
+    std::vector<Json> rows = metrics(whole);
+    CHECK(rows[0]["tokens"] == 2 * 4);
+    CHECK(rows[0]["lr"].get<double>() == doctest::Approx(5e-3));
+    CHECK(rows[29]["tokens"].get<int>() - rows[28]["tokens"].get<int>() == 8 * 16);
+    CHECK(rows[29]["lr"].get<double>() == doctest::Approx(1e-2));
   }
 }
 

@@ -41,6 +41,8 @@ class Placements {
 
   Placements(const PlanView& from, Programs changed) : programs(std::move(changed)), plan(from) {
     plan.training = placed(plan.model, programs.training, buffers[0]);
+    plan.evaluating = plan.model;  // in training's micro-batches, so that the loop is one
+    plan.evaluation_micro = plan.micro;
     plan.evaluation = placed(plan.model, programs.evaluation, buffers[1]);
     plan.prediction = placed(plan.predicting, programs.prediction, buffers[2]);
     plan.memory.total = std::max({plan.training.peak, plan.evaluation.peak, plan.prediction.peak});

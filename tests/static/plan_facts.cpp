@@ -47,7 +47,7 @@ static_assert(saved_of_block<Full> == saved_of_block<>);
 static_assert(Plan<Gpt2Small<Full>>::bytes < plan::bytes - (layers - 2) * saved_of_block<>);
 static_assert(Plan<Gpt2Small<Full>>::bytes < Plan<Gpt2Small<Selective>>::bytes);
 static_assert(Plan<Gpt2Small<Selective>>::bytes < plan::bytes);
-static_assert(plan::evaluation.peak < Plan<Gpt2Small<Full>>::training.peak);
+static_assert(plan::evaluation_peak < Plan<Gpt2Small<Full>>::training.peak);
 
 // ---- instructions
 template <class R>
@@ -123,3 +123,22 @@ static_assert(deep::parameters - plan::parameters == 84 * (12 * width * width + 
 // With units recomputed, a deeper model costs its states and the values between its units.
 static_assert(deep::memory.activations - Plan<Reduced>::memory.activations ==
               84 * rows * width * 4);
+
+// ---- evaluation takes as many sequences at once as fit into the arena that training needs
+template <class P>
+constexpr std::int64_t evaluation_of(int sequences) {
+  return detail::evaluation_bytes(P::model, P::view.micro, sequences);
+}
+template <class P>
+constexpr bool is_most =
+    P::evaluation.peak <= P::bytes && P::evaluation.peak == evaluation_of<P>(P::evaluation_micro) &&
+    (P::evaluation_micro == detail::evaluation_bound(8, context) ||
+     evaluation_of<P>(P::evaluation_micro + 1) > P::bytes);
+static_assert(evaluation_of<plan>(8) == plan::evaluation_peak);
+static_assert(plan::evaluation_micro == 4 * 8 && is_most<plan>, "more would fit");
+static_assert(is_most<Plan<Gpt2Small<Full>>> && is_most<Plan<Gpt2Small<Selective>>>);
+static_assert(Plan<Gpt2Small<Full>>::evaluation_micro > 8 &&
+              Plan<Gpt2Small<Full>>::evaluation_micro < plan::evaluation_micro);
+static_assert(is_most<deep> && deep::evaluation_micro > 8);
+static_assert(detail::evaluation_bound(1, 16) == 1024 && detail::evaluation_bound(64, 1024) == 256);
+static_assert(detail::evaluation_bound(1 << 20, 1 << 10) == (1 << 21) - 1, "rows are ints");

@@ -42,6 +42,7 @@ SamplerState example() {
           .seed = 18446744073709551615u,
           .epoch = 3,
           .position = 17,
+          .items = 3 * 1000 + 17,
           .context = 128,
           .data_size = 1000,
           .data_hash = 0xab};
@@ -112,11 +113,15 @@ TEST_CASE("source: pull takes endless and finite sources") {
 }
 
 TEST_CASE("sampler state: fields and back") {
-  const auto fields = example().to_fields();
-  CHECK(fields.size() == 7);
+  auto fields = example().to_fields();
+  CHECK(fields.size() == 8);
+  CHECK(fields.at("items") == "3017");
   CHECK(fields.at("seed") == "18446744073709551615");
   CHECK(fields.at("data_hash") == "00000000000000ab");
   CHECK(SamplerState::from_fields(fields) == example());
+  fields.erase("items");  // as older files
+  CHECK(SamplerState::from_fields(fields).items == 0);
+  CHECK(SamplerState::from_fields(fields).position == 17);
 }
 
 TEST_CASE("sampler state: one error lists every fault of the fields") {

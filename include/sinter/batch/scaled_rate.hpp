@@ -26,7 +26,7 @@ struct ScaledRateOptions {
 };
 
 /// Scales the learning rate with the global batch, over all ranks, and says so: an explicit policy,
-/// never done unasked.
+/// never done unasked. Where BatchWarmup changes the batch, it scales by the batch at hand.
 template <ScaledRateOptions O>
 struct ScaledRate {
   static_assert(O.base > 0, "ScaledRate: base, a number of sequences, must be at least 1.");
@@ -34,8 +34,8 @@ struct ScaledRate {
   using Options = ScaledRateOptions;
   static constexpr Options options = O;
 
-  static double rate_factor(const Options& o, int global) {
-    const double larger = double(global) / o.base;
+  static double rate_factor(const Options& o, int sequences) {
+    const double larger = double(sequences) / o.base;
     return O.rule == linear ? larger : std::sqrt(larger);
   }
   static std::string note(const Options& o, int global, double rate) {

@@ -12,6 +12,7 @@ struct ArrayOptions {
   int sequences;                  // rows per batch, at least 1
   Order order = Order::shuffled;  // sequential: as the rows lie
   std::uint64_t seed = 0;         // of the shuffle
+  BatchShapes shapes = {};        // where rows of a batch change; at most `sequences`
 };
 
 /// Rows of inputs and of targets that belong together, as spans over the user's memory.
@@ -63,7 +64,7 @@ class EvaluationArrays {
   bool next(HostBatch& batch);  // false, and an empty batch, after the last row
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
-  void restart() { now.position = 0; }
+  void restart() { now.position = now.items = 0; }
 
  private:
   ArrayRows data;

@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "sinter/data/batch_shape.hpp"
 #include "sinter/data/host_batch.hpp"
 
 namespace sinter {
@@ -21,6 +22,7 @@ struct SamplerState {
   std::uint64_t seed = 0;       // of the shuffle
   std::uint64_t epoch = 0;      // passes over the data that are complete
   std::uint64_t position = 0;   // items of this epoch that were handed out
+  std::uint64_t items = 0;      // items that were handed out in all, since the first epoch began
   std::uint64_t context = 0;    // tokens that a window predicts; 0: items are not windows
   std::uint64_t data_size = 0;  // of all the data, in the source's unit (tokens, rows)
   std::uint64_t data_hash = 0;  // of the data's content
@@ -31,7 +33,8 @@ struct SamplerState {
   /// JSON's are too short for 64 bits; the hash is hexadecimal.
   std::map<std::string, std::string> to_fields() const;
 
-  /// The reverse. ArgumentError names every field that is missing, unknown or not a number.
+  /// The reverse. ArgumentError names every field that is missing, unknown or not a number. Only
+  /// `items` may be missing, as files of older versions do not have it; it is then 0.
   static SamplerState from_fields(const std::map<std::string, std::string>& fields);
 };
 

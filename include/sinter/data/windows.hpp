@@ -23,26 +23,33 @@ struct WindowShape {
 /// Windows of `context` that are whole in a text of `tokens`: floor((tokens - 1) / context).
 std::int64_t whole_windows(std::int64_t tokens, int context);
 
+/// Sources for training may be given a function that says how large each batch is (BatchShapes, as
+/// RecipeView::batch_shapes). A batch then has so many windows, up to shape.sequences, and shows
+/// and predicts only the first `length` tokens of each.
+
 /// All windows in order, again and again. Batch s (from 0) of n sequences is windows s·n … s·n+n-1;
 /// windows that are short or do not fill a batch are dropped, and the walk restarts at window 0.
 class SequentialWindows {
  public:
   /// ArgumentError if the text has fewer than sequences · context + 1 tokens; it gives both
   /// numbers.
-  SequentialWindows(TokenView tokens, WindowShape shape);
+  SequentialWindows(TokenView tokens, WindowShape shape, BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  // always true
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
 
-  /// Batches until the walk restarts.
+  /// Batches until the walk restarts, if all are whole.
   std::int64_t batches_per_epoch() const { return windows / shape.sequences; }
 
  private:
   TokenView tokens;
   WindowShape shape;
+  BatchShapes shapes;
   std::int64_t windows;
   SamplerState now;
+
+  void restart_at_end();
 };
 
 /// Windows in an order drawn anew for each epoch from the seed and nothing else. An epoch has a
@@ -54,7 +61,7 @@ class SequentialWindows {
 class ShuffledWindows {
  public:
   /// ArgumentError if the text has fewer than context + 1 tokens; it gives both numbers.
-  ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed);
+  ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed, BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  // always true
   SamplerState state() const { return now; }
@@ -71,6 +78,7 @@ class ShuffledWindows {
   };
   TokenView tokens;
   WindowShape shape;
+  BatchShapes shapes;
   SamplerState now;
   Epoch epoch;
 
@@ -87,7 +95,7 @@ class EvaluationWindows {
   bool next(HostBatch& batch);  // false, and an empty batch, after the last window
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
-  void restart() { now.position = 0; }
+  void restart() { now.position = now.items = 0; }
 
   std::int64_t predicted() const { return tokens.size() - 1; }  // tokens predicted in all
   std::int64_t windows() const;

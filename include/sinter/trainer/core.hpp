@@ -34,7 +34,8 @@ class TrainerCore {
   const TrainerSettings& settings() const { return settings_; }
   /// Steps applied so far.
   std::int64_t steps() const { return steps_; }
-  /// Sequences that a global batch has.
+  /// Sequences that a global batch has; at most, where policies change it in the course of training
+  /// (RecipeView::batch_shapes, which a loop of your own must ask for the size of its batches).
   int global_batch() const { return recipe_.global(); }
 
   /// One optimizer step on one global batch: 1 to global_batch() sequences, split into

@@ -1,5 +1,6 @@
 // A recipe without its type: what the library needs to train it.
 #pragma once
+#include "../data/batch_shape.hpp"
 #include "../model/hugging_face.hpp"
 #include "../plan.hpp"
 #include "run_state.hpp"
@@ -15,8 +16,14 @@ struct RecipeView {
   std::vector<OptionsOf> policy_options;
   std::vector<ParameterGroup> groups;  // a parameter is in the first that matches
   RunState state;
+  /// At a step with the whole global batch, and with so many sequences.
   std::function<double(std::int64_t step)> learning_rate;
+  std::function<double(std::int64_t step, int sequences)> learning_rate_for;
   std::function<int()> ranks, global;
+  /// Where policies change the batch in the course of training; else empty. For the data source.
+  BatchShapes batch_shapes;
+  /// throws  ArgumentError where the options of such policies contradict
+  std::function<void()> check_batches;
   HuggingFace hugging_face;
   std::string_view data;  // the name of the data policy's kind, as "Bytes"
   std::vector<std::function<std::string()>> notes;  // what policies say of what they have done
@@ -57,7 +64,7 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
   }
 }
 
-/// The product of what policies make of the rate for a global batch: rate_factor(options, global).
+/// The product of what policies make of the rate for a batch: rate_factor(options, sequences).
 template <class R>
 double rate_scaling(OptionSet<R>& options, int global) {
   double factor = 1;
@@ -68,10 +75,53 @@ double rate_scaling(OptionSet<R>& options, int global) {
   return factor;
 }
 
-/// A policy may say in a line what it has chosen: note<R>(), or note(options, global batch).
+template <class R>
+BatchLimits batch_limits(OptionSet<R>& options) {
+  const int ranks = R::parallel::ranks(options.template get<typename R::parallel>());
+  return {options.template get<typename R::batch>().global, R::data::context,
+          Plan<R>::view.micro * ranks};
+}
+
+template <class P>
+concept ShapesBatches =
+    requires(const typename P::Options& o, const BatchLimits& limits, BatchShape& shape) {
+      P::next_batch(o, limits, std::uint64_t(0), shape);
+      P::check_batch(o, limits);
+    };
+
+/// Each policy that shapes batches changes what it is there for.
+template <class R>
+void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
+  bool any = false;
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= ShapesBatches<P>; });
+  view.check_batches = [o = options.get()] {
+    for_each_policy(typename R::all{}, [&]<class P>(P*) {
+      if constexpr (ShapesBatches<P>) P::check_batch(o->template get<P>(), batch_limits<R>(*o));
+    });
+  };
+  if (!any) return;
+  view.batch_shapes = [options](std::uint64_t sequences) {
+    const BatchLimits limits = batch_limits<R>(*options);
+    BatchShape shape{limits.sequences, limits.length};
+    for_each_policy(typename R::all{}, [&]<class P>(P*) {
+      if constexpr (ShapesBatches<P>)
+        P::next_batch(options->template get<P>(), limits, sequences, shape);
+    });
+    return shape;
+  };
+}
+
+/// A policy may say in a line what it has chosen: note<R>(), note(options, global batch, rate), or
+/// note<R>(options, limits).
 template <class R>
 void add_notes(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
+    if constexpr (requires(const typename P::Options& o, const BatchLimits& limits) {
+                    P::template note<R>(o, limits);
+                  })
+      view.notes.push_back([&options] {
+        return P::template note<R>(options.template get<P>(), batch_limits<R>(options));
+      });
     if constexpr (requires { P::template note<R>(); })
       view.notes.push_back([] { return P::template note<R>(); });
     if constexpr (requires(const typename P::Options& o) { P::note(o, 1, 1.0); })
@@ -107,11 +157,15 @@ RecipeView view_of() {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };
   view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
-  view.learning_rate = [o = options.get(), factor = view.state.rate_factor,
-                        global = view.global](std::int64_t step) {
+  view.learning_rate_for = [o = options.get(), factor = view.state.rate_factor](std::int64_t step,
+                                                                                int sequences) {
     const double rate = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
-    return rate * factor(step) * detail::rate_scaling<R>(*o, global());
+    return rate * factor(step) * detail::rate_scaling<R>(*o, sequences);
   };
+  view.learning_rate = [rate = view.learning_rate_for, global = view.global](std::int64_t step) {
+    return rate(step, global());
+  };
+  detail::add_batch_shapes<R>(options, view);
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
   detail::add_notes<R>(*options, view);
