@@ -12,7 +12,7 @@ namespace sinter::cli {
 namespace {
 
 using kernel::MatmulUnit;
-constexpr double seconds = 0.04;
+constexpr double seconds = 0.025;
 
 bool rounds(const MatmulRate& rate) { return rate.inputs == kernel::MatmulInputs::rounded; }
 

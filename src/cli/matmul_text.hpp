@@ -19,7 +19,7 @@ struct MatmulRate {
   bool plain() const { return element == Element::f32 && unit == kernel::MatmulUnit::own; }
 };
 
-/// Takes about 0.05 s, and as long again where the recipe's matmuls are not fp32's.
+/// Takes about 0.03 s, and as long again where the recipe's matmuls are not fp32's.
 /// threads: 0 is one for each processor.
 MatmulRate measure_matmul(const RecipeView& recipe, int threads);
 

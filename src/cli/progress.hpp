@@ -15,7 +15,7 @@ class Progress {
   struct Scale {
     std::int64_t steps;      // the last one
     double flops_per_token;  // of forward and backward
-    double matmul_rate;      // FLOP/s
+    double matmul_rate;      // FLOP/s, of the recipe's precision
   };
   /// to: nullptr shows nothing.
   Progress(std::FILE* to, Scale scale);
