@@ -186,6 +186,7 @@ struct Plan {
                                  .context = R::data::context,
                                  .vocabulary = R::data::vocabulary,
                                  .row_multiple = detail::row_multiple<R>(),
+                                 .recomputed = Training::inside,
                                  .matmul_inputs = matmul_inputs_of<typename R::precision>()};
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "kernels/stream.hpp"
 #include "place.hpp"
+#include "unit_planner.hpp"
 
 namespace sinter {
 
@@ -30,6 +31,7 @@ struct PlanView {
   int micro = 0, evaluation_micro = 0, context = 0, vocabulary = 0;
   /// To which the rows of training's and evaluation's micro-batches are padded.
   int row_multiple = 1;
+  RecomputedInside recomputed{};
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;  // of layers
 };
 

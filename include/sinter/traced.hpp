@@ -256,29 +256,10 @@ struct Traced {
     Which::template trace<typename R::model>(tracer);
     return tracer.graph;
   }
-  /// Plans of each block: the memory policy's, and that of copies which are kept whole.
-  static constexpr int plans_per_block =
-      Which::trained && requires { Memory::keeps_whole(0); } ? 2 : 1;
-  static constexpr std::vector<UnitPlan> plan_units(const Graph& graph, std::vector<Step>& steps) {
-    std::vector<UnitPlan> plans;
-    plans.reserve(plans_per_block * graph.blocks.size());
-    auto plan_blocks = [&](bool (*recomputed_inside)(const Layer&)) {
-      for (const Block& block : graph.blocks)
-        plans.push_back(
-            UnitPlanner(graph, block, sizes, recomputed_inside, Which::trained, steps).plan);
-    };
-    plan_blocks(Memory::recomputed_inside);
-    if constexpr (plans_per_block == 2) plan_blocks([](const Layer&) { return false; });
-    return plans;
-  }
-  static constexpr void choose_plans(Graph& graph) {
-    std::vector<int> copies(graph.blocks.size(), 0);
-    for (Unit& unit : graph.units) {
-      unit.plan = unit.block;
-      if constexpr (plans_per_block == 2)
-        if (Memory::keeps_whole(copies[unit.block]++)) unit.plan += int(graph.blocks.size());
-    }
-  }
+  /// Where nothing runs backward, nothing is kept, and nothing recomputed.
+  static constexpr RecomputedInside inside =
+      Which::trained ? recomputed_by<Memory>() : RecomputedInside{Memory::recomputed_inside};
+  static constexpr int plans_per_block = inside.plans_per_block();
 
   struct Counts {
     int locals, nodes, blocks, units, externals, writers, results;
@@ -325,11 +306,11 @@ struct Traced {
     Graph graph = trace();
     resolve_ties(graph);
     mark_frozen(graph, frozen_patterns(typename R::all{}));
-    choose_plans(graph);
+    choose_plans(graph, inside);
     Frozen f;
     std::vector<Step> steps;
     steps.reserve(plans_per_block * 5 * count.nodes);
-    f.plans = decltype(f.plans)(plan_units(graph, steps));
+    f.plans = decltype(f.plans)(plan_units(graph, sizes, inside, Which::trained, steps));
     f.steps = decltype(f.steps)(steps);
     f.locals = decltype(f.locals)(graph.locals);
     f.nodes = decltype(f.nodes)(graph.nodes);

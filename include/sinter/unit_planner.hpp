@@ -210,4 +210,47 @@ class UnitPlanner {
   }
 };
 
+/// What a memory policy recomputes inside units. keeps_whole: in which copies of a repeated unit
+/// nothing, counted from 0; nullptr: in none.
+struct RecomputedInside {
+  bool (*layer)(const Layer&);
+  bool (*keeps_whole)(int copy) = nullptr;
+
+  constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
+};
+
+template <class Memory>
+constexpr RecomputedInside recomputed_by() {
+  if constexpr (requires { Memory::keeps_whole(0); }) {
+    return {Memory::recomputed_inside, Memory::keeps_whole};
+  } else {
+    return {Memory::recomputed_inside};
+  }
+}
+
+/// The plans of all blocks; then, where some copies are kept whole, those of all blocks kept whole.
+constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& sizes,
+                                           const RecomputedInside& inside, bool trained,
+                                           std::vector<Step>& steps) {
+  std::vector<UnitPlan> plans;
+  plans.reserve(inside.plans_per_block() * graph.blocks.size());
+  auto plan_blocks = [&](bool (*recomputed)(const Layer&)) {
+    for (const Block& block : graph.blocks)
+      plans.push_back(UnitPlanner(graph, block, sizes, recomputed, trained, steps).plan);
+  };
+  plan_blocks(inside.layer);
+  if (inside.keeps_whole) plan_blocks([](const Layer&) { return false; });
+  return plans;
+}
+
+/// Gives each unit its number among plan_units().
+constexpr void choose_plans(Graph& graph, const RecomputedInside& inside) {
+  std::vector<int> copies(graph.blocks.size(), 0);
+  for (Unit& unit : graph.units) {
+    unit.plan = unit.block;
+    if (inside.keeps_whole && inside.keeps_whole(copies[unit.block]++))
+      unit.plan += int(graph.blocks.size());
+  }
+}
+
 }  // namespace sinter

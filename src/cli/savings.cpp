@@ -22,14 +22,14 @@ constexpr bool what_is_cheap(const Layer& layer) { return layer.cheap; }
 struct Variant {
   int micro;
   Sizes sizes;  // but rows
-  bool (*recomputed_inside)(const Layer&) = nothing;
-  bool recomputes_units = false;
+  RecomputedInside recomputed{};
+  bool recomputes_units = false;  // rather than what the recipe does
   std::vector<Region> regions;
 };
 
-/// The recipe's own, as far as a plan shows it.
+/// The recipe's own.
 Variant own(const PlanView& plan) {
-  Variant v{plan.micro, plan.model.sizes, nothing, false, {}};
+  Variant v{plan.micro, plan.model.sizes, plan.recomputed, false, {}};
   v.regions.assign(plan.model.regions.begin(), plan.model.regions.end());
   return v;
 }
@@ -38,8 +38,7 @@ bool is_recompute(const Instruction& i) { return i.kind->phases == calls_of(Phas
 
 Program program_of(const Model& model, const Placement& placement, const Variant& v) {
   Program program;
-  for (const Instruction& i : placement.program)
-    if (!is_recompute(i)) program.push_back(i);
+  for (const Instruction& i : placement.program) program.push_back(i);
   return v.recomputes_units ? recompute_units(model, program, 1) : program;
 }
 
@@ -49,15 +48,14 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   Graph graph;
   graph.locals.assign(model.locals.begin(), model.locals.end());
   graph.nodes.assign(model.nodes.begin(), model.nodes.end());
+  graph.blocks.assign(model.blocks.begin(), model.blocks.end());
+  graph.units.assign(model.units.begin(), model.units.end());
   Sizes sizes = v.sizes;
   for (int& rows : sizes.rows) rows = int(std::int64_t(rows) * v.micro / plan.micro);
   std::vector<Step> steps;
-  std::vector<UnitPlan> plans;
-  for (const Block& block : model.blocks)
-    plans.push_back(UnitPlanner(graph, block, sizes, v.recomputed_inside, true, steps).plan);
-  std::vector<Unit> units(model.units.begin(), model.units.end());
-  for (Unit& unit : units) unit.plan = unit.block;
-  model.units = units;
+  const std::vector<UnitPlan> plans = plan_units(graph, sizes, v.recomputed, true, steps);
+  choose_plans(graph, v.recomputed);
+  model.units = graph.units;
   model.sizes = sizes;
   model.plans = plans;
   model.steps = steps;
@@ -109,9 +107,9 @@ std::vector<Saving> savings(const PlanView& plan) {
   }
   if (!recomputes) {
     table.add("Checkpoint<{.policy = selective}>", 2,
-              [](Variant& v) { v.recomputed_inside = what_is_cheap; });
+              [](Variant& v) { v.recomputed = {what_is_cheap}; });
     table.add("Checkpoint<>, recomputing whole units", 4,
-              [](Variant& v) { v.recomputes_units = true; });
+              [](Variant& v) { v.recomputed = {nothing}, v.recomputes_units = true; });
   }
   if (single) {
     table.add("Bf16", 3, [](Variant& v) { set_element(v.sizes, Type::compute, Element::bf16); });

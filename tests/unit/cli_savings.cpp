@@ -44,6 +44,25 @@ TEST_CASE("each figure is what the recipe with the technique plans, to the byte"
   CHECK(total(list, "Fp16<{.masters = false}>") == Plan<Wide<Fp16<{.masters = false}>>>::bytes);
 }
 
+template <class Memory>
+void smaller_micro_batches_of() {
+  const auto list = cli::savings(Plan<Net<4, Memory>>::view);
+  CHECK(total(list, "Batch<{.micro = 2}>") == Plan<Net<2, Memory>>::bytes);
+  CHECK(total(list, "Batch<{.micro = 1}>") == Plan<Net<1, Memory>>::bytes);
+  CHECK(total(list, "Sgd<>") == Plan<Net<4, Memory, Sgd<>>>::bytes);
+}
+TEST_CASE("what a recipe recomputes already is kept to") {
+  smaller_micro_batches_of<Checkpoint<>>();
+  smaller_micro_batches_of<Checkpoint<{.every = 2}>>();
+  using Selective = Checkpoint<{.policy = selective}>;
+  using EverySecond = Checkpoint<{.policy = selective, .every = 2}>;
+  smaller_micro_batches_of<Selective>();
+  smaller_micro_batches_of<EverySecond>();
+  const auto list = cli::savings(Plan<Net<4, EverySecond>>::view);
+  CHECK(total(list, "Checkpoint<{.policy = selective}>") == Plan<Net<4, Selective>>::bytes);
+  CHECK(total(list, "Checkpoint<>") == Plan<Net<4, Checkpoint<>>>::bytes);
+}
+
 /// Attention takes some workspace of its own in narrow types, which the plan in fp32 does not show.
 TEST_CASE("half precision of a transformer, but for the workspace of attention") {
   const auto figure = double(total(cli::savings(Plan<Net<4>>::view), "Bf16"));
