@@ -161,7 +161,7 @@ TEST_CASE("waiting for data and logging are warned of where they cost more than 
     options.on_step = [&](const StepRecord&) { pause(); };
     loop.run(options);
     REQUIRE(told.size() == 1);
-    CHECK(told[0].find("logging took ") == 0);
+    CHECK(told[0].find("logging took ") != std::string::npos);  // the reader may be starved, too
   }
 }
 
