@@ -55,6 +55,7 @@ using Ids = const std::int32_t*;
 SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, Addend<S>))
 SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB_S(cast(Stream&, const T*, S*, std::int64_t))
+SINTER_STUB(fill(Stream&, T*, Wide<T>, std::int64_t))
 SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
 SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB_S(column_sum(Stream&, const T*, S*, int, int, bool))
@@ -95,6 +96,10 @@ double sum_of_squares(Stream&, const T*, std::int64_t) {
 }
 template void cast(Stream&, const float*, BFloat16*, std::int64_t);
 template void cast(Stream&, const float*, Float16*, std::int64_t);
+template void fill(Stream&, float*, float, std::int64_t);
+template void fill(Stream&, double*, double, std::int64_t);
+template void fill(Stream&, BFloat16*, float, std::int64_t);
+template void fill(Stream&, Float16*, float, std::int64_t);
 template double sum(Stream&, const float*, std::int64_t);
 template double sum(Stream&, const double*, std::int64_t);
 template double sum_of_squares(Stream&, const float*, std::int64_t);
