@@ -25,7 +25,7 @@ namespace HWY_NAMESPACE {
 
 /// Rows of a tile: with two vectors of columns, the sums, the columns and one factor fill the
 /// registers well.
-constexpr int tile_rows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
+constexpr int tile_rows = HWY_TARGET == HWY_AVX3 ? 8 : 6;
 
 /// A matrix whose element (i, p) is data[i row + p step].
 template <class T>
