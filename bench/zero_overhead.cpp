@@ -78,7 +78,7 @@ SINTER_STUB_S(attention_forward(Stream&, const T*, T*, S*, Ids, int, int, int, b
 SINTER_STUB_S(attention_backward(Stream&, const T*, const T*, const T*, const S*, T*, bool, Ids,
                                  int, int, int, bool, S*, Dropout))
 SINTER_STUB_G(linear_cross_entropy(Stream&, const T*, const T*, Ids, S*, T*, bool, G*, bool, double,
-                                   S*, int, int, int, int))
+                                   S*, int, int, int, int, int))
 #undef SINTER_STUB
 #undef SINTER_STUB_S
 #undef SINTER_STUB_G

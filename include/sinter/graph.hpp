@@ -143,7 +143,7 @@ class UnitTracer {
     for (int p = 0; p < layer.param_count; ++p) {
       int& used = layer.params[p].matrix ? block.decayed : block.undecayed;
       offset[p] = used;
-      used += padded(layer.params[p].size());
+      used += padded(layer.params[p].stored());
       block.parameters += layer.params[p].size();
     }
     return offset;

@@ -65,10 +65,12 @@ struct Param {
   int rows, columns;
   Init init;
   bool matrix;
+  int padding = 0;  // rows of zeros behind it in flat buffers; no file, nor anybody else, has them
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
+  constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
 };
-constexpr Param matrix(const char* name, int rows, int columns, Init init) {
-  return {name, rows, columns, init, true};
+constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
+  return {name, rows, columns, init, true, padding};
 }
 constexpr Param vector(const char* name, int size, Init init) {
   return {name, 1, size, init, false};

@@ -62,7 +62,8 @@ constexpr void resolve_ties(Graph& graph) {
       const Node* owner = unit.tied < 0 ? nullptr : find_node(graph, unit.tied, node.tied);
       if (!owner) return graph.fault.note("the layer tied to is not there", unit.name, u);
       for (int p = 0; p < node.layer->param_count; ++p)
-        if (node.layer->params[p].size() != owner->layer->params[p].size())
+        if (node.layer->params[p].size() != owner->layer->params[p].size() ||
+            node.layer->params[p].padding > owner->layer->params[p].padding)
           return graph.fault.note("tied layers differ in size", unit.name, u);
       node.offset = owner->offset;
     }

@@ -57,6 +57,7 @@ TEST_CASE("a recipe's view lists every option with its value") {
                                {"model.vocabulary", "256", false},
                                {"model.positions", "8", false},
                                {"model.dropout", "0.000000", false},
+                               {"model.vocabulary_multiple", "1", false},
                                {"data.context", "8", false},
                                {"optimizer.lr", "0.000300", true},
                                {"optimizer.beta1", "0.900000", true},

@@ -1,6 +1,8 @@
-// Rows of padding: nobody sees them.
+// Padding of rows and of the vocabulary: nobody sees it.
+#include "files_support.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp64.hpp"
@@ -100,6 +102,52 @@ TEST_CASE("padding changes nothing but where sums over rows are split") {
   same<Net<4, PadRows<>>, Net<4>>(ragged(), 100 * rows * 0x1p-24);
   using Two = Ddp<{.ranks = 2}>;
   same<Net<2, Fp64, Two, PadRows<>>, Net<2, Fp64, Two>>(ragged(), 100 * rows * 0x1p-53);
+}
+
+template <int Multiple>
+using Vocabulary = Gpt2<{.layers = 2,
+                         .heads = 3,
+                         .width = 24,
+                         .vocabulary = words,
+                         .positions = context,
+                         .vocabulary_multiple = Multiple}>;
+template <int Multiple, class... Policies>
+using Words = Made<Vocabulary<Multiple>, UpTo<context, words>, Batch<{.global = 12, .micro = 4}>,
+                   Policies...>;
+
+/// Padding adds exact zeros to the sums over the vocabulary, at their end; where the vendor
+/// multiplies, it may cut sums in other places.
+TEST_CASE("a padded vocabulary changes nothing, and its rows stay zeros") {
+  same<Words<64, Fp64>, Words<1, Fp64>>(ragged(), 100 * words * 0x1p-53);
+  same<Words<8>, Words<1>>(ragged(), 100 * words * 0x1p-24);
+  same<Words<64, Bf16>, Words<1, Bf16>>(ragged(), 100 * words * 0x1p-8);
+
+  using Padded = Words<64, AdamW<{.weight_decay = .1}>>;
+  constexpr std::int64_t padding = (64 - words) * 24;
+  CHECK(Plan<Padded>::parameters == Plan<Words<1>>::parameters);
+  CHECK(Plan<Padded>::memory.parameters ==
+        Plan<Words<1>>::memory.parameters + 4 * (64 * 24 - (words * 24 + 15) / 16 * 16));
+  Trainer<Padded> trainer({.seed = 5, .threads = 2});
+  for (int step = 0; step < 5; ++step) applied(trainer, ragged());
+  const auto wte = std::ranges::find(trainer.parameters(), "wte.weight", &Parameter::name);
+  CHECK(wte->shape == std::vector<std::int64_t>{words, 24});
+  const float* end = trainer.machine().flat<float>(Space::master) + wte->offset + wte->size;
+  CHECK(std::all_of(end, end + padding, [](float w) { return w == 0; }));
+}
+
+TEST_CASE("files have no padding") {
+  TemporaryFolder folder;
+  Trainer<Words<64>> padded({.seed = 5, .threads = 1});
+  applied(padded, ragged());
+  padded.save(folder / "padded");
+  Trainer<Words<1>> plain({.seed = 6, .threads = 1});
+  plain.load_weights(folder / "padded");
+  CHECK(parameters_of(plain) == parameters_of(padded));
+  Trainer<Words<64>> again({.seed = 7, .threads = 1});
+  again.load(folder / "padded");
+  applied(again, ragged());
+  applied(padded, ragged());
+  CHECK(parameters_of(again) == parameters_of(padded));
 }
 
 }  // namespace

@@ -30,11 +30,14 @@ void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets,
 /// x: rows × width, table: vocabulary × width, targets and losses as above.
 ///   dx     = weight dloss/dx      (+= with add_dx); null: none
 ///   dtable = weight dloss/dtable  (+= with add_dtable); null: none
-/// scratch: chunk_rows × vocabulary elements. One pass: the loss and its gradients together.
+/// scratch: chunk_rows × (vocabulary + padding) elements. One pass: the loss and its gradients
+/// together. padding: rows of zeros behind table, and zeros or anything behind dtable, which get
+/// exact zeros added (or assigned).
 template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
                           S* losses, T* dx, bool add_dx, G* dtable, bool add_dtable, double weight,
-                          S* scratch, int rows, int width, int vocabulary, int chunk_rows);
+                          S* scratch, int rows, int width, int vocabulary, int chunk_rows,
+                          int padding = 0);
 
 /// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), += with `add`; may be x;
 /// null: none. x, target, dx: rows × width.

@@ -5,8 +5,9 @@
 
 namespace sinter {
 
-/// y[r] = weight[id[r]].   ids: rows, y: rows × W, weight: Vocabulary × W.
-template <int Vocabulary, int W>
+/// y[r] = weight[id[r]].   ids: rows, y: rows × W, weight: Vocabulary × W, behind which Padding
+/// rows of zeros lie, for a head that is tied to it.
+template <int Vocabulary, int W, int Padding = 0>
 struct Embedding {
   static constexpr std::array in{0};
   static constexpr std::array out{W};
@@ -16,7 +17,7 @@ struct Embedding {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f), Padding)};
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
     static_assert(sizeof(typename P::statistic) >= sizeof(std::int32_t));

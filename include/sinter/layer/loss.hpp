@@ -7,7 +7,9 @@ namespace sinter {
 /// -log softmax(x weightᵀ)[target], in nats; 0 where the target is below zero.
 /// x: rows × W, targets: rows, weight: Vocabulary × W (usually tied to an Embedding), y: rows × 1.
 /// Works on chunks of rows, so that all logits never exist (as Wijmans et al. 2024).
-template <int Vocabulary, int W>
+/// Padding: rows of zeros behind the weight, so that the matmuls have a size that matrix units
+/// like; the softmax does not see them, and their gradient is zero.
+template <int Vocabulary, int W, int Padding = 0>
 struct LinearCrossEntropy {
   static constexpr std::array in{W, 0};
   static constexpr std::array out{1};
@@ -21,7 +23,7 @@ struct LinearCrossEntropy {
   struct Saved {
     T x;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f), Padding)};
   static constexpr Saved<Keep, Keep> saved{input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
   /// Logits of about four megabytes, but of at least 128 rows: enough for a fast matmul.
@@ -30,7 +32,7 @@ struct LinearCrossEntropy {
     return int(std::min(rows, most));
   }
   static constexpr std::int64_t scratch(std::int64_t rows) {
-    return std::int64_t(chunk(rows)) * Vocabulary;
+    return std::int64_t(chunk(rows)) * (Vocabulary + Padding);
   }
 
   static void forward(auto& c) {
@@ -39,14 +41,14 @@ struct LinearCrossEntropy {
     decltype(c.gradients.weight) no_dw;
     kernel::linear_cross_entropy(c.stream(), x.data, c.weights.weight.data, c.ids(1).data,
                                  c.y().data, no_dx.data, false, no_dw.data, false, 0.0, c.scratch(),
-                                 x.rows, W, Vocabulary, chunk(x.rows));
+                                 x.rows, W, Vocabulary, chunk(x.rows), Padding);
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dx = c.dx();
     auto dw = c.gradients.weight;
     kernel::linear_cross_entropy(c.stream(), x.data, c.weights.weight.data, c.ids(1).data,
                                  c.y().data, dx.data, dx.add, dw.data, dw.add, c.loss_weight(),
-                                 c.scratch(), x.rows, W, Vocabulary, chunk(x.rows));
+                                 c.scratch(), x.rows, W, Vocabulary, chunk(x.rows), Padding);
   }
 };
 

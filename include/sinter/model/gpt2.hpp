@@ -15,9 +15,18 @@
 
 namespace sinter {
 
+/// vocabulary_multiple: the head's matmuls are padded to a multiple of so many ids, for matrix
+/// units that like 64 or 128 (50257 becomes 50304). Padding is zeros in the arena alone: the loss
+/// and all files are those of the vocabulary.
 struct Gpt2Options {
   int layers = 12, heads = 12, width = 768, vocabulary = 50257, positions = 1024;
   double dropout = 0.0;
+  int vocabulary_multiple = 1;
+
+  constexpr int vocabulary_padding() const {
+    const int multiple = vocabulary_multiple < 1 ? 1 : vocabulary_multiple;
+    return (multiple - vocabulary % multiple) % multiple;
+  }
 };
 
 namespace gpt2 {
@@ -39,7 +48,7 @@ inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root
 template <Gpt2Options O, int W = O.width, float P = float(O.dropout)>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
-    auto x = g("wte", Embedding<O.vocabulary, W>{}, tokens);
+    auto x = g("wte", Embedding<O.vocabulary, W, O.vocabulary_padding()>{}, tokens);
     return drop<W, P>(g, "drop", g("wpe", AddPosition<O.positions, W>{}, x));
   }
 };
@@ -63,7 +72,8 @@ template <Gpt2Options O, int W = O.width>
 struct Head {
   static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
     auto n = g("", LayerNorm<W>{}, x);
-    return g.tied("lm_head", "wte", LinearCrossEntropy<O.vocabulary, W>{}, n, targets);
+    using Loss = LinearCrossEntropy<O.vocabulary, W, O.vocabulary_padding()>;
+    return g.tied("lm_head", "wte", Loss{}, n, targets);
   }
 };
 
@@ -98,6 +108,16 @@ struct DropoutIsAProbability {
                   "0.1.");
   }
 };
+struct VocabularyMultipleIsPositive {
+  template <class R>
+  static constexpr bool holds = R::model::options.vocabulary_multiple >= 1;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Gpt2: vocabulary_multiple is below 1. Why: the head is padded to a multiple of "
+                  "so many ids. Fix: 1 for no padding, 64 or 128 for matrix units.");
+  }
+};
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = R::data::context <= R::model::options.positions;
@@ -130,7 +150,8 @@ struct Gpt2 {
   using slot = slot::model;
   using Options = Gpt2Options;
   using rules = RuleList<gpt2::HeadsDivideWidth, gpt2::DropoutIsAProbability,
-                         gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
+                         gpt2::VocabularyMultipleIsPositive, gpt2::ContextWithinPositions,
+                         gpt2::VocabularyHoldsData>;
   static constexpr Options options = O;
 
   static constexpr void trace(auto& g) {
@@ -185,4 +206,5 @@ struct Gpt2 {
 
 }  // namespace sinter
 
-BOOST_HANA_ADAPT_STRUCT(sinter::Gpt2Options, layers, heads, width, vocabulary, positions, dropout);
+BOOST_HANA_ADAPT_STRUCT(sinter::Gpt2Options, layers, heads, width, vocabulary, positions, dropout,
+                        vocabulary_multiple);

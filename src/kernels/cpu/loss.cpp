@@ -142,50 +142,60 @@ Matrix<const T> narrow_rows(Stream& stream, Wide<T>* data, int rows, int columns
   return {reinterpret_cast<const T*>(data), rows, columns, std::int64_t(ratio) * columns};
 }
 
-}  // namespace
-
+/// Rows are `stride` apart. What lies between them gets the slope 0.
 template <class S>
-void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
-                   S* dlogits, double weight, int rows, int vocabulary, bool add) {
+void cross_entropy_of_rows(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
+                           S* dlogits, double weight, int rows, int vocabulary, int stride,
+                           bool add) {
   auto kernel = table<S>().cross_entropy;
   split_rows(stream, rows, 4 * vocabulary, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
-      S* gradient = dlogits ? dlogits + r * vocabulary : nullptr;
+      S* gradient = dlogits ? dlogits + r * stride : nullptr;
       if (targets[r] >= 0) {
-        losses[r] =
-            kernel(logits + r * vocabulary, targets[r], gradient, S(weight), vocabulary, add);
+        losses[r] = kernel(logits + r * stride, targets[r], gradient, S(weight), vocabulary, add);
+        if (gradient && !add) std::fill(gradient + vocabulary, gradient + stride, S(0));
       } else {
         losses[r] = 0;
-        if (gradient && !add) std::fill_n(gradient, vocabulary, S(0));
+        if (gradient && !add) std::fill_n(gradient, stride, S(0));
       }
     }
   });
 }
 
+}  // namespace
+
+template <class S>
+void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
+                   S* dlogits, double weight, int rows, int vocabulary, bool add) {
+  cross_entropy_of_rows(stream, logits, targets, losses, dlogits, weight, rows, vocabulary,
+                        vocabulary, add);
+}
+
 template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
                           S* losses, T* dx, bool add_dx, G* dtable, bool add_dtable, double weight,
-                          S* scratch, int rows, int width, int vocabulary, int chunk_rows) {
-  const auto weights = dense(table, vocabulary, width);
+                          S* scratch, int rows, int width, int vocabulary, int chunk_rows,
+                          int padding) {
+  const int columns = vocabulary + padding;
+  const auto weights = dense(table, columns, width);
   const bool gradients = dx || dtable;
-  if (dtable && rows <= 0 && !add_dtable)
-    fill(stream, dtable, G(0), std::int64_t(vocabulary) * width);
+  if (dtable && rows <= 0 && !add_dtable) fill(stream, dtable, G(0), std::int64_t(columns) * width);
   for (int first = 0; first < rows; first += chunk_rows) {
     const int count = std::min(chunk_rows, rows - first);
     const auto at = std::int64_t(first) * width;
     const auto inputs = dense(x + at, count, width);
-    matmul(stream, inputs, transposed(table, vocabulary, width), dense(scratch, count, vocabulary),
+    matmul(stream, inputs, transposed(table, columns, width), dense(scratch, count, columns),
            false);
-    cross_entropy(stream, scratch, targets + first, losses + first, gradients ? scratch : nullptr,
-                  weight, count, vocabulary, false);
+    cross_entropy_of_rows(stream, scratch, targets + first, losses + first,
+                          gradients ? scratch : nullptr, weight, count, vocabulary, columns, false);
     if (!gradients) continue;
-    const auto slopes = narrow_rows<T>(stream, scratch, count, vocabulary);
-    auto columns = slopes;
-    columns.transposed = true;
-    stream.together(double(count) * width * vocabulary > matmul_grain, [&] {
+    const auto slopes = narrow_rows<T>(stream, scratch, count, columns);
+    auto turned = slopes;
+    turned.transposed = true;
+    stream.together(double(count) * width * columns > matmul_grain, [&] {
       if (dx) matmul(stream, slopes, weights, dense(dx + at, count, width), add_dx);
       if (dtable)
-        matmul(stream, columns, inputs, dense(dtable, vocabulary, width), add_dtable || first > 0);
+        matmul(stream, turned, inputs, dense(dtable, columns, width), add_dtable || first > 0);
     });
   }
 }
@@ -213,7 +223,8 @@ SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 #define SINTER_INSTANTIATE(T, G)                                                                 \
   template void linear_cross_entropy(Stream&, const T*, const T*, const std::int32_t*, Wide<T>*, \
-                                     T*, bool, G*, bool, double, Wide<T>*, int, int, int, int);
+                                     T*, bool, G*, bool, double, Wide<T>*, int, int, int, int,   \
+                                     int);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
