@@ -127,7 +127,7 @@ class Compare {
   }
 };
 
-/// bf16 errs by 2^-9 in each number; losses drift apart by some thousandths of themselves.
+/// bf16 errs by up to 2^-8 of each number; losses drift apart by some thousandths of themselves.
 double half_tolerance(const Contestant& c) {
   return 1e-2 * *std::max_element(c.losses.begin(), c.losses.end());
 }
