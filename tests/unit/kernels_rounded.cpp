@@ -80,7 +80,7 @@ TEST_CASE("a rounding product is within its bound, and ours has the same bits fo
   on_every_instruction_set([&] { check(Gemm::tiles); });  // which rounds nothing
   if (kernel::has_pairs()) check(Gemm::pairs);
   if (kernel::vendor_has_bf16()) check(Gemm::vendor_bf16);
-  check(kernel::rounding_gemm());
+  check(kernel::preferred_gemm<float>(kernel::MatmulInputs::rounded));
 }
 
 TEST_CASE("pairs of fp32 are those of their roundings, bit for bit") {

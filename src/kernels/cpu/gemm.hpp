@@ -31,12 +31,10 @@ enum class Gemm {
 /// The faster one on this processor. MKL keeps to AVX2 on processors that are not Intel's: on AMD's
 /// Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with AVX-512 and 115 with AVX2. Of
 /// BFloat16: the vendor's with AMX, else pairs, else tiles. Of Float16: tiles.
+/// Of float with inputs that may be rounded: what is preferred of BFloat16 where the processor has
+/// units for it, else as of whole ones.
 template <class T>
-Gemm preferred_gemm();
-
-/// The same of float for MatmulInputs::rounded: a product of BFloat16 where the processor has units
-/// for it, else preferred_gemm<float>().
-Gemm rounding_gemm();
+Gemm preferred_gemm(MatmulInputs inputs = MatmulInputs::whole);
 
 /// matmul_into() with a choice of the product.
 template <class T, class C>

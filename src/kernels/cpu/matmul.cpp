@@ -94,14 +94,13 @@ Gemm choose_gemm() {
 }  // namespace
 
 template <class T>
-Gemm preferred_gemm() {
+Gemm preferred_gemm(MatmulInputs inputs) {
+  if (std::is_same_v<T, float> && inputs == MatmulInputs::rounded) {
+    const Gemm narrow = preferred_gemm<BFloat16>();
+    if (narrow != Gemm::tiles) return narrow;
+  }
   static const Gemm gemm = choose_gemm<T>();  // virtual machines take long to answer cpuid
   return gemm;
-}
-
-Gemm rounding_gemm() {
-  const Gemm gemm = preferred_gemm<BFloat16>();
-  return gemm == Gemm::tiles ? preferred_gemm<float>() : gemm;
 }
 
 template <class T, class C>
@@ -140,8 +139,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
 template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                  Addend<C> addend) {
-  const bool rounds = std::is_same_v<T, float> && stream.matmul_inputs() == MatmulInputs::rounded;
-  matmul_by<T, C>(rounds ? rounding_gemm() : preferred_gemm<T>(), stream, a, b, c, addend);
+  matmul_by<T, C>(preferred_gemm<T>(stream.matmul_inputs()), stream, a, b, c, addend);
 }
 
 #define SINTER_INSTANTIATE(T, C)                                                                  \
@@ -149,7 +147,7 @@ void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C>
   template void matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<C>, Addend<C>);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-#define SINTER_INSTANTIATE(T) template Gemm preferred_gemm<T>();
+#define SINTER_INSTANTIATE(T) template Gemm preferred_gemm<T>(MatmulInputs);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

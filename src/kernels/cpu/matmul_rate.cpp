@@ -11,8 +11,7 @@ namespace sinter::kernel {
 
 template <class T>
 MatmulUnit matmul_unit(MatmulInputs inputs) {
-  const bool rounds = std::is_same_v<T, float> && inputs == MatmulInputs::rounded;
-  switch (rounds ? rounding_gemm() : preferred_gemm<T>()) {
+  switch (preferred_gemm<T>(inputs)) {
     case Gemm::vendor_bf16:
       return MatmulUnit::amx;  // preferred for nothing else
     case Gemm::pairs:
