@@ -4,8 +4,18 @@
 #include <boost/hana/type.hpp>
 
 #include "recipes.hpp"
+#include "sinter/batch/batch_warmup.hpp"
+#include "sinter/batch/length_warmup.hpp"
+#include "sinter/batch/pad_rows.hpp"
+#include "sinter/batch/scaled_rate.hpp"
+#include "sinter/layer/add.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/dropout.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/layer_norm.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
 #include "sinter/memory/checkpoint.hpp"
-#include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/adam.hpp"
 #include "sinter/optimizer/adamw8bit.hpp"
@@ -20,25 +30,66 @@
 namespace sinter::testing {
 namespace hana = boost::hana;
 
+// ---- a model for all of them: 64 × 64 weights, which AdamW8bit quantizes, in units that can be
+// recomputed, with rows that see their neighbours, and a padded vocabulary
+
+constexpr int letters = 11, context = 8;
+struct Embed {
+  static constexpr Value<64> trace(auto& g, Ids tokens) {
+    return g("wpe", AddPosition<context, 64>{}, g("wte", Embedding<letters, 64>{}, tokens));
+  }
+};
+struct Mix {
+  static constexpr Value<64> trace(auto& g, Value<64> x) {
+    auto qkv = g("qkv", Linear<64, 192>{}, g("norm", LayerNorm<64>{}, x));
+    auto mixed = g("proj", Linear<64, 64>{}, g("mix", CausalSelfAttention<64, 2>{}, qkv));
+    return g("add", Add<64>{}, x, g("drop", Dropout<64, .1f>{}, mixed));
+  }
+};
+struct Guess {
+  static constexpr Value<1> trace(auto& g, Value<64> x, Ids targets) {
+    return g("head", LinearCrossEntropy<letters, 64, 16 - letters>{}, x, targets);
+  }
+};
+struct Letters64 {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto x = g.repeat(3, "h", Mix{}, g.unit("embed", Embed{}, tokens));
+    g.result(g.unit("guess", Guess{}, x, targets));
+  }
+};
+
+// ---- the policies
+
+/// What a recipe says of its batches: one policy, or some.
+template <class... Policies>
+struct Batches {};
 using Whole = Batch<{.global = 4, .micro = 4}>;
 using Single = Batch<{.global = 4, .micro = 1}>;
+
 constexpr auto precisions = hana::tuple_t<Fp32, Tf32, Fp64, Bf16, Fp16<>, Fp16<{.masters = false}>>;
 constexpr auto optimizers =
     hana::tuple_t<AdamW<{.lr = 1e-2}>, Adam<{.lr = 1e-2}>, Sgd<{.lr = 3e-2, .momentum = .9}>,
                   Lion<{.lr = 1e-3}>, Adafactor<{.lr = 1e-2}>, AdamW8bit<{.lr = 1e-2}>,
                   Muon<{.lr = 1e-2}>>;
 constexpr auto memories = hana::tuple_t<KeepAll, Checkpoint<{.policy = selective}>,
+                                        Checkpoint<{.policy = selective, .every = 2}>,
                                         Checkpoint<{.policy = full}>, Checkpoint<{.every = 2}>>;
-constexpr auto batches = hana::tuple_t<Whole, Single>;
+constexpr auto batches =
+    hana::tuple_t<Batches<Whole>, Batches<Single>, Batches<Single, PadRows<{.multiple = 4}>>,
+                  Batches<Single, BatchWarmup<{.from = 2, .sequences = 20}>,
+                          ScaledRate<{.rule = root, .base = 4}>>,
+                  Batches<Whole, LengthWarmup<{.from = 2, .sequences = 20, .multiple = 2}>>>;
 
-/// 64 × 64 weights, which AdamW8bit quantizes, in units that can be recomputed.
-using Model64 = Mlp<{.in = 8, .hidden = 64, .out = 3, .layers = 4}>;
-template <class P, class O, class M, class B>
-using Net = Made<Model64, P, O, M, B>;
-constexpr auto recipe = [](auto p, auto o, auto m, auto b) {
-  return hana::type_c<Net<typename decltype(p)::type, typename decltype(o)::type,
-                          typename decltype(m)::type, typename decltype(b)::type>>;
-};
+template <class P, class O, class M, class... B>
+struct Net : Recipe<Letters64, UpTo<context, letters>, P, O, M, B...> {};
+template <class P, class O, class M, class... B>
+constexpr auto net(hana::basic_type<P>, hana::basic_type<O>, hana::basic_type<M>,
+                   hana::basic_type<Batches<B...>>) {
+  return hana::type_c<Net<P, O, M, B...>>;
+}
+constexpr auto recipe = [](auto p, auto o, auto m, auto b) { return net(p, o, m, b); };
 template <class R>
 constexpr bool legal = R::template may_exist<R>();
 

@@ -31,63 +31,69 @@ constexpr auto legality = []<int... T>(std::integer_sequence<int, T...>) {
   return std::array{legal<Chosen<T>>...};
 }(std::make_integer_sequence<int, tuples>());
 
-/// A pair of policies of two slots, as a number.
+/// The six pairs of policies that a tuple has, as numbers.
 constexpr int most = 8;
-constexpr int pair(const Choice& c, int a, int b) {
-  return ((a * 4 + b) * most + c[a]) * most + c[b];
-}
-constexpr auto visit_pairs = [](const Choice& c, auto visit) {
-  for (int a = 0; a < 4; ++a)
-    for (int b = a + 1; b < 4; ++b) visit(pair(c, a, b));
-};
+constexpr auto pairs_of_tuples = [] {
+  std::array<std::array<int, 6>, tuples> pairs{};
+  for (int t = 0; t < tuples; ++t) {
+    const Choice c = choice_of(t);
+    int k = 0;
+    for (int a = 0; a < 4; ++a)
+      for (int b = a + 1; b < 4; ++b) pairs[t][k++] = ((a * 4 + b) * most + c[a]) * most + c[b];
+  }
+  return pairs;
+}();
 
+struct Covering {
+  std::array<int, tuples> tuple{};
+  int size = 0;
+};
 /// Greedy: the tuple with most pairs that no chosen one has, until none has any.
-constexpr std::vector<int> covering() {
+constexpr Covering covering = [] {
+  Covering chosen;
   std::array<bool, 16 * most * most> covered{};
-  std::vector<int> chosen;
   while (true) {
     int best = -1, gain = 0;
     for (int t = 0; t < tuples; ++t) {
       if (!legality[t]) continue;
       int fresh = 0;
-      visit_pairs(choice_of(t), [&](int p) { fresh += !covered[p]; });
+      for (int pair : pairs_of_tuples[t]) fresh += !covered[pair];
       if (fresh > gain) best = t, gain = fresh;
     }
     if (best < 0) return chosen;
-    chosen.push_back(best);
-    visit_pairs(choice_of(best), [&](int p) { covered[p] = true; });
+    chosen.tuple[chosen.size++] = best;
+    for (int pair : pairs_of_tuples[best]) covered[pair] = true;
   }
-}
-constexpr int covering_size = int(covering().size());
-constexpr auto covering_set = [] {
-  std::array<int, covering_size> set{};
-  std::ranges::copy(covering(), set.begin());
-  return set;
 }();
 
 struct Combination {
   RecipeView (*own)(), (*plain)(), (*whole)();
   Element gradient;
 };
-template <int Tuple>
-Combination combination() {
-  using R = Chosen<Tuple>;
-  using P = typename R::precision;
-  using O = typename R::optimizer;
-  return {view_of<R>, view_of<Net<P, O, KeepAll, typename R::batch>>,
+template <class P, class O, class M, class... B>
+Combination combination(std::type_identity<Net<P, O, M, B...>>) {
+  return {view_of<Net<P, O, M, B...>>, view_of<Net<P, O, KeepAll, B...>>,
           view_of<Net<P, O, KeepAll, Whole>>, element_of<typename P::compute>};
 }
 std::vector<Combination> combinations() {
   return []<std::size_t... K>(std::index_sequence<K...>) {
-    return std::vector{combination<covering_set[K]>()...};
-  }(std::make_index_sequence<covering_size>());
+    return std::vector{combination(std::type_identity<Chosen<covering.tuple[K]>>{})...};
+  }(std::make_index_sequence<covering.size>());
 }
 
-HostBatch rows(int step) { return regression_batch({1, 1, 1, 1}, 8, 3, std::uint64_t(step)); }
+/// Sequences of several lengths, as many and as long as the recipe's next batch may have.
+HostBatch next_batch(const RecipeView& recipe, std::uint64_t sequences, int salt) {
+  const BatchShape shape =
+      recipe.batch_shapes ? recipe.batch_shapes(sequences) : BatchShape{4, context};
+  std::vector<int> lengths{8, 3, 5, 8};
+  lengths.resize(std::size_t(shape.sequences));
+  for (int& length : lengths) length = std::min(length, shape.length);
+  return token_batch(lengths, letters, std::uint64_t(salt), .2);
+}
 /// A step; one that a loss scale skips is taken again.
-double take(TrainerCore& trainer, int step) {
+double take(TrainerCore& trainer, const HostBatch& batch) {
   for (int tries = 0; tries < 30; ++tries)
-    if (Outcome outcome = trainer.step(rows(step)); auto* a = std::get_if<Applied>(&outcome))
+    if (Outcome outcome = trainer.step(batch); auto* a = std::get_if<Applied>(&outcome))
       return a->loss.mean();
   FAIL("the step is never applied");
   return 0;
@@ -109,11 +115,14 @@ TEST_CASE("every legal pair of policies trains, as its plain counterpart, and re
     CAPTURE(name);
     TemporaryFolder folder;
     double first = 0, last = 0;
+    std::uint64_t sequences = 0;
     for (int step = 1; step <= 10; ++step, ++steps) {
-      last = take(own, step % 2);
-      CHECK(last == take(plain, step % 2));
+      const HostBatch batch = next_batch(own.recipe(), sequences, step % 2);
+      sequences += std::uint64_t(batch.sequences());
+      last = take(own, batch);
+      CHECK(last == take(plain, batch));
       if (step == 1) {
-        CHECK(relative_difference(last, take(whole, 1)) < split_bound(c.gradient));
+        CHECK(relative_difference(last, take(whole, batch)) < split_bound(c.gradient));
         NamedNumbers gradients = gradients_of(own);
         for (const auto& [parameter, want] : gradients_of(whole))
           CHECK(relative_difference(gradients[parameter], want) < split_bound(c.gradient));
@@ -123,14 +132,14 @@ TEST_CASE("every legal pair of policies trains, as its plain counterpart, and re
         own.save(folder / "saved");
         again.load(folder / "saved");
       }
-      if (step > 5) CHECK(last == take(again, step % 2));
+      if (step > 5) CHECK(last == take(again, batch));
     }
     CHECK(last < first);
     CHECK(parameters_of(own) == parameters_of(plain));
     CHECK(parameters_of(own) == parameters_of(again));
   }
-  CHECK(steps == 10 * covering_size);
-  MESSAGE(covering_size << " of " << std::ranges::count(legality, true) << " legal combinations");
+  CHECK(steps == 10 * covering.size);
+  MESSAGE(covering.size << " of " << std::ranges::count(legality, true) << " legal combinations");
 }
 
 }  // namespace
