@@ -40,7 +40,8 @@ void run_average(Machine& machine, const Bound&) {
 }
 
 template <class Policy>
-inline constexpr Kind average_kind{"average", touch_average<Policy>, run_average<Policy>};
+inline constexpr Kind average_kind{"average", touch_average<Policy>, run_average<Policy>,
+                                   Role::follow};
 
 /// Keeps an exponential moving average of the weights (Polyak and Juditsky 1992).
 template <AverageOptions O = {}>

@@ -60,7 +60,8 @@ enum class Role : std::uint8_t {
   loss,    // takes the losses of a unit into the sum of the step
   reduce,  // makes gradients of a range of groups those of all ranks
   norm,    // takes the norm of all gradients; they are final
-  update   // advances the master weights of a range of groups
+  update,  // advances the master weights of a range of groups
+  follow   // reads the master weights of a range of groups as the update has left them
 };
 
 class Machine;

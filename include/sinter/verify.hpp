@@ -4,11 +4,13 @@
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
-//     and before the norm; every update comes after the norm; each group is updated exactly once
+//     and before the norm; every update comes after the norm; each group is updated exactly once,
+//     and what follows from its new weights comes after that
 //   - weights that are read are current: made from the master weights as they are; and a copy that
 //     is kept is current when the step ends
 //   - every gradient and saved block that is made is used up: no backward is missing
-//   - every loss is taken once; state that a policy plans for itself is used
+//   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
+//     changed once
 #pragma once
 #include "kinds.hpp"
 
@@ -33,7 +35,8 @@ class Verifier {
     bool arriving = false;  // a transfer writes it
     bool leaving = false;   // a transfer reads it
     bool carried = false;   // made for all iterations
-    int version = 0;  // master: updates so far; weights: that of the master they are made from
+    // master, regions: changes so far; weights: that of the master they are made from
+    int version = 0;
   };
   struct GroupState {
     int reduced = 0, updated = 0;
@@ -116,6 +119,8 @@ class Verifier {
     if (touch.space == Space::gradient && purpose.reduces && use == Use::consume)
       demand(groups[touch.index].reduced == 1, "used up before it was reduced");
     if (touch.space == Space::master && writes) ++c.version;
+    if (touch.space >= Space::region && use == Use::modify && !in_loop)
+      demand(++c.version == 1, "a policy's state is changed twice");
     if (opens && follows_from_batch(touch.space))
       demand(!in_loop || i.when == When::always, its_own);
     if (opens) {
@@ -165,6 +170,9 @@ class Verifier {
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
         for (int g : range(i)) demand(++groups[g].updated == 1, "updated twice");
+        break;
+      case Role::follow:
+        for (int g : range(i)) demand(groups[g].updated == 1, "comes before the update");
         break;
       case Role::loop:
         demand(!looped, "a second loop, or a loop in a loop");

@@ -9,10 +9,12 @@
 
 #include "models.hpp"
 #include "poison.hpp"
+#include "sinter/batch/pad_rows.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
 
@@ -189,6 +191,27 @@ TEST_CASE("programs with a copy of the weights") {
 
 TEST_CASE("programs with frozen units") {
   test<Gpt2<tiny>, Once, Muon<>, Freeze<"wte", "wpe", "h.0">>("GPT-2, Muon, half frozen", {5, 3});
+}
+
+TEST_CASE("programs with an average of the weights") {
+  test<Gpt2<tiny>, Thrice, Average<>>("GPT-2, average", {5, 3, 6});
+  test<Gpt2<tiny>, TwoEach, Buckets, Bf16, Average<>>("GPT-2, Ddp, Bf16, average", {5, 3, 6, 2});
+}
+
+TEST_CASE("programs with padded rows and a padded vocabulary") {
+  constexpr Gpt2Options padded{.layers = 2,
+                               .heads = 2,
+                               .width = 8,
+                               .vocabulary = 11,
+                               .positions = 6,
+                               .dropout = 0.2,
+                               .vocabulary_multiple = 8};
+  test<Gpt2<padded>, Thrice, PadRows<{.multiple = 3}>>("GPT-2, padded", {5, 3, 4});
+}
+
+TEST_CASE("programs that recompute inside some units") {
+  test<Gpt2<tiny>, Thrice, Checkpoint<{.policy = selective, .every = 2}>>(
+      "GPT-2, selective of every second", {5, 3, 6});
 }
 
 TEST_CASE("a program without ids") {

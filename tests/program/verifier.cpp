@@ -9,6 +9,7 @@
 #include "models.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parameters/average.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -147,6 +148,16 @@ TEST_CASE("updates that leave something undone") {
   expect(with_updates(idle, nullptr), "a gradient is made and not used up");
   expect(with_updates(idle, &only<Use::consume, Space::gradient>),
          "a policy's state is planned and never used");
+}
+
+TEST_CASE("what follows the update") {
+  using Averaged = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Average<>>;
+  const Model& model = Plan<Averaged>::model;
+  Program p = shipped<Averaged>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int update = find(p, Role::update), average = find(p, Role::follow);
+  expect(model, moved(p, average, update), one_rank, "comes before the update");
+  expect(model, doubled(p, average), one_rank, "a policy's state is changed twice");
 }
 
 TEST_CASE("reductions") {

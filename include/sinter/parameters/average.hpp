@@ -47,7 +47,7 @@ void average(Machine& machine, const Bound&) {
 
 template <class Policy, class Master>
 inline constexpr Kind average_kind{"average", touches::average<Policy>,
-                                   executes::average<Policy, Master>};
+                                   executes::average<Policy, Master>, Role::follow};
 
 /// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), updated after each
 /// step: state "ema" in checkpoints. It trains as without. To use it: the flag --average of eval,
