@@ -66,6 +66,15 @@ auto this_is_not_a_policy() {
                 "name the policy that takes them, as in Batch<{.global = 8, .micro = 4}>.");
 }
 
+template <class R>
+auto this_is_not_a_recipe() {
+  static_assert(sizeof(R) == 0,
+                "Sinter: R, in this error, is no recipe. Why: a recipe derives from Recipe<…>, and "
+                "a compiler leaves that out where it cannot read the list of policies. Fix: the "
+                "error before this one, if there is one, such as a policy's name; else struct mine "
+                ": Recipe<…> {}.");
+}
+
 template <class Recipe>
 auto recipe_lacks_a_model() {
   static_assert(sizeof(Recipe) == 0,

@@ -228,7 +228,10 @@ constexpr bool suits_all(Claimants<All...>) {
 /// compile error says why.
 template <class R>
 constexpr bool ready() {
-  if constexpr (!R::template is_legal<R>()) {
+  if constexpr (!requires { typename R::all; }) {
+    (void)&this_is_not_a_recipe<R>;
+    return false;
+  } else if constexpr (!R::template is_legal<R>()) {
     return false;
   } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
     return false;

@@ -48,6 +48,16 @@ struct RampFitsTheBatch {
   }
 };
 
+template <BatchWarmupOptions O, class R, int Micro>
+auto the_ramp_does_not_fit_the_budget() {
+  static_assert(
+      is_ramp(O, {R::batch::options.global, R::data::context, Micro}),
+      "BatchWarmup: the ramp does not fit the micro-batches that Budget chose. What: they "
+      "have Micro sequences, in this error; from and increment must be multiples of it. "
+      "Why: every step is a whole number of micro-batches. Fix: choose such a ramp, or a "
+      "smaller micro in Batch, or more bytes.");
+}
+
 /// Batch-size warm-up (Smith et al. 2018; as Megatron-LM's --rampup-batch-size): the global batch
 /// starts with `from` sequences and grows in equal steps until `sequences` have been consumed. It
 /// is a function of the sequences consumed, which the data's sampler counts, so that a resumed run
@@ -61,6 +71,17 @@ struct BatchWarmup {
   static constexpr Options options = O;
   static constexpr std::array<std::string_view, 3> adjustable{"from", "increment", "sequences"};
 
+  template <class R>
+  static constexpr bool suits() {
+    if constexpr (requires { typename R::memory::template Chosen<R>; }) {
+      constexpr int micro = R::memory::template Chosen<R>::batch::micro;
+      constexpr bool fits = is_ramp(O, {R::batch::options.global, R::data::context, micro});
+      if constexpr (!fits) (void)&the_ramp_does_not_fit_the_budget<O, R, micro>;
+      return fits;
+    } else {
+      return true;
+    }
+  }
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
                                    std::uint64_t sequences, BatchShape& shape) {
     if (sequences >= std::uint64_t(o.sequences)) return;
