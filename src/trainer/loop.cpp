@@ -34,7 +34,7 @@ void Loop::restore() {
   read_.restore(saved.data);
   state_ = saved.state;
   data_ = saved.data;
-  saved_step_ = trainer_.steps();
+  unsaved_ = false;
   mend_best();
 }
 
@@ -61,11 +61,14 @@ bool Loop::ends(const LoopOptions& options) {
 std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
                                 [&] { return step_(*next_, state_.last.tokens); });
+  SamplerState after = std::move(next_->after);
   read_.recycle(std::move(next_->batch));
   next_.reset();
+  unsaved_ = true;
   if (auto* applied = std::get_if<AppliedStep>(&outcome)) return std::move(*applied);
   const SkippedStep& skipped = std::get<SkippedStep>(outcome);
   if (!skipped.outcome.expected) stop_at(skipped);
+  data_ = std::move(after);
   if (options.on_warning) options.on_warning(skipped_text(skipped));
   return std::nullopt;
 }
@@ -112,8 +115,7 @@ void Loop::save(const LoopOptions& options) {
       record_.sync();
       return save_(state_, data_, best_is_new_);
     });
-    saved_step_ = trainer_.steps();
-    best_is_new_ = false;
+    unsaved_ = best_is_new_ = false;
     if (options.on_save) options.on_save(saved);
   });
 }
@@ -155,7 +157,7 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
     stopped = stops() && !(last && !state_.evaluation_due);
     if (last || stopped || best_is_new_ || every(options.save_every)) save(options);
   }
-  if ((stopped || ends_skipped) && saved_step_ != trainer_.steps()) save(options);
+  if ((stopped || ends_skipped) && unsaved_) save(options);
   return stopped ? LoopEnd::stopped : LoopEnd::finished;
 }
 

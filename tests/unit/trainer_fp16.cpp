@@ -1,11 +1,14 @@
 // Training in half precision against fp32, with fp32 master weights and without.
 #include "files_support.hpp"
+#include "sinter/data/windows.hpp"
+#include "sinter/files/run_folder.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/fp16.hpp"
+#include "sinter/trainer/loop.hpp"
 #include "support/batches.hpp"
 #include "support/copies.hpp"
 #include "support/recipes.hpp"
@@ -141,6 +144,48 @@ TEST_CASE("a resumed run goes on, bit for bit; recomputation changes none") {
   };
   check(Safe{});
   check(Lean{});
+}
+
+/// Losses and loss scales of the steps that are applied.
+using Rows = std::vector<std::pair<double, double>>;
+/// Trains on different batches from a scale that is too large; stops after so many skipped steps.
+Rows train_on(TrainerCore& trainer, RunFolder& folder, int most_skipped) {
+  std::vector<std::int32_t> tokens;
+  for (int k = 0; k < 2000; ++k) tokens.push_back((k * k + k / 7) % 31);
+  Loop loop(trainer, ShuffledWindows(tokens, {24, 4}, 3), {}, &folder);
+  Rows rows;
+  int skipped = 0;
+  loop.run(
+      {.steps = 6,
+       .save_every = 2,
+       .on_step = [&](const StepRecord& r) { rows.emplace_back(r.loss, trainer.loss_scale()); },
+       .on_warning = [&](const std::string& w) { skipped += w.find("skipped") != w.npos; },
+       .stop = [&] { return skipped == most_skipped; }});
+  return rows;
+}
+TEST_CASE("a run that is stopped after a skipped step is the one that was not") {
+  TemporaryFolder scratch;
+  using R = Text<2, Fp16<{.initial_scale = 0x1p40, .growth_interval = 3}>>;
+  Trainer<R> whole(settings);
+  RunFolder fresh(scratch / "whole", RunFolder::Mode::fresh);
+  const Rows want = train_on(whole, fresh, -1);
+  CHECK(want.size() == 6);
+  for (int stop : {1, 3, 9}) {
+    CAPTURE(stop);
+    const auto folder = scratch / std::to_string(stop);
+    Trainer<R> first(settings), second({.seed = 2, .threads = 1});
+    Rows got;
+    {
+      RunFolder run(folder, RunFolder::Mode::fresh);
+      got = train_on(first, run, stop);
+      CHECK(got.size() < 6);
+    }
+    RunFolder run(folder, RunFolder::Mode::resume);
+    for (const auto& row : train_on(second, run, -1)) got.push_back(row);
+    CHECK(got == want);
+    CHECK(parameters_of(second) == parameters_of(whole));
+    CHECK(second.loss_scale() == whole.loss_scale());
+  }
 }
 
 TEST_CASE("other optimizers, too") {

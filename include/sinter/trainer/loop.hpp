@@ -69,10 +69,10 @@ class Loop {
   RecordStage record_;
   SaveStage save_;
   LoopState state_;
-  SamplerState data_;  // after the last step
+  SamplerState data_;  // after the last step, skipped ones included
   std::optional<ReadBatch> next_;
   bool best_is_new_ = false;
-  std::int64_t saved_step_ = -1;  // of the newest checkpoint
+  bool unsaved_ = true;  // since the newest checkpoint something has changed
 };
 
 }  // namespace sinter
