@@ -1,4 +1,4 @@
-// Must not compile: Batch: micro does not divide global
+// Must not compile: Batch: micro × ranks does not divide global
 #include "sinter/sinter.hpp"
 using namespace sinter;
 

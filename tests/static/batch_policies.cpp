@@ -24,7 +24,7 @@ constexpr bool goes_with_all() {
 }
 static_assert(goes_with_all<>());
 static_assert(goes_with_all<Bf16>());
-static_assert(goes_with_all<Ddp<>>());
+static_assert(goes_with_all<Ddp<{.ranks = 1}>>());
 static_assert(goes_with_all<Budget<{.bytes = Plan<Net<Checkpoint<>>>::bytes}>>());
 
 // ---- the ramps, at compile time

@@ -1,7 +1,9 @@
 // What recipes choose for themselves, and what they say of it: budgets of memory, scaled rates.
+#include "sinter/batch/batch_warmup.hpp"
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/memory/budget.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/parallel/ddp.hpp"
 #include "sinter/schedule/linear_decay.hpp"
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
@@ -37,6 +39,15 @@ static_assert(!chosen<Tight, KeepAll, 1> && !chosen<Tight, KeepAll, 6>);
 static_assert(ready<Plenty>() && ready<Less>() && ready<Tight>() && ready<Least>());
 static_assert(Plan<Tight>::bytes < needs<KeepAll, 1>);
 static_assert(Plan<Least>::bytes == needs<Full, 1>);
+
+// Micro-batches of 4 fit, too, but not two ranks of them into 12 sequences, nor into a ramp from 6.
+template <class... Policies>
+constexpr bool passes_over_four = [] {
+  using R = Net<Budget<{.bytes = needs<KeepAll, 4>}>, Policies...>;
+  return ready<R>() && chosen<R, KeepAll, 3>;
+}();
+static_assert(passes_over_four<Ddp<{.ranks = 2}>>);
+static_assert(passes_over_four<BatchWarmup<{.from = 6, .sequences = 100}>>);
 
 TEST_CASE("what a budget chooses trains as the recipe without it") {
   HostBatch batch = token_batch({32, 7, 32, 16, 32, 1, 2, 3, 4, 5, 6, 32}, 31, 1);

@@ -9,16 +9,20 @@ struct BatchOptions {
   int global = 8, micro = 8;
 };
 
+/// Ranks that a flag sets are checked when the trainer is made.
 struct MicroDividesGlobal {
   template <class R>
-  static constexpr bool holds = R::batch::micro > 0 && R::batch::options.global > 0 &&
-                                R::batch::options.global % R::batch::micro == 0;
+  static constexpr bool holds = [] {
+    const int unit = R::batch::micro * R::parallel::ranks(R::parallel::options);
+    return R::batch::micro > 0 && unit > 0 && R::batch::options.global > 0 &&
+           R::batch::options.global % unit == 0;
+  }();
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,
-                  "Batch: micro does not divide global. Why: a step is a whole number of "
-                  "micro-batches, so that every step sees the same number of sequences. Fix: make "
-                  "global a multiple of micro, both at least 1.");
+                  "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
+                  "micro-batches on every rank, so that every step sees the same number of "
+                  "sequences. Fix: make global a multiple of micro × ranks, all at least 1.");
   }
 };
 

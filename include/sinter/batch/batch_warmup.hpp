@@ -35,28 +35,19 @@ template <BatchWarmupOptions O>
 struct RampFitsTheBatch {
   template <class R>
   static constexpr bool holds =
-      is_ramp(O, {R::batch::options.global, R::data::context, R::batch::micro});
+      is_ramp(O, {R::batch::options.global, R::data::context,
+                  R::batch::micro* R::parallel::ranks(R::parallel::options)});
   template <class R>
   static auto enforce() {
     static_assert(
         holds<R>,
         "BatchWarmup: the ramp does not fit the batch. What: from and increment must be "
-        "multiples of micro, from at most global, the difference of the two a multiple of "
+        "multiples of micro × ranks, from at most global, the difference of the two a multiple of "
         "increment, and sequences between 1 and 2^32. Why: every step is a whole number "
         "of micro-batches, and the ramp ends at the global batch. Fix: choose from = "
         "global - n × increment, or leave increment out.");
   }
 };
-
-template <BatchWarmupOptions O, class R, int Micro>
-auto the_ramp_does_not_fit_the_budget() {
-  static_assert(
-      is_ramp(O, {R::batch::options.global, R::data::context, Micro}),
-      "BatchWarmup: the ramp does not fit the micro-batches that Budget chose. What: they "
-      "have Micro sequences, in this error; from and increment must be multiples of it. "
-      "Why: every step is a whole number of micro-batches. Fix: choose such a ramp, or a "
-      "smaller micro in Batch, or more bytes.");
-}
 
 /// Batch-size warm-up (Smith et al. 2018; as Megatron-LM's --rampup-batch-size): the global batch
 /// starts with `from` sequences and grows in equal steps until `sequences` have been consumed. It
@@ -71,17 +62,6 @@ struct BatchWarmup {
   static constexpr Options options = O;
   static constexpr std::array<std::string_view, 3> adjustable{"from", "increment", "sequences"};
 
-  template <class R>
-  static constexpr bool suits() {
-    if constexpr (requires { typename R::memory::template Chosen<R>; }) {
-      constexpr int micro = R::memory::template Chosen<R>::batch::micro;
-      constexpr bool fits = is_ramp(O, {R::batch::options.global, R::data::context, micro});
-      if constexpr (!fits) (void)&the_ramp_does_not_fit_the_budget<O, R, micro>;
-      return fits;
-    } else {
-      return true;
-    }
-  }
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
                                    std::uint64_t sequences, BatchShape& shape) {
     if (sequences >= std::uint64_t(o.sequences)) return;

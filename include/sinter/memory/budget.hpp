@@ -41,6 +41,19 @@ constexpr int micro_up_to(int most, int global) {
   return most;
 }
 
+/// The largest divisor of global, at most Most, with which the recipe's rules hold: those of ranks
+/// and of ramps, too. Where none does, 1.
+template <class R, int Most>
+constexpr int legal_micro() {
+  constexpr int micro = micro_up_to(Most, R::batch::options.global);
+  using Candidate = Fitted<R, KeepAll, micro>;
+  if constexpr (micro <= 1 || Candidate::template may_exist<Candidate>()) {
+    return micro;
+  } else {
+    return legal_micro<R, micro - 1>();
+  }
+}
+
 /// The first that fits of the memory modes in this order, with the largest micro-batch that does;
 /// where none does, the last mode with the smallest.
 template <class R, std::int64_t Bytes, int Micro, class Mode, class... Modes>
@@ -49,9 +62,9 @@ constexpr auto fit() {
   if constexpr (Plan<Candidate>::bytes <= Bytes) {
     return std::type_identity<Candidate>{};
   } else if constexpr (Micro > 1) {
-    return fit<R, Bytes, micro_up_to(Micro - 1, R::batch::options.global), Mode, Modes...>();
+    return fit<R, Bytes, legal_micro<R, Micro - 1>(), Mode, Modes...>();
   } else if constexpr (sizeof...(Modes) > 0) {
-    return fit<R, Bytes, micro_up_to(R::batch::micro, R::batch::options.global), Modes...>();
+    return fit<R, Bytes, legal_micro<R, R::batch::micro>(), Modes...>();
   } else {
     return std::type_identity<Candidate>{};
   }
@@ -60,9 +73,9 @@ constexpr auto fit() {
 }  // namespace detail
 
 /// Chooses, when the recipe compiles, how its step fits into so many bytes: the least recomputation
-/// that does (none, selective, full), and with it the largest micro-batch, up to Batch's `micro`
-/// and a divisor of `global`. `describe` says what and why; where nothing fits, the recipe does not
-/// compile.
+/// that does (none, selective, full), and with it the largest micro-batch, up to Batch's `micro`,
+/// with which the recipe's rules hold. `describe` says what and why; where nothing fits, the recipe
+/// does not compile.
 template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;
@@ -72,9 +85,8 @@ struct Budget {
 
   template <class R>
   using Chosen =
-      typename decltype(detail::fit<R, O.bytes,
-                                    detail::micro_up_to(R::batch::micro, R::batch::options.global),
-                                    KeepAll, Checkpoint<{.policy = selective}>,
+      typename decltype(detail::fit<R, O.bytes, detail::legal_micro<R, R::batch::micro>(), KeepAll,
+                                    Checkpoint<{.policy = selective}>,
                                     Checkpoint<{.policy = full}>>())::type;
 
   template <class R>
@@ -88,7 +100,7 @@ struct Budget {
   template <class R>
   static std::string note() {
     using C = Chosen<R>;
-    constexpr int most = detail::micro_up_to(R::batch::micro, R::batch::options.global);
+    constexpr int most = detail::legal_micro<R, R::batch::micro>();
     auto mebibytes = [](std::int64_t bytes) { return double(bytes) / (1 << 20); };
     char text[320];
     int end = std::snprintf(
