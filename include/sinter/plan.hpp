@@ -187,7 +187,8 @@ struct Plan {
                                  .vocabulary = R::data::vocabulary,
                                  .row_multiple = detail::row_multiple<R>(),
                                  .recomputed = Training::inside,
-                                 .matmul_inputs = matmul_inputs_of<typename R::precision>()};
+                                 .matmul_inputs = matmul_inputs_of<typename R::precision>(),
+                                 .optimizer = &tag_of<typename R::optimizer>};
 };
 
 namespace detail {

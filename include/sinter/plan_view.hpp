@@ -33,6 +33,7 @@ struct PlanView {
   int row_multiple = 1;
   RecomputedInside recomputed{};
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;  // of layers
+  const void* optimizer = nullptr;                                   // owner of its regions
 };
 
 }  // namespace sinter

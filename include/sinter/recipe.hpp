@@ -79,6 +79,20 @@ struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
                                 Claimants<Found...>, Claimants<Found..., First>>,
              Rest...> {};
 
+template <class R, class... Rules>
+constexpr bool hold(RuleList<Rules...>) {
+  return (Rules::template holds<R> && ...);
+}
+/// Whether what policy P asks of a recipe is so in R.
+template <class R, class P>
+constexpr bool rules_hold() {
+  if constexpr (requires { typename P::rules; }) {
+    return hold<R>(typename P::rules{});
+  } else {
+    return true;
+  }
+}
+
 using OurSlots =
     Claimants<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
               slot::clipping, slot::batch, slot::memory, slot::parallel>;
@@ -139,21 +153,9 @@ struct Recipe {
       return true;
     }
   }
-  template <class R, class... Rules>
-  static constexpr bool hold(RuleList<Rules...>) {
-    return (Rules::template holds<R> && ...);
-  }
-  template <class R, class P>
-  static constexpr bool rules_hold() {
-    if constexpr (requires { typename P::rules; }) {
-      return hold<R>(typename P::rules{});
-    } else {
-      return true;
-    }
-  }
   template <class R, class... All>
   static constexpr bool all_hold(Claimants<All...>) {
-    return (rules_hold<R, All>() && ...);
+    return (detail::rules_hold<R, All>() && ...);
   }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {

@@ -233,6 +233,14 @@ constexpr int row_multiple() {
   return multiple;
 }
 
+/// By Type, but for sizes in rows.
+template <class Precision>
+constexpr std::array<Element, types> elements_of() {
+  return {element_of<typename Precision::compute>,  element_of<typename Precision::statistic>,
+          element_of<typename Precision::gradient>, element_of<typename Precision::master>,
+          element_of<StateOf<Precision>>,           Element::i32};
+}
+
 template <class R, class Which>
 struct Traced {
   using Precision = typename R::precision;
@@ -241,11 +249,7 @@ struct Traced {
   static constexpr Sizes sizes = [] {
     constexpr int rows = R::batch::micro * R::data::context;
     constexpr int sequences = R::batch::micro + (row_multiple<R>() > 1);  // one of padding
-    Sizes s{{rows, rows, sequences, sequences},
-            {},
-            {element_of<typename Precision::compute>, element_of<typename Precision::statistic>,
-             element_of<typename Precision::gradient>, element_of<typename Precision::master>,
-             element_of<StateOf<Precision>>, Element::i32}};
+    Sizes s{{rows, rows, sequences, sequences}, {}, elements_of<Precision>()};
     for (int t = 0; t < types; ++t) s.bytes[t] = bytes_of(s.element[t]);
     return s;
   }();

@@ -18,7 +18,7 @@ std::string json_text(const RecipeView& recipe, bool schedule) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
-  for (const Saving& s : savings(*recipe.plan)) other[s.technique] = s.total;
+  for (const Saving& s : savings(recipe)) other[s.technique] = s.total;
   for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
   nlohmann::ordered_json result{{"recipe", recipe.name},
                                 {"parameters", recipe.plan->parameters},
@@ -86,7 +86,7 @@ int describe(const RecipeView& recipe, const Arguments& a) {
     return exit_done;
   }
   std::string text = recipe_text(recipe) + plan_text(recipe) +
-                     matmul_text(measure_matmul(recipe, 0)) + savings_text(*recipe.plan) +
+                     matmul_text(measure_matmul(recipe, 0)) + savings_text(recipe) +
                      options_text(recipe) + parameters_text(recipe) + buffers_text(*recipe.plan);
   if (a.schedule) text += schedule_text(recipe);
   print_result(text);

@@ -8,8 +8,6 @@
 
 #include "output.hpp"
 #include "sinter/memory/checkpoint.hpp"
-#include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adamw8bit.hpp"
 #include "sinter/unit_planner.hpp"
 
 namespace sinter::cli {
@@ -23,23 +21,16 @@ struct Variant {
   int micro;
   Sizes sizes;  // but rows
   RecomputedInside recomputed{};
-  bool recomputes_units = false;  // rather than what the recipe does
+  Program program;
   std::vector<Region> regions;
 };
 
 /// The recipe's own.
 Variant own(const PlanView& plan) {
-  Variant v{plan.micro, plan.model.sizes, plan.recomputed, false, {}};
+  Variant v{plan.micro, plan.model.sizes, plan.recomputed, {}, {}};
+  v.program.assign(plan.training.program.begin(), plan.training.program.end());
   v.regions.assign(plan.model.regions.begin(), plan.model.regions.end());
   return v;
-}
-
-bool is_recompute(const Instruction& i) { return i.kind->phases == calls_of(Phase::recompute); }
-
-Program program_of(const Model& model, const Placement& placement, const Variant& v) {
-  Program program;
-  for (const Instruction& i : placement.program) program.push_back(i);
-  return v.recomputes_units ? recompute_units(model, program, 1) : program;
 }
 
 /// The arena that a variant needs.
@@ -62,68 +53,78 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   model.regions = v.regions;
   const bool copies = sizes.element[int(Type::compute)] != sizes.element[int(Type::master)];
   model.weights = copies ? Space::weights : Space::master;
-  return std::max(place(model, program_of(model, plan.training, v)).peak,
-                  place(model, program_of(model, plan.evaluation, own(plan))).peak);
+  const Program evaluation(plan.evaluation.program.begin(), plan.evaluation.program.end());
+  return std::max(place(model, v.program).peak, place(model, evaluation).peak);
 }
 
-void set_element(Sizes& sizes, Type type, Element element) {
-  sizes.element[int(type)] = element;
-  sizes.bytes[int(type)] = bytes_of(element);
+/// Recomputes units whole, or what the layer function says inside of them, instead of what the
+/// recipe does.
+void recompute_instead(const PlanView& plan, Variant& v, bool (*inside)(const Layer&), bool units) {
+  v.recomputed = {inside};
+  std::erase_if(v.program,
+                [](const Instruction& i) { return i.kind->phases == calls_of(Phase::recompute); });
+  if (units) v.program = recompute_units(plan.model, v.program, 1);
 }
 
-template <class Optimizer>
-void set_optimizer(Variant& v) {
-  v.regions.assign(Optimizer::regions.begin(), Optimizer::regions.end());
+void use(const PlanView& plan, Variant& v, const Alternative& a) {
+  if (a.elements) {
+    v.sizes.element = *a.elements;
+    for (int t = 0; t < types; ++t) v.sizes.bytes[t] = bytes_of(v.sizes.element[t]);
+  }
+  if (!a.update) return;
+  for (Instruction& i : v.program)
+    if (i.kind->role == Role::update) i.kind = a.update;
+  std::erase_if(v.regions, [&](const Region& r) { return r.owner == plan.optimizer; });
+  v.regions.insert(v.regions.end(), a.regions.begin(), a.regions.end());
+}
+
+/// What is worth a try first, by what it costs: the later, the more.
+constexpr std::array by_cost{std::string_view("half the micro-batch"),
+                             std::string_view("selective"),
+                             std::string_view("Bf16"),
+                             std::string_view("micro-batches of 1"),
+                             std::string_view("full"),
+                             std::string_view("AdamW8bit<>"),
+                             std::string_view("Adafactor<>")};
+int rank(std::string_view what) {
+  const auto at = std::ranges::find(by_cost, what);
+  return at == by_cost.end() ? 0 : int(at - by_cost.begin()) + 1;
 }
 
 class Table {
   const PlanView& plan;
-  std::vector<Saving>& list;
 
  public:
-  Table(const PlanView& p, std::vector<Saving>& l) : plan(p), list(l) {}
+  std::vector<Saving> list{};
+
+  explicit Table(const PlanView& p) : plan(p) {}
+  /// Where it saves.
   void add(std::string technique, int rank, auto change) {
     Variant v = own(plan);
     change(v);
-    list.push_back({std::move(technique), total_of(plan, v), rank});
+    const std::int64_t total = total_of(plan, v);
+    if (total < plan.memory.total) list.push_back({std::move(technique), total, rank});
   }
 };
 
 }  // namespace
 
-std::vector<Saving> savings(const PlanView& plan) {
-  std::vector<Saving> list;
-  Table table(plan, list);
-  const Sizes& sizes = plan.model.sizes;
-  const bool single = sizes.element[int(Type::compute)] == Element::f32;
-  const bool recomputes = std::ranges::any_of(plan.training.program, is_recompute);
-  if (plan.micro > 1) {
-    for (int micro : {plan.micro / 2, 1})
-      if (micro == 1 || plan.micro % 2 == 0)
-        table.add(fmt::format("Batch<{{.micro = {}}}>, accumulating", micro), micro == 1 ? 1 : 0,
-                  [&](Variant& v) { v.micro = micro; });
-    if (plan.micro == 2) list.pop_back();
-    list.back().rank = 1;
-  }
-  if (!recomputes) {
-    table.add("Checkpoint<{.policy = selective}>", 2,
-              [](Variant& v) { v.recomputed = {what_is_cheap}; });
-    table.add("Checkpoint<>, recomputing whole units", 4,
-              [](Variant& v) { v.recomputed = {nothing}, v.recomputes_units = true; });
-  }
-  if (single) {
-    table.add("Bf16", 3, [](Variant& v) { set_element(v.sizes, Type::compute, Element::bf16); });
-    table.add("Fp16<{.masters = false}>", 0, [](Variant& v) {
-      for (Type type : {Type::compute, Type::gradient, Type::master})
-        set_element(v.sizes, type, Element::f16);
-    });
-    table.add("AdamW8bit<>", 5, set_optimizer<AdamW8bit<>>);
-    table.add("Adafactor<>", 6, set_optimizer<Adafactor<>>);
-    table.add("Sgd<> without momentum", 0, [](Variant& v) { v.regions.clear(); });
-  }
-  const std::int64_t now = plan.memory.total;
-  std::erase_if(list, [&](const Saving& s) { return s.total >= now; });
-  return list;
+std::vector<Saving> savings(const RecipeView& recipe) {
+  const PlanView& plan = *recipe.plan;
+  Table table(plan);
+  auto smaller = [&](int micro, std::string_view what) {
+    table.add(fmt::format("Batch<{{.micro = {}}}>, accumulating", micro), rank(what),
+              [&](Variant& v) { v.micro = micro; });
+  };
+  if (plan.micro > 2 && plan.micro % 2 == 0) smaller(plan.micro / 2, "half the micro-batch");
+  if (plan.micro > 1) smaller(1, "micro-batches of 1");
+  table.add("Checkpoint<{.policy = selective}>", rank("selective"),
+            [&](Variant& v) { recompute_instead(plan, v, what_is_cheap, false); });
+  table.add("Checkpoint<>, recomputing whole units", rank("full"),
+            [&](Variant& v) { recompute_instead(plan, v, nothing, true); });
+  for (const Alternative& a : recipe.alternatives)
+    table.add(a.policy, rank(a.policy), [&](Variant& v) { use(plan, v, a); });
+  return std::move(table.list);
 }
 
 namespace {
@@ -159,10 +160,10 @@ std::string anatomy_text(const PlanView& plan) {
                             bytes_text(resident_bytes()));
 }
 
-std::string table_text(const PlanView& plan) {
-  std::vector<Saving> list = savings(plan);
+std::string table_text(const RecipeView& recipe) {
+  std::vector<Saving> list = savings(recipe);
   if (list.empty()) return "";
-  const std::int64_t now = plan.memory.total;
+  const std::int64_t now = recipe.plan->memory.total;
   std::ranges::sort(list, {}, &Saving::total);
   std::string text = "what would save memory, each alone\n";
   for (const Saving& s : list)
@@ -182,6 +183,8 @@ std::string table_text(const PlanView& plan) {
 
 }  // namespace
 
-std::string savings_text(const PlanView& plan) { return anatomy_text(plan) + table_text(plan); }
+std::string savings_text(const RecipeView& recipe) {
+  return anatomy_text(*recipe.plan) + table_text(recipe);
+}
 
 }  // namespace sinter::cli

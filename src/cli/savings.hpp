@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sinter/plan_view.hpp"
+#include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::cli {
 
@@ -15,10 +15,11 @@ struct Saving {
   int rank = 0;
 };
 
-/// What each technique alone would make of a plan; those that it has already are left out.
-std::vector<Saving> savings(const PlanView& plan);
+/// What each technique alone would make of a recipe's plan: those that save and that its rules
+/// allow.
+std::vector<Saving> savings(const RecipeView& recipe);
 
 /// The anatomy of memory, the table of savings, and what to change first.
-std::string savings_text(const PlanView& plan);
+std::string savings_text(const RecipeView& recipe);
 
 }  // namespace sinter::cli

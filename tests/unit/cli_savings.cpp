@@ -1,14 +1,18 @@
 // What describe says that techniques would save, against recipes that use them.
 #include "../../src/cli/savings.hpp"
 
+#include "sinter/clipping/clip_value.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/adamw8bit.hpp"
+#include "sinter/optimizer/lion.hpp"
 #include "sinter/optimizer/sgd.hpp"
+#include "sinter/parameters/average.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp16.hpp"
+#include "sinter/precision/fp64.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
@@ -29,7 +33,7 @@ std::int64_t total(const std::vector<cli::Saving>& list, std::string_view techni
 }
 
 TEST_CASE("each figure is what the recipe with the technique plans, to the byte") {
-  auto list = cli::savings(Plan<Net<4>>::view);
+  auto list = cli::savings(view_of<Net<4>>());
   CHECK(total(list, "Batch<{.micro = 2}>") == Plan<Net<2>>::bytes);
   CHECK(total(list, "Batch<{.micro = 1}>") == Plan<Net<1>>::bytes);
   CHECK(total(list, "Checkpoint<{.policy = selective}>") ==
@@ -38,7 +42,7 @@ TEST_CASE("each figure is what the recipe with the technique plans, to the byte"
   CHECK(total(list, "Sgd<>") == Plan<Net<4, Sgd<>>>::bytes);
   CHECK(total(list, "AdamW8bit<>") == Plan<Net<4, AdamW8bit<>>>::bytes);
   CHECK(total(list, "Adafactor<>") == Plan<Net<4, Adafactor<>>>::bytes);
-  list = cli::savings(Plan<Wide<>>::view);
+  list = cli::savings(view_of<Wide<>>());
   CHECK(total(list, "Bf16") == -1);  // its copy of the weights is larger than what it saves
   CHECK(Plan<Wide<Bf16>>::bytes > Plan<Wide<>>::bytes);
   CHECK(total(list, "Fp16<{.masters = false}>") == Plan<Wide<Fp16<{.masters = false}>>>::bytes);
@@ -46,7 +50,7 @@ TEST_CASE("each figure is what the recipe with the technique plans, to the byte"
 
 template <class Memory>
 void smaller_micro_batches_of() {
-  const auto list = cli::savings(Plan<Net<4, Memory>>::view);
+  const auto list = cli::savings(view_of<Net<4, Memory>>());
   CHECK(total(list, "Batch<{.micro = 2}>") == Plan<Net<2, Memory>>::bytes);
   CHECK(total(list, "Batch<{.micro = 1}>") == Plan<Net<1, Memory>>::bytes);
   CHECK(total(list, "Sgd<>") == Plan<Net<4, Memory, Sgd<>>>::bytes);
@@ -58,24 +62,46 @@ TEST_CASE("what a recipe recomputes already is kept to") {
   using EverySecond = Checkpoint<{.policy = selective, .every = 2}>;
   smaller_micro_batches_of<Selective>();
   smaller_micro_batches_of<EverySecond>();
-  const auto list = cli::savings(Plan<Net<4, EverySecond>>::view);
+  const auto list = cli::savings(view_of<Net<4, EverySecond>>());
   CHECK(total(list, "Checkpoint<{.policy = selective}>") == Plan<Net<4, Selective>>::bytes);
   CHECK(total(list, "Checkpoint<>") == Plan<Net<4, Checkpoint<>>>::bytes);
 }
 
 /// Attention takes some workspace of its own in narrow types, which the plan in fp32 does not show.
 TEST_CASE("half precision of a transformer, but for the workspace of attention") {
-  const auto figure = double(total(cli::savings(Plan<Net<4>>::view), "Bf16"));
+  const auto figure = double(total(cli::savings(view_of<Net<4>>()), "Bf16"));
   CHECK(figure <= double(Plan<Net<4, Bf16>>::bytes));
   CHECK(figure > .95 * double(Plan<Net<4, Bf16>>::bytes));
 }
 
-TEST_CASE("what a recipe has already is not offered") {
-  auto list = cli::savings(Plan<Net<1, Bf16, Checkpoint<>, Sgd<>>>::view);
-  CHECK(list.empty());
-  CHECK(
-      cli::savings_text(Plan<Net<1, Bf16, Checkpoint<>, Sgd<>>>::view).find("bytes a parameter") !=
-      std::string::npos);
+TEST_CASE("whatever else the recipe has") {
+  auto list = cli::savings(view_of<Net<4, Bf16>>());
+  CHECK(total(list, "AdamW8bit<>") == Plan<Net<4, Bf16, AdamW8bit<>>>::bytes);
+  list = cli::savings(view_of<Net<4, Average<>>>());
+  CHECK(total(list, "AdamW8bit<>") == Plan<Net<4, Average<>, AdamW8bit<>>>::bytes);
+  CHECK(total(list, "Lion<>") == Plan<Net<4, Average<>, Lion<>>>::bytes);
+  list = cli::savings(view_of<Net<4, Checkpoint<{.every = 2}>>>());
+  CHECK(total(list, "Checkpoint<>") == Plan<Net<4, Checkpoint<>>>::bytes);
+  CHECK(total(list, "Checkpoint<{.policy = selective}>") ==
+        Plan<Net<4, Checkpoint<{.policy = selective}>>>::bytes);
+  CHECK(total(cli::savings(view_of<Wide<Fp64>>()), "Fp32") == Plan<Wide<>>::bytes);
+}
+
+TEST_CASE("what a recipe has already, or may not have, is not offered") {
+  const RecipeView small = view_of<Net<1, Fp16<{.masters = false}>, Checkpoint<>, Sgd<>>>();
+  CHECK(cli::savings(small).empty());
+  CHECK(cli::savings_text(small).find("bytes a parameter") != std::string::npos);
+  auto list = cli::savings(view_of<Net<4, AdamW8bit<>>>());
+  CHECK(total(list, "AdamW8bit<>") == -1);
+  CHECK(total(list, "Fp16<{.masters = false}>") == -1);
+  CHECK(total(list, "Bf16") > 0);
+  list = cli::savings(view_of<Net<4, ClipValue<>>>());
+  CHECK(total(list, "AdamW8bit<>") == -1);
+  CHECK(total(list, "Adafactor<>") == -1);
+  CHECK(total(list, "Lion<>") > 0);
+  // Its own rule is about momentum that others do not have.
+  CHECK(total(cli::savings(view_of<Net<4, Sgd<{.momentum = .9, .nesterov = true}>>>()),
+              "Sgd<> without momentum") == Plan<Net<4, Sgd<>>>::bytes);
 }
 
 }  // namespace

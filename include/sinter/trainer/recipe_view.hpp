@@ -3,6 +3,7 @@
 #include "../data/batch_shape.hpp"
 #include "../model/hugging_face.hpp"
 #include "../plan.hpp"
+#include "alternatives.hpp"
 #include "run_state.hpp"
 
 namespace sinter {
@@ -27,6 +28,7 @@ struct RecipeView {
   HuggingFace hugging_face;
   std::string_view data;  // the name of the data policy's kind, as "Bytes"
   std::vector<std::function<std::string()>> notes;  // what policies say of what they have done
+  std::vector<Alternative> alternatives;            // that the rules allow
 };
 
 namespace detail {
@@ -169,6 +171,7 @@ RecipeView view_of() {
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
   detail::add_notes<R>(*options, view);
+  view.alternatives = alternatives_of<R>();
   view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
   return view;
 }
