@@ -166,11 +166,20 @@ constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
     for (int p = 0; p < graph.nodes[n].layer->param_count && !graph.nodes[n].tied; ++p)
       visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
-constexpr bool names_a_parameter(const Graph& graph, std::string_view pattern) {
-  bool any = false;
+/// Which of some groups have a parameter that is trained: each is in the first that it matches.
+constexpr std::vector<char> groups_in_use(const Graph& graph,
+                                          std::span<const ParameterGroup> groups) {
+  std::vector<char> used(groups.size(), 0);
+  auto join = [&](std::string_view name) {
+    for (std::size_t k = 0; k < groups.size(); ++k)
+      if (matches(groups[k].pattern, name)) {
+        used[k] = 1;
+        return;
+      }
+  };
   for (const Unit& unit : graph.units)
-    for_each_name(graph, unit, [&](std::string_view name) { any |= matches(pattern, name); });
-  return any;
+    if (!unit.frozen) for_each_name(graph, unit, join);
+  return used;
 }
 
 /// The patterns of what policies freeze.
@@ -213,13 +222,15 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
     if (!used[k]) graph.fault.note_name("what is frozen is not there", patterns[k]);
 }
 
-/// Every pattern of a parameter group is of some parameter.
+/// Every parameter group is of some parameter.
 constexpr void check_parameter_groups(Graph& graph, auto policies) {
   for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (requires { P::parameter_groups; })
-      for (const ParameterGroup& group : P::parameter_groups)
-        if (!names_a_parameter(graph, group.pattern))
-          graph.fault.note_name("a parameter group is empty", group.pattern);
+    if constexpr (requires { P::parameter_groups; }) {
+      const std::vector<char> used = groups_in_use(graph, P::parameter_groups);
+      for (std::size_t k = 0; k < used.size(); ++k)
+        if (!used[k])
+          graph.fault.note_name("a parameter group is empty", P::parameter_groups[k].pattern);
+    }
   });
 }
 

@@ -16,7 +16,7 @@ struct MastersAreFloat {
         holds<R>,
         "The optimizer of this recipe wants master weights and gradients in fp32, and its "
         "precision has others. Why: its arithmetic is fp32 over whole matrices or "
-        "blocks. Fix: use Fp32, Bf16 or Fp16 with masters, or AdamW.");
+        "blocks. Fix: use Fp32, Tf32, Bf16 or Fp16 with masters, or AdamW.");
   }
 };
 

@@ -21,15 +21,41 @@ struct Group {
   static constexpr ParameterGroup value{Names.text, O.learning_rate, O.decay};
 };
 
+template <class P>
+concept IsGroup = requires {
+  { P::value } -> std::convertible_to<ParameterGroup>;
+};
+
+template <class P>
+auto this_is_not_a_group() {
+  static_assert(IsGroup<P>,
+                "Groups: it is made of groups, and P, in this error, is none. Why: a group says "
+                "which parameters it is of, and what is different for them. Fix: as in "
+                "Groups<Group<\"wte.*\", {.learning_rate = 0.1}>>.");
+}
+
 /// Parameter groups: factors of the learning rate, and weight decay, by name:
 ///   Groups<Group<"wte.*", {.learning_rate = 0.1}>, Group<"*.bias", {.decay =
 ///   ParameterGroup::never}>>
 /// A parameter is in the first group that matches; in none, it has a factor of 1, and decay if it
-/// is a matrix. A pattern that no parameter matches does not compile.
+/// is a matrix. A group without any parameter that is trained does not compile.
 template <class... All>
 struct Groups {
   using slot = slot::groups;
-  static constexpr std::array<ParameterGroup, sizeof...(All)> parameter_groups{All::value...};
+
+ private:
+  template <class P>
+  static constexpr ParameterGroup value_of() {
+    if constexpr (IsGroup<P>) {
+      return P::value;
+    } else {
+      (void)&this_is_not_a_group<P>;
+      return {};
+    }
+  }
+
+ public:
+  static constexpr std::array<ParameterGroup, sizeof...(All)> parameter_groups{value_of<All>()...};
 };
 
 }  // namespace sinter
