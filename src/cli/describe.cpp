@@ -86,8 +86,9 @@ int describe(const RecipeView& recipe, const Arguments& a) {
     return exit_done;
   }
   std::string text = recipe_text(recipe) + plan_text(recipe) +
-                     matmul_text(measure_matmul(recipe, 0)) + savings_text(recipe) +
-                     options_text(recipe) + parameters_text(recipe) + buffers_text(*recipe.plan);
+                     matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) +
+                     savings_text(recipe) + options_text(recipe) + parameters_text(recipe) +
+                     buffers_text(*recipe.plan);
   if (a.schedule) text += schedule_text(recipe);
   print_result(text);
   return exit_done;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "output.hpp"
+#include "sinter/parameter.hpp"
 #include "sinter/run/elements.hpp"
 
 namespace sinter::cli {
@@ -68,6 +69,24 @@ std::string matmul_text(const MatmulRate& rate) {
                                  what_multiplies(rate), metric(rate.flops));
   if (!rate.plain()) text += fmt::format(", fp32 at {}FLOP/s", metric(rate.fp32_flops));
   return text + "\n";
+}
+
+std::string odd_sizes_text(const RecipeView& recipe) {
+  constexpr int multiple = 8, most = 3;
+  std::string names;
+  int count = 0;
+  for (const Parameter& p : list_parameters(recipe.plan->model)) {
+    const Param& param = p.layer->params[p.number];
+    const int rows = param.rows + param.padding;
+    if (!param.matrix || (rows % multiple == 0 && param.columns % multiple == 0)) continue;
+    if (++count <= most)
+      names += fmt::format("{}{} {} × {}", count > 1 ? ", " : "", p.name, rows, param.columns);
+  }
+  if (count == 0) return "";
+  if (count > most) names += ", …";
+  return fmt::format(
+      "        {} matri{} a side that is no multiple of {}, which matrix units want: {}\n", count,
+      count == 1 ? "x has" : "ces have", multiple, names);
 }
 
 nlohmann::ordered_json matmul_json(const MatmulRate& rate) {

@@ -25,6 +25,9 @@ MatmulRate measure_matmul(const RecipeView& recipe, int threads);
 
 /// A line of a header, as "matmul  bf16: this processor has no unit for it; …".
 std::string matmul_text(const MatmulRate& rate);
+/// The parameters whose sizes matrix units do not like (Micikevicius et al. 2018), in a line; empty
+/// where there are none.
+std::string odd_sizes_text(const RecipeView& recipe);
 /// {precision, unit, flops_per_s, fp32_flops_per_s}
 nlohmann::ordered_json matmul_json(const MatmulRate& rate);
 

@@ -3,10 +3,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/mlp.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp16.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "support/matmul_text.hpp"
+#include "support/recipes.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -42,6 +45,25 @@ TEST_CASE("fp16 is widened everywhere; fp32 and fp64 are multiplied as they are"
   const std::string plain = matmul_line<Fp32>();
   CHECK(plain.starts_with("matmul  fp32: multiplied as it is; measured at "));
   CHECK(plain.find("fp32 at") == plain.npos);
+}
+
+TEST_CASE("matrices of odd sizes are named") {
+  using Tokens = UpTo<8, 50>;
+  constexpr Gpt2Options odd{.layers = 1, .heads = 2, .width = 16, .vocabulary = 50, .positions = 8};
+  constexpr Gpt2Options padded{.layers = 1,
+                               .heads = 2,
+                               .width = 16,
+                               .vocabulary = 50,
+                               .positions = 8,
+                               .vocabulary_multiple = 8};
+  CHECK(cli::odd_sizes_text(view_of<Made<Gpt2<odd>, Tokens>>()) ==
+        "        1 matrix has a side that is no multiple of 8, which matrix units want: wte.weight "
+        "50 × 16\n");
+  CHECK(cli::odd_sizes_text(view_of<Made<Gpt2<padded>, Tokens>>()) == "");
+  using Narrow = Mlp<{.in = 3, .hidden = 10, .out = 2, .layers = 4}>;
+  const std::string many = cli::odd_sizes_text(view_of<Made<Narrow>>());
+  CHECK(many.find("4 matrices have") != many.npos);
+  CHECK(many.ends_with("10 × 10, …\n"));
 }
 
 TEST_CASE("measuring takes two fortieths of a second, or a few products where those take longer") {
