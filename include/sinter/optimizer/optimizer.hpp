@@ -140,9 +140,9 @@ void update(Machine& machine, const Bound& bound) {
 template <class Optimizer>
 constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
   std::int64_t most = 0;
-  if constexpr (requires(const Param& p) { Optimizer::workspace(p); })
+  if constexpr (requires(const Layer& layer) { Optimizer::workspace(layer, 0); })
     for_each_parameter(model, [&](int, int n, int p) {
-      most = std::max(most, Optimizer::workspace(model.nodes[n].layer->params[p]));
+      most = std::max(most, Optimizer::workspace(*model.nodes[n].layer, p));
     });
   return most;
 }
