@@ -137,7 +137,7 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
 ///           be checkpointed. With `casts` (false where it is not said) it makes the copy of the
 ///           weights, too; learning_rate(options, step), if there is one, is the rate of a step,
 ///           counted from 1; with `by_parameter` it is given parameters one by one, each whole, and
-///           workspace(Param), if there is one, says how many bytes one takes
+///           workspace(layer, number), if there is one, says how many bytes one takes
 template <class P>
 concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
   P::regions;

@@ -66,11 +66,19 @@ struct Param {
   Init init;
   bool matrix;
   int padding = 0;  // rows of zeros behind it in flat buffers; no file, nor anybody else, has them
+  int fan_in = 0, fan_out = 0;  // of hidden(), however it is stored; 0 of all else
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
 };
 constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
   return {name, rows, columns, init, true, padding};
+}
+/// The same matrix, said to lead from `in` hidden features to `out`: no embedding, and neither the
+/// first nor the last layer of a model.
+constexpr Param hidden(Param matrix, int in, int out) {
+  matrix.fan_in = in;
+  matrix.fan_out = out;
+  return matrix;
 }
 constexpr Param vector(const char* name, int size, Init init) {
   return {name, 1, size, init, false};

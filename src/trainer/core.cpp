@@ -114,8 +114,9 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
   check_batch(plan(), plan().model, batch);
   const double scale = recipe_.state.loss_scale();
-  const double rate =
-      recipe_.learning_rate_for(steps_ + 1, recipe_.batch_shapes ? sequences : global_batch());
+  const int counted = recipe_.batch_shapes ? sequences : global_batch();
+  const double rate = recipe_.learning_rate_for(steps_ + 1, counted);
+  const double rate_factor = recipe_.rate_factor_for(steps_ + 1, counted);
   auto train = [&](int rank) {
     Work work = part_of(batch, rank);
     work.step = steps_ + 1;
@@ -123,6 +124,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     work.loss_weight = 1 / double(count);
     work.loss_scale = scale;
     work.learning_rate = rate;
+    work.rate_factor = rate_factor;
     machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated

@@ -2,6 +2,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/plan.hpp"
 
@@ -48,6 +49,21 @@ static_assert(Plan<Gpt2Small<Full>>::bytes < plan::bytes - (layers - 2) * saved_
 static_assert(Plan<Gpt2Small<Full>>::bytes < Plan<Gpt2Small<Selective>>::bytes);
 static_assert(Plan<Gpt2Small<Selective>>::bytes < plan::bytes);
 static_assert(plan::evaluation_peak < Plan<Gpt2Small<Full>>::training.peak);
+
+// ---- Muon: of hidden matrices one number each, and room for the largest of them, c_fc, twice, and
+// for its smaller side's square twice
+using muon = Plan<Gpt2Small<Muon<>>>;
+constexpr std::int64_t in_hidden = layers * 12 * width * width;
+static_assert(muon::memory.optimizer == 8 * (plan::parameters - in_hidden) + 4 * in_hidden);
+template <class P>
+constexpr std::int64_t update_workspace = [] {
+  for (const Instruction& i : P::program)
+    if (i.kind->role == Role::update) return i.kind->workspace(P::model, i);
+  return std::int64_t(-1);
+}();
+static_assert(update_workspace<muon> == 4 * (2 * 4 * width * width + 2 * width * width));
+static_assert(update_workspace<muon> == 23'592'960);
+static_assert(muon::memory.workspace == plan::memory.workspace, "layers need more");
 
 // ---- instructions
 template <class R>

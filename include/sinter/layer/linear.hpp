@@ -9,9 +9,12 @@ namespace sinter {
 /// (torch.nn.Linear).
 enum class WeightLayout { in_out, out_in };
 
+/// hidden: its weight is a hidden() one. Say false of the first and the last layer of a model,
+/// which some optimizers, as Muon, treat like embeddings and heads.
 struct LinearOptions {
   WeightLayout layout = WeightLayout::in_out;
   Init weight = normal(.02f), bias = zeros;
+  bool hidden = true;
 };
 
 /// y = x W + b.   x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout says.
@@ -28,8 +31,9 @@ struct Linear {
     T x;
   };
   static constexpr bool as_is = O.layout == WeightLayout::in_out;
-  static constexpr Params<Param> params{
-      matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight), vector("bias", Out, O.bias)};
+  static constexpr Param stored = matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight);
+  static constexpr Params<Param> params{O.hidden ? hidden(stored, In, Out) : stored,
+                                        vector("bias", Out, O.bias)};
   static constexpr Saved<Keep, Keep> saved{input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * In * Out; }
 

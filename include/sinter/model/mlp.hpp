@@ -15,15 +15,22 @@ struct MlpOptions {
 namespace mlp {
 
 /// torch.nn.Linear's layout and initial values.
-template <int In>
+template <int In, bool IsHidden = false>
 inline constexpr LinearOptions like_torch{.layout = WeightLayout::out_in,
                                           .weight = uniform(float(1 / square_root(In))),
-                                          .bias = uniform(float(1 / square_root(In)))};
+                                          .bias = uniform(float(1 / square_root(In))),
+                                          .hidden = IsHidden};
 
 template <int In, int Out>
-struct Hidden {
+struct Input {
   static constexpr Value<Out> trace(auto& g, Value<In> x) {
     return g("act", Relu<Out>{}, g("", Linear<In, Out, like_torch<In>>{}, x));
+  }
+};
+template <int W>
+struct Hidden {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    return g("act", Relu<W>{}, g("", Linear<W, W, like_torch<W, true>>{}, x));
   }
 };
 template <int In, int Out>
@@ -76,9 +83,8 @@ struct Mlp {
 
  private:
   static constexpr Value<O.hidden> body(auto& g, Value<O.in> x) {
-    auto h = g.unit("input", mlp::Hidden<O.in, O.hidden>{}, x);
-    if constexpr (O.layers > 2)
-      h = g.repeat(O.layers - 2, "hidden", mlp::Hidden<O.hidden, O.hidden>{}, h);
+    auto h = g.unit("input", mlp::Input<O.in, O.hidden>{}, x);
+    if constexpr (O.layers > 2) h = g.repeat(O.layers - 2, "hidden", mlp::Hidden<O.hidden>{}, h);
     return h;
   }
 };

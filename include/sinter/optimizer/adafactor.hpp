@@ -60,7 +60,8 @@ struct Adafactor {
       return std::array{rows, columns};
     }
   }();
-  static constexpr std::int64_t workspace(const Param& p) {
+  static constexpr std::int64_t workspace(const Layer& layer, int number) {
+    const Param& p = layer.params[number];
     return std::int64_t(sizeof(float)) * kernel::adafactor_scratch(p.rows, p.columns);
   }
 

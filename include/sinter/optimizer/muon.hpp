@@ -12,34 +12,36 @@
 
 namespace sinter {
 
-/// lr, momentum, weight_decay and iterations: of matrices inside the model. adamw_lr, beta1, beta2
-/// and eps: of all other parameters. Both rates follow the schedule.
+/// lr, momentum, weight_decay and iterations: of hidden matrices. adamw_lr, beta1, beta2, eps and
+/// adamw_weight_decay: of all other parameters. Both rates follow the schedule.
 struct MuonOptions {
   double lr = 2e-2, momentum = 0.95, weight_decay = 0.1;
   bool nesterov = true;
   int iterations = 5;
   double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double adamw_weight_decay = AdamWOptions{}.weight_decay;
 };
 
 /// Momentum, orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), the arithmetic of
-/// torch.optim.Muon in fp32: matrices that a matmul inside the model multiplies with get
+/// torch.optim.Muon in fp32: hidden matrices (hidden() in layer.hpp) get
 ///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum) (without nesterov: b)
-///   p = (1 - lr weight_decay) p - lr √max(1, rows / columns) orthogonal(u),
-/// and embeddings, heads, biases and norms get AdamW. A fused matrix, as GPT-2's of q, k and v, is
-/// taken as one. State: one number for each parameter of the former kind, two for the latter.
+///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u),
+/// however they are stored, and all else gets AdamW: embeddings, heads, tied or not, biases and
+/// norms, each Linear with `.hidden = false` (Mlp's first and last), and matrices of layers of your
+/// own that do not say hidden(). A fused matrix, as GPT-2's of q, k and v, is taken as one. State:
+/// one number for each parameter of the former kind, two for the latter.
 template <MuonOptions O = {}>
 struct Muon {
   using slot = slot::optimizer;
   using Options = MuonOptions;
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
-  static constexpr std::array<std::string_view, 7> adjustable{
-      "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps"};
+  static constexpr std::array<std::string_view, 8> adjustable{
+      "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps", "adamw_weight_decay"};
   static constexpr bool by_parameter = true;
 
-  /// Whether a parameter is a matrix inside the model, neither embedding nor head.
   static constexpr bool orthogonalises(const Layer& layer, int number) {
-    return layer.params[number].matrix && layer.flops && layer.ids_below == 0;
+    return layer.params[number].fan_out > 0;
   }
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
     const Param& p = layer.params[number];
@@ -53,17 +55,20 @@ struct Muon {
                                       Region{"exp_avg", Type::state, nullptr, of_others},
                                       Region{"exp_avg_sq", Type::state, nullptr, of_others}};
 
-  /// Twice the matrix, and twice the square of its smaller side.
-  static constexpr std::int64_t workspace(const Param& p) {
+  /// Of a hidden matrix: twice its size, and twice the square of its smaller side.
+  static constexpr std::int64_t workspace(const Layer& layer, int number) {
+    if (!orthogonalises(layer, number)) return 0;
+    const Param& p = layer.params[number];
     const std::int64_t size = padded(p.size()), small = std::min(p.rows, p.columns);
-    return p.matrix ? std::int64_t(sizeof(float)) * (2 * size + 2 * padded(small * small)) : 0;
+    return std::int64_t(sizeof(float)) * (2 * size + 2 * padded(small * small));
   }
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
     if (orthogonalises(s.layer, s.number)) return update_matrix(o, s);
-    kernel::AdamWStep step = adamw_step(o, s);
-    step.lr *= o.adamw_lr / o.lr;
+    const AdamWOptions others{o.adamw_lr, o.beta1, o.beta2, o.eps, o.adamw_weight_decay};
+    kernel::AdamWStep step = adamw_step(others, s);
+    step.lr = others.lr * s.rate_factor;
     kernel::adamw(s.stream, s.master, s.gradient, state(s, 1), state(s, 2), s.copy, s.size, step);
   }
 
@@ -88,8 +93,9 @@ struct Muon {
       kernel::copy(s.stream, buffer, direction, s.size);
     }
     float* orthogonal = orthogonalise(o, s, direction);
+    const Param& p = s.layer.params[s.number];
     const double rate =
-        s.learning_rate * std::sqrt(std::max(1.0, double(s.rows) / double(s.columns)));
+        s.learning_rate * std::sqrt(std::max(1.0, double(p.fan_out) / double(p.fan_in)));
     if (s.decayed)
       kernel::scale(s.stream, s.master, float(1 - s.learning_rate * o.weight_decay), s.master,
                     s.size);
@@ -133,4 +139,4 @@ struct Muon {
 }  // namespace sinter
 
 BOOST_HANA_ADAPT_STRUCT(sinter::MuonOptions, lr, momentum, weight_decay, nesterov, iterations,
-                        adamw_lr, beta1, beta2, eps);
+                        adamw_lr, beta1, beta2, eps, adamw_weight_decay);

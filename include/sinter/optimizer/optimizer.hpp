@@ -19,7 +19,8 @@ struct Stretch {
   C* copy;  // of the new weights; null where there is none, or Optimizer::casts is not true
   std::int64_t size;
   bool decayed;
-  double learning_rate;   // of this step, with the factors of schedule and parameter group
+  double learning_rate;   // of this step: the optimizer's own, times rate_factor
+  double rate_factor;     // of the schedule, of what scales rates, and of the parameter group
   double gradient_scale;  // to unscale and clip
   double gradient_limit;  // then, of each
   std::int64_t step;      // applied updates, this one included
@@ -110,6 +111,7 @@ class Updater {
         range.size,
         decayed,
         machine.learning_rate() * rate,
+        machine.rate_factor() * rate,
         machine.norm().scale,
         machine.norm().limit,
         machine.updates() + 1};
@@ -138,9 +140,9 @@ void update(Machine& machine, const Bound& bound) {
 template <class Optimizer>
 constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
   std::int64_t most = 0;
-  if constexpr (requires(const Param& p) { Optimizer::workspace(p); })
+  if constexpr (requires(const Layer& layer) { Optimizer::workspace(layer, 0); })
     for_each_parameter(model, [&](int, int n, int p) {
-      most = std::max(most, Optimizer::workspace(model.nodes[n].layer->params[p]));
+      most = std::max(most, Optimizer::workspace(*model.nodes[n].layer, p));
     });
   return most;
 }

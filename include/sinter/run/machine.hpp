@@ -62,6 +62,7 @@ struct Work {
   double loss_weight = 0;                 // 1 / (predictions of the whole global batch)
   double loss_scale = 1;                  // what the gradients are multiplied by
   double learning_rate = 0;
+  double rate_factor = 1;  // what of learning_rate is not the optimizer's own
 };
 
 /// Called around every instruction, and after each layer call in it, by tests and profilers.
@@ -107,6 +108,7 @@ class Machine {
   Communicator& communicator() { return communicator_; }
   const Now& now() const { return now_; }
   double learning_rate() const { return work_.learning_rate; }
+  double rate_factor() const { return work_.rate_factor; }
   double loss_scale() const { return work_.loss_scale; }
   /// Updates applied since the weights were fresh: the count that optimizers correct by.
   std::int64_t updates() const { return updates_; }

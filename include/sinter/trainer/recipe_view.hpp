@@ -20,6 +20,8 @@ struct RecipeView {
   /// At a step with the whole global batch, and with so many sequences.
   std::function<double(std::int64_t step)> learning_rate;
   std::function<double(std::int64_t step, int sequences)> learning_rate_for;
+  /// What of that rate is not the optimizer's own: the schedule, and what scales rates.
+  std::function<double(std::int64_t step, int sequences)> rate_factor_for;
   std::function<int()> ranks, global;
   /// Where policies change the batch in the course of training; else empty. For the data source.
   BatchShapes batch_shapes;
@@ -159,10 +161,14 @@ RecipeView view_of() {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };
   view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
-  view.learning_rate_for = [o = options.get(), factor = view.state.rate_factor](std::int64_t step,
-                                                                                int sequences) {
-    const double rate = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
-    return rate * factor(step) * detail::rate_scaling<R>(*o, sequences);
+  view.rate_factor_for = [o = options.get(), factor = view.state.rate_factor](std::int64_t step,
+                                                                              int sequences) {
+    return factor(step) * detail::rate_scaling<R>(*o, sequences);
+  };
+  view.learning_rate_for = [o = options.get(), factor = view.rate_factor_for](std::int64_t step,
+                                                                              int sequences) {
+    return detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step) *
+           factor(step, sequences);
   };
   view.learning_rate = [rate = view.learning_rate_for, global = view.global](std::int64_t step) {
     return rate(step, global());
