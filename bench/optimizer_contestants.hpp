@@ -51,8 +51,10 @@ void add_contests(std::vector<OptimizerContest>& all, const std::string& shape, 
   add(Adafactor<{.lr = lr, .scale_parameter = true}>(), "Adafactor, scaled by parameters",
       {{"torch Adafactor, foreach", "torch-adafactor", same}});
   add(Muon<{.lr = lr, .weight_decay = weight_decay, .adamw_lr = lr}>(), "Muon",
-      {{"torch Muon in fp32, fused AdamW", "muon-fp32", same},
-       {"torch Muon (bf16), fused AdamW", "muon", bf16},
+      {{"torch Muon in fp32, fused AdamW", "muon-fp32", same}});
+  add(Muon<{.lr = lr, .weight_decay = weight_decay, .rounded = true, .adamw_lr = lr}>(),
+      "Muon, inputs of products rounded",
+      {{"torch Muon (bf16), fused AdamW", "muon", bf16},
        {"the same, Muon compiled", "muon-compiled", bf16}});
   add(AdamW8bit<{.lr = lr, .weight_decay = weight_decay}>(), "AdamW8bit",
       {{"bitsandbytes AdamW8bit", "adamw8bit", same}});
