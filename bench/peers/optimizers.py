@@ -60,7 +60,7 @@ def transformers_adafactor():
 
 
 def torch_adafactor():
-    eps = (1e-30, 1e-3)  # ours, and transformers'
+    eps = (1e-15, 1e-3)  # the first is squared: ours, and transformers'
     return torch.optim.Adafactor(parameters, lr=lr, eps=eps, weight_decay=0.0, foreach=True)
 
 
