@@ -1,6 +1,7 @@
 // Contestants of a bench: processes of their own, so that the memory and the launch of each are its
 // own, which take the same steps in turns. A contestant prints "STEP milliseconds-per-step loss"
 // after its first step and after each round, and takes a round for each line on its standard input.
+// Before a STEP it may print "FACT name number".
 #pragma once
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -10,10 +11,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "settings.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::bench {
@@ -24,7 +28,8 @@ class Contestant {
   double seconds_to_first_step = 0;
   std::vector<double> milliseconds;  // a step, by round
   std::vector<double> losses;        // of the last step of each round
-  double peak_mib = 0;               // known when it has finished
+  std::map<std::string, double> facts;
+  double peak_mib = 0;  // known when it has finished
 
   Contestant(std::string name_, const std::vector<std::string>& command) : name(std::move(name_)) {
     auto begin = std::chrono::steady_clock::now();
@@ -83,14 +88,16 @@ class Contestant {
     answers = fdopen(out[0], "r");
   }
   void read_step() {
-    char line[4096];
-    double ms = 0, loss = 0;
-    while (std::fgets(line, sizeof line, answers))
+    char line[4096], fact[64];
+    double ms = 0, loss = 0, value = 0;
+    while (std::fgets(line, sizeof line, answers)) {
+      if (std::sscanf(line, "FACT %63s %lf", fact, &value) == 2) facts[fact] = value;
       if (std::sscanf(line, "STEP %lf %lf", &ms, &loss) == 2) {
         milliseconds.push_back(ms);
         losses.push_back(loss);
         return;
       }
+    }
     throw Error(name + " ended before its time; its messages are above.");
   }
 
@@ -98,21 +105,66 @@ class Contestant {
   FILE *requests = nullptr, *answers = nullptr;
 };
 
-/// The other side, for a contestant of ours: step() takes a step and returns its loss.
-void serve_rounds(int steps, auto&& step) {
-  auto tell = [](double ms, double loss) {
-    std::printf("STEP %.6f %.17g\n", ms, loss);
+/// One contest: the contestants in the order in which they take their turns.
+class Turns {
+  const Settings& settings;
+  std::vector<std::unique_ptr<Contestant>> all;
+
+ public:
+  explicit Turns(const Settings& s) : settings(s) {}
+
+  /// words: on the command line of this binary, after --contestant, before the threads.
+  const Contestant& add_own(const char* name, const std::vector<std::string>& words) {
+    std::vector<std::string> command{settings.self, "--contestant"};
+    command.insert(command.end(), words.begin(), words.end());
+    command.push_back(std::to_string(settings.threads));
+    return add(name, command);
+  }
+  /// file: in bench/peers. nullptr: it does not run here, and says why on standard error.
+  const Contestant* add_python(const char* name, const char* file, const char* word,
+                               const std::filesystem::path& folder) try {
+    return &add(name, {settings.python, std::string(SINTER_BENCH_DIR "/peers/") + file, word,
+                       folder.string()});
+  } catch (const Error& e) {
+    std::fprintf(stderr, "left out: %s\n", e.what());
+    return nullptr;
+  }
+  void take() {
+    for (int round = -1; round < settings.rounds; ++round)
+      for (auto& c : all) c->take_round(round >= 0);
+    for (auto& c : all) c->finish();
+  }
+
+ private:
+  const Contestant& add(const char* name, const std::vector<std::string>& command) {
+    return *all.emplace_back(std::make_unique<Contestant>(name, command));
+  }
+};
+
+/// What a round came to.
+struct Round {
+  double milliseconds, loss;  // of a step; of the last step
+};
+
+/// The other side, for a contestant of ours: take(n) takes n steps.
+void serve(int steps, auto&& take) {
+  auto tell = [](const Round& round) {
+    std::printf("STEP %.6f %.17g\n", round.milliseconds, round.loss);
     std::fflush(stdout);
   };
-  tell(0, step());
+  tell(take(1));
   char line[64];
-  while (std::fgets(line, sizeof line, stdin)) {
+  while (std::fgets(line, sizeof line, stdin)) tell(take(steps));
+}
+/// step() takes a step, all of which counts, and returns its loss.
+void serve_rounds(int steps, auto&& step) {
+  serve(steps, [&](int n) {
     double loss = 0;
     auto begin = std::chrono::steady_clock::now();
-    for (int s = 0; s < steps; ++s) loss = step();
+    for (int s = 0; s < n; ++s) loss = step();
     auto passed = std::chrono::steady_clock::now() - begin;
-    tell(std::chrono::duration<double, std::milli>(passed).count() / steps, loss);
-  }
+    return Round{std::chrono::duration<double, std::milli>(passed).count() / n, loss};
+  });
 }
 
 }  // namespace sinter::bench

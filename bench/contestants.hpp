@@ -1,26 +1,19 @@
 // The contestants of bench/step.cpp that are ours to write: recipes in fp32 and bf16, their matmuls
 // alone, and LibTorch's autograd.
 #pragma once
-#include <hwy/targets.h>
-
 #include <functional>
 
 #include "baseline/torch_gpt2.hpp"
 #include "contest.hpp"
 #include "packed_model.hpp"
+#include "recipes.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
-#include "sinter/sinter.hpp"
 
 namespace sinter::bench {
 
 constexpr double lr = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_norm = 1.0;
 
-template <int Context, int Vocabulary>
-struct Tokens {
-  using slot = slot::data;
-  static constexpr int context = Context, vocabulary = Vocabulary;
-};
 template <class Model, Gpt2Options Shape, class Precision>
 struct gpt : Recipe<Model, Precision, Tokens<Shape.positions, Shape.vocabulary>,
                     AdamW<{.lr = lr, .weight_decay = weight_decay}>, ClipNorm<{.max = max_norm}>,
@@ -38,10 +31,6 @@ struct Contest {
   TrainerCore (*trainer)(TrainerSettings);
   TrainerCore (*half_trainer)(TrainerSettings);
 };
-template <class Recipe>
-TrainerCore make_trainer(TrainerSettings settings) {
-  return TrainerCore(Trainer<Recipe>::options(), settings);
-}
 template <Gpt2Options Shape, class Model = Gpt2<Shape>>
 Contest work(std::string name, int steps) {
   using Full = gpt<Model, Shape, Fp32>;
@@ -68,22 +57,12 @@ inline const std::vector<Contest>& works() {
   return all;
 }
 
-/// Tokens in which there is something to learn.
 inline HostBatch batch_of(const Contest& contest, std::uint64_t step) {
-  const Gpt2Options& shape = contest.shape;
   HostBatch batch;
-  batch.ids.resize(2);
   for (int s = 0; s < sequences; ++s) {
-    std::uint64_t state = kernel::mix(step * 1000 + std::uint64_t(s));
-    int token = int(state % std::uint64_t(shape.vocabulary));
-    int length = contest.packed ? 16 + int((state >> 32) % 241) : shape.positions;
-    for (int t = 0; t < length; ++t) {
-      batch.ids[0].push_back(token);
-      state = kernel::mix(state);
-      token = (token * 5 + 7 + int(state % 3)) % shape.vocabulary;
-      batch.ids[1].push_back(token);
-    }
-    batch.starts.push_back(batch.starts.back() + length);
+    const std::uint64_t state = kernel::mix(step * 1000 + std::uint64_t(s));
+    const int length = contest.packed ? 16 + int((state >> 32) % 241) : contest.shape.positions;
+    add_sequence(batch, state, length, contest.shape.vocabulary);
   }
   return batch;
 }
@@ -156,18 +135,6 @@ class Matmuls {
 inline void contest_with_matmuls(const Contest& w, int threads) {
   Matmuls matmuls(w.shape, threads);
   serve_rounds(w.steps, [&] { return matmuls.run(), 0.; });
-}
-
-/// Whether ATen's kernels are kept to AVX2.
-inline bool only_avx2() {
-  const char* capability = std::getenv("ATEN_CPU_CAPABILITY");
-  return capability && std::string_view(capability) == "avx2";
-}
-/// Then ours are, too.
-inline void obey_avx2() {
-  if (!only_avx2()) return;
-  hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_AVX3 | HWY_AVX3_DL));
-  hwy::GetChosenTarget().DeInit();
 }
 
 /// By the word on the command line: bench_step --contestant WORD NUMBER THREADS.

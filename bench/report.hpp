@@ -32,6 +32,15 @@ inline double median(std::vector<double> values) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/// The least and the most of both.
+inline std::string least_to_most(const std::vector<double>& a, const std::vector<double>& b) {
+  auto [a0, a1] = std::minmax_element(a.begin(), a.end());
+  auto [b0, b1] = std::minmax_element(b.begin(), b.end());
+  char text[96];
+  std::snprintf(text, sizeof text, "%.2f-%.2f, %.2f-%.2f", *a0, *a1, *b0, *b1);
+  return text;
+}
+
 /// The first line that a command prints.
 inline std::string first_line(const char* command) {
   std::string text;
@@ -52,12 +61,14 @@ inline std::string option(int argc, char** argv, std::string_view flag, std::str
 /// Prints machine, command and table; with `--json FILE` writes the same there, with `--svg FILE` a
 /// picture of it.
 class Report {
-  std::string machine, command, json_file, svg_file;
+  std::string machine, command, json_file, svg_file, compared;
   int threads;
   std::vector<Row> all;
 
  public:
-  Report(int argc, char** argv, int threads_) : threads(threads_) {
+  /// compared: of what Row::loss_difference is.
+  Report(int argc, char** argv, int threads_, std::string compared_ = "loss")
+      : compared(std::move(compared_)), threads(threads_) {
     utsname name{};
     uname(&name);
     machine = std::string(name.sysname) + " " + name.machine + ", " +
@@ -76,8 +87,9 @@ class Report {
   void print(const std::vector<Row>& rows) {
     if (all.empty())
       std::printf(
-          "| work | ours | peer | | unit | peer / ours | loss difference | min-max ours, peer |\n"
-          "|---|---|---|---|---|---|---|---|\n");
+          "| work | ours | peer | | unit | peer / ours | %s difference | min-max ours, peer |\n"
+          "|---|---|---|---|---|---|---|---|\n",
+          compared.c_str());
     for (const Row& r : rows)
       std::printf("| %s | %.3f | %s | %.3f | %s | %s | %.1e | %s |\n", r.row.c_str(), r.ours,
                   r.peer_name.c_str(), r.peer, r.unit.c_str(), ratio_text(r).c_str(),
@@ -94,10 +106,10 @@ class Report {
   }
 
  private:
-  static std::string ratio_text(const Row& r) {
+  std::string ratio_text(const Row& r) const {
     char text[32];
     std::snprintf(text, sizeof text, "**%.2f**", r.ratio());
-    return r.valid ? text : "void: losses differ";
+    return r.valid ? text : "void: the " + compared + " differs";
   }
   bool write_json(const std::vector<Row>& rows) const {
     nlohmann::ordered_json out{
@@ -111,7 +123,7 @@ class Report {
                              {"peer_name", r.peer_name},
                              {"unit", r.unit},
                              {"ratio", r.ratio()},
-                             {"loss_difference", r.loss_difference},
+                             {compared + "_difference", r.loss_difference},
                              {"valid", r.valid}});
     std::ofstream file(json_file);
     file << out.dump(2) << '\n';

@@ -14,12 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using bench::Contest, bench::Contestant;
-
-struct Settings {
-  std::string self, python, folder, only;
-  int threads = int(std::thread::hardware_concurrency()), rounds = 9;
-};
+using bench::Contest, bench::Contestant, bench::Settings, bench::Turns;
 
 /// What peers in Python read.
 void write_job(const Contest& w, const Settings& settings, const fs::path& folder) {
@@ -45,46 +40,6 @@ void write_job(const Contest& w, const Settings& settings, const fs::path& folde
       put(lengths, {batch.starts[std::size_t(s) + 1] - batch.starts[std::size_t(s)]});
   }
 }
-
-std::string range(const std::vector<double>& a, const std::vector<double>& b) {
-  auto [a0, a1] = std::minmax_element(a.begin(), a.end());
-  auto [b0, b1] = std::minmax_element(b.begin(), b.end());
-  char text[96];
-  std::snprintf(text, sizeof text, "%.2f-%.2f, %.2f-%.2f", *a0, *a1, *b0, *b1);
-  return text;
-}
-
-/// One contest: the contestants in the order in which they take their turns.
-class Turns {
-  const Settings& settings;
-  const int number;
-  std::vector<std::unique_ptr<Contestant>> all;
-
- public:
-  Turns(const Settings& s, int n) : settings(s), number(n) {}
-
-  const Contestant& add_own(const char* name, const char* word) {
-    return add(name, {settings.self, "--contestant", word, std::to_string(number),
-                      std::to_string(settings.threads)});
-  }
-  /// nullptr: it does not run here, and says why on standard error.
-  const Contestant* add_python(const char* name, const char* word, const fs::path& folder) try {
-    return &add(name, {settings.python, SINTER_BENCH_DIR "/peers/step.py", word, folder.string()});
-  } catch (const Error& e) {
-    std::fprintf(stderr, "left out: %s\n", e.what());
-    return nullptr;
-  }
-  void take() {
-    for (int round = -1; round < settings.rounds; ++round)
-      for (auto& c : all) c->take_round(round >= 0);
-    for (auto& c : all) c->finish();
-  }
-
- private:
-  const Contestant& add(const char* name, const std::vector<std::string>& command) {
-    return *all.emplace_back(std::make_unique<Contestant>(name, command));
-  }
-};
 
 /// The rows of one of ours against one peer.
 class Compare {
@@ -115,7 +70,8 @@ class Compare {
     };
     const double mine = bench::median(ours.milliseconds), theirs = bench::median(peer.milliseconds);
     row("", mine, theirs, "ms/step",
-        range(ours.milliseconds, peer.milliseconds) + "; " + speed(mine) + ", " + speed(theirs));
+        bench::least_to_most(ours.milliseconds, peer.milliseconds) + "; " + speed(mine) + ", " +
+            speed(theirs));
     row(": peak memory", ours.peak_mib, peer.peak_mib, "MiB", "of the process");
     row(": launch to first step", ours.seconds_to_first_step, peer.seconds_to_first_step, "s", "");
   }
@@ -134,32 +90,36 @@ double half_tolerance(const Contestant& c) {
 
 std::vector<bench::Row> measure(int number, const Settings& settings, double matmul_rate) {
   const Contest& w = bench::works()[std::size_t(number)];
-  const fs::path folder = fs::path(settings.folder) / std::to_string(number);
+  const fs::path folder = settings.folder / std::to_string(number);
+  const auto own = [&](const char* word) {
+    return std::vector<std::string>{word, std::to_string(number)};
+  };
   // Nothing that torch.compile made for another processor, or before.
   setenv("TORCHINDUCTOR_CACHE_DIR", (folder / "inductor").c_str(), 1);
-  Turns turns(settings, number);
-  const Contestant& ours = turns.add_own("Sinter", "fp32");
-  const Contestant& half = turns.add_own("Bf16", "bf16");
+  Turns turns(settings);
+  const Contestant& ours = turns.add_own("Sinter", own("fp32"));
+  const Contestant& half = turns.add_own("Bf16", own("bf16"));
   const Contestant* alone = nullptr;
   std::vector<const Contestant*> peers;
   if (!w.packed) {
-    alone = &turns.add_own("its matmuls alone", "matmuls");
-    peers.push_back(&turns.add_own("LibTorch autograd, fused AdamW, C++", "libtorch"));
+    alone = &turns.add_own("its matmuls alone", own("matmuls"));
+    peers.push_back(&turns.add_own("LibTorch autograd, fused AdamW, C++", own("libtorch")));
   }
   const Contestant* autocast = nullptr;
   if (!settings.python.empty()) {
     fs::create_directories(folder);
     write_job(w, settings, folder);
-    if (w.packed) peers.push_back(turns.add_python("PyTorch eager, padded", "eager", folder));
+    if (w.packed)
+      peers.push_back(turns.add_python("PyTorch eager, padded", "step.py", "eager", folder));
   }
   if (!settings.python.empty() && !w.packed) {
     for (auto [name, word] : {std::pair{"PyTorch eager, fused AdamW", "eager"},
                               {"torch.compile", "compile"},
                               {"Hugging Face Trainer", "hugging-face"},
                               {"Lightning", "lightning"}})
-      peers.push_back(turns.add_python(name, word, folder));
+      peers.push_back(turns.add_python(name, "step.py", word, folder));
     if (!bench::only_avx2())  // there PyTorch needs minutes for a step in bf16
-      autocast = turns.add_python("PyTorch autocast in bf16", "autocast", folder);
+      autocast = turns.add_python("PyTorch autocast in bf16", "step.py", "autocast", folder);
   }
   turns.take();
   std::vector<bench::Row> rows;
@@ -172,54 +132,15 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
   return rows;
 }
 
-/// The interpreter that --peers means.
-std::string find_python(const std::string& peers) {
-  if (peers != "new") return peers;
-  const char* home = std::getenv("HOME");
-  const char* cache = std::getenv("SINTER_CACHE");
-  fs::path folder =
-      (cache ? fs::path(cache) : fs::path(home ? home : ".") / ".cache/sinter") / "peers";
-  std::string python = (folder / "bin/python3").string();
-  std::string command = "python3 -m venv '" + folder.string() + "' && '" + python +
-                        "' -m pip install --quiet -r '" SINTER_BENCH_DIR
-                        "/peers/requirements.txt' >&2";
-  if (std::system(command.c_str()) != 0)
-    throw Error("The environment for --peers new could not be made in " + folder.string() +
-                "; pip's messages are above. Or name a Python that has the packages of "
-                "bench/peers/requirements.txt.");
-  return python;
-}
-
 int run_bench(int argc, char** argv) {
-  Settings settings;
-  settings.self = fs::read_symlink("/proc/self/exe").string();
-  settings.threads = std::max(
-      1, std::stoi(bench::option(argc, argv, "--threads", std::to_string(settings.threads))));
-  settings.rounds = std::max(1, std::stoi(bench::option(argc, argv, "--rounds", "9")));
-  settings.only = bench::option(argc, argv, "--only", "");
-  if (std::find(argv, argv + argc, std::string_view("--avx2")) != argv + argc)
-    for (auto [name, value] : {std::pair{"ATEN_CPU_CAPABILITY", "avx2"},
-                               {"ONEDNN_MAX_CPU_ISA", "AVX2"},
-                               {"MKL_ENABLE_INSTRUCTIONS", "AVX2"}})
-      setenv(name, value, 1);
-  bench::obey_avx2();
-  settings.python = find_python(bench::option(argc, argv, "--peers", ""));
-  settings.folder =
-      (fs::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()))).string();
+  const Settings settings(argc, argv, 9);
   bench::Report report(argc, argv, settings.threads);
   kernel::Stream stream(settings.threads);
   const double rate = kernel::measured_matmul_rate(stream, 0.5);
   std::printf("matmul: %.0f GFLOP/s in fp32\n\n", rate / 1e9);
   std::fflush(stdout);
-  struct Removed {
-    fs::path folder;
-    ~Removed() {
-      std::error_code ignored;
-      fs::remove_all(folder, ignored);
-    }
-  } removed{settings.folder};
   for (int number = 0; number < int(bench::works().size()); ++number)
-    if (bench::works()[std::size_t(number)].name.find(settings.only) != std::string::npos)
+    if (settings.wants(bench::works()[std::size_t(number)].name))
       report.print(measure(number, settings, rate));
   return report.write();
 }

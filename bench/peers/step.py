@@ -2,29 +2,24 @@
 
 FOLDER holds job.json, weights/ (GPT-2 as Hugging Face has it) and, as int32, ids.bin and targets.bin
 (all sequences, one after the other) and lengths.bin (of all sequences). Where they are packed,
-attention sees whole sequences, and batches are padded to their longest. After its first step, and after each round (a line on standard input
-asks for one), it prints "STEP milliseconds-per-step loss".
+attention sees whole sequences, and batches are padded to their longest.
 """
 
-import json
-import pathlib
 import sys
 import tempfile
 import time
 
-import numpy
 import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
-folder = pathlib.Path(sys.argv[2])
-job = json.loads((folder / "job.json").read_text())
+from contestant import folder, job, numbers, report, serve
+
 steps, sequences, context = job["steps"], job["sequences"], job["context"]
-torch.set_num_threads(job["threads"])
 
 
 def read(name):
-    return torch.from_numpy(numpy.fromfile(folder / name, dtype=numpy.int32).astype(numpy.int64))
+    return numbers(name, torch.int32).long()
 
 
 lengths = read("lengths.bin").view(-1, sequences)
@@ -38,10 +33,6 @@ def batches(name, padding):
 
 
 ids, targets = batches("ids.bin", 0), batches("targets.bin", -100)
-
-
-def report(milliseconds, loss):
-    print("STEP", milliseconds, float(loss.detach()), flush=True)
 
 
 class Gpt2(torch.nn.Module):
@@ -109,12 +100,13 @@ def by_hand(compiled=False, half=False):
         batch += 1
         return loss
 
-    report(0, step())
-    for _ in sys.stdin:
+    def take(n):
         begin = time.perf_counter()
-        for _ in range(steps):
+        for _ in range(n):
             loss = step()
-        report((time.perf_counter() - begin) * 1000 / steps, loss)
+        return (time.perf_counter() - begin) * 1000 / n, loss
+
+    serve(take)
 
 
 class Rounds:

@@ -17,6 +17,7 @@ namespace sinter {
 struct MuonOptions {
   double lr = 2e-2, momentum = 0.95, weight_decay = 0.1;
   bool nesterov = true;
+  bool rounded = false;  // inputs of the iteration's products, see MatmulInputs
   int iterations = 5;
   double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double adamw_weight_decay = AdamWOptions{}.weight_decay;
@@ -104,7 +105,8 @@ struct Muon {
   }
 
   /// Five steps of x = a x + (b g + c g²) x, g = x xᵀ (of the smaller side), from x / |x|. Returns
-  /// where the result is.
+  /// where the result is. What products round is their inputs alone: torch.optim.Muon keeps all in
+  /// bfloat16.
   static float* orthogonalise(const Options& o, const auto& s, float* x) {
     constexpr float a = 3.4445f, b = -4.7750f, c = 2.0315f;
     const bool wide = s.rows <= s.columns;
@@ -113,22 +115,24 @@ struct Muon {
     float *y = x + size, *gram = y + size, *polynomial = gram + padded(square);
     const double norm = std::sqrt(kernel::sum_of_squares(s.stream, x, s.size));
     kernel::scale(s.stream, x, float(1 / std::max(norm, 1e-7)), x, s.size);
+    const auto inputs = o.rounded ? kernel::MatmulInputs::rounded : s.stream.matmul_inputs();
+    kernel::Stream stream(s.stream, inputs);
     const auto small = [n](float* data) { return kernel::dense(data, n, n); };
     for (int k = 0; k < o.iterations; ++k) {
       const auto matrix = kernel::dense(x, s.rows, s.columns);
       auto turned = matrix;
       turned.transposed = true;
-      kernel::matmul(s.stream, wide ? matrix : turned, wide ? turned : matrix, small(gram), false);
-      kernel::matmul(s.stream, small(gram), small(gram), small(polynomial), false);
+      kernel::matmul(stream, wide ? matrix : turned, wide ? turned : matrix, small(gram), false);
+      kernel::matmul(stream, small(gram), small(gram), small(polynomial), false);
       kernel::scale(s.stream, polynomial, c, polynomial, square);
       kernel::scale(s.stream, gram, b, gram, square);
       kernel::accumulate(s.stream, gram, polynomial, square);
       kernel::scale(s.stream, x, a, y, s.size);
       const auto next = kernel::dense(y, s.rows, s.columns);
       if (wide) {
-        kernel::matmul(s.stream, small(polynomial), matrix, next, true);
+        kernel::matmul(stream, small(polynomial), matrix, next, true);
       } else {
-        kernel::matmul(s.stream, matrix, small(polynomial), next, true);
+        kernel::matmul(stream, matrix, small(polynomial), next, true);
       }
       std::swap(x, y);
     }
@@ -138,5 +142,5 @@ struct Muon {
 
 }  // namespace sinter
 
-BOOST_HANA_ADAPT_STRUCT(sinter::MuonOptions, lr, momentum, weight_decay, nesterov, iterations,
-                        adamw_lr, beta1, beta2, eps, adamw_weight_decay);
+BOOST_HANA_ADAPT_STRUCT(sinter::MuonOptions, lr, momentum, weight_decay, nesterov, rounded,
+                        iterations, adamw_lr, beta1, beta2, eps, adamw_weight_decay);

@@ -1,0 +1,33 @@
+// What recipes of benches share: their data, and their trainers by one type.
+#pragma once
+#include "sinter/kernels/random.hpp"
+#include "sinter/sinter.hpp"
+
+namespace sinter::bench {
+
+/// Data that the bench makes.
+template <int Context, int Vocabulary>
+struct Tokens {
+  using slot = slot::data;
+  static constexpr int context = Context, vocabulary = Vocabulary;
+};
+
+template <class Recipe>
+TrainerCore make_trainer(TrainerSettings settings) {
+  return TrainerCore(Trainer<Recipe>::options(), settings);
+}
+
+/// Tokens in which there is something to learn.
+inline void add_sequence(HostBatch& batch, std::uint64_t state, int length, int vocabulary) {
+  batch.ids.resize(2);
+  int token = int(state % std::uint64_t(vocabulary));
+  for (int t = 0; t < length; ++t) {
+    batch.ids[0].push_back(token);
+    state = kernel::mix(state);
+    token = (token * 5 + 7 + int(state % 3)) % vocabulary;
+    batch.ids[1].push_back(token);
+  }
+  batch.starts.push_back(batch.starts.back() + length);
+}
+
+}  // namespace sinter::bench

@@ -1,0 +1,84 @@
+// What the benches that hold contests are told on the command line.
+#pragma once
+#include <hwy/targets.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "report.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter::bench {
+
+/// Whether ATen's kernels are kept to AVX2.
+inline bool only_avx2() {
+  const char* capability = std::getenv("ATEN_CPU_CAPABILITY");
+  return capability && std::string_view(capability) == "avx2";
+}
+/// Then ours are, too.
+inline void obey_avx2() {
+  if (!only_avx2()) return;
+  hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_AVX3 | HWY_AVX3_DL));
+  hwy::GetChosenTarget().DeInit();
+}
+
+/// The interpreter that --peers means.
+inline std::string find_python(const std::string& peers) {
+  if (peers != "new") return peers;
+  const char* home = std::getenv("HOME");
+  const char* cache = std::getenv("SINTER_CACHE");
+  std::filesystem::path folder =
+      (cache ? std::filesystem::path(cache)
+             : std::filesystem::path(home ? home : ".") / ".cache/sinter") /
+      "peers";
+  std::string python = (folder / "bin/python3").string();
+  std::string command = "python3 -m venv '" + folder.string() + "' && '" + python +
+                        "' -m pip install --quiet -r '" SINTER_BENCH_DIR
+                        "/peers/requirements.txt' >&2";
+  if (std::system(command.c_str()) != 0)
+    throw Error("The environment for --peers new could not be made in " + folder.string() +
+                "; pip's messages are above. Or name a Python that has the packages of "
+                "bench/peers/requirements.txt.");
+  return python;
+}
+
+/// --threads, --rounds, --peers, --only and --avx2, which holds for all processes that are started.
+/// A scratch folder lives as long as this.
+struct Settings {
+  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string python, only;  // python: of the peers, empty: none; only: rows whose names have it
+  std::filesystem::path folder;
+  int threads, rounds;
+
+  Settings(int argc, char** argv, int usual_rounds) {
+    auto number = [&](const char* flag, int otherwise) {
+      return std::max(1, std::stoi(option(argc, argv, flag, std::to_string(otherwise))));
+    };
+    threads = number("--threads", int(std::thread::hardware_concurrency()));
+    rounds = number("--rounds", usual_rounds);
+    only = option(argc, argv, "--only", "");
+    if (std::find(argv, argv + argc, std::string_view("--avx2")) != argv + argc)
+      for (auto [name, value] : {std::pair{"ATEN_CPU_CAPABILITY", "avx2"},
+                                 {"ONEDNN_MAX_CPU_ISA", "AVX2"},
+                                 {"MKL_ENABLE_INSTRUCTIONS", "AVX2"}})
+        setenv(name, value, 1);
+    obey_avx2();
+    python = find_python(option(argc, argv, "--peers", ""));
+    folder = std::filesystem::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()));
+  }
+  ~Settings() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+
+  bool wants(const std::string& row) const { return row.find(only) != std::string::npos; }
+};
+
+}  // namespace sinter::bench
