@@ -1,7 +1,9 @@
 // What each combination of precision, optimizer and memory policy costs and gives: the time of a
 // step, memory as planned and as the process had it, and the loss after some steps on real text,
-// each in a process of its own. Combinations that no recipe may have are listed with the rule.
-//   ./sinter bench combos [--threads N] [--steps N] [--data FILE] [--json FILE] [--svg FILE]
+// each in a process of its own. Combinations that no recipe may have are listed with the reason.
+//   ./sinter bench combos [--only WORDS] [--threads N] [--steps N] [--data FILE] [--json FILE]
+//                         [--svg FILE]
+// WORDS, joined by commas: only combinations whose names have all of them, as Bf16,Checkpoint.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <optional>
 #include <sinter/sinter.hpp>
+#include <sstream>
 
 #include "report.hpp"
 #include "text.hpp"
@@ -103,7 +106,7 @@ std::optional<Measured> measure(RecipeView (*view)(), const Settings& settings) 
 struct Combination {
   std::string name;
   RecipeView (*view)();  // null: no recipe may have it
-  std::string rule;      // that says so
+  std::string reason;    // why not
 };
 
 template <class T>
@@ -115,21 +118,30 @@ std::string name_of_type() {
   return name;
 }
 
-/// The first rule that does not hold.
+/// What a rule has to say.
+template <class Rule>
+std::string reason_of() {
+  if constexpr (requires { Rule::reason; }) {
+    return std::string(Rule::reason);
+  } else {
+    return name_of_type<Rule>();
+  }
+}
+/// Of the first rule that does not hold.
 template <class R, class... Rules>
 std::string broken(RuleList<Rules...>) {
-  std::string rule;
-  ((rule.empty() && !Rules::template holds<R> ? void(rule = name_of_type<Rules>()) : void()), ...);
-  return rule;
+  std::string reason;
+  ((reason.empty() && !Rules::template holds<R> ? void(reason = reason_of<Rules>()) : void()), ...);
+  return reason;
 }
 template <class R>
-std::string broken_rule() {
-  std::string rule;
+std::string why_not() {
+  std::string reason;
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
     if constexpr (requires { typename P::rules; })
-      if (rule.empty()) rule = broken<R>(typename P::rules{});
+      if (reason.empty()) reason = broken<R>(typename P::rules{});
   });
-  return rule;
+  return reason;
 }
 
 std::vector<Combination> all_combinations() {
@@ -147,11 +159,19 @@ std::vector<Combination> all_combinations() {
             static_assert(ready<R>());
             list.push_back({name, view_of<R>, ""});
           } else {
-            list.push_back({name, nullptr, broken_rule<R>()});
+            list.push_back({name, nullptr, why_not<R>()});
           }
         });
       });
   return list;
+}
+
+/// Whether a name has all of some words that commas join.
+bool has_words(const std::string& name, const std::string& words) {
+  std::istringstream all(words);
+  for (std::string word; std::getline(all, word, ',');)
+    if (name.find(word) == name.npos) return false;
+  return true;
 }
 
 int run_bench(int argc, char** argv) {
@@ -160,12 +180,17 @@ int run_bench(int argc, char** argv) {
       1, std::stoi(bench::option(argc, argv, "--threads", std::to_string(settings.threads))));
   settings.steps = std::max(1, std::stoi(bench::option(argc, argv, "--steps", "100")));
   settings.text = bench::read_text(bench::option(argc, argv, "--data", ""));
+  const std::string only = bench::option(argc, argv, "--only", "");
   bench::Report report(argc, argv, settings.threads);
   std::vector<std::pair<Measured, std::string>> done;
-  std::string refused;
-  for (const Combination& c : all_combinations()) {
+  std::vector<std::pair<std::string, std::string>> refused;
+  std::vector<Combination> list = all_combinations();  // from Fp32, AdamW, KeepAll on
+  std::erase_if(list, [&, first = list.front().name](const Combination& c) {
+    return c.name != first && !has_words(c.name, only);
+  });
+  for (const Combination& c : list) {
     if (!c.view) {
-      refused += "| " + c.name + " | " + c.rule + " |\n";
+      refused.emplace_back(c.name, c.reason);
     } else if (std::optional<Measured> m = measure(c.view, settings)) {
       done.emplace_back(*m, c.name);
     } else {
@@ -173,7 +198,7 @@ int run_bench(int argc, char** argv) {
     }
   }
   if (done.empty()) return 1;
-  const Measured plain = done.front().first;  // fp32, AdamW, everything kept
+  const Measured plain = done.front().first;
   std::ranges::sort(done, {}, [](const auto& d) { return d.first.planned; });
   std::vector<bench::Row> rows;
   for (const auto& [m, name] : done) {
@@ -181,11 +206,21 @@ int run_bench(int argc, char** argv) {
     std::snprintf(note, sizeof note,
                   "planned %.2f MiB, process %.0f MiB, state %.2f MiB, loss %.3f",
                   double(m.planned) / (1 << 20), m.peak_mib, double(m.state) / (1 << 20), m.loss);
-    rows.push_back({name, m.milliseconds, plain.milliseconds, "Fp32, AdamW, KeepAll", "ms/step",
-                    m.loss - plain.loss, std::isfinite(m.loss), note});
+    rows.push_back({name,
+                    m.milliseconds,
+                    plain.milliseconds,
+                    "Fp32, AdamW, KeepAll",
+                    "ms/step",
+                    m.loss - plain.loss,
+                    std::isfinite(m.loss),
+                    note,
+                    {{"planned_bytes", double(m.planned)},
+                     {"process_mib", m.peak_mib},
+                     {"state_bytes", double(m.state)},
+                     {"loss", m.loss}}});
   }
   report.print(rows);
-  std::printf("\n| no recipe | the rule that says so |\n|---|---|\n%s", refused.c_str());
+  if (!refused.empty()) report.print_refused(std::move(refused));
   return report.write();
 }
 

@@ -50,13 +50,10 @@ void add_contests(std::vector<OptimizerContest>& all, const std::string& shape, 
   add(Adafactor<{.lr = lr}>(), "Adafactor", {{"transformers Adafactor", "adafactor", same}});
   add(Adafactor<{.lr = lr, .scale_parameter = true}>(), "Adafactor, scaled by parameters",
       {{"torch Adafactor, foreach", "torch-adafactor", same}});
-  constexpr MuonOptions muon{.lr = lr,
-                             .weight_decay = weight_decay,
-                             .adamw_lr = lr,
-                             .adamw_weight_decay = weight_decay};
+  constexpr MuonOptions muon{
+      .lr = lr, .weight_decay = weight_decay, .adamw_lr = lr, .adamw_weight_decay = weight_decay};
   constexpr MuonOptions rounded = [](MuonOptions o) { return o.rounded = true, o; }(muon);
-  add(Muon<muon>(), "Muon",
-      {{"torch Muon in fp32, fused AdamW", "muon-fp32", same}});
+  add(Muon<muon>(), "Muon", {{"torch Muon in fp32, fused AdamW", "muon-fp32", same}});
   add(Muon<rounded>(), "Muon, inputs of products rounded",
       {{"torch Muon (bf16), fused AdamW", "muon", bf16},
        {"the same, Muon compiled", "muon-compiled", bf16}});

@@ -22,7 +22,9 @@ struct Row {
   std::string peer_name, unit;
   double loss_difference = 0;
   bool valid = true;
-  std::string range{};  // least and most of both, as text
+  std::string more{};  // as the least and the most of both
+  /// What else is measured, for JSON.
+  std::vector<std::pair<std::string, double>> figures{};
   double ratio() const { return peer / ours; }
 };
 
@@ -64,6 +66,7 @@ class Report {
   std::string machine, command, json_file, svg_file, compared;
   int threads;
   std::vector<Row> all;
+  std::vector<std::pair<std::string, std::string>> refused;
 
  public:
   /// compared: of what Row::loss_difference is.
@@ -87,15 +90,23 @@ class Report {
   void print(const std::vector<Row>& rows) {
     if (all.empty())
       std::printf(
-          "| work | ours | peer | | unit | peer / ours | %s difference | min-max ours, peer |\n"
+          "| work | ours | peer | | unit | peer / ours | %s difference | min-max, or more |\n"
           "|---|---|---|---|---|---|---|---|\n",
           compared.c_str());
     for (const Row& r : rows)
       std::printf("| %s | %.3f | %s | %.3f | %s | %s | %.1e | %s |\n", r.row.c_str(), r.ours,
                   r.peer_name.c_str(), r.peer, r.unit.c_str(), ratio_text(r).c_str(),
-                  r.loss_difference, r.range.c_str());
+                  r.loss_difference, r.more.c_str());
     std::fflush(stdout);
     all.insert(all.end(), rows.begin(), rows.end());
+  }
+  /// Prints what cannot be measured, and why.
+  void print_refused(std::vector<std::pair<std::string, std::string>> names_and_reasons) {
+    refused = std::move(names_and_reasons);
+    std::printf("\n| no recipe | why |\n|---|---|\n");
+    for (const auto& [name, reason] : refused)
+      std::printf("| %s | %s |\n", name.c_str(), reason.c_str());
+    std::fflush(stdout);
   }
   /// Writes the files. Returns the exit status: 1 where one could not be written.
   int write() const {
@@ -116,15 +127,19 @@ class Report {
         {"machine", machine}, {"cpu", cli::processor_text()},
         {"threads", threads}, {"commit", first_line("git rev-parse --short HEAD 2>/dev/null")},
         {"command", command}, {"rows", nlohmann::ordered_json::array()}};
-    for (const Row& r : rows)
-      out["rows"].push_back({{"row", r.row},
-                             {"ours", r.ours},
-                             {"peer", r.peer},
-                             {"peer_name", r.peer_name},
-                             {"unit", r.unit},
-                             {"ratio", r.ratio()},
-                             {compared + "_difference", r.loss_difference},
-                             {"valid", r.valid}});
+    for (const Row& r : rows) {
+      nlohmann::ordered_json row{{"row", r.row},
+                                 {"ours", r.ours},
+                                 {"peer", r.peer},
+                                 {"peer_name", r.peer_name},
+                                 {"unit", r.unit},
+                                 {"ratio", r.ratio()},
+                                 {compared + "_difference", r.loss_difference},
+                                 {"valid", r.valid}};
+      for (const auto& [name, value] : r.figures) row[name] = value;
+      out["rows"].push_back(std::move(row));
+    }
+    for (const auto& [name, reason] : refused) out["refused"][name] = reason;
     std::ofstream file(json_file);
     file << out.dump(2) << '\n';
     if (!file.flush()) std::fprintf(stderr, "error: cannot write %s\n", json_file.c_str());

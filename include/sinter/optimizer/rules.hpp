@@ -1,5 +1,7 @@
-// What optimizers that are not elementwise ask of a recipe.
+// What optimizers that are not elementwise ask of a recipe. reason: for programs that list what may
+// not be.
 #pragma once
+#include <string_view>
 #include <type_traits>
 
 #include "../concepts.hpp"
@@ -7,6 +9,9 @@
 namespace sinter {
 
 struct MastersAreFloat {
+  static constexpr std::string_view reason =
+      "the optimizer wants master weights and gradients in fp32: its arithmetic is fp32 over whole "
+      "matrices or blocks";
   template <class R>
   static constexpr bool holds = std::is_same_v<typename R::precision::master, float> &&
                                 std::is_same_v<typename R::precision::gradient, float>;
@@ -21,6 +26,8 @@ struct MastersAreFloat {
 };
 
 struct NotClippedByValue {
+  static constexpr std::string_view reason =
+      "the optimizer takes matrices or blocks whole, so how large each gradient was is lost";
   template <class R>
   static constexpr bool holds = !requires { R::clipping::limit(R::clipping::options); };
   template <class R>
