@@ -7,6 +7,7 @@
 #include "../kernels/elementwise.hpp"
 #include "../kernels/matmul.hpp"
 #include "../kernels/norm.hpp"
+#include "../traced.hpp"
 #include "adamw.hpp"
 #include "rules.hpp"
 
@@ -22,6 +23,14 @@ struct MuonOptions {
   double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double adamw_weight_decay = AdamWOptions{}.weight_decay;
 };
+
+template <class R, bool HasHiddenMatrices>
+auto muon_has_nothing_to_orthogonalise() {
+  static_assert(HasHiddenMatrices,
+                "Muon: the model of this recipe has no hidden matrix. Why: all of it would get "
+                "AdamW, and Muon's own rate nothing to do. Fix: use AdamW, or a model with layers "
+                "between the first and the last; a layer of your own says hidden() of its matrix.");
+}
 
 /// Momentum, orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), the arithmetic of
 /// torch.optim.Muon in fp32: hidden matrices (hidden() in layer.hpp) get
@@ -43,6 +52,18 @@ struct Muon {
 
   static constexpr bool orthogonalises(const Layer& layer, int number) {
     return layer.params[number].fan_out > 0;
+  }
+  template <class R>
+  static constexpr bool suits() {
+    constexpr bool any = [] {
+      const Model& model = detail::Traced<R, detail::TrainingTrace>::model;
+      bool found = false;
+      for_each_parameter(
+          model, [&](int, int n, int p) { found |= orthogonalises(*model.nodes[n].layer, p); });
+      return found;
+    }();
+    if constexpr (!any) (void)&muon_has_nothing_to_orthogonalise<R, any>;
+    return any;
   }
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
     const Param& p = layer.params[number];
