@@ -8,6 +8,7 @@
 #include "optimizer/adamw.hpp"
 #include "parallel/single.hpp"
 #include "precision/fp32.hpp"
+#include "reflect/ranges.hpp"
 #include "schedule/constant.hpp"
 
 namespace sinter {
@@ -151,13 +152,22 @@ struct Recipe {
       return true;
     }
   }
+  /// The options of all first, as rules may rely on them.
   template <class R, class... All>
   static constexpr bool all_hold(Claimants<All...>) {
-    return (rules_hold<R, All>() && ...);
+    if constexpr ((option_mistakes<All>.any() || ...)) {
+      return false;
+    } else {
+      return (rules_hold<R, All>() && ...);
+    }
   }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
-    return (obeys_rules_of<R, All>() && ...);
+    if constexpr ((options_are_legal<All>() && ...)) {
+      return (obeys_rules_of<R, All>() && ...);
+    } else {
+      return false;
+    }
   }
   template <class P>
   static constexpr bool is_policy() {
@@ -171,12 +181,14 @@ struct Recipe {
   }
 
  public:
-  /// Whether all rules hold, without a word: to choose among recipes.
+  /// Whether options are in their ranges and all rules hold, without a word: to choose among
+  /// recipes.
   template <class R>
   static constexpr bool may_exist() {
     return all_hold<R>(all{});
   }
-  /// Whether the recipe may exist. At the first rule that it breaks, one compile error says so.
+  /// Whether the recipe may exist. At the first option that is not allowed, or rule that it breaks,
+  /// one compile error says so.
   /// R: the recipe's own type, for the message.
   template <class R>
   static constexpr bool is_legal() {

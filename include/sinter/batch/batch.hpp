@@ -11,14 +11,13 @@ struct BatchOptions {
 
 struct MicroDividesGlobal {
   template <class R>
-  static constexpr bool holds = R::batch::micro > 0 && R::batch::options.global > 0 &&
-                                R::batch::options.global % R::batch::micro == 0;
+  static constexpr bool holds = R::batch::options.global % R::batch::micro == 0;
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,
                   "Batch: micro does not divide global. Why: a step is a whole number of "
                   "micro-batches, so that every step sees the same number of sequences. Fix: make "
-                  "global a multiple of micro, both at least 1.");
+                  "global a multiple of micro.");
   }
 };
 
@@ -30,6 +29,7 @@ struct Batch {
   using Options = BatchOptions;
   using rules = RuleList<MicroDividesGlobal>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("global").at_least(1), Range("micro").at_least(1)};
   static constexpr std::array<std::string_view, 1> adjustable{"global"};
   static constexpr int micro = O.micro;
 };
