@@ -161,9 +161,20 @@ struct Recipe {
       return (rules_hold<R, All>() && ...);
     }
   }
+  /// Up to the first that has not.
+  template <class First, class... Rest>
+  static constexpr bool have_legal_options() {
+    if constexpr (!options_are_legal<First>()) {
+      return false;
+    } else if constexpr (sizeof...(Rest) > 0) {
+      return have_legal_options<Rest...>();
+    } else {
+      return true;
+    }
+  }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
-    if constexpr ((options_are_legal<All>() && ...)) {
+    if constexpr (have_legal_options<All...>()) {
       return (obeys_rules_of<R, All>() && ...);
     } else {
       return false;

@@ -7,6 +7,8 @@
 using namespace sinter;
 
 // ---- every number has a range, and every range a number
+// Left out are Ddp, whose ranks are checked with the batch that they split, and Budget, whose bytes
+// decide whether anything fits.
 template <class P>
 constexpr bool has_all_ranges() {
   bool all = true;
