@@ -3,9 +3,15 @@
 // Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if any,
 // are a structural aggregate: `using Options = …; static constexpr Options options = …;`, adapted
 // for Boost.Hana (BOOST_HANA_ADAPT_STRUCT), which makes them flags and printed lines. Options
-// listed in `adjustable` may be overridden when a binary runs; all others change code or memory
-// layout and are frozen in the type.
+// listed in `adjustable` may be overridden when a binary runs; all others are frozen in the type,
+// most of them because they change code or memory layout.
 //
+// What options may be is checked when a recipe compiles and when a trainer is made:
+//   ranges           array of Range: what each number may be
+//   contradiction    contradiction(options), constexpr: what is wrong with several together, if
+//                    anything is; called where all are within their ranges
+//   why_fixed        why_fixed(name): why an option is not adjustable, where there is a reason of
+//                    its own; else nothing
 // Any policy may also have
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
 //   rewrite    a function from program to program, run at compile time
@@ -33,6 +39,7 @@
 
 #include "kernels/stream.hpp"
 #include "program.hpp"
+#include "range.hpp"
 
 namespace sinter {
 

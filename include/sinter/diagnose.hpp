@@ -91,6 +91,33 @@ struct Text {
   constexpr Text(std::string_view words) { *std::copy(words.begin(), words.end(), text) = 0; }
 };
 
+template <class Policy, Text Option, auto Value, Text Allowed>
+auto an_option_is_out_of_range() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: an option of a policy is outside its range. What: Policy, the Option, its "
+                "Value and what is Allowed, where nothing is any finite number, are in this error. "
+                "Why: with other values the policy's arithmetic has no meaning, or makes numbers "
+                "that are not finite. Fix: give the option a value that is allowed.");
+}
+
+template <class Policy, Text What, Text Fix>
+auto two_options_contradict() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: options of a policy contradict each other. Policy, What is wrong and the "
+                "Fix are in this error. Why: each value is allowed, but not beside the others, and "
+                "Sinter never picks silently.");
+}
+
+template <class Policy, Text Option>
+auto a_range_is_of_no_option() {
+  static_assert(
+      sizeof(Policy) == 0,
+      "Sinter: a policy has a range of an option that it does not have. What: Policy and "
+      "the Option are in this error. Why: the range would be checked of nothing. Fix: "
+      "correct the name in Policy::ranges, or name the option in BOOST_HANA_ADAPT_STRUCT; "
+      "only numbers have ranges.");
+}
+
 template <class Recipe, Text Mistake, Text Unit, int Number>
 auto the_model_is_wrong() {
   static_assert(sizeof(Recipe) == 0,

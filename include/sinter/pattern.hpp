@@ -52,7 +52,8 @@ class Letters {
     letters.insert(letters.end(), more.begin(), more.end());
     return *this;
   }
-  constexpr Letters& operator+=(int number) {
+  constexpr Letters& operator+=(std::int64_t number) {
+    if (number < 0) return (*this += "-") += -number;
     if (number >= 10) *this += number / 10;
     letters.push_back(char('0' + number % 10));
     return *this;

@@ -8,6 +8,7 @@
 #include "optimizer/adamw.hpp"
 #include "parallel/single.hpp"
 #include "precision/fp32.hpp"
+#include "reflect/ranges.hpp"
 #include "schedule/constant.hpp"
 
 namespace sinter {
@@ -153,13 +154,33 @@ struct Recipe {
       return true;
     }
   }
+  /// The options of all first, as rules may rely on them.
   template <class R, class... All>
   static constexpr bool all_hold(Claimants<All...>) {
-    return (detail::rules_hold<R, All>() && ...);
+    if constexpr ((option_mistakes<All>.any() || ...)) {
+      return false;
+    } else {
+      return (detail::rules_hold<R, All>() && ...);
+    }
+  }
+  /// Up to the first that has not.
+  template <class First, class... Rest>
+  static constexpr bool have_legal_options() {
+    if constexpr (!options_are_legal<First>()) {
+      return false;
+    } else if constexpr (sizeof...(Rest) > 0) {
+      return have_legal_options<Rest...>();
+    } else {
+      return true;
+    }
   }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
-    return (obeys_rules_of<R, All>() && ...);
+    if constexpr (have_legal_options<All...>()) {
+      return (obeys_rules_of<R, All>() && ...);
+    } else {
+      return false;
+    }
   }
   template <class P>
   static constexpr bool is_policy() {
@@ -173,12 +194,14 @@ struct Recipe {
   }
 
  public:
-  /// Whether all rules hold, without a word: to choose among recipes.
+  /// Whether options are in their ranges and all rules hold, without a word: to choose among
+  /// recipes.
   template <class R>
   static constexpr bool may_exist() {
     return all_hold<R>(all{});
   }
-  /// Whether the recipe may exist. At the first rule that it breaks, one compile error says so.
+  /// Whether the recipe may exist. At the first option that is not allowed, or rule that it breaks,
+  /// one compile error says so.
   /// R: the recipe's own type, for the message.
   template <class R>
   static constexpr bool is_legal() {

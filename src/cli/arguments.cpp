@@ -48,9 +48,14 @@ Verb verb_of(const std::string& word, const std::string& program) {
     if (option->adjustable)
       throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name,
                                    verbs_with(verbs_with_options), name_of(verb)));
+    if (!option->why_fixed.empty())
+      throw UsageError(
+          fmt::format("{} is no flag of this recipe: {}. Leave it out, or change the "
+                      "recipe's file and build again.",
+                      name, option->why_fixed));
     throw UsageError(fmt::format(
-        "{} is no flag: {} is part of the recipe's type, because it changes code or "
-        "memory layout. Its value is {}. Change it in the recipe's file and build again.",
+        "{} is no flag: {} is part of the recipe's type. Its value is {}. Change it in the "
+        "recipe's file and build again.",
         name, option->dotted(), text_of(*option)));
   }
   std::vector<std::string_view> names{"--help"};
@@ -72,7 +77,8 @@ void set_option(const Option& option, const std::string& flag, const std::string
             throw UsageError(fmt::format("{} takes true or false, not '{}'.", flag, text));
           *value = text == "true";
         } else if constexpr (std::is_pointer_v<Value>) {
-          *value = number_of(flag, text, std::remove_pointer_t<Value>(0));
+          *value = number_of<std::remove_pointer_t<Value>>(
+              flag, text, option.range ? *option.range : Range(option.name));
         } else {
           throw UsageError(fmt::format("{} is a word and cannot be changed.", flag));
         }
@@ -135,10 +141,18 @@ class Parser {
         set_option(*target, given.flag, given.texts.front());
         arguments.options.push_back(target->dotted());
       }
+    if (!arguments.resume) check();  // else with what the checkpoint says
     return {arguments, ""};
   }
 
  private:
+  void check() const {
+    try {
+      check_options(recipe);
+    } catch (const ArgumentError& error) {
+      throw UsageError(error.what());
+    }
+  }
   void add(const Flag& flag) {
     CLI::Option* option;
     if (flag.value.empty()) {
@@ -157,7 +171,9 @@ class Parser {
     CLI::Option* option = app.add_option("--" + source.dotted());
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     option->type_name("VALUE");
-    option->description("Default: " + text_of(source) + ".");
+    std::string description = "Default: " + text_of(source);
+    if (std::string range = range_text(source); !range.empty()) description += "; " + range;
+    option->description(description + ".");
     option->group("Options of the recipe's policies");
     options.emplace_back(option, &source);
   }
@@ -183,6 +199,12 @@ std::string text_of(const Option& option) {
         }
       },
       option.value);
+}
+
+std::string range_text(const Option& option) {
+  if (!option.range) return "";
+  const Letters letters = option.range->text();
+  return std::string(letters.view());
 }
 
 Parsed parse(const RecipeView& recipe, const std::string& program,

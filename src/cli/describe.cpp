@@ -49,7 +49,7 @@ std::string options_text(const RecipeView& recipe) {
   std::string text = "options\n";
   for (const Option& option : recipe.options)
     text += fmt::format("        {:<24}{:<12}{}\n", option.dotted(), text_of(option),
-                        option.adjustable ? "" : "  in the type");
+                        option.adjustable ? "  " + range_text(option) : "  in the type");
   return text;
 }
 

@@ -13,7 +13,7 @@ using enum Verb;
 constexpr unsigned any = of(train, eval, generate, describe, export_folder);
 
 template <class T>
-T integer(const Given& given, T least) {
+T integer(const Given& given, int least) {
   return number_of<T>(given.flag, given.texts.front(), least);
 }
 

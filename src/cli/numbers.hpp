@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "sinter/error.hpp"
+#include "sinter/range.hpp"
 
 namespace sinter::cli {
 
@@ -17,21 +18,31 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-/// throws  UsageError, naming the flag, unless `text` is a T of at least `least`
+/// throws  UsageError, naming the flag, unless `text` is a T within the range
 template <class T>
-T number_of(const std::string& flag, const std::string& text, T least) {
+T number_of(const std::string& flag, const std::string& text, const Range& range) {
   constexpr bool whole = std::is_integral_v<T>;
   T number{};
   auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   bool is_number = stopped == text.data() + text.size() && !text.empty();
   bool fits = error == std::errc{};
   if constexpr (!whole) fits = fits && std::isfinite(number);
-  if (is_number && fits && number >= least) return number;
+  if (is_number && fits && range.holds(double(number))) return number;
   std::string what = whole ? "a whole number" : "a number";
   if (is_number && error == std::errc::result_out_of_range && text[0] != '-')
     throw UsageError(fmt::format("{} takes {} of at most {}, and {} is beyond it.", flag, what,
                                  std::numeric_limits<T>::max(), text));
-  throw UsageError(fmt::format("{} takes {} of at least {}, not '{}'.", flag, what, least, text));
+  const Letters bounds = range.text();
+  std::string allowed(bounds.view());
+  if (allowed.starts_with("at ")) allowed.insert(0, "of ");
+  if (!allowed.empty()) what += " " + allowed;
+  throw UsageError(fmt::format("{} takes {}, not '{}'.", flag, what, text));
+}
+
+/// The same, of at least `least`.
+template <class T>
+T number_of(const std::string& flag, const std::string& text, int least) {
+  return number_of<T>(flag, text, Range(flag).at_least(least));
 }
 
 }  // namespace sinter::cli

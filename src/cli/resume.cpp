@@ -55,7 +55,14 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   if (!arguments.order && info.contains("sampler"))
     arguments.order =
         info["sampler"].value("order", "") == "sequential" ? Order::sequential : Order::shuffled;
-  return take_options(saved, recipe, arguments);
+  std::string notes = take_options(saved, recipe, arguments);
+  check_options(recipe);
+  return notes;
+} catch (const ArgumentError& error) {
+  std::string_view what = error.what();
+  what.remove_prefix(std::string_view("Sinter: ").size());
+  throw ArgumentError(fmt::format("With the options of {}, as far as no flag gives others: {}",
+                                  checkpoint.folder().string(), what));
 } catch (const Json::exception& error) {
   throw FileError(fmt::format("Cannot resume from {}: its manifest is not as it was written ({}).",
                               checkpoint.folder().string(), error.what()));

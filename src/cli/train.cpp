@@ -36,11 +36,7 @@ std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
   if (a.steps) return *a.steps;
   for (const Option& option : recipe.options)
     if (option.dotted() == "schedule.steps")
-      if (auto* steps = std::get_if<std::int64_t*>(&option.value)) {
-        if (**steps < 1)
-          throw UsageError("schedule.steps is 0, so there is nothing to train. Give --steps N.");
-        return **steps;
-      }
+      if (auto* steps = std::get_if<std::int64_t*>(&option.value)) return **steps;
   throw UsageError("train needs --steps N: this recipe's schedule has no horizon to stop at.");
 }
 
@@ -93,6 +89,7 @@ class Run {
     options.steps = last_step(recipe, a);
     if (a.resume) check_steps();
     data = std::make_unique<Data>(a, recipe.plan->context);
+    check_evaluations();
     trainer = std::make_unique<TrainerCore>(recipe, TrainerSettings{a.seed.value_or(0), a.threads});
     if (a.weights) tell(trainer->load_weights(*a.weights));
     make_loop();
@@ -127,6 +124,16 @@ class Run {
     if (step == options.steps)
       tell(fmt::format("the run in {} is at step {} already; a larger --steps would go on.", *a.out,
                        step));
+  }
+
+  void check_evaluations() const {
+    const std::string_view policy = recipe.state.acts_on_evaluations;
+    if (policy.empty() || !data->validation.empty()) return;
+    throw UsageError(
+        fmt::format("The recipe's {} acts on validation losses, and --order sequential holds "
+                    "nothing out to evaluate, so it would never act. Leave --order out, or give "
+                    "the recipe another {}.",
+                    policy, policy));
   }
 
   void make_loop() {

@@ -56,6 +56,7 @@ void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
 
 TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
+  check_options(recipe_);
   check_split(recipe_);
   recipe_.state.reset();
   int ranks = recipe_.ranks();

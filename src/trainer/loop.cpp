@@ -49,6 +49,26 @@ void Loop::mend_best() {
   state_.best = LoopState{}.best;
 }
 
+/// A schedule that waits for validation losses must not wait in vain.
+void Loop::check_evaluations(const LoopOptions& options) {
+  const std::string policy(trainer_.recipe().state.acts_on_evaluations);
+  const std::int64_t every = options.evaluate_every, steps = trainer_.steps();
+  if (policy.empty() || steps >= options.steps) return;
+  if (!evaluate_)
+    throw ArgumentError("Sinter: the recipe's " + policy +
+                        " acts on validation losses, but this loop has nothing to evaluate, so it "
+                        "would never act. Give the loop an evaluation, or the recipe another " +
+                        policy + ".");
+  const bool in_time = every > 0 && (steps / every + 1) * every < options.steps;
+  if (in_time || told_of_evaluations_ || !options.on_warning) return;
+  told_of_evaluations_ = true;
+  options.on_warning("the recipe's " + policy +
+                     " acts on validation losses, but the first one comes after step " +
+                     std::to_string(options.steps) +
+                     ", the last, so they change nothing in this run. Evaluate more often "
+                     "(evaluate_every; --eval-every N).");
+}
+
 /// Whether the step just taken was the last. If not, the next batch is at hand.
 bool Loop::ends(const LoopOptions& options) {
   if (trainer_.steps() >= options.steps) return true;
@@ -121,6 +141,7 @@ void Loop::save(const LoopOptions& options) {
 }
 
 LoopEnd Loop::run(const LoopOptions& options) {
+  check_evaluations(options);
   times_.restart(options.profile);
   if (!options.profile) return run_stages(options);
   trainer_.observe(options.profile->observers());

@@ -37,7 +37,7 @@ TEST_CASE("help and version go to standard output") {
 TEST_CASE("help of train lists the options of the recipe's policies and what is frozen") {
   std::string help = run({"train", "--help"}).out;
   CHECK(help.find("--optimizer.lr VALUE") != help.npos);
-  CHECK(help.find("Default: 0.01.") != help.npos);
+  CHECK(help.find("Default: 0.01; at least 0.") != help.npos);
   CHECK(help.find("--parallel.ranks VALUE") != help.npos);
   CHECK(help.find("--model.width") == help.npos);
   CHECK(help.find("  model.width                     16") != help.npos);

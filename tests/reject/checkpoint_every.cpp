@@ -1,4 +1,6 @@
-// Must not compile: Checkpoint: every is below 1
+// Must not compile: Sinter: an option of a policy is outside its range
+// and: {"every"}
+// and: {"at least 1"}
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan.hpp"

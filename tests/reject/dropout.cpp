@@ -1,4 +1,6 @@
-// Must not compile: Gpt2: dropout is outside
+// Must not compile: Sinter: an option of a policy is outside its range
+// and: {"dropout"}
+// and: {"at least 0 and below 1"}
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/plan.hpp"

@@ -1,4 +1,6 @@
-// Must not compile: Mlp: layers is below 2
+// Must not compile: Sinter: an option of a policy is outside its range
+// and: {"layers"}
+// and: {"at least 2"}
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan.hpp"
 using namespace sinter;

@@ -1,4 +1,5 @@
-// Must not compile: Gpt2: vocabulary_multiple is below 1
+// Must not compile: Sinter: an option of a policy is outside its range
+// and: {"vocabulary_multiple"}
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/plan.hpp"

@@ -82,7 +82,8 @@ TEST_CASE("a scaled rate is of the global batch, whatever changes it, and is sai
   CHECK(view.learning_rate(1) == doctest::Approx(8e-3));
   REQUIRE(view.notes.size() == 1);
   CHECK(view.notes[0]() ==
-        "the learning rate is scaled: 0.001 for 3 sequences makes 0.008 for 24 (linear rule)");
+        "the learning rate, found for batches of 3 sequences, is multiplied by 8 for those of 24 "
+        "(linear rule)");
 }
 
 }  // namespace

@@ -12,17 +12,14 @@ struct BatchOptions {
 /// Ranks that a flag sets are checked when the trainer is made.
 struct MicroDividesGlobal {
   template <class R>
-  static constexpr bool holds = [] {
-    const int unit = R::batch::micro * R::parallel::ranks(R::parallel::options);
-    return R::batch::micro > 0 && unit > 0 && R::batch::options.global > 0 &&
-           R::batch::options.global % unit == 0;
-  }();
+  static constexpr bool holds =
+      R::batch::options.global % (R::batch::micro * R::parallel::ranks(R::parallel::options)) == 0;
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,
                   "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
                   "micro-batches on every rank, so that every step sees the same number of "
-                  "sequences. Fix: make global a multiple of micro × ranks, all at least 1.");
+                  "sequences. Fix: make global a multiple of micro × ranks.");
   }
 };
 
@@ -34,6 +31,7 @@ struct Batch {
   using Options = BatchOptions;
   using rules = RuleList<MicroDividesGlobal>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("global").at_least(1), Range("micro").at_least(1)};
   static constexpr std::array<std::string_view, 1> adjustable{"global"};
   static constexpr int micro = O.micro;
 };

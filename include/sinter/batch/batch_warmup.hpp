@@ -23,12 +23,11 @@ struct BatchWarmupOptions {
 };
 
 /// Whether every batch of a ramp is a multiple of the unit, and the last one whole.
+/// requires  options within their ranges
 constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
   const int increment = o.increment == 0 ? limits.unit : o.increment;
-  return limits.unit > 0 && o.from > 0 && o.from <= limits.sequences && increment > 0 &&
-         o.from % limits.unit == 0 && increment % limits.unit == 0 &&
-         (limits.sequences - o.from) % increment == 0 && o.sequences > 0 &&
-         o.sequences <= std::int64_t(1) << 32;
+  return o.from <= limits.sequences && o.from % limits.unit == 0 && increment % limits.unit == 0 &&
+         (limits.sequences - o.from) % increment == 0;
 }
 
 template <BatchWarmupOptions O>
@@ -42,8 +41,8 @@ struct RampFitsTheBatch {
     static_assert(
         holds<R>,
         "BatchWarmup: the ramp does not fit the batch. What: from and increment must be "
-        "multiples of micro × ranks, from at most global, the difference of the two a multiple of "
-        "increment, and sequences between 1 and 2^32. Why: every step is a whole number "
+        "multiples of micro × ranks, from at most global, and the difference of the two a multiple "
+        "of increment. Why: every step is a whole number "
         "of micro-batches, and the ramp ends at the global batch. Fix: choose from = "
         "global - n × increment, or leave increment out.");
   }
@@ -60,6 +59,8 @@ struct BatchWarmup {
   using Options = BatchWarmupOptions;
   using rules = RuleList<RampFitsTheBatch<O>>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("from").at_least(1), Range("increment").at_least(0),
+                                     Range("sequences").at_least(1).at_most(std::int64_t(1) << 32)};
   static constexpr std::array<std::string_view, 3> adjustable{"from", "increment", "sequences"};
 
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
@@ -74,11 +75,10 @@ struct BatchWarmup {
     throw ArgumentError(
         "Sinter: the batch cannot grow from " + std::to_string(o.from) + " to " +
         std::to_string(limits.sequences) + " sequences" +
-        (o.increment ? " by " + std::to_string(o.increment) : "") + " over " +
-        std::to_string(o.sequences) + ": batch_warmup.from and .increment must be multiples of " +
-        std::to_string(limits.unit) +
-        " (micro × ranks), from at most the global batch, their difference a multiple of "
-        "increment, and .sequences between 1 and 2^32. Change these options, or batch.global.");
+        (o.increment ? " by " + std::to_string(o.increment) : "") +
+        ": batch_warmup.from and .increment must be multiples of " + std::to_string(limits.unit) +
+        " (micro × ranks), from at most the global batch, and their difference a multiple of "
+        "increment. Change these options, or batch.global.");
   }
   template <class R>
   static std::string note(const Options& o, const BatchLimits& limits) {

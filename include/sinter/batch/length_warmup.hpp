@@ -22,9 +22,9 @@ struct LengthWarmupOptions {
   int multiple = 8;
 };
 
+/// requires  options within their ranges
 constexpr bool is_length_ramp(const LengthWarmupOptions& o, const BatchLimits& limits) {
-  return o.multiple > 0 && o.from > 0 && o.from % o.multiple == 0 && o.from <= limits.length &&
-         o.sequences > 0 && o.sequences <= std::int64_t(1) << 32;
+  return o.from % o.multiple == 0 && o.from <= limits.length;
 }
 
 struct DataHaveSequences {
@@ -48,7 +48,7 @@ struct LengthFitsTheContext {
   static auto enforce() {
     static_assert(holds<R>,
                   "LengthWarmup: the lengths do not fit the context. What: from must be a multiple "
-                  "of multiple and at most the data's context, and sequences between 1 and 2^32. "
+                  "of multiple and at most the data's context. "
                   "Why: sequences grow from `from` to the context, and are never longer. Fix: a "
                   "smaller from, or a larger context.");
   }
@@ -66,6 +66,9 @@ struct LengthWarmup {
   using Options = LengthWarmupOptions;
   using rules = RuleList<DataHaveSequences, LengthFitsTheContext<O>>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("from").at_least(1),
+                                     Range("sequences").at_least(1).at_most(std::int64_t(1) << 32),
+                                     Range("multiple").at_least(1)};
   static constexpr std::array<std::string_view, 3> adjustable{"from", "sequences", "multiple"};
 
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
@@ -79,10 +82,9 @@ struct LengthWarmup {
     if (is_length_ramp(o, limits)) return;
     throw ArgumentError("Sinter: sequences cannot grow from " + std::to_string(o.from) + " to " +
                         std::to_string(limits.length) + " rows in steps of " +
-                        std::to_string(o.multiple) + " over " + std::to_string(o.sequences) +
-                        " sequences: length_warmup.from must be a positive multiple of .multiple "
-                        "and at most the context, and .sequences between 1 and 2^32. Change these "
-                        "options.");
+                        std::to_string(o.multiple) +
+                        ": length_warmup.from must be a multiple of "
+                        ".multiple and at most the context. Change these options.");
   }
   template <class R>
   static std::string note(const Options& o, const BatchLimits& limits) {

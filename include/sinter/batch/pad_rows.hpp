@@ -22,14 +22,14 @@ struct PadRowsOptions {
 template <PadRowsOptions O>
 struct ContextIsAMultiple {
   template <class R>
-  static constexpr bool holds = O.multiple > 0 && R::data::context % O.multiple == 0;
+  static constexpr bool holds = R::data::context % O.multiple == 0;
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,
                   "PadRows: the context is no multiple of `multiple`. Why: rows are padded up to "
                   "the arena's micro × context and never beyond it, by a sequence that is not "
                   "longer than the context. Fix: a context that is a multiple of it, or a smaller "
-                  "multiple, at least 1.");
+                  "multiple.");
   }
 };
 
@@ -53,6 +53,7 @@ struct PadRows {
   using Options = PadRowsOptions;
   using rules = RuleList<ContextIsAMultiple<O>>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("multiple").at_least(1)};
   static constexpr int row_multiple = O.multiple;
 
   template <class R>

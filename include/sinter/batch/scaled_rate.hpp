@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../concepts.hpp"
+#include "../data/batch_shape.hpp"
 
 namespace sinter {
 
@@ -29,20 +30,23 @@ struct ScaledRateOptions {
 /// never done unasked. Where BatchWarmup changes the batch, it scales by the batch at hand.
 template <ScaledRateOptions O>
 struct ScaledRate {
-  static_assert(O.base > 0, "ScaledRate: base, a number of sequences, must be at least 1.");
   using slot = slot::scaling;
   using Options = ScaledRateOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("base").at_least(1)};
+  static constexpr std::array<std::string_view, 1> adjustable{"base"};
 
   static double rate_factor(const Options& o, int sequences) {
     const double larger = double(sequences) / o.base;
     return O.rule == linear ? larger : std::sqrt(larger);
   }
-  static std::string note(const Options& o, int global, double rate) {
+  template <class R>
+  static std::string note(const Options& o, const BatchLimits& limits) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "the learning rate is scaled: %g for %d sequences makes %g for %d (%s rule)",
-                  rate, o.base, rate * rate_factor(o, global), global,
+                  "the learning rate, found for batches of %d sequences, is multiplied by %g for "
+                  "those of %d (%s rule)",
+                  o.base, rate_factor(o, limits.sequences), limits.sequences,
                   O.rule == linear ? "linear" : "square root");
     return text;
   }

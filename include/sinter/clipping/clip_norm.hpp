@@ -14,6 +14,7 @@ struct ClipNorm {
   using slot = slot::clipping;
   using Options = ClipNormOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("max").above(0)};
   static constexpr std::array<std::string_view, 1> adjustable{"max"};
 
   static constexpr double scale(const Options& o, double norm) {

@@ -13,6 +13,7 @@ struct ClipValue {
   using slot = slot::clipping;
   using Options = ClipValueOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("limit").above(0)};
   static constexpr std::array<std::string_view, 1> adjustable{"limit"};
 
   static constexpr double scale(const Options&, double) { return 1; }

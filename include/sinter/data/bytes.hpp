@@ -14,6 +14,7 @@ struct Bytes {
   using slot = slot::data;
   using Options = BytesOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("context").at_least(1)};
   static constexpr int context = O.context, vocabulary = 256;
 };
 

@@ -81,6 +81,7 @@ struct Budget {
   using slot = slot::memory;
   using Options = BudgetOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("bytes").at_least(1)};
   static constexpr bool recomputed_inside(const Layer&) { return false; }
 
   template <class R>

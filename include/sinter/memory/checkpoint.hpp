@@ -20,18 +20,6 @@ struct CheckpointOptions {
   int every = 1;
 };
 
-struct EveryIsPositive {
-  template <class R>
-  static constexpr bool holds = R::memory::options.every >= 1;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Checkpoint: every is below 1. Why: one unit in so many is recomputed. Fix: every "
-        "= 1 for all of them, or KeepAll for none.");
-  }
-};
-
 /// A `recompute` before the backward of every so many units fills its saved block again. Not of the
 /// last one: its backward comes right after its forward.
 constexpr Program recompute_units(const Model& model, const Program& program, int every) {
@@ -53,8 +41,8 @@ template <CheckpointOptions O = {}>
 struct Checkpoint {
   using slot = slot::memory;
   using Options = CheckpointOptions;
-  using rules = RuleList<EveryIsPositive>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("every").at_least(1)};
 
   static constexpr bool recomputed_inside(const Layer& layer) {
     return O.policy == selective && layer.cheap;

@@ -88,34 +88,12 @@ struct NextToken {
 
 struct HeadsDivideWidth {
   template <class R>
-  static constexpr bool holds = R::model::options.heads > 0 && R::model::options.width > 0 &&
-                                R::model::options.width % R::model::options.heads == 0;
+  static constexpr bool holds = R::model::options.width % R::model::options.heads == 0;
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,
                   "Gpt2: heads does not divide width. Why: each head attends with width / heads "
                   "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
-  }
-};
-struct DropoutIsAProbability {
-  template <class R>
-  static constexpr bool holds = R::model::options.dropout >= 0 && R::model::options.dropout < 1;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Gpt2: dropout is outside [0, 1). Why: it is the probability with which numbers "
-                  "are zeroed; the rest is scaled by 1 / (1 - dropout). Fix: such as .dropout = "
-                  "0.1.");
-  }
-};
-struct VocabularyMultipleIsPositive {
-  template <class R>
-  static constexpr bool holds = R::model::options.vocabulary_multiple >= 1;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Gpt2: vocabulary_multiple is below 1. Why: the head is padded to a multiple of "
-                  "so many ids. Fix: 1 for no padding, 64 or 128 for matrix units.");
   }
 };
 struct ContextWithinPositions {
@@ -149,10 +127,16 @@ template <Gpt2Options O = {}>
 struct Gpt2 {
   using slot = slot::model;
   using Options = Gpt2Options;
-  using rules = RuleList<gpt2::HeadsDivideWidth, gpt2::DropoutIsAProbability,
-                         gpt2::VocabularyMultipleIsPositive, gpt2::ContextWithinPositions,
-                         gpt2::VocabularyHoldsData>;
+  using rules =
+      RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("layers").at_least(1),
+                                     Range("heads").at_least(1),
+                                     Range("width").at_least(1),
+                                     Range("vocabulary").at_least(1),
+                                     Range("positions").at_least(1),
+                                     Range("dropout").at_least(0).below(1),
+                                     Range("vocabulary_multiple").at_least(1)};
 
   static constexpr void trace(auto& g) {
     auto tokens = g.tokens(), targets = g.targets();

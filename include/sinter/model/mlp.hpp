@@ -47,19 +47,6 @@ struct Loss {
   }
 };
 
-struct AtLeastTwoLayers {
-  template <class R>
-  static constexpr bool holds = R::model::options.layers >= 2 && R::model::options.in > 0 &&
-                                R::model::options.hidden > 0 && R::model::options.out > 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Mlp: layers is below 2, or a width below 1. Why: the first layer leads from in "
-                  "to hidden, the last from hidden to out. Fix: .layers = 2 or more, widths of at "
-                  "least 1.");
-  }
-};
-
 }  // namespace mlp
 
 /// A multilayer perceptron with ReLU for regression: the loss is the mean squared error over all
@@ -68,8 +55,9 @@ template <MlpOptions O = {}>
 struct Mlp {
   using slot = slot::model;
   using Options = MlpOptions;
-  using rules = RuleList<mlp::AtLeastTwoLayers>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("in").at_least(1), Range("hidden").at_least(1),
+                                     Range("out").at_least(1), Range("layers").at_least(2)};
 
   static constexpr void trace(auto& g) {
     auto x = body(g, g.template values<O.in>());

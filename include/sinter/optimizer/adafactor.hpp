@@ -37,8 +37,22 @@ struct Adafactor {
   using Options = AdafactorOptions;
   using rules = RuleList<AdafactorHasOneRate, MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
-  static constexpr std::array<std::string_view, 3> adjustable{"lr", "weight_decay",
-                                                              "clip_threshold"};
+  static constexpr std::array ranges{
+      Range("lr").at_least(0),           Range("beta1").at_least(0).below(1),
+      Range("decay").below(0),           Range("clip_threshold").above(0),
+      Range("weight_decay").at_least(0), Range("eps_square").above(0),
+      Range("eps_scale").at_least(0)};
+  static constexpr auto adjustable = [] {
+    if constexpr (O.relative_step) {
+      return std::array<std::string_view, 2>{"weight_decay", "clip_threshold"};
+    } else {
+      return std::array<std::string_view, 3>{"lr", "weight_decay", "clip_threshold"};
+    }
+  }();
+  static constexpr std::string_view why_fixed(std::string_view option) {
+    if (!O.relative_step || option != "lr") return "";
+    return "relative_step makes the rate from the number of the step, and nothing reads lr";
+  }
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 

@@ -15,6 +15,7 @@ struct Adam {
   using slot = slot::optimizer;
   using Options = AdamOptions;
   static constexpr Options options = O;
+  static constexpr auto ranges = adam_ranges;
   static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
                                                               "weight_decay"};
   static constexpr std::array regions{Region{"exp_avg"}, Region{"exp_avg_sq"}};

@@ -16,6 +16,9 @@ struct Lion {
   using slot = slot::optimizer;
   using Options = LionOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("lr").at_least(0), Range("beta1").at_least(0).below(1),
+                                     Range("beta2").at_least(0).below(1),
+                                     Range("weight_decay").at_least(0)};
   static constexpr std::array<std::string_view, 4> adjustable{"lr", "beta1", "beta2",
                                                               "weight_decay"};
   static constexpr std::array regions{Region{"exp_avg"}};

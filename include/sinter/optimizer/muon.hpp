@@ -46,6 +46,15 @@ struct Muon {
   using Options = MuonOptions;
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("lr").at_least(0),
+                                     Range("momentum").at_least(0).below(1),
+                                     Range("weight_decay").at_least(0),
+                                     Range("iterations").at_least(1),
+                                     Range("adamw_lr").at_least(0),
+                                     Range("beta1").at_least(0).below(1),
+                                     Range("beta2").at_least(0).below(1),
+                                     Range("eps").above(0),
+                                     Range("adamw_weight_decay").at_least(0)};
   static constexpr std::array<std::string_view, 8> adjustable{
       "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps", "adamw_weight_decay"};
   static constexpr bool by_parameter = true;

@@ -31,6 +31,9 @@ struct Sgd {
   using Options = SgdOptions;
   using rules = RuleList<NesterovHasMomentum>;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("lr").at_least(0),
+                                     Range("momentum").at_least(0).below(1),
+                                     Range("weight_decay").at_least(0)};
   static constexpr std::array<std::string_view, 2> adjustable{"lr", "weight_decay"};
   static constexpr auto regions = [] {
     if constexpr (O.momentum != 0) {

@@ -55,6 +55,7 @@ struct Ddp {
   using slot = slot::parallel;
   using Options = DdpOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("bucket_bytes").at_least(1), Range("ranks").at_least(1)};
   static constexpr std::array<std::string_view, 1> adjustable{"ranks"};
   static constexpr bool reduces = true;
   static constexpr int ranks(const Options& o) { return o.ranks; }

@@ -57,6 +57,7 @@ struct Average {
   using slot = slot::average;
   using Options = AverageOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("decay").at_least(0).below(1)};
   static constexpr std::array<std::string_view, 1> adjustable{"decay"};
   static constexpr std::array regions{Region{"ema"}};
 

@@ -10,6 +10,18 @@ struct freeze {
 };
 }  // namespace slot
 
+template <Pattern... Names>
+struct FreezeNamesSomething {
+  template <class R>
+  static constexpr bool holds = sizeof...(Names) > 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Freeze: no name is given. Why: it would freeze nothing, in silence. Fix: name "
+                  "what is frozen, as in Freeze<\"h.0\">, or leave Freeze out.");
+  }
+};
+
 /// Keeps parameters as they are: Freeze<"wte", "wpe", "h.0">, or Freeze<"h.*">. They have no
 /// gradient and no state, and what only they need is not computed: units before the first one that
 /// is trained keep nothing and run no backward. The names are those of parameters that `describe`
@@ -17,8 +29,8 @@ struct freeze {
 /// together; a name that nothing has, or that is of a part of a unit alone, does not compile.
 template <Pattern... Names>
 struct Freeze {
-  static_assert(sizeof...(Names) > 0, "Freeze: name what is frozen, as in Freeze<\"h.0\">.");
   using slot = slot::freeze;
+  using rules = RuleList<FreezeNamesSomething<Names...>>;
   static constexpr std::array<const char*, sizeof...(Names)> frozen{Names.text...};
 };
 

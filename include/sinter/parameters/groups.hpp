@@ -10,6 +10,7 @@ struct groups {
 };
 }  // namespace slot
 
+/// learning_rate: a factor, of at least 0, of the step's rate.
 struct GroupOptions {
   double learning_rate = 1;
   ParameterGroup::Decay decay = ParameterGroup::usual;
@@ -34,6 +35,25 @@ auto this_is_not_a_group() {
                 "Groups<Group<\"wte.*\", {.learning_rate = 0.1}>>.");
 }
 
+template <class P>
+constexpr bool factor_is_allowed() {
+  if constexpr (IsGroup<P>) return Range("learning_rate").at_least(0).holds(P::value.learning_rate);
+  return true;
+}
+template <class... All>
+struct FactorsAreAllowed {
+  template <class R>
+  static constexpr bool holds = (factor_is_allowed<All>() && ...);
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Groups: the learning_rate of a group is below 0, or not finite. What: the "
+                  "groups, with their factors, are in this error. Why: it is a factor of the "
+                  "learning rate, and below 0 the loss would be climbed. Fix: at least 0; 0 keeps "
+                  "the parameters as they are.");
+  }
+};
+
 /// Parameter groups: factors of the learning rate, and weight decay, by name:
 ///   Groups<Group<"wte.*", {.learning_rate = 0.1}>, Group<"*.bias", {.decay =
 ///   ParameterGroup::never}>>
@@ -42,6 +62,7 @@ auto this_is_not_a_group() {
 template <class... All>
 struct Groups {
   using slot = slot::groups;
+  using rules = RuleList<FactorsAreAllowed<All...>>;
 
  private:
   template <class P>

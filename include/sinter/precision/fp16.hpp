@@ -29,6 +29,13 @@ struct Fp16 {
   using slot = slot::precision;
   using Options = Fp16Options;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("initial_scale").above(0),
+                                     Range("growth_interval").at_least(1),
+                                     Range("minimum_scale").above(0)};
+  static constexpr Contradiction contradiction(const Options& o) {
+    if (o.initial_scale >= o.minimum_scale) return {};
+    return {"initial_scale is below its minimum", "raise it, or lower minimum_scale"};
+  }
   static constexpr std::array<std::string_view, 3> adjustable{"initial_scale", "growth_interval",
                                                               "minimum_scale"};
   using compute = Float16;

@@ -1,10 +1,6 @@
 // Policies' options and run states as data: one generic loop makes flags, printed recipes and
 // manifests.
 #pragma once
-#include <boost/hana/accessors.hpp>
-#include <boost/hana/first.hpp>
-#include <boost/hana/for_each.hpp>
-#include <boost/hana/second.hpp>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -13,15 +9,19 @@
 #include "../concepts.hpp"
 #include "../recipe.hpp"
 #include "../run/machine.hpp"
+#include "ranges.hpp"
 
 namespace sinter {
 
 /// One option of a policy. adjustable: it may be changed before the trainer is made; otherwise it
-/// is frozen in the recipe's type. A word is the name of an enumerator.
+/// is frozen in the recipe's type, for `why_fixed` where that is said. A word is the name of an
+/// enumerator. range: what a number may be; nullptr: anything.
 struct Option {
   std::string_view slot, name;
   bool adjustable;
   std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
+  const Range* range = nullptr;
+  std::string_view why_fixed{};
 
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }
 };
@@ -99,12 +99,25 @@ class PolicySet {
     return false;
   }
   template <class P>
+  static std::string_view why_fixed(std::string_view name) {
+    if constexpr (requires { P::why_fixed(name); }) return P::why_fixed(name);
+    return "";
+  }
+  /// Not a run state, whose fields may have the same names.
+  template <class P, class Value>
+  static constexpr bool is_options =
+      std::is_same_v<typename P::Options, std::remove_reference_t<Value>>;
+  template <class P>
   static void add(auto& value, std::vector<Option>& result) {
     boost::hana::for_each(
         boost::hana::accessors<std::remove_reference_t<decltype(value)>>(), [&](auto accessor) {
           std::string_view name = boost::hana::first(accessor).c_str();
           auto& field = boost::hana::second(accessor)(value);
           Option option{P::slot::name, name, is_adjustable<P>(name), {}};
+          if constexpr (requires { requires is_options<P, decltype(value)>; }) {
+            option.range = range_of<P>(name);
+            option.why_fixed = why_fixed<P>(name);
+          }
           if constexpr (std::is_enum_v<std::remove_reference_t<decltype(field)>>) {
             option.value = name_of(field);
           } else {

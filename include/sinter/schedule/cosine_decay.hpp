@@ -20,7 +20,12 @@ struct CosineDecay {
   using slot = slot::schedule;
   using Options = CosineDecayOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1),
+                                     Range("floor").at_least(0).at_most(1)};
   static constexpr std::array<std::string_view, 3> adjustable{"warmup", "steps", "floor"};
+  static constexpr Contradiction contradiction(const Options& o) {
+    return warmup_contradiction(o.warmup, o.steps);
+  }
 
   static double factor(const Options& o, std::int64_t step) {
     double decay = (1 + std::cos(std::numbers::pi * decay_progress(step, o.warmup, o.steps))) / 2;

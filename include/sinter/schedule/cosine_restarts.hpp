@@ -8,9 +8,8 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; cycle: steps of the first cycle, less than 1 is taken as 1;
-/// growth: how many times longer each cycle is than the one before, less than 1 is taken as 1;
-/// floor: the factor towards which each cycle falls.
+/// warmup: steps of linear growth; cycle: steps of the first cycle; growth: how many times longer
+/// each cycle is than the one before; floor: the factor towards which each cycle falls.
 struct CosineRestartsOptions {
   std::int64_t warmup = 0, cycle = 1000;
   double growth = 1, floor = 0;
@@ -23,6 +22,9 @@ struct CosineRestarts {
   using slot = slot::schedule;
   using Options = CosineRestartsOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("warmup").at_least(0), Range("cycle").at_least(1),
+                                     Range("growth").at_least(1),
+                                     Range("floor").at_least(0).at_most(1)};
   static constexpr std::array<std::string_view, 4> adjustable{"warmup", "cycle", "growth", "floor"};
 
   static double factor(const Options& o, std::int64_t step) {
@@ -33,10 +35,9 @@ struct CosineRestarts {
  private:
   /// How much of the step's cycle lies behind, in [0, 1).
   static double share_of_cycle(const Options& o, std::int64_t step) {
-    const std::int64_t first = std::max<std::int64_t>(o.cycle, 1);
     const std::int64_t done = std::max<std::int64_t>(step - 1 - o.warmup, 0);
-    if (!(o.growth > 1)) return double(done % first) / double(first);
-    const double more = o.growth - 1, steps = double(done), length = double(first);
+    if (o.growth == 1) return double(done % o.cycle) / double(o.cycle);
+    const double more = o.growth - 1, steps = double(done), length = double(o.cycle);
     auto start = [&](double cycle) { return length * (std::pow(o.growth, cycle) - 1) / more; };
     double cycle = std::floor(std::log1p(steps * more / length) / std::log1p(more));
     if (start(cycle + 1) <= steps) ++cycle;  // where the logarithms were rounded

@@ -20,6 +20,7 @@ struct InverseSqrt {
   using slot = slot::schedule;
   using Options = InverseSqrtOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("warmup").at_least(0), Range("timescale").at_least(0)};
   static constexpr std::array<std::string_view, 2> adjustable{"warmup", "timescale"};
 
   static double factor(const Options& o, std::int64_t step) {

@@ -35,6 +35,10 @@ struct Plateau {
   using Options = PlateauOptions;
   using State = PlateauState;
   static constexpr Options options = O;
+  static constexpr std::array ranges{
+      Range("warmup").at_least(0),   Range("factor").above(0).below(1),
+      Range("patience").at_least(0), Range("threshold").at_least(0).below(1),
+      Range("cooldown").at_least(0), Range("floor").at_least(0).at_most(1)};
   static constexpr std::array<std::string_view, 6> adjustable{"warmup",    "factor",   "patience",
                                                               "threshold", "cooldown", "floor"};
 

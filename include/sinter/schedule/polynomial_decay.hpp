@@ -21,7 +21,13 @@ struct PolynomialDecay {
   using slot = slot::schedule;
   using Options = PolynomialDecayOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1),
+                                     Range("power").at_least(0),
+                                     Range("floor").at_least(0).at_most(1)};
   static constexpr std::array<std::string_view, 4> adjustable{"warmup", "steps", "power", "floor"};
+  static constexpr Contradiction contradiction(const Options& o) {
+    return warmup_contradiction(o.warmup, o.steps);
+  }
 
   static double factor(const Options& o, std::int64_t step) {
     const double left = 1 - decay_progress(step, o.warmup, o.steps);

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -25,7 +24,7 @@ constexpr std::string_view name_of(DecayShape shape) {
 }
 
 /// warmup: steps of linear growth; steps: the horizon; decay: how many steps before the horizon
-/// the decay begins, after the warm-up at the earliest; floor: the factor beyond the horizon.
+/// the decay begins, which must not be within the warm-up; floor: the factor beyond the horizon.
 struct WarmupStableDecayOptions {
   std::int64_t warmup = 0, steps = 1000, decay = 100;
   double floor = 0;
@@ -40,11 +39,17 @@ struct WarmupStableDecay {
   using slot = slot::schedule;
   using Options = WarmupStableDecayOptions;
   static constexpr Options options = O;
+  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1),
+                                     Range("decay").at_least(0),
+                                     Range("floor").at_least(0).at_most(1)};
   static constexpr std::array<std::string_view, 4> adjustable{"warmup", "steps", "decay", "floor"};
+  static constexpr Contradiction contradiction(const Options& o) {
+    if (o.warmup <= o.steps && o.decay <= o.steps - o.warmup) return {};
+    return {"warmup and decay are beyond steps", "raise steps, or lower one of them"};
+  }
 
   static double factor(const Options& o, std::int64_t step) {
-    const std::int64_t begin = std::max(o.warmup, o.steps - o.decay);
-    const double decay = shaped(o.shape, decay_progress(step, begin, o.steps));
+    const double decay = shaped(o.shape, decay_progress(step, o.steps - o.decay, o.steps));
     return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
   }
 

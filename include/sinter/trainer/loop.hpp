@@ -13,8 +13,8 @@ struct LoopOptions {
   std::function<void(const StepRecord&)> on_step{};
   /// Told of each checkpoint, when it is complete.
   std::function<void(const std::filesystem::path&)> on_save{};
-  /// Told where waiting for data or logging costs more than 2 % of the steps (LoopTimes), and of
-  /// each step that is skipped.
+  /// Told where waiting for data or logging costs more than 2 % of the steps (LoopTimes), of each
+  /// step that is skipped, and of a schedule that no evaluation comes early enough for.
   std::function<void(const std::string&)> on_warning{};
   /// Gets what the steps and the stages around them take.
   Profile* profile = nullptr;
@@ -40,7 +40,9 @@ class Loop {
        RunFolder* folder = nullptr);
 
   /// May be called again with more steps.
-  /// throws  NonFiniteError where a loss or gradient is not finite; it names the last checkpoint.
+  /// throws  ArgumentError where a policy acts on validation losses (Plateau) and there is nothing
+  ///         to evaluate; where there is, but only after the last step, it warns.
+  ///         NonFiniteError where a loss or gradient is not finite; it names the last checkpoint.
   ///         FileError where log or checkpoint cannot be written. Checkpoints stay as they were.
   LoopEnd run(const LoopOptions& options);
 
@@ -49,6 +51,7 @@ class Loop {
  private:
   void restore();
   void mend_best();
+  void check_evaluations(const LoopOptions& options);
   bool ends(const LoopOptions& options);
   LoopEnd run_stages(const LoopOptions& options);
   std::optional<AppliedStep> take_step(const LoopOptions& options);
@@ -73,6 +76,7 @@ class Loop {
   std::optional<ReadBatch> next_;
   bool best_is_new_ = false;
   bool unsaved_ = true;  // since the newest checkpoint something has changed
+  bool told_of_evaluations_ = false;
 };
 
 }  // namespace sinter

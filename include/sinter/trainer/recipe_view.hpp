@@ -27,11 +27,22 @@ struct RecipeView {
   BatchShapes batch_shapes;
   /// throws  ArgumentError where the options of such policies contradict
   std::function<void()> check_batches;
+  /// Of policies whose options may contradict each other.
+  struct Combination {
+    std::string_view slot;
+    std::function<Contradiction()> contradiction;
+  };
+  std::vector<Combination> combinations;
   HuggingFace hugging_face;
   std::string_view data;  // the name of the data policy's kind, as "Bytes"
   std::vector<std::function<std::string()>> notes;  // what policies say of what they have done
   std::vector<Alternative> alternatives;            // that the rules allow
 };
+
+/// Numbers must be within their policies' ranges, and must not contradict each other. A trainer
+/// checks it when it is made.
+/// throws  ArgumentError, naming the option, its value and what is allowed
+void check_options(const RecipeView& recipe);
 
 namespace detail {
 
@@ -115,8 +126,16 @@ void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
   };
 }
 
-/// A policy may say in a line what it has chosen: note<R>(), note(options, global batch, rate), or
-/// note<R>(options, limits).
+template <class R>
+void add_combinations(OptionSet<R>& options, RecipeView& view) {
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
+    if constexpr (requires(const typename P::Options& o) { P::contradiction(o); })
+      view.combinations.push_back(
+          {P::slot::name, [o = &options.template get<P>()] { return P::contradiction(*o); }});
+  });
+}
+
+/// A policy may say in a line what it has chosen: note<R>(), or note<R>(options, limits).
 template <class R>
 void add_notes(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
@@ -128,11 +147,6 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
       });
     if constexpr (requires { P::template note<R>(); })
       view.notes.push_back([] { return P::template note<R>(); });
-    if constexpr (requires(const typename P::Options& o) { P::note(o, 1, 1.0); })
-      view.notes.push_back([&options, global = view.global] {
-        return P::note(options.template get<P>(), global(),
-                       R::optimizer::learning_rate(options.template get<typename R::optimizer>()));
-      });
   });
 }
 
@@ -174,6 +188,7 @@ RecipeView view_of() {
     return rate(step, global());
   };
   detail::add_batch_shapes<R>(options, view);
+  detail::add_combinations<R>(*options, view);
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
   detail::add_notes<R>(*options, view);

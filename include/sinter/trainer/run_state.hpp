@@ -21,6 +21,8 @@ struct RunState {
   std::function<bool(bool finite)> after_step;
   /// Tells of a validation loss.
   std::function<void(double loss)> after_evaluation;
+  /// The slot of a policy that acts on validation losses; empty where none does.
+  std::string_view acts_on_evaluations{};
   /// To the start, with the options as they are now.
   std::function<void()> reset;
 };
@@ -62,6 +64,12 @@ RunState run_state_of(std::shared_ptr<OptionSet<R>> options) {
     });
     return dealt_with;
   };
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
+    if constexpr (requires(const typename P::Options& o, typename P::State& s) {
+                    P::after_evaluation(o, s, 1.0);
+                  })
+      run.acts_on_evaluations = P::slot::name;
+  });
   run.after_evaluation = [options, states](double loss) {
     states->visit([&]<class P>(P, auto& state) {
       if constexpr (requires { P::after_evaluation(options->template get<P>(), state, loss); })

@@ -1,0 +1,98 @@
+// What options of policies may be: every number of every shipped policy has a range, what torch,
+// transformers and bitsandbytes refuse is refused, and what they take at the bounds is taken.
+#include <limits>
+
+#include "sinter/sinter.hpp"
+
+using namespace sinter;
+
+// ---- every number has a range, and every range a number
+template <class P>
+constexpr bool has_all_ranges() {
+  bool all = true;
+  for_each_number(P::options,
+                  [&](std::string_view name, double) { all &= range_of<P>(name) != nullptr; });
+  return all && !option_mistakes<P>.any();
+}
+template <class... Policies>
+constexpr bool have_all_ranges = (has_all_ranges<Policies>() && ...);
+
+static_assert(have_all_ranges<Gpt2<>, Mlp<>, Bytes<>, Fp16<>>);
+static_assert(have_all_ranges<AdamW<>, Adam<>, AdamW8bit<>, Sgd<>, Lion<>, Adafactor<>, Muon<>>);
+static_assert(have_all_ranges<LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>>);
+static_assert(have_all_ranges<InverseSqrt<>, WarmupStableDecay<>, Plateau<>>);
+static_assert(have_all_ranges<ClipNorm<>, ClipValue<>, Checkpoint<>, Average<>, Ddp<>, Budget<{}>>);
+static_assert(have_all_ranges<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>, ScaledRate<{}>>);
+
+// ---- what is refused: the option, or what contradicts
+template <class P>
+constexpr bool refuses(std::string_view option) {
+  const auto& mistakes = option_mistakes<P>;
+  return mistakes.outside >= 0 && P::ranges[mistakes.outside].option() == option;
+}
+template <class P>
+constexpr bool contradicts = bool(option_mistakes<P>.contradiction);
+template <class P>
+constexpr bool fine = !option_mistakes<P>.any();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+static_assert(refuses<AdamW<{.lr = -1}>>("lr") && fine<AdamW<{.lr = 0}>>);
+static_assert(refuses<AdamW<{.lr = not_a_number}>>("lr") && refuses<AdamW<{.lr = infinity}>>("lr"));
+static_assert(refuses<AdamW<{.beta1 = 1}>>("beta1") && refuses<AdamW<{.beta1 = -.1}>>("beta1"));
+static_assert(refuses<Adam<{.beta2 = 1}>>("beta2") && fine<Adam<{.beta1 = 0, .beta2 = 0}>>);
+static_assert(refuses<AdamW<{.eps = 0}>>("eps") && refuses<AdamW8bit<{.eps = -1}>>("eps"));
+static_assert(refuses<Adam<{.weight_decay = -1}>>("weight_decay"));
+static_assert(refuses<Lion<{.beta2 = 1}>>("beta2") && refuses<Lion<{.lr = -1}>>("lr"));
+static_assert(refuses<Sgd<{.lr = -1}>>("lr") && refuses<Sgd<{.momentum = -.1}>>("momentum"));
+static_assert(refuses<Sgd<{.momentum = 1}>>("momentum") && fine<Sgd<{.lr = 0, .momentum = 0}>>);
+static_assert(refuses<Muon<{.iterations = 0}>>("iterations"));
+static_assert(refuses<Muon<{.lr = -1}>>("lr") && fine<Muon<{.lr = 0}>>);
+static_assert(refuses<Adafactor<{.clip_threshold = 0}>>("clip_threshold"));
+static_assert(refuses<Adafactor<{.decay = 0}>>("decay"));
+static_assert(refuses<Adafactor<{.eps_square = 0}>>("eps_square"));
+static_assert(refuses<ClipNorm<{.max = 0}>>("max") && refuses<ClipValue<{.limit = 0}>>("limit"));
+static_assert(refuses<Fp16<{.initial_scale = 0}>>("initial_scale"));
+static_assert(refuses<Fp16<{.growth_interval = 0}>>("growth_interval"));
+static_assert(refuses<Fp16<{.minimum_scale = 0}>>("minimum_scale"));
+static_assert(contradicts<Fp16<{.initial_scale = 1, .minimum_scale = 2}>>);
+static_assert(refuses<Average<{.decay = 1}>>("decay") && fine<Average<{.decay = 0}>>);
+static_assert(refuses<CosineDecay<{.floor = 1.1}>>("floor") && fine<CosineDecay<{.floor = 1}>>);
+static_assert(refuses<CosineDecay<{.warmup = -1}>>("warmup"));
+static_assert(refuses<LinearDecay<{.steps = 0}>>("steps"));
+static_assert(refuses<PolynomialDecay<{.power = -1}>>("power"));
+static_assert(refuses<InverseSqrt<{.timescale = -1}>>("timescale"));
+static_assert(refuses<CosineRestarts<{.cycle = 0}>>("cycle"));
+static_assert(refuses<CosineRestarts<{.growth = .9}>>("growth"));
+static_assert(refuses<Plateau<{.factor = 1}>>("factor") &&
+              refuses<Plateau<{.factor = 0}>>("factor"));
+static_assert(refuses<Plateau<{.patience = -1}>>("patience"));
+static_assert(refuses<ScaledRate<{.base = 0}>>("base") && refuses<Batch<{.micro = 0}>>("micro"));
+static_assert(refuses<BatchWarmup<{.sequences = (1LL << 32) + 1}>>("sequences"));
+static_assert(fine<BatchWarmup<{.sequences = 1LL << 32}>>);
+static_assert(refuses<Gpt2<{.layers = 0}>>("layers") && refuses<Mlp<{.hidden = 0}>>("hidden"));
+
+static_assert(contradicts<LinearDecay<{.warmup = 100, .steps = 20}>>);
+static_assert(contradicts<CosineDecay<{.warmup = 21, .steps = 20}>>);
+static_assert(contradicts<PolynomialDecay<{.warmup = 1001}>>);
+static_assert(fine<CosineDecay<{.warmup = 20, .steps = 20}>>);
+static_assert(contradicts<WarmupStableDecay<{.steps = 99}>>);
+static_assert(fine<WarmupStableDecay<{.warmup = 9, .steps = 100, .decay = 91}>>);
+
+// ---- as recipes are chosen, without a word
+template <class... Policies>
+struct Mine : Recipe<Mlp<>, Policies...> {};
+template <class R>
+constexpr bool legal = R::template may_exist<R>();
+static_assert(legal<Mine<>> && legal<Mine<Batch<{.global = 4, .micro = 2}>>>);
+static_assert(!legal<Mine<Batch<{.global = 4, .micro = 0}>>> && !legal<Mine<AdamW<{.lr = -1}>>>);
+static_assert(!legal<Mine<LinearDecay<{.warmup = 100, .steps = 20}>>>);
+
+// ---- what a range says
+constexpr bool says(Range range, std::string_view words) { return range.text().view() == words; }
+static_assert(says(Range("x"), "") && says(Range("x").below(-2), "below -2"));
+static_assert(says(Range("x").at_least(1).at_most(1LL << 32), "at least 1 and at most 4294967296"));
+static_assert(Range("x").holds(-1e300) && !Range("x").holds(infinity) &&
+              !Range("x").holds(not_a_number));
+static_assert(Adafactor<>::why_fixed("lr").empty());
+static_assert(!Adafactor<{.relative_step = true}>::why_fixed("lr").empty());
