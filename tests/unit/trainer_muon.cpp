@@ -199,7 +199,7 @@ TEST_CASE("rounded products step where whole ones do, to their rounding") {
     return o;
   }();
   Trainer<Followed> whole({.seed = 2, .threads = 1});
-  Trainer<Net<Muon<rounded>>> other({.seed = 2, .threads = 1});
+  Trainer<Net<ThreeLayers, Muon<rounded>>> other({.seed = 2, .threads = 1});
   const bool rounds =
       kernel::matmul_unit<float>(kernel::MatmulInputs::rounded) != kernel::MatmulUnit::own;
   const NamedNumbers before = parameters_of(whole);
