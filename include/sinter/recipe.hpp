@@ -163,7 +163,7 @@ struct Recipe {
       return (detail::rules_hold<R, All>() && ...);
     }
   }
-  /// Up to the first that has not.
+  /// Up to the first that has not, where one has not: recipes that are well need no recursion.
   template <class First, class... Rest>
   static constexpr bool have_legal_options() {
     if constexpr (!options_are_legal<First>()) {
@@ -176,10 +176,10 @@ struct Recipe {
   }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
-    if constexpr (have_legal_options<All...>()) {
-      return (obeys_rules_of<R, All>() && ...);
+    if constexpr ((option_mistakes<All>.any() || ...)) {
+      return have_legal_options<All...>();
     } else {
-      return false;
+      return (obeys_rules_of<R, All>() && ...);
     }
   }
   template <class P>
