@@ -22,5 +22,6 @@ struct Hasty : Ddp<> {
 
 }  // namespace acme
 
-struct mine : Recipe<Gpt2<{.layers = 2}>, Bytes<>, acme::Hasty> {};
+struct mine : Recipe<Gpt2<{.layers = 2}>, Bytes<>, Batch<{.global = 8, .micro = 4}>, acme::Hasty> {
+};
 constexpr bool checked = ready<mine>();
