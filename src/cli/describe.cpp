@@ -48,7 +48,7 @@ std::string buffer_name(const Model& model, const Buffer& buffer) {
 std::string options_text(const RecipeView& recipe) {
   std::string text = "options\n";
   for (const Option& option : recipe.options)
-    text += fmt::format("        {:<24}{:<12}{}\n", option.dotted(), text_of(option),
+    text += fmt::format("        {:<28}{:<12}{}\n", option.dotted(), text_of(option),
                         option.adjustable ? "  " + range_text(option) : "  in the type");
   return text;
 }
