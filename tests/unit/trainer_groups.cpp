@@ -130,5 +130,21 @@ TEST_CASE("groups have their own rates and decay") {
   }
 }
 
+TEST_CASE("a checkpoint of other groups, or of others that are frozen, is not resumed from") {
+  TemporaryFolder folder;
+  Trainer<Net<Freeze<"h.*">, Groups<Group<"*.bias", {.learning_rate = .5}>>>> saved(settings);
+  saved.save(folder / "saved");
+  auto refused = [&]<class R>(std::type_identity<R>) {
+    Trainer<R> trainer(settings);
+    return message_of([&] { trainer.load(folder / "saved"); });
+  };
+  using Other = Net<Freeze<"h.*">, Groups<Group<"*.bias", {.decay = ParameterGroup::always}>>>;
+  CHECK(contains(refused(std::type_identity<Other>{}),
+                 "policy: groups: Groups<*.bias: rate × 0.5> in the checkpoint, groups: "
+                 "Groups<*.bias: rate × 1, decayed> in this binary"));
+  using Colder = Net<Freeze<"h.*", "wte", "wpe">, Groups<Group<"*.bias", {.learning_rate = .5}>>>;
+  CHECK(contains(refused(std::type_identity<Colder>{}), "Freeze<h.*, wte, wpe> in this binary"));
+}
+
 }  // namespace
 }  // namespace sinter::testing

@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "../concepts.hpp"
 #include "../pattern.hpp"
 
@@ -32,6 +34,11 @@ struct Freeze {
   using slot = slot::freeze;
   using rules = RuleList<FreezeNamesSomething<Names...>>;
   static constexpr std::array<const char*, sizeof...(Names)> frozen{Names.text...};
+  static std::string text() {
+    std::string all;
+    for (const char* name : frozen) all += (all.empty() ? "" : ", ") + std::string(name);
+    return all;
+  }
 };
 
 }  // namespace sinter

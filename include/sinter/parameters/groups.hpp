@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdio>
+#include <string>
+
 #include "../concepts.hpp"
 #include "../pattern.hpp"
 
@@ -77,6 +80,17 @@ struct Groups {
 
  public:
   static constexpr std::array<ParameterGroup, sizeof...(All)> parameter_groups{value_of<All>()...};
+  /// As "wte.*: rate × 0.1, *.bias: rate × 1, not decayed".
+  static std::string text() {
+    constexpr const char* decay[]{"", ", not decayed", ", decayed"};
+    std::string all;
+    for (const ParameterGroup& group : parameter_groups) {
+      char number[40];
+      std::snprintf(number, sizeof number, ": rate × %g", group.learning_rate);
+      all += (all.empty() ? "" : ", ") + std::string(group.pattern) + number + decay[group.decay];
+    }
+    return all;
+  }
 };
 
 }  // namespace sinter

@@ -150,9 +150,16 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
+/// Policies that have no options may say what they are: text().
+template <class P>
+std::string policy_name() {
+  std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
+  if constexpr (requires { P::text(); }) name += "<" + P::text() + ">";
+  return name;
+}
 template <class... All>
 std::vector<std::string> policy_names(Claimants<All...>) {
-  return {std::string(All::slot::name) + ": " + short_type_name<All>()...};
+  return {policy_name<All>()...};
 }
 
 }  // namespace detail
