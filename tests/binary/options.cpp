@@ -45,8 +45,9 @@ TEST_CASE("help and describe say what an option may be") {
   CHECK(run({"train", "--help"}).out.find("Default: 0.9; at least 0 and below 1.") !=
         std::string::npos);
   const std::string text = run({"describe"}).out;
-  CHECK(text.find("optimizer.beta1         0.9           at least 0 and below 1\n") != text.npos);
-  CHECK(text.find("batch.micro             2             in the type\n") != text.npos);
+  CHECK(text.find("optimizer.beta1             0.9           at least 0 and below 1\n") !=
+        text.npos);
+  CHECK(text.find("batch.micro                 2             in the type\n") != text.npos);
 }
 
 TEST_CASE("a warm-up that is longer than the schedule") {
