@@ -7,8 +7,7 @@
 namespace sinter {
 
 /// What a numeric option may be: a finite number within bounds, which are whole numbers.
-///   static constexpr std::array ranges{Range("lr").at_least(0),
-///   Range("beta1").at_least(0).below(1),
+///   static constexpr std::array ranges{Range("beta1").at_least(0).below(1),
 ///                                      Range("bias")};  // any number
 class Range {
   struct Bound {
