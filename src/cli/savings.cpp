@@ -122,7 +122,7 @@ std::vector<Saving> savings(const RecipeView& recipe) {
             [&](Variant& v) { recompute_instead(plan, v, what_is_cheap, false); });
   table.add("Checkpoint<>, recomputing whole units", rank("full"),
             [&](Variant& v) { recompute_instead(plan, v, nothing, true); });
-  for (const Alternative& a : recipe.alternatives)
+  for (const Alternative& a : recipe.alternatives())
     table.add(a.policy, rank(a.policy), [&](Variant& v) { use(plan, v, a); });
   return std::move(table.list);
 }

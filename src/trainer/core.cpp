@@ -116,16 +116,15 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   check_batch(plan(), plan().model, batch);
   const double scale = recipe_.state.loss_scale();
   const int counted = recipe_.batch_shapes ? sequences : global_batch();
-  const double rate = recipe_.learning_rate_for(steps_ + 1, counted);
-  const double rate_factor = recipe_.rate_factor_for(steps_ + 1, counted);
+  const RecipeView::Rate rate = recipe_.rate(steps_ + 1, counted);
   auto train = [&](int rank) {
     Work work = part_of(batch, rank);
     work.step = steps_ + 1;
     work.seed = settings_.seed;
     work.loss_weight = 1 / double(count);
     work.loss_scale = scale;
-    work.learning_rate = rate;
-    work.rate_factor = rate_factor;
+    work.learning_rate = rate.learning_rate;
+    work.rate_factor = rate.factor;
     machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
@@ -134,7 +133,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   const bool expected = recipe_.state.after_step(norm.finite);
   if (!norm.finite) return Skipped{loss, norm.value, expected};
   ++steps_;
-  return Applied{loss, norm.value, rate};
+  return Applied{loss, norm.value, rate.learning_rate};
 }
 
 Loss TrainerCore::evaluate(const HostBatch& batch) {

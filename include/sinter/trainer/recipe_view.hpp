@@ -17,12 +17,15 @@ struct RecipeView {
   std::vector<OptionsOf> policy_options;
   std::vector<ParameterGroup> groups;  // a parameter is in the first that matches
   RunState state;
-  /// At a step with the whole global batch, and with so many sequences.
-  std::function<double(std::int64_t step)> learning_rate;
-  std::function<double(std::int64_t step, int sequences)> learning_rate_for;
-  /// What of that rate is not the optimizer's own: the schedule, and what scales rates.
-  std::function<double(std::int64_t step, int sequences)> rate_factor_for;
+  /// factor: what of the learning rate is not the optimizer's own, but of the schedule and of what
+  /// scales rates.
+  struct Rate {
+    double learning_rate, factor;
+  };
+  std::function<Rate(std::int64_t step, int sequences)> rate;  // with so many in the global batch
   std::function<int()> ranks, global;
+  /// With the whole global batch.
+  double learning_rate(std::int64_t step) const { return rate(step, global()).learning_rate; }
   /// Where policies change the batch in the course of training; else empty. For the data source.
   BatchShapes batch_shapes;
   /// throws  ArgumentError where the options of such policies contradict
@@ -35,8 +38,8 @@ struct RecipeView {
   std::vector<Combination> combinations;
   HuggingFace hugging_face;
   std::string_view data;  // the name of the data policy's kind, as "Bytes"
-  std::vector<std::function<std::string()>> notes;  // what policies say of what they have done
-  std::vector<Alternative> alternatives;            // that the rules allow
+  std::vector<std::function<std::string()>> notes;       // what policies say of what they have done
+  std::vector<Alternative> (*alternatives)() = nullptr;  // that the rules allow
 };
 
 /// Numbers must be within their policies' ranges, and must not contradict each other. A trainer
@@ -182,24 +185,18 @@ RecipeView view_of() {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };
   view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
-  view.rate_factor_for = [o = options.get(), factor = view.state.rate_factor](std::int64_t step,
-                                                                              int sequences) {
-    return factor(step) * detail::rate_scaling<R>(*o, sequences);
-  };
-  view.learning_rate_for = [o = options.get(), factor = view.rate_factor_for](std::int64_t step,
-                                                                              int sequences) {
-    return detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step) *
-           factor(step, sequences);
-  };
-  view.learning_rate = [rate = view.learning_rate_for, global = view.global](std::int64_t step) {
-    return rate(step, global());
+  view.rate = [o = options.get(), of_schedule = view.state.rate_factor](std::int64_t step,
+                                                                        int sequences) {
+    const double factor = of_schedule(step) * detail::rate_scaling<R>(*o, sequences);
+    const double own = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
+    return RecipeView::Rate{own * factor, factor};
   };
   detail::add_batch_shapes<R>(options, view);
   detail::add_combinations<R>(*options, view);
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
   detail::add_notes<R>(*options, view);
-  view.alternatives = alternatives_of<R>();
+  view.alternatives = alternatives_of<R>;
   view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
   return view;
 }
