@@ -154,10 +154,12 @@ struct Recipe {
       return true;
     }
   }
+  template <class... All>
+  static constexpr bool any_mistakes = (option_mistakes<All>.any() || ...);
   /// The options of all first, as rules may rely on them.
   template <class R, class... All>
   static constexpr bool all_hold(Claimants<All...>) {
-    if constexpr ((option_mistakes<All>.any() || ...)) {
+    if constexpr (any_mistakes<All...>) {
       return false;
     } else {
       return (detail::rules_hold<R, All>() && ...);
@@ -176,7 +178,7 @@ struct Recipe {
   }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
-    if constexpr ((option_mistakes<All>.any() || ...)) {
+    if constexpr (any_mistakes<All...>) {
       return have_legal_options<All...>();
     } else {
       return (obeys_rules_of<R, All>() && ...);

@@ -9,11 +9,14 @@ struct BatchOptions {
   int global = 8, micro = 8;
 };
 
+/// Sequences that all ranks compute at once, before flags: a global batch is a multiple of it.
+template <class R>
+inline constexpr int sequences_at_once = R::batch::micro * R::parallel::ranks(R::parallel::options);
+
 /// Ranks that a flag sets are checked when the trainer is made.
 struct MicroDividesGlobal {
   template <class R>
-  static constexpr bool holds =
-      R::batch::options.global % (R::batch::micro * R::parallel::ranks(R::parallel::options)) == 0;
+  static constexpr bool holds = R::batch::options.global % sequences_at_once<R> == 0;
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,

@@ -6,6 +6,7 @@
 #include "../data/batch_shape.hpp"
 #include "../error.hpp"
 #include "../recipe.hpp"
+#include "batch.hpp"
 
 namespace sinter {
 
@@ -34,8 +35,7 @@ template <BatchWarmupOptions O>
 struct RampFitsTheBatch {
   template <class R>
   static constexpr bool holds =
-      is_ramp(O, {R::batch::options.global, R::data::context,
-                  R::batch::micro* R::parallel::ranks(R::parallel::options)});
+      is_ramp(O, {R::batch::options.global, R::data::context, sequences_at_once<R>});
   template <class R>
   static auto enforce() {
     static_assert(
