@@ -39,8 +39,8 @@ constexpr auto optimizers =
                   Adafactor<{.lr = 2e-3}>, AdamW8bit<{.lr = 2e-3}>, Muon<{.lr = 2e-2}>>;
 constexpr auto memories = hana::tuple_t<KeepAll, Checkpoint<{.policy = selective}>, Checkpoint<>>;
 
-struct Settings {
-  int threads = int(std::thread::hardware_concurrency()), steps = 100;
+struct Run {
+  int threads, steps;
   std::string text;
 };
 
@@ -51,17 +51,17 @@ struct Measured {
   double peak_mib = 0;
 };
 
-Measured train(RecipeView view, const Settings& settings) {
+Measured train(RecipeView view, const Run& run) {
   Measured m;
   m.planned = view.plan->memory.total;
   m.state = view.plan->memory.optimizer;
-  TrainerCore trainer(std::move(view), {.seed = 1, .threads = settings.threads});
-  const auto* text = reinterpret_cast<const unsigned char*>(settings.text.data());
-  ShuffledWindows windows(std::span(text, settings.text.size()), {context, 8}, 1);
+  TrainerCore trainer(std::move(view), {.seed = 1, .threads = run.threads});
+  const auto* text = reinterpret_cast<const unsigned char*>(run.text.data());
+  ShuffledWindows windows(std::span(text, run.text.size()), {context, 8}, 1);
   std::vector<double> times;
   double sum = 0;
-  int last = std::min(20, settings.steps);
-  for (int step = 0; step < settings.steps;) {
+  int last = std::min(20, run.steps);
+  for (int step = 0; step < run.steps;) {
     HostBatch batch;
     windows.next(batch);
     auto begin = std::chrono::steady_clock::now();
@@ -70,7 +70,7 @@ Measured train(RecipeView view, const Settings& settings) {
     auto* applied = std::get_if<Applied>(&outcome);
     if (!applied) continue;
     times.push_back(time.count());
-    if (++step > settings.steps - last) sum += applied->loss.mean() / last;
+    if (++step > run.steps - last) sum += applied->loss.mean() / last;
   }
   m.milliseconds = bench::median(times);
   m.loss = sum;
@@ -78,13 +78,13 @@ Measured train(RecipeView view, const Settings& settings) {
 }
 
 /// In a process of its own; nothing where it failed.
-std::optional<Measured> measure(RecipeView (*view)(), const Settings& settings) {
+std::optional<Measured> measure(RecipeView (*view)(), const Run& run) {
   int ends[2];
   if (pipe(ends) != 0) return {};
   pid_t child = fork();
   if (child == 0) {
     try {
-      Measured m = train(view(), settings);
+      Measured m = train(view(), run);
       bool written = write(ends[1], &m, sizeof m) == sizeof m;
       _exit(written ? 0 : 1);
     } catch (const std::exception& e) {
@@ -175,13 +175,16 @@ bool has_words(const std::string& name, const std::string& words) {
 }
 
 int run_bench(int argc, char** argv) {
-  Settings settings;
-  settings.threads = std::max(
-      1, std::stoi(bench::option(argc, argv, "--threads", std::to_string(settings.threads))));
-  settings.steps = std::max(1, std::stoi(bench::option(argc, argv, "--steps", "100")));
-  settings.text = bench::read_text(bench::option(argc, argv, "--data", ""));
-  const std::string only = bench::option(argc, argv, "--only", "");
-  bench::Report report(argc, argv, settings.threads);
+  bench::CommandLine line("What combinations of precision, optimizer and memory cost and give.");
+  int steps = 100;
+  std::string only, file;
+  line.add_count("--steps", steps, "Of training, for each combination");
+  line.add_option("--only", only,
+                  "Words, joined by commas: combinations whose names have them all");
+  line.add_option("--data", file, "Text to train on, instead of our own headers");
+  line.read(argc, argv);
+  const Run run{line.threads, steps, bench::read_text(file)};
+  bench::Report report(line);
   std::vector<std::pair<Measured, std::string>> done;
   std::vector<std::pair<std::string, std::string>> refused;
   std::vector<Combination> list = all_combinations();  // from Fp32, AdamW, KeepAll on
@@ -191,7 +194,7 @@ int run_bench(int argc, char** argv) {
   for (const Combination& c : list) {
     if (!c.view) {
       refused.emplace_back(c.name, c.reason);
-    } else if (std::optional<Measured> m = measure(c.view, settings)) {
+    } else if (std::optional<Measured> m = measure(c.view, run)) {
       done.emplace_back(*m, c.name);
     } else {
       std::fprintf(stderr, "left out: %s\n", c.name.c_str());

@@ -343,12 +343,16 @@ void matmuls(Bench& b, int m, int n, int k) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int threads = std::max(1, std::stoi(bench::option(argc, argv, "--threads", "1")));
-  at::set_num_threads(threads);
+  bench::CommandLine line("Each kernel against ATen's.", 1);
+  int rounds = 9;
+  std::string only;
+  line.add_count("--rounds", rounds, "Turns that each takes");
+  line.add_option("--only", only, "Rows whose names have this");
+  line.read(argc, argv);
+  at::set_num_threads(line.threads);
   at::InferenceMode no_autograd;
-  bench::Report report(argc, argv, threads);
-  Bench b(threads, std::max(1, std::stoi(bench::option(argc, argv, "--rounds", "9"))),
-          bench::option(argc, argv, "--only", ""));
+  bench::Report report(line);
+  Bench b(line.threads, rounds, only);
   for (int width : {64, 256, 768}) {
     norms(b, 1024, width);
     rms_norms(b, 1024, width);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/device.hpp"
+#include "command_line.hpp"
 
 namespace sinter::bench {
 
@@ -53,15 +54,8 @@ inline std::string first_line(const char* command) {
   return text;
 }
 
-/// The word after a flag.
-inline std::string option(int argc, char** argv, std::string_view flag, std::string otherwise) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (argv[i] == flag) return argv[i + 1];
-  return otherwise;
-}
-
-/// Prints machine, command and table; with `--json FILE` writes the same there, with `--svg FILE` a
-/// picture of it.
+/// Prints machine, command and table; writes the same, and a picture of it, where flags ask for
+/// files.
 class Report {
   std::string machine, command, json_file, svg_file, compared;
   int threads;
@@ -70,18 +64,16 @@ class Report {
 
  public:
   /// compared: of what Row::loss_difference is.
-  Report(int argc, char** argv, int threads_, std::string compared_ = "loss")
-      : compared(std::move(compared_)), threads(threads_) {
+  explicit Report(const CommandLine& line, std::string compared_ = "loss")
+      : command(line.typed()),
+        json_file(line.json),
+        svg_file(line.svg),
+        compared(std::move(compared_)),
+        threads(line.threads) {
     utsname name{};
     uname(&name);
     machine = std::string(name.sysname) + " " + name.machine + ", " +
               std::to_string(std::thread::hardware_concurrency()) + " processors";
-    for (int i = 0; i < argc; ++i) {
-      std::string word = argv[i];
-      command += (i ? " " : "") + (i ? word : word.substr(word.rfind('/') + 1));
-    }
-    json_file = option(argc, argv, "--json", "");
-    svg_file = option(argc, argv, "--svg", "");
     std::printf("machine: %s, %s\nthreads: %d\ncommand: %s\n\n", machine.c_str(),
                 cli::processor_text().c_str(), threads, command.c_str());
   }

@@ -3,12 +3,10 @@
 #include <hwy/targets.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "report.hpp"
 #include "sinter/error.hpp"
@@ -47,28 +45,34 @@ inline std::string find_python(const std::string& peers) {
   return python;
 }
 
-/// --threads, --rounds, --peers, --only and --avx2, which holds for all processes that are started.
-/// A scratch folder lives as long as this.
+/// --rounds, --peers, --only and --avx2, which holds for all processes that are started. A scratch
+/// folder lives as long as this.
 struct Settings {
+  CommandLine line;
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string python, only;  // python: of the peers, empty: none; only: rows whose names have it
   std::filesystem::path folder;
   int threads, rounds;
 
-  Settings(int argc, char** argv, int usual_rounds) {
-    auto number = [&](const char* flag, int otherwise) {
-      return std::max(1, std::stoi(option(argc, argv, flag, std::to_string(otherwise))));
-    };
-    threads = number("--threads", int(std::thread::hardware_concurrency()));
-    rounds = number("--rounds", usual_rounds);
-    only = option(argc, argv, "--only", "");
-    if (std::find(argv, argv + argc, std::string_view("--avx2")) != argv + argc)
+  Settings(const char* question, int argc, char** argv, int usual_rounds)
+      : line(question), rounds(usual_rounds) {
+    std::string peers;
+    bool avx2 = false;
+    line.add_count("--rounds", rounds, "Turns that each contestant takes");
+    line.add_option("--peers", peers,
+                    "Python with the packages of bench/peers/requirements.txt, or 'new': pip "
+                    "installs them into the cache");
+    line.add_option("--only", only, "Contests whose names have this");
+    line.add_flag("--avx2", avx2, "No instructions beyond AVX2, for all");
+    line.read(argc, argv);
+    threads = line.threads;
+    if (avx2)
       for (auto [name, value] : {std::pair{"ATEN_CPU_CAPABILITY", "avx2"},
                                  {"ONEDNN_MAX_CPU_ISA", "AVX2"},
                                  {"MKL_ENABLE_INSTRUCTIONS", "AVX2"}})
         setenv(name, value, 1);
     obey_avx2();
-    python = find_python(option(argc, argv, "--peers", ""));
+    python = find_python(peers);
     folder = std::filesystem::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()));
   }
   ~Settings() {

@@ -173,13 +173,16 @@ std::vector<bench::Row> optimizer(const char* name, int threads, int steps, cons
 }
 
 int run_bench(int argc, char** argv) {
-  const auto number = [&](const char* flag, int otherwise) {
-    return std::max(1, std::stoi(bench::option(argc, argv, flag, std::to_string(otherwise))));
-  };
-  const int threads = number("--threads", int(std::thread::hardware_concurrency()));
-  const int rounds = number("--rounds", 15), steps = number("--steps", 500);
-  const std::string text = bench::read_text(bench::option(argc, argv, "--data", ""));
-  bench::Report report(argc, argv, threads);
+  bench::CommandLine line("What the techniques of a single device cost and save.");
+  int rounds = 15, steps = 500;
+  std::string file;
+  line.add_count("--rounds", rounds, "Turns that each contestant takes");
+  line.add_count("--steps", steps, "Of training before the validation loss");
+  line.add_option("--data", file, "Text to train on, instead of our own headers");
+  line.read(argc, argv);
+  const int threads = line.threads;
+  const std::string text = bench::read_text(file);
+  bench::Report report(line);
   report.print(less_memory(threads, rounds, text));
   report.print({copies(threads, rounds, text)});
   report.print(

@@ -1,0 +1,52 @@
+// What every bench that compares is told on the command line.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <thread>
+
+namespace sinter::bench {
+
+/// --threads, --json and --svg, and what a bench adds of its own.
+///   CommandLine line("What it measures.");
+///   line.add_count("--steps", steps, "of training");
+///   line.read(argc, argv);
+class CommandLine : public CLI::App {
+  std::string words;
+
+ public:
+  int threads;
+  std::string json, svg;
+
+  explicit CommandLine(const std::string& question,
+                       int usual_threads = int(std::thread::hardware_concurrency()))
+      : CLI::App(question), threads(usual_threads) {
+    option_defaults()->always_capture_default();
+    add_count("--threads", threads, "Of ours and of peers");
+    add_option("--json", json, "File for the table as JSON");
+    add_option("--svg", svg, "File for the table as a picture, which gnuplot draws");
+  }
+
+  CLI::Option* add_count(const std::string& flag, int& variable, const std::string& what) {
+    return add_option(flag, variable, what)->check(CLI::Range(1, 1 << 20));
+  }
+  /// Ends the process after --help, with status 0, and after a mistake, with one line and status 2.
+  void read(int argc, char** argv) {
+    for (int i = 0; i < argc; ++i) {
+      std::string word = argv[i];
+      words += i ? " " + word : word.substr(word.rfind('/') + 1);
+    }
+    try {
+      parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      std::fputs(help().c_str(), stdout);
+      std::exit(0);
+    } catch (const CLI::ParseError& e) {
+      std::fprintf(stderr, "error: %s. --help lists the flags.\n", e.what());
+      std::exit(2);
+    }
+  }
+  /// The command line.
+  const std::string& typed() const { return words; }
+};
+
+}  // namespace sinter::bench
