@@ -16,6 +16,10 @@ namespace sinter::testing {
 
 using Floats = std::vector<float>;
 
+/// Packed sequences, one of them empty.
+inline const std::vector<std::int32_t> starts{0, 5, 6, 23, 23, 60};
+constexpr int sequences = 5, rows = 60;
+
 /// The largest relative error of rounding to H.
 template <class H>
 constexpr double half_ulp = std::is_same_v<H, BFloat16> ? 0x1p-8 : 0x1p-11;
