@@ -69,6 +69,7 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
   for (Unit& unit : graph.units) {
     const Block& block = graph.blocks[unit.block];
     int frozen = 0, all = 0;
+    const char* by = nullptr;
     if (!patterns.empty())
       for_each_name(graph, unit, [&](std::string_view name) {
         bool any = false;
@@ -76,13 +77,13 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
           if (matches_part(patterns[k], name)) {
             any = true;
             used[k] = 1;
+            by = patterns[k];
           }
         frozen += any;
         ++all;
       });
     unit.frozen = frozen > 0;
-    if (frozen != 0 && frozen != all)
-      graph.fault.note_name("a unit is frozen in part alone", unit.name);
+    if (frozen != 0 && frozen != all) graph.fault.note_name("a unit is frozen in part alone", by);
     unit.backward =
         (block.parameters && !unit.frozen) || (unit.tied >= 0 && !graph.units[unit.tied].frozen);
     for (int k = 0; k < block.inputs; ++k)

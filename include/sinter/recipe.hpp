@@ -1,5 +1,9 @@
 // A recipe is a type: policies in any order, one for each slot, the rest by default.
 #pragma once
+#include <algorithm>
+#include <array>
+#include <tuple>
+
 #include "batch/batch.hpp"
 #include "clipping/clip_norm.hpp"
 #include "concepts.hpp"
@@ -165,21 +169,12 @@ struct Recipe {
       return (detail::rules_hold<R, All>() && ...);
     }
   }
-  /// Up to the first that has not, where one has not: recipes that are well need no recursion.
-  template <class First, class... Rest>
-  static constexpr bool have_legal_options() {
-    if constexpr (!options_are_legal<First>()) {
-      return false;
-    } else if constexpr (sizeof...(Rest) > 0) {
-      return have_legal_options<Rest...>();
-    } else {
-      return true;
-    }
-  }
   template <class R, class... All>
   static constexpr bool all_obey(Claimants<All...>) {
     if constexpr (any_mistakes<All...>) {
-      return have_legal_options<All...>();
+      constexpr std::array mistaken{option_mistakes<All>.any()...};
+      constexpr auto first = std::ranges::find(mistaken, true) - mistaken.begin();
+      return options_are_legal<std::tuple_element_t<first, std::tuple<All...>>>();
     } else {
       return (obeys_rules_of<R, All>() && ...);
     }
