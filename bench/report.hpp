@@ -155,7 +155,7 @@ class Report {
     bool drawn = pclose(plot) == 0;
     if (!drawn)
       std::fprintf(stderr,
-                   "error: gnuplot could not draw %s. Is it there? apt-get install gnuplot\n",
+                   "error: gnuplot could not draw %s. Is it there? apt-get install gnuplot-nox\n",
                    svg_file.c_str());
     return drawn;
   }
