@@ -1,6 +1,8 @@
 // What every bench that compares is told on the command line.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 

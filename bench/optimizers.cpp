@@ -92,7 +92,7 @@ std::vector<bench::Row> measure(int number, const Settings& settings) {
 
 int run_bench(int argc, char** argv) {
   const Settings settings("Clipping and update against Python's optimizers.", argc, argv, 15);
-  bench::Report report(settings.line, "update");
+  bench::Report report(settings, "update");
   const auto& contests = bench::optimizer_contests();
   for (int number = 0; number < int(contests.size()); ++number)
     if (settings.wants(contests[std::size_t(number)].name)) report.print(measure(number, settings));

@@ -47,25 +47,23 @@ inline std::string find_python(const std::string& peers) {
 
 /// --rounds, --peers, --only and --avx2, which holds for all processes that are started. A scratch
 /// folder lives as long as this.
-struct Settings {
-  CommandLine line;
+struct Settings : CommandLine {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string python, only;  // python: of the peers, empty: none; only: rows whose names have it
   std::filesystem::path folder;
-  int threads, rounds;
+  int rounds;
 
   Settings(const char* question, int argc, char** argv, int usual_rounds)
-      : line(question), rounds(usual_rounds) {
+      : CommandLine(question), rounds(usual_rounds) {
     std::string peers;
     bool avx2 = false;
-    line.add_count("--rounds", rounds, "Turns that each contestant takes");
-    line.add_option("--peers", peers,
-                    "Python with the packages of bench/peers/requirements.txt, or 'new': pip "
-                    "installs them into the cache");
-    line.add_option("--only", only, "Contests whose names have this");
-    line.add_flag("--avx2", avx2, "No instructions beyond AVX2, for all");
-    line.read(argc, argv);
-    threads = line.threads;
+    add_count("--rounds", rounds, "Turns that each contestant takes");
+    add_option("--peers", peers,
+               "Python with the packages of bench/peers/requirements.txt, or 'new': pip "
+               "installs them into the cache");
+    add_option("--only", only, "Contests whose names have this");
+    add_flag("--avx2", avx2, "No instructions beyond AVX2, for all");
+    read(argc, argv);
     if (avx2)
       for (auto [name, value] : {std::pair{"ATEN_CPU_CAPABILITY", "avx2"},
                                  {"ONEDNN_MAX_CPU_ISA", "AVX2"},

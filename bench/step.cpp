@@ -134,7 +134,7 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
 
 int run_bench(int argc, char** argv) {
   const Settings settings("A training step against those of Python's trainers.", argc, argv, 9);
-  bench::Report report(settings.line);
+  bench::Report report(settings);
   kernel::Stream stream(settings.threads);
   const double rate = kernel::measured_matmul_rate(stream, 0.5);
   std::printf("matmul: %.0f GFLOP/s in fp32\n\n", rate / 1e9);
