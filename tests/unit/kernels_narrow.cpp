@@ -12,12 +12,7 @@
 
 #include "kernels_narrow.hpp"
 
-namespace kernel = sinter::kernel;
-using namespace sinter::testing;
-using kernel::Stream;
-using sinter::BFloat16;
-using sinter::Float16;
-
+namespace sinter::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("cast", H, BFloat16, Float16) {
@@ -267,3 +262,4 @@ TEST_CASE_TEMPLATE("mean squared error", H, BFloat16, Float16) {
 }
 
 }  // namespace
+}  // namespace sinter::testing

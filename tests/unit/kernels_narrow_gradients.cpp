@@ -10,12 +10,7 @@
 
 #include "kernels_narrow.hpp"
 
-namespace kernel = sinter::kernel;
-using namespace sinter::testing;
-using kernel::Stream;
-using sinter::BFloat16;
-using sinter::Float16;
-
+namespace sinter::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H, BFloat16,
@@ -221,3 +216,4 @@ TEST_CASE("optimizers of masters in half precision") {
 }
 
 }  // namespace
+}  // namespace sinter::testing

@@ -5,12 +5,7 @@
 
 #include "kernels_narrow.hpp"
 
-namespace kernel = sinter::kernel;
-using namespace sinter::testing;
-using kernel::Stream;
-using sinter::BFloat16;
-using sinter::Float16;
-
+namespace sinter::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
@@ -111,3 +106,4 @@ TEST_CASE_TEMPLATE("cross-entropy of logits that are not stored", H, BFloat16, F
 }
 
 }  // namespace
+}  // namespace sinter::testing
