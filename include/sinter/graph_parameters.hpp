@@ -72,14 +72,16 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
     const char* by = nullptr;
     if (!patterns.empty())
       for_each_name(graph, unit, [&](std::string_view name) {
-        bool any = false;
+        const char* match = nullptr;
         for (std::size_t k = 0; k < patterns.size(); ++k)
           if (matches_part(patterns[k], name)) {
-            any = true;
+            match = patterns[k];
             used[k] = 1;
-            by = patterns[k];
           }
-        frozen += any;
+        if (match) {
+          by = match;
+          ++frozen;
+        }
         ++all;
       });
     unit.frozen = frozen > 0;
