@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/dropout.hpp"
-#include "kernels/random.hpp"
-#include "layer.hpp"
+#include "sinter/kernels/dropout.hpp"
+#include "sinter/kernels/random.hpp"
+#include "sinter/layer.hpp"
 
 namespace sinter {
 

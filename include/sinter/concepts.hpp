@@ -37,9 +37,9 @@
 #include <concepts>
 #include <string_view>
 
-#include "kernels/stream.hpp"
-#include "program.hpp"
-#include "range.hpp"
+#include "sinter/kernels/stream.hpp"
+#include "sinter/program.hpp"
+#include "sinter/range.hpp"
 
 namespace sinter {
 

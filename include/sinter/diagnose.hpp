@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "call.hpp"
+#include "sinter/call.hpp"
 
 namespace sinter {
 

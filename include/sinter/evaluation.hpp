@@ -3,9 +3,9 @@
 #pragma once
 #include <limits>
 
-#include "kinds.hpp"
-#include "place.hpp"
-#include "unit_planner.hpp"
+#include "sinter/kinds.hpp"
+#include "sinter/place.hpp"
+#include "sinter/unit_planner.hpp"
 
 namespace sinter::detail {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "diagnose.hpp"
+#include "sinter/diagnose.hpp"
 
 namespace sinter {
 

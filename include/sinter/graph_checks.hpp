@@ -1,6 +1,6 @@
 // What a traced model must be before it is planned.
 #pragma once
-#include "graph.hpp"
+#include "sinter/graph.hpp"
 
 namespace sinter::detail {
 

@@ -1,9 +1,9 @@
 // Which parameters of a traced model are frozen, in which group each is, and when its gradient is
 // final.
 #pragma once
-#include "graph.hpp"
-#include "pattern.hpp"
-#include "recipe.hpp"
+#include "sinter/graph.hpp"
+#include "sinter/pattern.hpp"
+#include "sinter/recipe.hpp"
 
 namespace sinter::detail {
 

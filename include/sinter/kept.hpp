@@ -1,6 +1,6 @@
 // What forward leaves for backward, and what backward makes again.
 #pragma once
-#include "unit.hpp"
+#include "sinter/unit.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 // The kinds of instruction that every program is made of.
 #pragma once
-#include "program.hpp"
+#include "sinter/program.hpp"
 
 namespace sinter {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "regions.hpp"
+#include "sinter/regions.hpp"
 
 namespace sinter {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "program.hpp"
+#include "sinter/program.hpp"
 
 namespace sinter {
 

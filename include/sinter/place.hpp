@@ -1,7 +1,7 @@
 // Buffers from a program. One walk: every write opens a buffer, its last use closes it. Nothing is
 // freed by hand, because lifetimes follow from what instructions touch.
 #pragma once
-#include "regions.hpp"
+#include "sinter/regions.hpp"
 
 namespace sinter {
 

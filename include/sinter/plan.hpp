@@ -3,13 +3,13 @@
 //   plain, policies : model -> program      place : program -> buffers
 //   verify  : program -> verdict
 #pragma once
-#include "clipping/clipping.hpp"
-#include "evaluation.hpp"
-#include "optimizer/optimizer.hpp"
-#include "plan_view.hpp"
-#include "recipe.hpp"
-#include "traced.hpp"
-#include "verify.hpp"
+#include "sinter/clipping/clipping.hpp"
+#include "sinter/evaluation.hpp"
+#include "sinter/optimizer/optimizer.hpp"
+#include "sinter/plan_view.hpp"
+#include "sinter/recipe.hpp"
+#include "sinter/traced.hpp"
+#include "sinter/verify.hpp"
 
 namespace sinter {
 

@@ -1,8 +1,8 @@
 // A plan without its recipe's type.
 #pragma once
-#include "kernels/stream.hpp"
-#include "place.hpp"
-#include "unit_planner.hpp"
+#include "sinter/kernels/stream.hpp"
+#include "sinter/place.hpp"
+#include "sinter/unit_planner.hpp"
 
 namespace sinter {
 

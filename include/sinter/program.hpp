@@ -1,6 +1,6 @@
 // The training step as data: a list of instructions, and what each of them touches.
 #pragma once
-#include "unit.hpp"
+#include "sinter/unit.hpp"
 
 namespace sinter {
 

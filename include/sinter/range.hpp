@@ -2,7 +2,7 @@
 #pragma once
 #include <limits>
 
-#include "pattern.hpp"
+#include "sinter/pattern.hpp"
 
 namespace sinter {
 

@@ -4,16 +4,16 @@
 #include <array>
 #include <tuple>
 
-#include "batch/batch.hpp"
-#include "clipping/clip_norm.hpp"
-#include "concepts.hpp"
-#include "data/rows.hpp"
-#include "memory/keep_all.hpp"
-#include "optimizer/adamw.hpp"
-#include "parallel/single.hpp"
-#include "precision/fp32.hpp"
-#include "reflect/ranges.hpp"
-#include "schedule/constant.hpp"
+#include "sinter/batch/batch.hpp"
+#include "sinter/clipping/clip_norm.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/data/rows.hpp"
+#include "sinter/memory/keep_all.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/parallel/single.hpp"
+#include "sinter/precision/fp32.hpp"
+#include "sinter/reflect/ranges.hpp"
+#include "sinter/schedule/constant.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 // Where the state of policies lies that has a shape of its own.
 #pragma once
-#include "program.hpp"
+#include "sinter/program.hpp"
 
 namespace sinter {
 

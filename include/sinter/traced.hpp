@@ -2,10 +2,10 @@
 #pragma once
 #include <numeric>
 
-#include "graph_checks.hpp"
-#include "graph_parameters.hpp"
-#include "recipe.hpp"
-#include "unit_planner.hpp"
+#include "sinter/graph_checks.hpp"
+#include "sinter/graph_parameters.hpp"
+#include "sinter/recipe.hpp"
+#include "sinter/unit_planner.hpp"
 
 namespace sinter {
 

@@ -4,8 +4,8 @@
 #pragma once
 #include <span>
 
-#include "arena.hpp"
-#include "graph.hpp"
+#include "sinter/arena.hpp"
+#include "sinter/graph.hpp"
 
 namespace sinter {
 

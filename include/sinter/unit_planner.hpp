@@ -1,6 +1,6 @@
 // Plans the inside of a unit: writes its programs and shares its workspace out.
 #pragma once
-#include "kept.hpp"
+#include "sinter/kept.hpp"
 
 namespace sinter {
 

@@ -12,7 +12,7 @@
 //   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
 //     changed once
 #pragma once
-#include "kinds.hpp"
+#include "sinter/kinds.hpp"
 
 namespace sinter {
 

@@ -1,11 +1,11 @@
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "flags.hpp"
-#include "help.hpp"
-#include "nearest.hpp"
+#include "cli/flags.hpp"
+#include "cli/help.hpp"
+#include "cli/nearest.hpp"
 
 namespace sinter::cli {
 namespace {

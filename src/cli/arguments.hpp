@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "numbers.hpp"
+#include "cli/numbers.hpp"
 #include "sinter/data/source.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 

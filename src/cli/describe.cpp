@@ -1,15 +1,15 @@
-#include "describe.hpp"
+#include "cli/describe.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "matmul_text.hpp"
-#include "output.hpp"
-#include "plan_text.hpp"
-#include "savings.hpp"
+#include "cli/matmul_text.hpp"
+#include "cli/output.hpp"
+#include "cli/plan_text.hpp"
+#include "cli/savings.hpp"
+#include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
-#include "verbs.hpp"
 
 namespace sinter::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "describe.hpp"
+#include "cli/describe.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter::cli {

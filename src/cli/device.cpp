@@ -1,4 +1,4 @@
-#include "device.hpp"
+#include "cli/device.hpp"
 
 #include <hwy/targets.h>
 

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "output.hpp"
-#include "plan_text.hpp"
+#include "cli/output.hpp"
+#include "cli/plan_text.hpp"
+#include "cli/verbs.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/trainer/core.hpp"
-#include "verbs.hpp"
 
 namespace sinter::cli {
 namespace {

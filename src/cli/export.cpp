@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "output.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
-#include "verbs.hpp"
 
 namespace sinter::cli {
 

@@ -1,6 +1,6 @@
-#include "flags.hpp"
+#include "cli/flags.hpp"
 
-#include "nearest.hpp"
+#include "cli/nearest.hpp"
 
 namespace sinter::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 namespace sinter::cli {
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "output.hpp"
-#include "verbs.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
 
 namespace sinter::cli {
 

@@ -1,9 +1,9 @@
-#include "help.hpp"
+#include "cli/help.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include "flags.hpp"
-#include "plan_text.hpp"
+#include "cli/flags.hpp"
+#include "cli/plan_text.hpp"
 
 namespace sinter::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 namespace CLI {
 class FormatterBase;

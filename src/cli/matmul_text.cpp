@@ -1,11 +1,11 @@
-#include "matmul_text.hpp"
+#include "cli/matmul_text.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "output.hpp"
+#include "cli/output.hpp"
 #include "sinter/parameter.hpp"
 #include "sinter/run/elements.hpp"
 

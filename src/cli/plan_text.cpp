@@ -1,8 +1,8 @@
-#include "plan_text.hpp"
+#include "cli/plan_text.hpp"
 
 #include <fmt/format.h>
 
-#include "output.hpp"
+#include "cli/output.hpp"
 
 namespace sinter::cli {
 

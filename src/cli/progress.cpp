@@ -1,10 +1,10 @@
-#include "progress.hpp"
+#include "cli/progress.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "output.hpp"
+#include "cli/output.hpp"
 
 namespace sinter::cli {
 namespace {

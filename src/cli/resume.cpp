@@ -1,4 +1,4 @@
-#include "resume.hpp"
+#include "cli/resume.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

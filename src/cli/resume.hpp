@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 #include "sinter/files/checkpoint.hpp"
 
 namespace sinter::cli {

@@ -1,4 +1,4 @@
-#include "run_files.hpp"
+#include "cli/run_files.hpp"
 
 #include <fmt/format.h>
 

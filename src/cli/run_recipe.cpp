@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <new>
 
-#include "output.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
 #include "sinter/cli/run.hpp"
-#include "verbs.hpp"
 
 namespace sinter {
 namespace cli {

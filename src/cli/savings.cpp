@@ -1,4 +1,4 @@
-#include "savings.hpp"
+#include "cli/savings.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "output.hpp"
+#include "cli/output.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/unit_planner.hpp"
 

@@ -4,19 +4,19 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "device.hpp"
-#include "matmul_text.hpp"
-#include "output.hpp"
-#include "plan_text.hpp"
-#include "progress.hpp"
-#include "resume.hpp"
-#include "run_files.hpp"
-#include "signals.hpp"
+#include "cli/device.hpp"
+#include "cli/matmul_text.hpp"
+#include "cli/output.hpp"
+#include "cli/plan_text.hpp"
+#include "cli/progress.hpp"
+#include "cli/resume.hpp"
+#include "cli/run_files.hpp"
+#include "cli/signals.hpp"
+#include "cli/verbs.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/trainer/loop.hpp"
-#include "verbs.hpp"
 
 namespace sinter::cli {
 namespace {

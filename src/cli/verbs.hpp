@@ -1,6 +1,6 @@
 // The verbs. Each returns the exit code and throws what goes wrong.
 #pragma once
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 namespace sinter::cli {
 

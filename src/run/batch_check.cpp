@@ -1,4 +1,4 @@
-#include "batch_check.hpp"
+#include "run/batch_check.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "binder.hpp"
+#include "run/binder.hpp"
 
 #include <set>
 

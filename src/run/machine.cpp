@@ -7,8 +7,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "batch_check.hpp"
-#include "binder.hpp"
+#include "run/batch_check.hpp"
+#include "run/binder.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/elementwise.hpp"

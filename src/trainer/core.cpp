@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <thread>
 
-#include "../run/batch_check.hpp"
-#include "rank_threads.hpp"
+#include "run/batch_check.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/parallel/communicator.hpp"
 #include "sinter/run/elements.hpp"
+#include "trainer/rank_threads.hpp"
 
 namespace sinter {
 

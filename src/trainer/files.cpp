@@ -8,7 +8,7 @@
 #include "sinter/files/safetensors.hpp"
 #include "sinter/files/weights.hpp"
 #include "sinter/trainer/core.hpp"
-#include "state_json.hpp"
+#include "trainer/state_json.hpp"
 
 namespace sinter {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <string>
 
-#include "loop_state.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "trainer/loop_state.hpp"
 
 namespace sinter {
 

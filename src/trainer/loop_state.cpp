@@ -1,4 +1,4 @@
-#include "loop_state.hpp"
+#include "trainer/loop_state.hpp"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "loop_state.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "trainer/loop_state.hpp"
 
 namespace sinter {
 

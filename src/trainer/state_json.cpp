@@ -1,4 +1,4 @@
-#include "state_json.hpp"
+#include "trainer/state_json.hpp"
 
 #include <nlohmann/json.hpp>
 

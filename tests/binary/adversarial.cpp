@@ -1,5 +1,5 @@
 // Bad input: a clear error on standard error, a code that is not zero, nothing lost, nothing left.
-#include "support.hpp"
+#include "binary/support.hpp"
 
 namespace {
 

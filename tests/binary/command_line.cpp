@@ -1,5 +1,5 @@
 // What the binary says to right and wrong words.
-#include "support.hpp"
+#include "binary/support.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // What describe and export say and write.
-#include "support.hpp"
+#include "binary/support.hpp"
 
 TEST_CASE("describe --json has the plan and every option") {
   Json d = run({"describe", "--json"}).json();

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "support.hpp"
+#include "binary/support.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Options of policies as flags: what they may be, alone and together, and who listens to them.
 #include <cmath>
 
-#include "support.hpp"
+#include "binary/support.hpp"
 
 namespace {
 

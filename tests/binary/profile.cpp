@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "support.hpp"
+#include "binary/support.hpp"
 
 namespace {
 

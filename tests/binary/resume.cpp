@@ -1,5 +1,5 @@
 // A run that is stopped and resumed is, bit for bit, one that never was.
-#include "support.hpp"
+#include "binary/support.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <numbers>
 
-#include "support.hpp"
+#include "binary/support.hpp"
 
 TEST_CASE("a run folder holds checkpoints, links and a row a step") {
   Scratch scratch;

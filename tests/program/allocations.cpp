@@ -13,7 +13,7 @@
 #include <new>
 #include <thread>
 
-#include "models.hpp"
+#include "program/models.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/fp64.hpp"

@@ -1,7 +1,8 @@
 // What instructions do to the arena is what the plan says: no more, and no less.
 #include <doctest/doctest.h>
 
-#include "models.hpp"
+#include "program/models.hpp"
+#include "program/touched.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/muon.hpp"
@@ -10,7 +11,6 @@
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
-#include "touched.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -7,8 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include "models.hpp"
-#include "poison.hpp"
+#include "program/models.hpp"
+#include "program/poison.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/muon.hpp"

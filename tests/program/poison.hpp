@@ -2,7 +2,7 @@
 #pragma once
 #include <cstring>
 
-#include "ranks.hpp"
+#include "program/ranks.hpp"
 
 namespace sinter::testing {
 

@@ -2,8 +2,8 @@
 // one, in the memory that was planned.
 #include <doctest/doctest.h>
 
-#include "models.hpp"
-#include "poison.hpp"
+#include "program/models.hpp"
+#include "program/poison.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/fp64.hpp"

@@ -1,6 +1,6 @@
 // Which bytes of the arena an instruction may read, and which it may write, by what it touches.
 #pragma once
-#include "ranks.hpp"
+#include "program/ranks.hpp"
 
 namespace sinter::testing {
 

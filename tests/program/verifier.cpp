@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "models.hpp"
+#include "program/models.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parameters/average.hpp"

@@ -1,5 +1,4 @@
 // What changes batches goes with every way of computing them, and costs no plan a byte.
-#include "../support/recipes.hpp"
 #include "sinter/batch/batch_warmup.hpp"
 #include "sinter/batch/length_warmup.hpp"
 #include "sinter/batch/pad_rows.hpp"
@@ -7,6 +6,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "support/recipes.hpp"
 
 namespace sinter::testing {
 

@@ -8,8 +8,8 @@
 #include <boost/hana/partition.hpp>
 #include <boost/hana/unpack.hpp>
 
-#include "../support/combinations.hpp"
 #include "sinter/plan.hpp"
+#include "support/combinations.hpp"
 
 namespace sinter::testing {
 template <class Tuple>

@@ -3,7 +3,6 @@
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
 
-#include "recipes.hpp"
 #include "sinter/batch/batch_warmup.hpp"
 #include "sinter/batch/length_warmup.hpp"
 #include "sinter/batch/pad_rows.hpp"
@@ -26,6 +25,7 @@
 #include "sinter/precision/fp16.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "sinter/precision/tf32.hpp"
+#include "support/recipes.hpp"
 
 namespace sinter::testing {
 namespace hana = boost::hana;

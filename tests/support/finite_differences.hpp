@@ -2,7 +2,7 @@
 #pragma once
 #include <limits>
 
-#include "trainers.hpp"
+#include "support/trainers.hpp"
 
 namespace sinter::testing {
 

@@ -1,6 +1,5 @@
 // Small models around one layer, in double precision, for gradient checks.
 #pragma once
-#include "recipes.hpp"
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
@@ -13,6 +12,7 @@
 #include "sinter/layer/rms_norm.hpp"
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "support/recipes.hpp"
 
 namespace sinter::testing {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <doctest/doctest.h>
 
-#include "../../src/cli/matmul_text.hpp"
+#include "cli/matmul_text.hpp"
 #include "sinter/model/mlp.hpp"
 #include "support/recipes.hpp"
 

@@ -10,7 +10,7 @@
 #undef CHECK_GT
 #undef CHECK_GE
 
-#include "trainers.hpp"
+#include "support/trainers.hpp"
 
 namespace sinter::testing {
 

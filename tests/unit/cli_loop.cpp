@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <thread>
 
-#include "../../src/cli/progress.hpp"
-#include "files_support.hpp"
+#include "cli/progress.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/sinter.hpp"
+#include "unit/files_support.hpp"
 
 using namespace sinter;
 

@@ -1,10 +1,10 @@
-#include "../../src/cli/nearest.hpp"
+#include "cli/nearest.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 
-#include "../../src/cli/output.hpp"
+#include "cli/output.hpp"
 
 using namespace sinter::cli;
 

@@ -1,5 +1,5 @@
 // What describe says that techniques would save, against recipes that use them.
-#include "../../src/cli/savings.hpp"
+#include "cli/savings.hpp"
 
 #include "sinter/clipping/clip_value.hpp"
 #include "sinter/memory/checkpoint.hpp"

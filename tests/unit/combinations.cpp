@@ -3,10 +3,10 @@
 #include <boost/hana/at.hpp>
 #include <boost/hana/length.hpp>
 
-#include "files_support.hpp"
 #include "support/batches.hpp"
 #include "support/combinations.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

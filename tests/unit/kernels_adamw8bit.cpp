@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "kernels_support.hpp"
+#include "unit/kernels_support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

@@ -1,5 +1,5 @@
 // What is bfloat16's own; the kernels: kernels_narrow.cpp.
-#include "kernels_narrow.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

@@ -1,7 +1,7 @@
 #include "sinter/kernels/dropout.hpp"
 
-#include "kernels_support.hpp"
 #include "sinter/kernels/random.hpp"
+#include "unit/kernels_support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

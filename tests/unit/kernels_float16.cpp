@@ -1,7 +1,7 @@
 // Float16's own arithmetic, in scalars and in vectors; the kernels: kernels_narrow.cpp.
 #include "sinter/kernels/elementwise.hpp"
 
-#include "kernels_narrow.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

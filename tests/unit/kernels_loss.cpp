@@ -1,6 +1,6 @@
 #include "sinter/kernels/loss.hpp"
 
-#include "kernels_support.hpp"
+#include "unit/kernels_support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

@@ -1,7 +1,7 @@
 #include "sinter/kernels/matmul.hpp"
 
-#include "../../src/kernels/cpu/gemm.hpp"
-#include "kernels_support.hpp"
+#include "kernels/cpu/gemm.hpp"
+#include "unit/kernels_support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

@@ -10,7 +10,7 @@
 #include "sinter/kernels/rms_norm.hpp"
 #include "sinter/kernels/swiglu.hpp"
 
-#include "kernels_narrow.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace sinter::testing {
 namespace {

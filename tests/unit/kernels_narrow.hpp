@@ -9,8 +9,8 @@
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/matmul.hpp"
 
-#include "../../src/kernels/cpu/gemm.hpp"
-#include "kernels_support.hpp"
+#include "kernels/cpu/gemm.hpp"
+#include "unit/kernels_support.hpp"
 
 namespace sinter::testing {
 

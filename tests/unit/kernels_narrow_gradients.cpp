@@ -8,7 +8,7 @@
 #include "sinter/kernels/optimizer.hpp"
 #include "sinter/kernels/rms_norm.hpp"
 
-#include "kernels_narrow.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace sinter::testing {
 namespace {

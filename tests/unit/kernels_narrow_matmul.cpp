@@ -3,7 +3,7 @@
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/matmul.hpp"
 
-#include "kernels_narrow.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace sinter::testing {
 namespace {

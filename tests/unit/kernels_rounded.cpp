@@ -1,6 +1,6 @@
 // Products of fp32 whose inputs are rounded: MatmulInputs::rounded.
-#include "kernels_narrow.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;

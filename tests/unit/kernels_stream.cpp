@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels_support.hpp"
+#include "unit/kernels_support.hpp"
 
 using sinter::kernel::Stream;
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <thread>
 
-#include "kernels_narrow.hpp"
 #include "sinter/parallel/communicator.hpp"
+#include "unit/kernels_narrow.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -1,6 +1,5 @@
 // The moving average of the weights, and clipping by value: what is done to weights and gradients
 // one by one.
-#include "files_support.hpp"
 #include "sinter/clipping/clip_value.hpp"
 #include "sinter/error.hpp"
 #include "sinter/model/mlp.hpp"
@@ -14,6 +13,7 @@
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -1,5 +1,4 @@
 // Training in bfloat16 against fp32.
-#include "files_support.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
@@ -9,6 +8,7 @@
 #include "support/copies.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

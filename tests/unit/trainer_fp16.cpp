@@ -1,5 +1,4 @@
 // Training in half precision against fp32, with fp32 master weights and without.
-#include "files_support.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/memory/checkpoint.hpp"
@@ -13,6 +12,7 @@
 #include "support/copies.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

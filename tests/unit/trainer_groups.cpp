@@ -1,5 +1,4 @@
 // Parameter groups, and parameters that stay as they are.
-#include "files_support.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
@@ -11,6 +10,7 @@
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -1,6 +1,5 @@
 // Muon: 100 steps against its definition in double precision, from the gradients that the trainer
 // reports.
-#include "files_support.hpp"
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/clipping/no_clip.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
@@ -12,6 +11,7 @@
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

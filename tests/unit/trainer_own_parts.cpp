@@ -6,11 +6,11 @@
 #include "../../examples/own_policy.cpp"
 #undef main
 
-#include "files_support.hpp"
 #include "support/batches.hpp"
 #include "support/finite_differences.hpp"
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

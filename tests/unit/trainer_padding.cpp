@@ -1,5 +1,4 @@
 // Padding of rows and of the vocabulary: nobody sees it.
-#include "files_support.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/optimizer/adamw.hpp"
@@ -9,6 +8,7 @@
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -1,5 +1,4 @@
 // Policies that carry numbers from step to step: loss scales and schedules that watch the loss.
-#include "files_support.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/precision/loss_scale.hpp"
@@ -7,6 +6,7 @@
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 

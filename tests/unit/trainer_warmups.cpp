@@ -1,6 +1,5 @@
 // Warm-up of the batch's size and of the sequences' length: what each step sees is a function of
 // the sequences before it, so a run that is interrupted in the ramp goes on as if it was not.
-#include "files_support.hpp"
 #include "sinter/batch/batch_warmup.hpp"
 #include "sinter/batch/length_warmup.hpp"
 #include "sinter/batch/scaled_rate.hpp"
@@ -15,6 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/text.hpp"
 #include "support/trainers.hpp"
+#include "unit/files_support.hpp"
 
 namespace sinter::testing {
 namespace {

@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <string>
 
-#include "../concepts.hpp"
-#include "../data/batch_shape.hpp"
-#include "../error.hpp"
-#include "../recipe.hpp"
-#include "batch.hpp"
+#include "sinter/batch/batch.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/data/batch_shape.hpp"
+#include "sinter/error.hpp"
+#include "sinter/recipe.hpp"
 
 namespace sinter {
 

@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <string>
 
-#include "../concepts.hpp"
-#include "../data/batch_shape.hpp"
-#include "../traced.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/data/batch_shape.hpp"
+#include "sinter/traced.hpp"
 
 namespace sinter {
 

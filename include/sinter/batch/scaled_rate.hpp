@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
-#include "../concepts.hpp"
-#include "../data/batch_shape.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/data/batch_shape.hpp"
 
 namespace sinter {
 

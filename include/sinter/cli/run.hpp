@@ -2,8 +2,8 @@
 #pragma once
 #include <functional>
 
-#include "../plan.hpp"
-#include "../trainer/recipe_view.hpp"
+#include "sinter/plan.hpp"
+#include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 // How a clipping policy becomes the instruction `norm`.
 #pragma once
-#include "../kinds.hpp"
-#include "../run/machine.hpp"
+#include "sinter/kinds.hpp"
+#include "sinter/run/machine.hpp"
 
 namespace sinter {
 

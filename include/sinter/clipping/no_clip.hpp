@@ -1,5 +1,5 @@
 #pragma once
-#include "../concepts.hpp"
+#include "sinter/concepts.hpp"
 
 namespace sinter {
 

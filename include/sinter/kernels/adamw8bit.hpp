@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdint>
 
-#include "bfloat16.hpp"
-#include "float16.hpp"
-#include "optimizer.hpp"
-#include "stream.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/optimizer.hpp"
+#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "bfloat16.hpp"
-#include "dropout.hpp"
-#include "float16.hpp"
-#include "stream.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/dropout.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdint>
 
-#include "bfloat16.hpp"
-#include "float16.hpp"
-#include "stream.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

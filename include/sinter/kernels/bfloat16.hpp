@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "wide.hpp"
+#include "sinter/kernels/wide.hpp"
 
 namespace sinter {
 

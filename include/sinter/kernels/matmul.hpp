@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "bfloat16.hpp"
-#include "float16.hpp"
-#include "stream.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

@@ -1,6 +1,6 @@
 // What multiplies matrices on this processor, and how fast that is.
 #pragma once
-#include "matmul.hpp"
+#include "sinter/kernels/matmul.hpp"
 
 namespace sinter::kernel {
 

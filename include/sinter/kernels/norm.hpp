@@ -5,7 +5,7 @@
 #pragma once
 #include <cstdint>
 
-#include "stream.hpp"
+#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

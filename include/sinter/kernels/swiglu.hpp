@@ -7,9 +7,9 @@
 //   dgate  16 ε |dy up|
 //   dup    4 ε max(|gate|, 1) |dy|
 #pragma once
-#include "bfloat16.hpp"
-#include "float16.hpp"
-#include "stream.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/activation.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/activation.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/elementwise.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/elementwise.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/attention.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/attention.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/dropout.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/dropout.hpp"
 
 namespace sinter {
 

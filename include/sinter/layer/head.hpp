@@ -1,7 +1,7 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/matmul.hpp"
-#include "../kernels/pool.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/matmul.hpp"
+#include "sinter/kernels/pool.hpp"
 
 namespace sinter {
 

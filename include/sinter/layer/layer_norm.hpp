@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/layer_norm.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/layer_norm.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/elementwise.hpp"
-#include "../kernels/matmul.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/elementwise.hpp"
+#include "sinter/kernels/matmul.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/loss.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/loss.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/rms_norm.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/rms_norm.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../call.hpp"
-#include "../kernels/swiglu.hpp"
+#include "sinter/call.hpp"
+#include "sinter/kernels/swiglu.hpp"
 
 namespace sinter {
 

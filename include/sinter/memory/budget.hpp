@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <string>
 
-#include "../plan.hpp"
-#include "checkpoint.hpp"
-#include "keep_all.hpp"
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/memory/keep_all.hpp"
+#include "sinter/plan.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../kinds.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kinds.hpp"
 
 namespace sinter {
 

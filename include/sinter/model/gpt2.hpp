@@ -1,17 +1,17 @@
 // GPT-2, as its paper says it (Radford et al. 2019).
 #pragma once
-#include "../concepts.hpp"
-#include "../layer/activation.hpp"
-#include "../layer/add.hpp"
-#include "../layer/attention.hpp"
-#include "../layer/dropout.hpp"
-#include "../layer/embedding.hpp"
-#include "../layer/head.hpp"
-#include "../layer/init.hpp"
-#include "../layer/layer_norm.hpp"
-#include "../layer/linear.hpp"
-#include "../layer/loss.hpp"
-#include "hugging_face.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/layer/activation.hpp"
+#include "sinter/layer/add.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/dropout.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/init.hpp"
+#include "sinter/layer/layer_norm.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/model/hugging_face.hpp"
 
 namespace sinter {
 

@@ -1,9 +1,9 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../layer/activation.hpp"
-#include "../layer/init.hpp"
-#include "../layer/linear.hpp"
-#include "../layer/loss.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/layer/activation.hpp"
+#include "sinter/layer/init.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../kernels/adafactor.hpp"
-#include "rules.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/adafactor.hpp"
+#include "sinter/optimizer/rules.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../concepts.hpp"
-#include "adamw.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/optimizer/adamw.hpp"
 
 namespace sinter {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <cmath>
 
-#include "../concepts.hpp"
-#include "../kernels/optimizer.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/optimizer.hpp"
 
 namespace sinter {
 

@@ -1,10 +1,10 @@
 #pragma once
 #include <cmath>
 
-#include "../concepts.hpp"
-#include "../kernels/adamw8bit.hpp"
-#include "adamw.hpp"
-#include "rules.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/adamw8bit.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/optimizer/rules.hpp"
 
 namespace sinter {
 

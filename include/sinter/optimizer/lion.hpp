@@ -1,6 +1,6 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../kernels/optimizer.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/optimizer.hpp"
 
 namespace sinter {
 

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <utility>
 
-#include "../concepts.hpp"
-#include "../kernels/elementwise.hpp"
-#include "../kernels/matmul.hpp"
-#include "../kernels/norm.hpp"
-#include "../traced.hpp"
-#include "adamw.hpp"
-#include "rules.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/elementwise.hpp"
+#include "sinter/kernels/matmul.hpp"
+#include "sinter/kernels/norm.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/optimizer/rules.hpp"
+#include "sinter/traced.hpp"
 
 namespace sinter {
 

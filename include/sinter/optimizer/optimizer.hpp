@@ -1,8 +1,8 @@
 // How an optimizer's arithmetic becomes the instruction `update`.
 #pragma once
-#include "../concepts.hpp"
-#include "../kinds.hpp"
-#include "../run/machine.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kinds.hpp"
+#include "sinter/run/machine.hpp"
 
 namespace sinter {
 

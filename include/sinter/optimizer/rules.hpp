@@ -4,7 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../concepts.hpp"
+#include "sinter/concepts.hpp"
 
 namespace sinter {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "../kernels/bfloat16.hpp"
-#include "../kernels/float16.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
 
 namespace sinter {
 

@@ -1,8 +1,8 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../kinds.hpp"
-#include "../run/machine.hpp"
-#include "communicator.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kinds.hpp"
+#include "sinter/parallel/communicator.hpp"
+#include "sinter/run/machine.hpp"
 
 namespace sinter {
 

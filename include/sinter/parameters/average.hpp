@@ -1,10 +1,10 @@
 #pragma once
 #include <algorithm>
 
-#include "../concepts.hpp"
-#include "../kernels/average.hpp"
-#include "../kinds.hpp"
-#include "../run/machine.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/average.hpp"
+#include "sinter/kinds.hpp"
+#include "sinter/run/machine.hpp"
 
 namespace sinter {
 

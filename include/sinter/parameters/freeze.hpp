@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "../concepts.hpp"
-#include "../pattern.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/pattern.hpp"
 
 namespace sinter {
 

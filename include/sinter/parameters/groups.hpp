@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <string>
 
-#include "../concepts.hpp"
-#include "../pattern.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/pattern.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../kernels/bfloat16.hpp"
-#include "cast.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/precision/cast.hpp"
 
 namespace sinter {
 

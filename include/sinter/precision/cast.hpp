@@ -1,6 +1,6 @@
 // The copy of the weights in the compute type, where that is not the masters' type.
 #pragma once
-#include "../kinds.hpp"
+#include "sinter/kinds.hpp"
 
 namespace sinter {
 

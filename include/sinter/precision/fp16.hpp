@@ -1,8 +1,8 @@
 #pragma once
-#include "../concepts.hpp"
-#include "../kernels/float16.hpp"
-#include "cast.hpp"
-#include "loss_scale.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/precision/cast.hpp"
+#include "sinter/precision/loss_scale.hpp"
 
 namespace sinter {
 

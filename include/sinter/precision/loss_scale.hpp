@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "../concepts.hpp"
-#include "../error.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/error.hpp"
 
 namespace sinter {
 

@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "../concepts.hpp"
-#include "../recipe.hpp"
-#include "../run/machine.hpp"
-#include "ranges.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/recipe.hpp"
+#include "sinter/reflect/ranges.hpp"
+#include "sinter/run/machine.hpp"
 
 namespace sinter {
 

@@ -6,9 +6,9 @@
 #include <boost/hana/second.hpp>
 #include <type_traits>
 
-#include "../concepts.hpp"
-#include "../diagnose.hpp"
-#include "../range.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/diagnose.hpp"
+#include "sinter/range.hpp"
 
 namespace sinter {
 

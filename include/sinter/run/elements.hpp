@@ -1,9 +1,9 @@
 // From an element, which a plan knows, to its C++ type, which code needs.
 #pragma once
-#include "../error.hpp"
-#include "../kernels/bfloat16.hpp"
-#include "../kernels/float16.hpp"
-#include "../layer.hpp"
+#include "sinter/error.hpp"
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/layer.hpp"
 
 namespace sinter {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "../kernels/stream.hpp"
-#include "../parameter.hpp"
+#include "sinter/kernels/stream.hpp"
+#include "sinter/parameter.hpp"
 
 namespace sinter {
 

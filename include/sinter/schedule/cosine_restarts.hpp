@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "../concepts.hpp"
-#include "warmup.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/schedule/warmup.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../concepts.hpp"
-#include "warmup.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/schedule/warmup.hpp"
 
 namespace sinter {
 

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "../concepts.hpp"
-#include "warmup.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/schedule/warmup.hpp"
 
 namespace sinter {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <cmath>
 
-#include "../concepts.hpp"
-#include "warmup.hpp"
+#include "sinter/concepts.hpp"
+#include "sinter/schedule/warmup.hpp"
 
 namespace sinter {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "../range.hpp"
+#include "sinter/range.hpp"
 
 namespace sinter {
 

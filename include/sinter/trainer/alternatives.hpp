@@ -2,16 +2,16 @@
 #pragma once
 #include <optional>
 
-#include "../optimizer/adafactor.hpp"
-#include "../optimizer/adamw8bit.hpp"
-#include "../optimizer/lion.hpp"
-#include "../optimizer/optimizer.hpp"
-#include "../optimizer/sgd.hpp"
-#include "../precision/bf16.hpp"
-#include "../precision/fp16.hpp"
-#include "../precision/fp32.hpp"
-#include "../recipe.hpp"
-#include "../traced.hpp"
+#include "sinter/optimizer/adafactor.hpp"
+#include "sinter/optimizer/adamw8bit.hpp"
+#include "sinter/optimizer/lion.hpp"
+#include "sinter/optimizer/optimizer.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp16.hpp"
+#include "sinter/precision/fp32.hpp"
+#include "sinter/recipe.hpp"
+#include "sinter/traced.hpp"
 
 namespace sinter {
 

@@ -2,11 +2,11 @@
 #pragma once
 #include <filesystem>
 
-#include "../data/host_batch.hpp"
-#include "../data/source.hpp"
-#include "../pattern.hpp"
-#include "outcome.hpp"
-#include "recipe_view.hpp"
+#include "sinter/data/host_batch.hpp"
+#include "sinter/data/source.hpp"
+#include "sinter/pattern.hpp"
+#include "sinter/trainer/outcome.hpp"
+#include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core.hpp"
+#include "sinter/trainer/core.hpp"
 
 namespace sinter {
 

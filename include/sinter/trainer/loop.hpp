@@ -1,7 +1,7 @@
 // The training loop: stages in their order, around the step.
 #pragma once
-#include "loop_times.hpp"
-#include "stages.hpp"
+#include "sinter/trainer/loop_times.hpp"
+#include "sinter/trainer/stages.hpp"
 
 namespace sinter {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "profile.hpp"
+#include "sinter/trainer/profile.hpp"
 
 namespace sinter {
 

@@ -1,10 +1,10 @@
 // A recipe without its type: what the library needs to train it.
 #pragma once
-#include "../data/batch_shape.hpp"
-#include "../model/hugging_face.hpp"
-#include "../plan.hpp"
-#include "alternatives.hpp"
-#include "run_state.hpp"
+#include "sinter/data/batch_shape.hpp"
+#include "sinter/model/hugging_face.hpp"
+#include "sinter/plan.hpp"
+#include "sinter/trainer/alternatives.hpp"
+#include "sinter/trainer/run_state.hpp"
 
 namespace sinter {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "../reflect/options.hpp"
+#include "sinter/reflect/options.hpp"
 
 namespace sinter {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <variant>
 
-#include "../data/reader.hpp"
-#include "core.hpp"
+#include "sinter/data/reader.hpp"
+#include "sinter/trainer/core.hpp"
 
 namespace sinter {
 

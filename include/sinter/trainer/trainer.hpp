@@ -1,6 +1,6 @@
 // The trainer of a recipe, for your own program.
 #pragma once
-#include "core.hpp"
+#include "sinter/trainer/core.hpp"
 
 namespace sinter {
 
