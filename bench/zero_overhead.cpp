@@ -8,14 +8,14 @@
 #include <cstring>
 #include <string>
 
+#include "sinter/comm/communicator.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/parallel/communicator.hpp"
-#include "sinter/plan.hpp"
-#include "sinter/reflect/options.hpp"
+#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/options.hpp"
 
 // ---- kernels that do nothing but be called
 namespace sinter::kernel {

@@ -3,7 +3,7 @@
 # and reads "FOLDER VERSION" or an empty line from standard output.
 #
 # Looked for in this order: Torch_DIR, CMAKE_PREFIX_PATH (each as a variable, then in the
-# environment), the user's cache (cmake/fetch_libtorch.py). What Torch_DIR names must be one.
+# environment), the user's cache (scripts/fetch_libtorch.py). What Torch_DIR names must be one.
 
 set(SINTER_LIBTORCH_OLDEST 2.7) # the first whose wheels have the C++11 ABI
 

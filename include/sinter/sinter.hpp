@@ -3,8 +3,8 @@
 #pragma once
 
 // A recipe: a type composed of policies, and its plan
-#include "sinter/plan.hpp"
-#include "sinter/recipe.hpp"
+#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/recipe.hpp"
 
 // Models and data
 #include "sinter/data/arrays.hpp"
@@ -33,13 +33,13 @@
 
 // How it learns
 #include "sinter/batch/batch.hpp"
-#include "sinter/batch/batch_warmup.hpp"
-#include "sinter/batch/length_warmup.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/clipping/clip_norm.hpp"
 #include "sinter/clipping/clip_value.hpp"
 #include "sinter/clipping/no_clip.hpp"
+#include "sinter/curriculum/batch_warmup.hpp"
+#include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/adam.hpp"
 #include "sinter/optimizer/adamw.hpp"
@@ -61,6 +61,6 @@
 
 // The trainer, the loop around it, and the binary
 #include "sinter/cli/run.hpp"
-#include "sinter/trainer/generate.hpp"
+#include "sinter/generate/generate.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"

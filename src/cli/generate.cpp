@@ -1,4 +1,4 @@
-#include "sinter/trainer/generate.hpp"
+#include "sinter/generate/generate.hpp"
 
 #include <nlohmann/json.hpp>
 

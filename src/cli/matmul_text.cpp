@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "cli/output.hpp"
-#include "sinter/parameter.hpp"
+#include "sinter/plan/parameter.hpp"
 #include "sinter/run/elements.hpp"
 
 namespace sinter::cli {

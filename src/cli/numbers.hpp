@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "sinter/error.hpp"
-#include "sinter/range.hpp"
+#include "sinter/recipe/range.hpp"
 
 namespace sinter::cli {
 

@@ -8,7 +8,7 @@
 
 #include "cli/output.hpp"
 #include "sinter/memory/checkpoint.hpp"
-#include "sinter/unit_planner.hpp"
+#include "sinter/plan/unit_planner.hpp"
 
 namespace sinter::cli {
 namespace {

@@ -1,6 +1,6 @@
 // What a batch must be before a program may run on it, and how its numbers get into the arena.
 #pragma once
-#include "sinter/plan_view.hpp"
+#include "sinter/plan/plan_view.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

@@ -1,6 +1,6 @@
 // From a program to calls with addresses: done once, not at every step.
 #pragma once
-#include "sinter/plan_view.hpp"
+#include "sinter/plan/plan_view.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

@@ -9,12 +9,12 @@
 
 #include "run/batch_check.hpp"
 #include "run/binder.hpp"
+#include "sinter/comm/communicator.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
-#include "sinter/kinds.hpp"
-#include "sinter/parallel/communicator.hpp"
+#include "sinter/program/kinds.hpp"
 #include "sinter/run/elements.hpp"
 
 namespace sinter {

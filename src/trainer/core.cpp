@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "run/batch_check.hpp"
+#include "sinter/comm/communicator.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/stream.hpp"
-#include "sinter/parallel/communicator.hpp"
 #include "sinter/run/elements.hpp"
 #include "trainer/rank_threads.hpp"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/files_support.hpp"
+#include "unit/files/support.hpp"
 
 namespace sinter::testing {
 

@@ -5,7 +5,7 @@
 
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/load.hpp"
-#include "unit/files_support.hpp"
+#include "unit/files/support.hpp"
 
 using namespace sinter;
 using namespace sinter::testing;

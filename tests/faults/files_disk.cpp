@@ -14,7 +14,7 @@
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/safetensors.hpp"
 #include "sinter/files/weights.hpp"
-#include "unit/files_support.hpp"
+#include "unit/files/support.hpp"
 
 using namespace sinter;
 using namespace sinter::testing;

@@ -10,7 +10,7 @@
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/weights.hpp"
-#include "unit/files_support.hpp"
+#include "unit/files/support.hpp"
 
 using namespace sinter;
 using namespace sinter::testing;

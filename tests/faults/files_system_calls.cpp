@@ -11,7 +11,7 @@
 #include "faults/files_calls.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
-#include "unit/files_support.hpp"
+#include "unit/files/support.hpp"
 
 using namespace sinter;
 using namespace sinter::testing;

@@ -5,7 +5,7 @@
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
 
 namespace sinter::testing {

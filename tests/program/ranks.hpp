@@ -7,8 +7,8 @@
 #include <exception>
 #include <thread>
 
+#include "sinter/comm/communicator.hpp"
 #include "sinter/kernels/stream.hpp"
-#include "sinter/parallel/communicator.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
 

@@ -236,7 +236,7 @@ TEST_CASE("copies of weights") {
 }
 
 TEST_CASE("no rule is left out") {
-  std::ifstream file(SINTER_SOURCE_DIR "/include/sinter/verify.hpp");
+  std::ifstream file(SINTER_SOURCE_DIR "/include/sinter/program/verify.hpp");
   std::stringstream text;
   text << file.rdbuf();
   std::string code = std::regex_replace(text.str(), std::regex("#include[^\n]*|//[^\n]*"), "");

@@ -7,7 +7,7 @@ says 'ok        LibTorch'
 
 expect 1 env -u Torch_DIR -u CMAKE_PREFIX_PATH SINTER_CACHE="$scratch/empty" "$sinter" doctor
 says 'Not ready, missing: LibTorch.'
-says 'python3 cmake/fetch_libtorch.py'
+says 'python3 scripts/fetch_libtorch.py'
 
 expect 1 env Torch_DIR="$scratch" "$sinter" doctor
 says "Torch_DIR names $scratch, but there is no LibTorch there"

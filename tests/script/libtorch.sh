@@ -45,9 +45,9 @@ if "FAIL" in os.environ:
     sys.exit("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES")
 TEXT
 touch "$scratch/python/pip/__init__.py"
-fetch() { python3 "$root/cmake/fetch_libtorch.py"; }
+fetch() { python3 "$root/scripts/fetch_libtorch.py"; }
 
-expect 1 env FAIL=1 python3 "$root/cmake/fetch_libtorch.py"
+expect 1 env FAIL=1 python3 "$root/scripts/fetch_libtorch.py"
 says 'could not be downloaded by pip'
 says 'DO NOT MATCH THE HASHES'
 [[ ! -e $SINTER_CACHE/libtorch-$pinned ]] || fail 'a failed download left a LibTorch'
@@ -63,5 +63,5 @@ found=$(cd "$SINTER_CACHE/libtorch-$pinned" && find . -type f | sort | tr '\n' '
 left=$(find "$SINTER_CACHE" -mindepth 1 -maxdepth 1 -name '.libtorch-*')
 [[ -z $left ]] || fail "left behind: $left"
 
-expect 1 env SINTER_CACHE=/proc/cache python3 "$root/cmake/fetch_libtorch.py"
+expect 1 env SINTER_CACHE=/proc/cache python3 "$root/scripts/fetch_libtorch.py"
 says 'export SINTER_CACHE=FOLDER'

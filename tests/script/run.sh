@@ -2,7 +2,7 @@
 . "$root/tests/script/lib/check.bash"
 
 mkdir -p "$scratch/text/b"
-cp "$root"/include/sinter/*.hpp "$scratch/text"
+cp "$root"/include/sinter/program/*.hpp "$scratch/text"
 cp "$root/sinter" "$scratch/text/b/a-last-one"
 cp "$root/CMakeLists.txt" "$scratch/text/.hidden"
 (cd "$scratch/text" && find . -name '.?*' -prune -o -type f -print | sort | xargs cat) >"$scratch/all"

@@ -1,7 +1,7 @@
 // What changes batches goes with every way of computing them, and costs no plan a byte.
-#include "sinter/batch/batch_warmup.hpp"
-#include "sinter/batch/length_warmup.hpp"
 #include "sinter/batch/pad_rows.hpp"
+#include "sinter/curriculum/batch_warmup.hpp"
+#include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/memory/budget.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"

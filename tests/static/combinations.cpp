@@ -8,7 +8,7 @@
 #include <boost/hana/partition.hpp>
 #include <boost/hana/unpack.hpp>
 
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 #include "support/combinations.hpp"
 
 namespace sinter::testing {

@@ -5,7 +5,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 
 using namespace sinter;
 

@@ -6,7 +6,7 @@
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp64.hpp"
 
 using namespace sinter;

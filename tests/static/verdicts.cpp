@@ -4,7 +4,7 @@
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 
 using namespace sinter;
 

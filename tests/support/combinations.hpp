@@ -3,10 +3,10 @@
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
 
-#include "sinter/batch/batch_warmup.hpp"
-#include "sinter/batch/length_warmup.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/batch/scaled_rate.hpp"
+#include "sinter/curriculum/batch_warmup.hpp"
+#include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/dropout.hpp"

@@ -1,6 +1,6 @@
 // The copy of the weights in programs.
 #pragma once
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 
 namespace sinter::testing {
 

@@ -1,7 +1,7 @@
 // Recipes of tests.
 #pragma once
 #include "sinter/batch/batch.hpp"
-#include "sinter/recipe.hpp"
+#include "sinter/recipe/recipe.hpp"
 
 namespace sinter::testing {
 

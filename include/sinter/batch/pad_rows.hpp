@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <string>
 
-#include "sinter/concepts.hpp"
 #include "sinter/data/batch_shape.hpp"
-#include "sinter/traced.hpp"
+#include "sinter/plan/traced.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
-#include "sinter/concepts.hpp"
 #include "sinter/data/batch_shape.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter {

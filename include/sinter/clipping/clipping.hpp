@@ -1,6 +1,6 @@
 // How a clipping policy becomes the instruction `norm`.
 #pragma once
-#include "sinter/kinds.hpp"
+#include "sinter/program/kinds.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

@@ -1,6 +1,6 @@
 #pragma once
-#include "sinter/call.hpp"
 #include "sinter/kernels/dropout.hpp"
+#include "sinter/layer/context.hpp"
 
 namespace sinter {
 

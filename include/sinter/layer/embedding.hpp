@@ -1,7 +1,7 @@
 #pragma once
-#include "sinter/call.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/embedding.hpp"
+#include "sinter/layer/context.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "sinter/call.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/pool.hpp"
+#include "sinter/layer/context.hpp"
 
 namespace sinter {
 

@@ -4,7 +4,7 @@
 
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/memory/keep_all.hpp"
-#include "sinter/plan.hpp"
+#include "sinter/plan/plan.hpp"
 
 namespace sinter {
 

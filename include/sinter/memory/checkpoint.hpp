@@ -1,6 +1,6 @@
 #pragma once
-#include "sinter/concepts.hpp"
-#include "sinter/kinds.hpp"
+#include "sinter/program/kinds.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

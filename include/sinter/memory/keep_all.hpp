@@ -1,5 +1,5 @@
 #pragma once
-#include "sinter/concepts.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,5 @@
 // GPT-2, as its paper says it (Radford et al. 2019).
 #pragma once
-#include "sinter/concepts.hpp"
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
@@ -12,6 +11,7 @@
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/hugging_face.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

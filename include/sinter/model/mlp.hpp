@@ -1,9 +1,9 @@
 #pragma once
-#include "sinter/concepts.hpp"
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/init.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

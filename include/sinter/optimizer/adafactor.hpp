@@ -1,7 +1,7 @@
 #pragma once
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/adafactor.hpp"
 #include "sinter/optimizer/rules.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "sinter/concepts.hpp"
 #include "sinter/optimizer/adamw.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

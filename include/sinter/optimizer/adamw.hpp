@@ -1,8 +1,8 @@
 #pragma once
 #include <cmath>
 
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/optimizer.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -1,10 +1,10 @@
 #pragma once
 #include <cmath>
 
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/adamw8bit.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <utility>
 
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
-#include "sinter/traced.hpp"
+#include "sinter/plan/traced.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 
@@ -33,7 +33,7 @@ auto muon_has_nothing_to_orthogonalise() {
 }
 
 /// Momentum, orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), the arithmetic of
-/// torch.optim.Muon in fp32: hidden matrices (hidden() in layer.hpp) get
+/// torch.optim.Muon in fp32: hidden matrices (hidden() in layer/layer.hpp) get
 ///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum) (without nesterov: b)
 ///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u),
 /// however they are stored, and all else gets AdamW: embeddings, heads, tied or not, biases and

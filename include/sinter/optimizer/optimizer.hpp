@@ -1,7 +1,7 @@
 // How an optimizer's arithmetic becomes the instruction `update`.
 #pragma once
-#include "sinter/concepts.hpp"
-#include "sinter/kinds.hpp"
+#include "sinter/program/kinds.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "sinter/concepts.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

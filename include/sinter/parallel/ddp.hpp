@@ -1,7 +1,7 @@
 #pragma once
-#include "sinter/concepts.hpp"
-#include "sinter/kinds.hpp"
-#include "sinter/parallel/communicator.hpp"
+#include "sinter/comm/communicator.hpp"
+#include "sinter/program/kinds.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

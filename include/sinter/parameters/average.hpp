@@ -1,9 +1,9 @@
 #pragma once
 #include <algorithm>
 
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/average.hpp"
-#include "sinter/kinds.hpp"
+#include "sinter/program/kinds.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

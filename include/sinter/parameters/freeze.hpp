@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "sinter/concepts.hpp"
-#include "sinter/pattern.hpp"
+#include "sinter/graph/names.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

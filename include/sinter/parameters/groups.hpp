@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <string>
 
-#include "sinter/concepts.hpp"
-#include "sinter/pattern.hpp"
+#include "sinter/graph/names.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

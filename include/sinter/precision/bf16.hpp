@@ -1,7 +1,7 @@
 #pragma once
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/precision/cast.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -1,6 +1,6 @@
 // The copy of the weights in the compute type, where that is not the masters' type.
 #pragma once
-#include "sinter/kinds.hpp"
+#include "sinter/program/kinds.hpp"
 
 namespace sinter {
 

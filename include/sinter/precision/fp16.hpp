@@ -1,8 +1,8 @@
 #pragma once
-#include "sinter/concepts.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/precision/cast.hpp"
 #include "sinter/precision/loss_scale.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

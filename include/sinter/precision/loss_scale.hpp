@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "sinter/concepts.hpp"
 #include "sinter/error.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -3,7 +3,7 @@
 #include "sinter/error.hpp"
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
-#include "sinter/layer.hpp"
+#include "sinter/layer/layer.hpp"
 
 namespace sinter {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sinter/kernels/stream.hpp"
-#include "sinter/parameter.hpp"
+#include "sinter/plan/parameter.hpp"
 
 namespace sinter {
 

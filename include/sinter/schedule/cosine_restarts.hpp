@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sinter/concepts.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/schedule/warmup.hpp"
 
 namespace sinter {

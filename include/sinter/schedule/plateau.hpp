@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sinter/concepts.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/schedule/warmup.hpp"
 
 namespace sinter {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "sinter/concepts.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/schedule/warmup.hpp"
 
 namespace sinter {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "sinter/range.hpp"
+#include "sinter/recipe/range.hpp"
 
 namespace sinter {
 

@@ -4,7 +4,7 @@
 
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/source.hpp"
-#include "sinter/pattern.hpp"
+#include "sinter/graph/names.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sinter/plan_view.hpp"
+#include "sinter/plan/plan_view.hpp"
 
 namespace sinter {
 

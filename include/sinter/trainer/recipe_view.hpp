@@ -2,8 +2,8 @@
 #pragma once
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/model/hugging_face.hpp"
-#include "sinter/plan.hpp"
-#include "sinter/trainer/alternatives.hpp"
+#include "sinter/plan/alternatives.hpp"
+#include "sinter/plan/plan.hpp"
 #include "sinter/trainer/run_state.hpp"
 
 namespace sinter {

@@ -3,12 +3,12 @@
 #include <functional>
 #include <memory>
 
-#include "sinter/reflect/options.hpp"
+#include "sinter/recipe/options.hpp"
 
 namespace sinter {
 
 /// The run state of all policies of a recipe, which are told what happens. Checkpoints hold it. See
-/// concepts.hpp for what a policy may say.
+/// recipe/concepts.hpp for what a policy may say.
 struct RunState {
   std::shared_ptr<void> storage;
   std::vector<Option> fields;

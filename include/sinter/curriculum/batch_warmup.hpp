@@ -1,0 +1,105 @@
+#pragma once
+#include <cstdio>
+#include <string>
+
+#include "sinter/batch/batch.hpp"
+#include "sinter/data/batch_shape.hpp"
+#include "sinter/error.hpp"
+#include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/recipe.hpp"
+
+namespace sinter {
+
+namespace slot {
+struct batch_warmup {
+  static constexpr std::string_view name = "batch_warmup";
+};
+}  // namespace slot
+
+/// from: sequences of the first batches. increment: by how many it grows; 0: by micro × ranks.
+/// sequences: after so many, all batches are whole.
+struct BatchWarmupOptions {
+  int from = 8, increment = 0;
+  std::int64_t sequences = 100000;
+};
+
+/// Whether every batch of a ramp is a multiple of the unit, and the last one whole.
+/// requires  options within their ranges
+constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
+  const int increment = o.increment == 0 ? limits.unit : o.increment;
+  return o.from <= limits.sequences && o.from % limits.unit == 0 && increment % limits.unit == 0 &&
+         (limits.sequences - o.from) % increment == 0;
+}
+
+template <BatchWarmupOptions O>
+struct RampFitsTheBatch {
+  template <class R>
+  static constexpr bool holds =
+      is_ramp(O, {R::batch::options.global, R::data::context, sequences_at_once<R>});
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        holds<R>,
+        "BatchWarmup: the ramp does not fit the batch. What: from and increment must be "
+        "multiples of micro × ranks, from at most global, and the difference of the two a multiple "
+        "of increment. Why: every step is a whole number "
+        "of micro-batches, and the ramp ends at the global batch. Fix: choose from = "
+        "global - n × increment, or leave increment out.");
+  }
+};
+
+/// Batch-size warm-up (Smith et al. 2018; as Megatron-LM's --rampup-batch-size): the global batch
+/// starts with `from` sequences and grows in equal steps until `sequences` have been consumed. It
+/// is a function of the sequences consumed, which the data's sampler counts, so that a resumed run
+/// goes on in the ramp. The loss stays the mean over all predictions of the batch at hand, and
+/// ScaledRate, where it is there, scales by the batch at hand.
+template <BatchWarmupOptions O = {}>
+struct BatchWarmup {
+  using slot = slot::batch_warmup;
+  using Options = BatchWarmupOptions;
+  using rules = RuleList<RampFitsTheBatch<O>>;
+  static constexpr Options options = O;
+  static constexpr std::array ranges{Range("from").at_least(1), Range("increment").at_least(0),
+                                     Range("sequences").at_least(1).at_most(std::int64_t(1) << 32)};
+  static constexpr std::array<std::string_view, 3> adjustable{"from", "increment", "sequences"};
+
+  static constexpr void next_batch(const Options& o, const BatchLimits& limits,
+                                   std::uint64_t sequences, BatchShape& shape) {
+    if (sequences >= std::uint64_t(o.sequences)) return;
+    const int increment = o.increment == 0 ? limits.unit : o.increment;
+    const auto increments = std::uint64_t((limits.sequences - o.from) / increment);
+    shape.sequences = o.from + increment * int(sequences * increments / std::uint64_t(o.sequences));
+  }
+  static void check_batch(const Options& o, const BatchLimits& limits) {
+    if (is_ramp(o, limits)) return;
+    throw ArgumentError(
+        "Sinter: the batch cannot grow from " + std::to_string(o.from) + " to " +
+        std::to_string(limits.sequences) + " sequences" +
+        (o.increment ? " by " + std::to_string(o.increment) : "") +
+        ": batch_warmup.from and .increment must be multiples of " + std::to_string(limits.unit) +
+        " (micro × ranks), from at most the global batch, and their difference a multiple of "
+        "increment. Change these options, or batch.global.");
+  }
+  template <class R>
+  static std::string note(const Options& o, const BatchLimits& limits) {
+    char text[240];
+    std::snprintf(
+        text, sizeof text,
+        "the batch grows from %d sequences by %d up to %d, over the first %lld sequences%s", o.from,
+        o.increment == 0 ? limits.unit : o.increment, limits.sequences,
+        static_cast<long long>(o.sequences),
+        scales_rate(typename R::extras{}) ? "; the learning rate is scaled by the batch at hand"
+                                          : "");
+    return text;
+  }
+
+ private:
+  template <class... Extras>
+  static constexpr bool scales_rate(Claimants<Extras...>) {
+    return (requires(const typename Extras::Options& o) { Extras::rate_factor(o, 1); } || ...);
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::BatchWarmupOptions, from, increment, sequences);

@@ -1,0 +1,102 @@
+#pragma once
+#include <cstdio>
+#include <string>
+
+#include "sinter/data/batch_shape.hpp"
+#include "sinter/error.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+namespace slot {
+struct length_warmup {
+  static constexpr std::string_view name = "length_warmup";
+};
+}  // namespace slot
+
+/// from: rows of the first sequences. sequences: after so many, they are as long as the context.
+/// multiple: lengths on the way are multiples of it.
+struct LengthWarmupOptions {
+  int from = 64;
+  std::int64_t sequences = 100000;
+  int multiple = 8;
+};
+
+/// requires  options within their ranges
+constexpr bool is_length_ramp(const LengthWarmupOptions& o, const BatchLimits& limits) {
+  return o.from % o.multiple == 0 && o.from <= limits.length;
+}
+
+struct DataHaveSequences {
+  template <class R>
+  static constexpr bool holds = R::data::context > 1;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "LengthWarmup: these data have no sequences to cut. Why: each row is a sequence "
+                  "of its own (the context is 1). Fix: leave LengthWarmup out, or train on data "
+                  "with a context, such as Bytes.");
+  }
+};
+
+template <LengthWarmupOptions O>
+struct LengthFitsTheContext {
+  template <class R>
+  static constexpr bool holds =
+      !DataHaveSequences::holds<R> || is_length_ramp(O, {0, R::data::context, 1});
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "LengthWarmup: the lengths do not fit the context. What: from must be a multiple "
+                  "of multiple and at most the data's context. "
+                  "Why: sequences grow from `from` to the context, and are never longer. Fix: a "
+                  "smaller from, or a larger context.");
+  }
+};
+
+/// Sequence-length warm-up: a curriculum by truncation (Li et al. 2022, "The Stability-Efficiency
+/// Dilemma"; DeepSpeed's fixed_linear schedule). Every window is cut to its first rows: `from` at
+/// the start, and linearly more, in steps of `multiple`, until it is whole after `sequences`
+/// sequences. What is cut off is not predicted in that epoch. The length is a function of the
+/// sequences consumed, which the data's sampler counts, so that a resumed run goes on in the ramp.
+/// The plan is that of whole sequences, and runs short ones.
+template <LengthWarmupOptions O = {}>
+struct LengthWarmup {
+  using slot = slot::length_warmup;
+  using Options = LengthWarmupOptions;
+  using rules = RuleList<DataHaveSequences, LengthFitsTheContext<O>>;
+  static constexpr Options options = O;
+  static constexpr std::array ranges{Range("from").at_least(1),
+                                     Range("sequences").at_least(1).at_most(std::int64_t(1) << 32),
+                                     Range("multiple").at_least(1)};
+  static constexpr std::array<std::string_view, 3> adjustable{"from", "sequences", "multiple"};
+
+  static constexpr void next_batch(const Options& o, const BatchLimits& limits,
+                                   std::uint64_t sequences, BatchShape& shape) {
+    if (sequences >= std::uint64_t(o.sequences)) return;
+    const auto further = std::uint64_t(limits.length - o.from) * sequences;
+    const int length = o.from + int(further / std::uint64_t(o.sequences));
+    shape.length = length - length % o.multiple;
+  }
+  static void check_batch(const Options& o, const BatchLimits& limits) {
+    if (is_length_ramp(o, limits)) return;
+    throw ArgumentError("Sinter: sequences cannot grow from " + std::to_string(o.from) + " to " +
+                        std::to_string(limits.length) + " rows in steps of " +
+                        std::to_string(o.multiple) +
+                        ": length_warmup.from must be a multiple of "
+                        ".multiple and at most the context. Change these options.");
+  }
+  template <class R>
+  static std::string note(const Options& o, const BatchLimits& limits) {
+    char text[240];
+    std::snprintf(text, sizeof text,
+                  "sequences are cut to %d rows, growing in steps of %d to %d over the first %lld "
+                  "sequences",
+                  o.from, o.multiple, limits.length, static_cast<long long>(o.sequences));
+    return text;
+  }
+};
+
+}  // namespace sinter
+
+BOOST_HANA_ADAPT_STRUCT(sinter::LengthWarmupOptions, from, sequences, multiple);

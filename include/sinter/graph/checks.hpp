@@ -1,0 +1,104 @@
+// What a traced model must be before it is planned.
+#pragma once
+#include "sinter/graph/graph.hpp"
+
+namespace sinter::detail {
+
+constexpr bool same_name(const Unit& a, const Unit& b) {
+  return a.index == b.index && std::string_view(a.name) == b.name;
+}
+
+constexpr const Node* find_node(const Graph& graph, int unit, std::string_view name) {
+  const Block& block = graph.blocks[graph.units[unit].block];
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
+    if (graph.nodes[n].name == name && !graph.nodes[n].tied) return &graph.nodes[n];
+  return nullptr;
+}
+
+/// A tied node takes its owner's places in the owner's group.
+constexpr void resolve_ties(Graph& graph) {
+  for (int u = 0; u < int(graph.units.size()); ++u) {
+    const Unit& unit = graph.units[u];
+    const Block& block = graph.blocks[unit.block];
+    for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
+      Node& node = graph.nodes[n];
+      if (!node.tied) continue;
+      const Node* owner = unit.tied < 0 ? nullptr : find_node(graph, unit.tied, node.tied);
+      if (!owner) return graph.fault.note("the layer tied to is not there", unit.name, u);
+      for (int p = 0; p < node.layer->param_count; ++p)
+        if (node.layer->params[p].size() != owner->layer->params[p].size() ||
+            node.layer->params[p].padding > owner->layer->params[p].padding)
+          return graph.fault.note("tied layers differ in size", unit.name, u);
+      node.offset = owner->offset;
+    }
+  }
+}
+
+/// Whether the parameters of two layers of a unit have the same names.
+constexpr bool same_parameters(const Node& a, const Node& b) {
+  return a.layer->param_count && b.layer->param_count && !a.tied && !b.tied &&
+         std::string_view(a.name) == b.name;
+}
+
+/// Every value must be used by somebody, or leave: in a unit, and between units. What leaves a unit
+/// must be made in it, as a buffer of its own.
+constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
+  const Block& block = graph.blocks[unit.block];
+  auto wrong = [&](const char* what) { graph.fault.note(what, unit.name, u); };
+  std::vector<int> used(block.locals, 0);
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
+    for (int i = 0; i < graph.nodes[n].layer->inputs; ++i) used[graph.nodes[n].in[i]] = 1;
+  for (int v = 0; v < block.inputs; ++v)
+    if (!used[v]) wrong("a unit takes what it does not use");
+  for (int k = 0; k < block.outputs; ++k) {
+    int& v = used[block.output[k]];
+    if (block.output[k] < block.inputs) wrong("a unit returns what it was given");
+    if (v == 2) wrong("a unit returns a value twice");
+    v = 2;
+  }
+  for (int v : used)
+    if (!v) wrong("a value in a unit is never used");
+  for (int n = 0; n < block.nodes; ++n)
+    for (int other = 0; other < n; ++other)
+      if (same_parameters(graph.nodes[block.first_node + n], graph.nodes[block.first_node + other]))
+        wrong("two layers of a unit have one name");
+}
+constexpr void check_used(Graph& graph) {
+  std::vector<char> used(graph.writers.size(), 0), checked(graph.blocks.size(), 0);
+  std::vector<int> distinct;  // the first unit of each block
+  for (int u = 0; u < int(graph.units.size()); ++u) {
+    const Unit& unit = graph.units[u];
+    if (!checked[unit.block]) {
+      check_inside(graph, unit, u);
+      for (int other : distinct)
+        if (*unit.name && same_name(unit, graph.units[other]))
+          graph.fault.note("two units have one name", unit.name, u);
+      distinct.push_back(u);
+    }
+    checked[unit.block] = true;
+    for (int k = 0; k < graph.blocks[unit.block].inputs; ++k)
+      if (unit.in[k] >= 0) used[unit.in[k]] = true;
+  }
+  for (int value : graph.results)
+    if (value >= 0) used[value] = true;
+  for (int v = 0; v < int(used.size()); ++v)
+    if (!used[v])
+      graph.fault.note("what a unit returns is never used", graph.units[graph.writers[v]].name,
+                       graph.writers[v]);
+}
+
+/// What training gives is its loss.
+constexpr void check_loss(Graph& graph) {
+  if (graph.results.empty()) graph.fault.note("trace() has no g.result(loss)", "", -1);
+  for (int value : graph.results) {
+    if (value < 0) return graph.fault.note("the result of trace() is no loss", "", -1);
+    int u = graph.writers[value];
+    const Unit& unit = graph.units[u];
+    const Block& block = graph.blocks[unit.block];
+    int made = graph.locals[block.first_local + block.output[value - unit.first_value]].writer;
+    if (made < 0 || !graph.nodes[block.first_node + made].layer->loss)
+      graph.fault.note("the result of trace() is no loss", unit.name, u);
+  }
+}
+
+}  // namespace sinter::detail

@@ -1,0 +1,87 @@
+// Names of units and parameters, and patterns for them, as constants.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sinter/program/program.hpp"
+
+namespace sinter {
+
+/// A pattern in a type: a name in which * stands for any letters, none included.
+template <std::size_t N>
+struct Pattern {
+  char text[N];
+  constexpr Pattern(const char (&words)[N]) { std::copy_n(words, N, text); }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+constexpr bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] != '*')
+    return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
+  for (std::size_t skip = 0; skip <= name.size(); ++skip)
+    if (matches(pattern.substr(1), name.substr(skip))) return true;
+  return false;
+}
+
+/// Whether a pattern matches a name, or the part of it before one of its dots.
+constexpr bool matches_part(std::string_view pattern, std::string_view name) {
+  for (std::size_t end = 0; end <= name.size(); ++end)
+    if ((end == name.size() || name[end] == '.') && matches(pattern, name.substr(0, end)))
+      return true;
+  return false;
+}
+
+/// Parameters whose names match, and what is theirs: a factor of the learning rate, and whether
+/// weight decay is (usual: for matrices alone).
+struct ParameterGroup {
+  enum Decay : std::uint8_t { usual, never, always };
+  const char* pattern = "*";
+  double learning_rate = 1;
+  Decay decay = usual;
+};
+
+/// Letters of a name. (g++ 12 does not copy strings in constant expressions.)
+class Letters {
+  std::vector<char> letters;
+
+ public:
+  constexpr Letters& operator+=(std::string_view more) {
+    letters.insert(letters.end(), more.begin(), more.end());
+    return *this;
+  }
+  constexpr Letters& operator+=(std::int64_t number) {
+    if (number < 0) return (*this += "-") += -number;
+    if (number >= 10) *this += number / 10;
+    letters.push_back(char('0' + number % 10));
+    return *this;
+  }
+  constexpr std::string_view view() const { return {letters.data(), letters.size()}; }
+};
+
+/// The name of a unit, with its number within a repeat. One without a name is called by its layers.
+constexpr Letters unit_letters(std::span<const Node> nodes, const Block& block, const Unit& unit) {
+  Letters name;
+  name += unit.name;
+  if (unit.index >= 0) (name += ".") += unit.index;
+  if (*unit.name) return name;
+  for (const Node& node : nodes.subspan(block.first_node, block.nodes))
+    (name += name.view().empty() ? "" : "+") += node.name;
+  return name;
+}
+inline std::string unit_name(const Model& model, int u) {
+  return std::string(unit_letters(model.nodes, model.block(u), model.units[u]).view());
+}
+
+/// Hugging Face's name of a parameter: unit, node and parameter, joined by dots.
+constexpr Letters parameter_letters(std::span<const Node> nodes, const Block& block,
+                                    const Unit& unit, const Node& node, int number) {
+  Letters name;
+  if (*unit.name) (name += unit_letters(nodes, block, unit).view()) += ".";
+  if (*node.name) (name += node.name) += ".";
+  return name += node.layer->params[number].name;
+}
+
+}  // namespace sinter

@@ -1,0 +1,212 @@
+// The seam between the untyped plan and the typed layers: the only header with a void*.
+#pragma once
+#include <algorithm>
+#include <cassert>
+#include <type_traits>
+#include <utility>
+
+#include "sinter/kernels/dropout.hpp"
+#include "sinter/kernels/random.hpp"
+#include "sinter/layer/layer.hpp"
+
+namespace sinter {
+
+namespace kernel {
+class Stream;
+}
+
+/// rows × columns, contiguous. add: the layer must add to what is there rather than assign.
+/// data is null where nobody wants the gradient.
+template <class T>
+struct Tensor {
+  T* data = nullptr;
+  int rows = 0, columns = 0;
+  bool add = false;
+
+  T& operator()(int row, int column) const { return data[std::int64_t(row) * columns + column]; }
+  std::int64_t size() const { return std::int64_t(rows) * columns; }
+  explicit operator bool() const { return data != nullptr; }
+  /// Assigns or accumulates, as the plan decided.
+  void put(int row, int column, auto value) const {
+    T& element = (*this)(row, column);
+    element = T(add ? decltype(value)(element) + value : value);
+  }
+};
+
+/// Cumulative starts of the sequences on one axis: sequence s is rows [starts[s], starts[s + 1]).
+struct Sequences {
+  const std::int32_t* starts = nullptr;
+  int count = 0;
+  int rows() const { return count ? starts[count] : 0; }
+};
+
+/// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
+inline constexpr int token_axes = 2, axes = 4;
+constexpr int pooled(int axis) { return axis + token_axes; }
+
+/// What is true of the micro-batch at hand, for all calls.
+struct Now {
+  std::array<Sequences, axes> sequences{};
+  kernel::Stream* stream = nullptr;
+  double loss_weight = 0;      // 1 / (predictions in the whole global batch, over all ranks)
+  std::uint64_t seed = 0;      // of dropout
+  std::int64_t step = 0;       // the one being taken, from 1
+  std::int64_t first_row = 0;  // number of the first row of axis 0 within the global batch
+  int iteration = 0;           // of the loop over micro-batches
+  bool training = true;
+};
+
+/// Chained, so that one seed's steps are not its neighbour's.
+constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t place) {
+  return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + place);
+}
+
+/// One operand, resolved to an address. Becomes a Tensor<T> only if T has the planned size.
+struct Slot {
+  enum Put : std::uint8_t { assign, add, add_after_first };  // after the first micro-batch
+
+  void* data = nullptr;
+  int rows = -1;  // -1: as many as the axis has now
+  int columns = 0;
+  std::uint8_t element_bytes = 0, axis = 0;
+  Put put = assign;
+};
+
+/// What one layer sees in one call. Made once; only Now changes.
+struct Call {
+  std::array<Slot, max_inputs> x, dx;
+  std::array<Slot, max_outputs> y, dy;
+  std::array<Slot, max_fields> saved, weights, gradients;
+  std::array<std::uint8_t, max_inputs> axis{};
+  void* scratch = nullptr;
+  const Now* now = nullptr;
+  std::uint32_t place = 0;  // of the call's unit and node in the model: a key for dropout
+
+  template <class T>
+  Tensor<T> tensor(const Slot& slot) const {
+    assert((!slot.data || slot.element_bytes == sizeof(T)) &&
+           "Sinter: planned and used element sizes differ");
+    bool adds = slot.put == Slot::add || (slot.put == Slot::add_after_first && now->iteration > 0);
+    int rows = slot.rows >= 0 ? slot.rows : now->sequences[slot.axis].rows();
+    return {static_cast<T*>(slot.data), rows, slot.columns, adds};
+  }
+};
+
+struct Nothing {};
+
+template <class L, class T>
+auto params_type() {
+  if constexpr (requires { L::params; }) {
+    return std::type_identity<typename L::template Params<T>>{};
+  } else {
+    return std::type_identity<Nothing>{};
+  }
+}
+
+template <class L, class T, class Statistic>
+auto saved_type() {
+  if constexpr (requires { L::saved; }) {
+    return std::type_identity<typename L::template Saved<T, Statistic>>{};
+  } else {
+    return std::type_identity<Nothing>{};
+  }
+}
+
+/// A slot on its way into a field of an aggregate of tensors.
+struct Pending {
+  const Call& call;
+  const Slot& slot;
+  template <class T>
+  operator Tensor<T>() const {
+    return call.tensor<T>(slot);
+  }
+};
+
+/// The aggregate whose fields are the first slots.
+template <class Aggregate, std::size_t Count>
+Aggregate bind_fields(const Call& call, const std::array<Slot, max_fields>& slots) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return Aggregate{Pending{call, slots[I]}...};
+  }(std::make_index_sequence<Count>());
+}
+
+/// What forward() and backward() see: tensors of the types that the precision policy P chose.
+///   x(i) y(o)        operands (forward) and results; ids(i) an operand of integers
+///   dy(o) dx(i)      gradients (backward); dx is empty where nobody wants it
+///   weights gradients saved    the layer's aggregates Params and Saved; gradients are empty where
+///                              the unit is frozen
+///   sequences(i) rows()        of operand i
+///   loss_weight()    for losses: the factor of each row's loss in the step's loss
+///   scratch()        what scratch(rows) asked for, uninitialised
+///   dropout(p)       a mask that recomputation and any split of the global batch repeat
+template <class L, class P>
+class Context {
+  using Compute = Tensor<typename P::compute>;
+  using Statistic = Tensor<typename P::statistic>;
+  using Gradient = Tensor<typename P::gradient>;
+  using Result = std::conditional_t<describe_layer<L>().loss, Statistic, Compute>;
+  using Weights = typename decltype(params_type<L, Compute>())::type;
+  using Gradients = typename decltype(params_type<L, Gradient>())::type;
+  using Saved = typename decltype(saved_type<L, Compute, Statistic>())::type;
+  const Call& call;
+
+ public:
+  using precision = P;
+  using compute = typename P::compute;
+  const Weights weights;
+  const Gradients gradients;
+  const Saved saved;
+
+  explicit Context(const Call& c)
+      : call(c),
+        weights(bind_fields<Weights, params_of<L>().size()>(c, c.weights)),
+        gradients(bind_fields<Gradients, params_of<L>().size()>(c, c.gradients)),
+        saved(bind_fields<Saved, saved_of<L>().size()>(c, c.saved)) {}
+
+  /// A zero of the type in which sums are accumulated.
+  static auto zero() { return typename P::accumulate(0); }
+  kernel::Stream& stream() const { return *call.now->stream; }
+  const Sequences& sequences(int i = 0) const { return call.now->sequences[call.axis[i]]; }
+  int rows(int i = 0) const { return sequences(i).rows(); }
+  Compute x(int i = 0) const { return call.tensor<compute>(call.x[i]); }
+  Compute dx(int i = 0) const { return call.tensor<compute>(call.dx[i]); }
+  Result y(int i = 0) const {
+    return call.tensor<std::remove_pointer_t<decltype(Result::data)>>(call.y[i]);
+  }
+  Compute dy(int i = 0) const { return call.tensor<compute>(call.dy[i]); }
+  Tensor<std::int32_t> ids(int i = 0) const { return call.tensor<std::int32_t>(call.x[i]); }
+  typename P::statistic* scratch() const {
+    return static_cast<typename P::statistic*>(call.scratch);
+  }
+  double loss_weight() const { return call.now->loss_weight; }
+  bool training() const { return call.now->training; }
+  kernel::Dropout dropout(float probability) const {
+    const Now& now = *call.now;
+    return {now.training ? probability : 0, dropout_key(now, call.place), now.first_row};
+  }
+};
+
+template <class L, class P>
+concept Differentiable = requires(Context<L, P>& c) { L::backward(c); };
+
+template <class L, class P>
+constexpr Layer erase_layer() {
+  Layer layer = describe_layer<L>();
+  if constexpr (requires { L::template scratch<P>(1); }) layer.scratch = L::template scratch<P>;
+  layer.forward = [](const Call& call) {
+    Context<L, P> c(call);
+    L::forward(c);
+  };
+  if constexpr (Differentiable<L, P>) {
+    layer.backward = [](const Call& call) {
+      Context<L, P> c(call);
+      L::backward(c);
+    };
+  }
+  return layer;
+}
+
+template <class L, class P>
+inline constexpr Layer erased = erase_layer<L, P>();
+
+}  // namespace sinter

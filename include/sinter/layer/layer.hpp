@@ -1,0 +1,185 @@
+// What a layer says about itself, and what the planner keeps of it.
+//
+// A layer is an empty type:
+//   in, out      widths of its operands and results; 0 is an operand of integer ids
+//   params       (optional) one Param for each field of its aggregate Params
+//   saved        (optional) one Keep for each field of its aggregate Saved
+//   forward(c)   and backward(c), over a Context (context.hpp)
+// and may state facts:
+//   cheap                        worth recomputing rather than keeping
+//   loss                         its result is one loss for each row, see Layer::loss
+//   pools                        its result has one row for each sequence
+//   reads_weights_in_backward    defaults to: has parameters
+//   ids_below                    ids must be below this
+//   flops(context)               of forward, for one row in a sequence of `context` rows
+//   scratch(rows)                elements of the statistic type that a call needs for itself; or
+//                                scratch<P>(rows), P the precision policy
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace sinter {
+
+/// Element types by role. The precision policy says which C++ type plays each.
+enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
+inline constexpr int types = 6;
+
+struct BFloat16;  // kernels/bfloat16.hpp
+struct Float16;   // kernels/float16.hpp
+
+/// What an element is, for whoever must know without the C++ type. A precision policy with a type
+/// of its own specialises element_of.
+enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
+constexpr int bytes_of(Element element) {
+  constexpr int bytes[]{4, 8, 2, 2, 4, 1};
+  return bytes[int(element)];
+}
+template <class T>
+inline constexpr Element element_of = T::element;
+template <>
+inline constexpr Element element_of<float> = Element::f32;
+template <>
+inline constexpr Element element_of<double> = Element::f64;
+template <>
+inline constexpr Element element_of<Float16> = Element::f16;
+template <>
+inline constexpr Element element_of<BFloat16> = Element::bf16;
+template <>
+inline constexpr Element element_of<std::int32_t> = Element::i32;
+template <>
+inline constexpr Element element_of<std::uint8_t> = Element::u8;
+
+/// How a parameter starts. normal: mean 0, `scale` its deviation; uniform: in ±scale.
+struct Init {
+  enum How : std::uint8_t { zeros, ones, normal, uniform } how = zeros;
+  float scale = 0;
+};
+inline constexpr Init zeros{Init::zeros}, ones{Init::ones};
+constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
+constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
+
+/// A parameter: its name and shape are those in the architecture's file. Matrices are subject to
+/// weight decay, vectors (biases, norms) are not.
+struct Param {
+  const char* name;
+  int rows, columns;
+  Init init;
+  bool matrix;
+  int padding = 0;  // rows of zeros behind it in flat buffers; no file, nor anybody else, has them
+  int fan_in = 0, fan_out = 0;  // of hidden(), however it is stored; 0 of all else
+  constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
+  constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
+};
+constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
+  return {name, rows, columns, init, true, padding};
+}
+/// The same matrix, said to lead from `in` hidden features to `out`: no embedding, and neither the
+/// first nor the last layer of a model.
+constexpr Param hidden(Param matrix, int in, int out) {
+  matrix.fan_in = in;
+  matrix.fan_out = out;
+  return matrix;
+}
+constexpr Param vector(const char* name, int size, Init init) {
+  return {name, 1, size, init, false};
+}
+
+/// One thing that backward reads: an operand or a result (free: only its lifetime grows), or
+/// numbers of the layer's own, `width` for each row.
+struct Keep {
+  enum Kind : std::uint8_t { input, output, own } kind;
+  int which = 0;
+  int width = 0;
+  Type type = Type::compute;
+};
+constexpr Keep input(int which = 0) { return {Keep::input, which}; }
+constexpr Keep output(int which = 0) { return {Keep::output, which}; }
+constexpr Keep own(int width) { return {Keep::own, 0, width}; }
+/// Means, deviations, log-sum-exp: kept in the statistic type, whatever the compute type is.
+constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
+
+inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
+
+/// The fields of an aggregate whose fields are all T.
+template <class T, class Aggregate>
+constexpr auto fields(const Aggregate& aggregate) {
+  constexpr int count = sizeof(Aggregate) / sizeof(T);
+  static_assert(count <= max_fields, "Sinter: a layer has at most four parameters and keeps.");
+  if constexpr (count == 1) {
+    auto& [a] = aggregate;
+    return std::array{a};
+  } else if constexpr (count == 2) {
+    auto& [a, b] = aggregate;
+    return std::array{a, b};
+  } else if constexpr (count == 3) {
+    auto& [a, b, c] = aggregate;
+    return std::array{a, b, c};
+  } else {
+    auto& [a, b, c, d] = aggregate;
+    return std::array{a, b, c, d};
+  }
+}
+
+template <class L>
+constexpr auto params_of() {
+  if constexpr (requires { L::params; }) {
+    return fields<Param>(L::params);
+  } else {
+    return std::array<Param, 0>{};
+  }
+}
+
+template <class L>
+constexpr auto saved_of() {
+  if constexpr (requires { L::saved; }) {
+    return fields<Keep>(L::saved);
+  } else {
+    return std::array<Keep, 0>{};
+  }
+}
+
+struct Call;  // the operands of one call (context.hpp)
+
+/// A layer with its type erased: once for each distinct layer, however often it repeats.
+struct Layer {
+  std::array<Param, max_fields> params{};
+  std::array<Keep, max_fields> saved{};
+  std::array<int, max_inputs> in{};
+  std::array<int, max_outputs> out{};
+  int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;
+  int ids_below = 0;  // 0: any
+  bool cheap = false;
+  /// In training a loss is not called forward: its backward writes both the losses and the
+  /// gradients (of loss_weight times their sum), so that nothing is computed twice.
+  bool loss = false;
+  bool pools = false;
+  bool reads_weights_in_backward = false;
+  std::int64_t (*flops)(std::int64_t context) = nullptr;
+  std::int64_t (*scratch)(std::int64_t rows) = nullptr;
+  void (*forward)(const Call&) = nullptr;
+  void (*backward)(const Call&) = nullptr;
+
+  constexpr Type result_type() const { return loss ? Type::statistic : Type::compute; }
+};
+
+template <class L>
+constexpr Layer describe_layer() {
+  Layer layer;
+  for (const Param& param : params_of<L>()) layer.params[layer.param_count++] = param;
+  for (const Keep& keep : saved_of<L>()) layer.saved[layer.saved_count++] = keep;
+  for (int width : L::in) layer.in[layer.inputs++] = width;
+  for (int width : L::out) layer.out[layer.outputs++] = width;
+  layer.reads_weights_in_backward = layer.param_count > 0;
+  if constexpr (requires { L::cheap; }) layer.cheap = L::cheap;
+  if constexpr (requires { L::loss; }) layer.loss = L::loss;
+  if constexpr (requires { L::pools; }) layer.pools = L::pools;
+  if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
+  if constexpr (requires { L::flops(1); }) layer.flops = L::flops;
+  if constexpr (requires { L::scratch(1); }) layer.scratch = L::scratch;
+  if constexpr (requires { L::reads_weights_in_backward; }) {
+    layer.reads_weights_in_backward = L::reads_weights_in_backward;
+  }
+  return layer;
+}
+
+}  // namespace sinter

@@ -1,0 +1,105 @@
+// Evaluation in the arena that training needs anyway: it keeps nothing for a backward, so it can
+// take more sequences at once.
+#pragma once
+#include <limits>
+
+#include "sinter/plan/placement.hpp"
+#include "sinter/plan/unit_planner.hpp"
+#include "sinter/program/kinds.hpp"
+
+namespace sinter::detail {
+
+/// The most sequences that are evaluated at once, even if more fit: who stops a run waits for the
+/// batch at hand, and on the CPU that this was measured on (1 MiB of L2 a core) more than 2,048
+/// rows are slower.
+constexpr int evaluation_bound(int micro, int context) {
+  constexpr int enough_rows = 1 << 11;
+  const std::int64_t wider = std::max<std::int64_t>(2 * std::int64_t(micro), enough_rows / context);
+  return int(std::min<std::int64_t>(wider, std::numeric_limits<int>::max() / context));
+}
+
+/// Budget rows for so many sequences, where `sizes` is for `micro` of them.
+constexpr Sizes sizes_for(Sizes sizes, int micro, int sequences) {
+  for (int& rows : sizes.rows) rows = int(std::int64_t(rows) * sequences / micro);
+  return sizes;
+}
+
+/// The units of a model, planned to be evaluated alone.
+struct EvaluationUnits {
+  std::vector<UnitPlan> plans;
+  std::vector<Step> steps;
+
+  constexpr EvaluationUnits(const Model& model, const Sizes& sizes) {
+    Graph graph;
+    graph.locals.assign(model.locals.begin(), model.locals.end());
+    graph.nodes.assign(model.nodes.begin(), model.nodes.end());
+    plans.reserve(model.plans.size());
+    steps.reserve(model.nodes.size());
+    for (const Block& block : model.blocks)
+      plans.push_back(UnitPlanner(graph, block, sizes, nullptr, false, steps).plan);
+    // What copies keep for a backward makes no difference here.
+    while (plans.size() < model.plans.size())
+      plans.push_back(plans[plans.size() - model.blocks.size()]);
+  }
+  constexpr Model of(Model model, const Sizes& sizes) const {
+    model.plans = plans;
+    model.steps = steps;
+    model.sizes = sizes;
+    return model;
+  }
+};
+
+/// The arena that an evaluation of so many sequences at once needs.
+constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int sequences) {
+  const Sizes sizes = sizes_for(model.sizes, micro, sequences);
+  const EvaluationUnits units(model, sizes);
+  const Model wider = units.of(model, sizes);
+  return place(wider, evaluation(wider)).peak;
+}
+
+/// What is known of the bytes of evaluations: `low` sequences need `low_bytes` and fit, more than
+/// `high` do not. next: to be tried.
+struct EvaluationSearch {
+  int low, high;
+  std::int64_t low_bytes, budget;
+  int next;
+
+  constexpr EvaluationSearch(int micro, int most, std::int64_t persistent, std::int64_t bytes,
+                             std::int64_t b)
+      : low(micro), high(most), low_bytes(bytes), budget(b), next(micro) {
+    if (bytes <= persistent || bytes > budget) return;
+    aim(micro, bytes - persistent);
+  }
+  /// The number that fits if every `sequences` more need `more` bytes more, as nearly all do.
+  constexpr void aim(std::int64_t sequences, std::int64_t more) {
+    if (low >= high) return;
+    const std::int64_t further = more > 0 ? (budget - low_bytes) * sequences / more : high - low;
+    next = int(std::min<std::int64_t>(low + further, high));
+  }
+  constexpr EvaluationSearch after(std::int64_t bytes) const {
+    EvaluationSearch s = *this;
+    if (bytes <= budget) {
+      s.low = next;
+      s.low_bytes = bytes;
+    } else {
+      s.high = next - 1;
+    }
+    s.aim(next - low, bytes - low_bytes);
+    return s;
+  }
+};
+
+/// The largest micro-batch of evaluation whose program fits into `bytes`, found in a few placements
+/// (each a constant expression of its own, for compilers count what one may cost). The first is at
+/// the ratio of the bytes, and nearly right, as all but the chunks of losses grows with the rows.
+template <const Model& model, int Micro, EvaluationSearch Search, int Tries = 6>
+constexpr int most_sequences() {
+  if constexpr (Tries == 0 || Search.low >= Search.high || Search.next <= Search.low) {
+    return Search.low;
+  } else {
+    constexpr std::int64_t bytes = evaluation_bytes(model, Micro, Search.next);
+    return most_sequences<model, Micro, Search.after(bytes), Tries - 1>();
+  }
+}
+
+}  // namespace sinter::detail

@@ -1,0 +1,251 @@
+// The plan of a recipe: constants, in steps, each a plain function of the one before.
+//   trace   : model type -> graph           plan units : graph -> model
+//   plain, policies : model -> program      place : program -> buffers
+//   verify  : program -> verdict
+#pragma once
+#include "sinter/clipping/clipping.hpp"
+#include "sinter/optimizer/optimizer.hpp"
+#include "sinter/plan/evaluation.hpp"
+#include "sinter/plan/plan_view.hpp"
+#include "sinter/plan/traced.hpp"
+#include "sinter/program/verify.hpp"
+#include "sinter/recipe/recipe.hpp"
+
+namespace sinter {
+
+namespace detail {
+
+/// PerUnit: instructions, and buffers that they open, for each unit. Constant evaluation pays for
+/// room, not for use; a program that needs more does not compile.
+template <int Units, int PerUnit>
+struct FrozenProgram {
+  List<Instruction, PerUnit * Units + 32> instructions;
+  List<Buffer, PerUnit * Units + 32> buffers;
+  std::int64_t persistent, workspace, peak;
+
+  constexpr FrozenProgram(const Model& model, const Program& program) : instructions(program) {
+    Placed placed = place(model, program);
+    buffers = decltype(buffers)(placed.buffers);
+    persistent = placed.persistent;
+    workspace = placed.workspace;
+    peak = placed.peak;
+  }
+  constexpr Placement view() const {
+    return {instructions.view(), buffers.view(), persistent, workspace, peak};
+  }
+};
+
+/// What one policy makes of a program. The policy may ask for the recipe, and for the peak that a
+/// program would have.
+template <class R, class P>
+constexpr Program rewritten(const Model& model, Program program) {
+  if constexpr (requires { P::template rewrite<R>(model, program); }) {
+    return P::template rewrite<R>(model, program);
+  } else if constexpr (requires { P::rewrite(model, program); }) {
+    return P::rewrite(model, program);
+  } else {
+    return program;
+  }
+}
+
+/// The model's units planned for so many sequences, frozen.
+template <int Plans, int Nodes>
+struct FrozenUnits {
+  List<UnitPlan, Plans> plans;
+  List<Step, Nodes> steps;
+  Sizes sizes;
+
+  constexpr FrozenUnits(const Model& model, int micro, int sequences)
+      : sizes(sizes_for(model.sizes, micro, sequences)) {
+    const EvaluationUnits units(model, sizes);
+    plans = decltype(plans)(units.plans);
+    steps = decltype(steps)(units.steps);
+  }
+};
+
+template <class R, class... Extras>
+constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program program) {
+  ((program = rewritten<R, Extras>(model, program)), ...);
+  return program;
+}
+
+}  // namespace detail
+
+/// requires  R is legal. Members are computed when they are first asked for.
+template <class R>
+struct Plan {
+  using Training = detail::Traced<R, detail::TrainingTrace>;
+  using Predicting = detail::Traced<R, detail::PredictionTrace>;
+  static constexpr const Model& model = Training::model;
+
+  // ---- programs
+  static constexpr Program write_training() {
+    Program program = plain(model, &norm_kind<typename R::clipping>,
+                            &update_kind<typename R::optimizer, typename R::precision>);
+    program = detail::rewritten<R, typename R::memory>(model, program);
+    program = detail::rewritten<R, typename R::parallel>(model, program);
+    program = detail::rewritten<R, typename R::precision>(model, program);
+    return detail::rewritten_by<R>(typename R::extras{}, model, program);
+  }
+  static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
+                                                                             write_training()};
+  static constexpr std::span<const Instruction> program = training.instructions.view();
+  static constexpr const Model& predicting = Predicting::model;
+  static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
+      predicting, sinter::prediction(predicting)};
+
+  // ---- order
+  static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
+  static constexpr bool verified() {
+    if constexpr (!verdict.fine()) {
+      constexpr bool inside = verdict.at < int(program.size());
+      constexpr std::string_view rule = verdict.what,
+                                 name = inside ? program[verdict.at].kind->name : "the end";
+      (void)&the_program_is_wrong<R, Text<rule.size() + 1>(rule), Text<name.size() + 1>(name),
+                                  verdict.at>;
+    }
+    return verdict.fine();
+  }
+  static_assert(verify(model, sinter::evaluation(model), {false, false}).fine());
+  static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
+
+  // ---- sizes
+  /// Of evaluation in training's micro-batches.
+  static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
+  static constexpr Memory memory = [] {
+    Memory m;
+    for (const Buffer& b : training.buffers.view()) {
+      if (b.opened_by >= 0 || b.space == Space::workspace) continue;
+      if (b.space == Space::master) m.parameters += b.bytes;
+      if (b.space == Space::weights) m.weights += b.bytes;
+      if (b.space == Space::gradient) m.gradients += b.bytes;
+      if (b.space < Space::region) continue;
+      const void* owner = model.regions[int(b.space) - int(Space::region)].owner;
+      bool optimizer = owner == &tag_of<typename R::optimizer>;
+      (optimizer ? m.optimizer : m.policies) += b.bytes;
+    }
+    m.total = std::max({training.peak, evaluation_peak, prediction.peak});
+    m.workspace = training.workspace;
+    m.activations = m.total - training.persistent - training.workspace;
+    return m;
+  }();
+  /// Bytes of the arena: everything that the step needs.
+  static constexpr std::int64_t bytes = memory.total;
+
+  // ---- evaluation, in as many sequences at once as these bytes hold
+  static constexpr int evaluation_micro = [] {
+    constexpr int micro = R::batch::micro;
+    constexpr detail::EvaluationSearch search(micro,
+                                              detail::evaluation_bound(micro, R::data::context),
+                                              training.persistent, evaluation_peak, bytes);
+    return detail::most_sequences<Training::model, micro, search>();
+  }();
+  static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
+                                       Training::count.nodes>
+      evaluation_units{model, R::batch::micro, evaluation_micro};
+  static constexpr Model evaluating = [] {
+    Model wider = model;
+    wider.plans = evaluation_units.plans.view();
+    wider.steps = evaluation_units.steps.view();
+    wider.sizes = evaluation_units.sizes;
+    return wider;
+  }();
+  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
+      evaluating, sinter::evaluation(evaluating)};
+
+  static constexpr std::int64_t parameters = [] {
+    std::int64_t sum = 0;
+    for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
+    return sum;
+  }();
+  /// Forward and backward of one token in a full sequence: three times what the layers say of
+  /// forward. For a GPT that is 6 for each parameter in a matmul (the tied head's included, biases,
+  /// norms and look-ups not) plus 6 × layers × width × context for causal attention, each pair of
+  /// tokens counted once.
+  static constexpr std::int64_t flops_per_token = [] {
+    std::int64_t sum = 0;
+    for (const Unit& unit : model.units) {
+      const Block& block = model.blocks[unit.block];
+      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+        if (node.layer->flops) sum += 3 * node.layer->flops(R::data::context);
+    }
+    return sum;
+  }();
+
+  static constexpr PlanView view{.model = model,
+                                 .evaluating = evaluating,
+                                 .predicting = predicting,
+                                 .training = training.view(),
+                                 .evaluation = evaluation.view(),
+                                 .prediction = prediction.view(),
+                                 .memory = memory,
+                                 .parameters = parameters,
+                                 .flops_per_token = flops_per_token,
+                                 .micro = R::batch::micro,
+                                 .evaluation_micro = evaluation_micro,
+                                 .context = R::data::context,
+                                 .vocabulary = R::data::vocabulary,
+                                 .row_multiple = detail::row_multiple<R>(),
+                                 .recomputed = Training::inside,
+                                 .matmul_inputs = matmul_inputs_of<typename R::precision>(),
+                                 .optimizer = &tag_of<typename R::optimizer>};
+};
+
+namespace detail {
+
+/// Whether a model's units are joined as they may be.
+template <class R, class Which>
+constexpr bool is_joined() {
+  constexpr Fault fault = Traced<R, Which>::count.fault;
+  if constexpr (fault.what && !fault.told) {
+    constexpr std::string_view mistake = fault.what, unit = fault.unit;
+    constexpr Text<mistake.size() + 1> what(mistake);
+    constexpr Text<unit.size() + 1> where(unit);
+    if constexpr (fault.of_policy) {
+      (void)&a_policy_names_parameters_wrongly<R, what, where>;
+    } else {
+      (void)&the_model_is_wrong<R, what, where, fault.number>;
+    }
+  }
+  return !fault.what;
+}
+
+/// Whether the policies accept the model: suits<R>(), of those that have it.
+template <class R, class... All>
+constexpr bool suits_all(Claimants<All...>) {
+  auto accepts = []<class P>(P*) {
+    if constexpr (requires { P::template suits<R>(); }) {
+      return P::template suits<R>();
+    } else {
+      return true;
+    }
+  };
+  return (accepts(static_cast<All*>(nullptr)) && ...);
+}
+
+}  // namespace detail
+
+/// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
+/// compile error says why.
+template <class R>
+constexpr bool ready() {
+  if constexpr (!requires { typename R::all; }) {
+    (void)&this_is_not_a_recipe<R>;
+    return false;
+  } else if constexpr (!R::template is_legal<R>()) {
+    return false;
+  } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
+    return false;
+  } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
+    return false;
+  } else if constexpr (!detail::suits_all<R>(typename R::all{})) {
+    return false;
+  } else if constexpr (requires { R::memory::template fits<R>(); }) {
+    if constexpr (R::memory::template fits<R>()) return Plan<R>::verified();
+    return false;
+  } else {
+    return Plan<R>::verified();
+  }
+}
+
+}  // namespace sinter

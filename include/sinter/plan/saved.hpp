@@ -1,0 +1,89 @@
+// What forward leaves for backward, and what backward makes again.
+#pragma once
+#include "sinter/program/unit.hpp"
+
+namespace sinter {
+
+class Kept {
+ public:
+  std::vector<char> recomputed;                    // by node
+  std::vector<Place> value;                        // by local
+  std::vector<std::array<Place, max_fields>> own;  // by node
+  std::int64_t bytes = 0;                          // of the saved block
+
+  /// chosen: which layers are recomputed inside backward rather than kept.
+  constexpr Kept(const Inside& unit, const Sizes& sizes, bool (*chosen)(const Layer&))
+      : recomputed(unit.block.nodes, 0), value(unit.block.locals), own(unit.block.nodes) {
+    std::vector<char> needed = referenced_by_backward(unit);
+    choose(unit, chosen, needed);
+    lay_out(unit, sizes, needed);
+  }
+  /// For phases that leave nothing: inputs and outputs are where they are, the rest is workspace.
+  constexpr explicit Kept(const Inside& unit)
+      : recomputed(unit.block.nodes, 0), value(unit.block.locals), own(unit.block.nodes) {
+    for (int v = 0; v < unit.block.locals; ++v) value[v] = border(unit, v);
+  }
+
+ private:
+  static constexpr Place border(const Inside& unit, int v) {
+    Place place;
+    if (v < unit.block.inputs) {
+      place.where = Place::input;
+      place.index = short(v);
+    } else if (int k = unit.output(v); k >= 0) {
+      place.where = Place::output;
+      place.index = short(k);
+    }
+    return place;
+  }
+  static constexpr std::vector<char> referenced_by_backward(const Inside& unit) {
+    std::vector<char> needed(unit.block.locals, 0);
+    for (int n = 0; n < unit.block.nodes; ++n) {
+      const Node& node = unit.node(n);
+      for (int k = 0; k < node.layer->saved_count; ++k)
+        if (node.layer->saved[k].kind != Keep::own)
+          needed[referenced(node, node.layer->saved[k])] = true;
+    }
+    return needed;
+  }
+
+  /// From the last node to the first: what a recomputed node reads is needed too. Nodes that write
+  /// the unit's outputs are kept, as their results are.
+  constexpr void choose(const Inside& unit, bool (*chosen)(const Layer&),
+                        std::vector<char>& needed) {
+    for (int n = unit.block.nodes; n-- > 0;) {
+      const Node& node = unit.node(n);
+      bool leaves = false, wanted = has_own(*node.layer);
+      for (int o = 0; o < node.layer->outputs; ++o) {
+        leaves |= unit.output(node.out + o) >= 0;
+        wanted |= needed[node.out + o] != 0;
+      }
+      if (leaves || !chosen(*node.layer)) continue;
+      recomputed[n] = wanted;
+      for (int i = 0; i < node.layer->inputs && wanted; ++i) needed[node.in[i]] = true;
+    }
+  }
+
+  constexpr Place take(std::int64_t size) {
+    Place place;
+    place.where = Place::saved;
+    place.offset = bytes;
+    bytes += size;
+    return place;
+  }
+  constexpr void lay_out(const Inside& unit, const Sizes& sizes, const std::vector<char>& needed) {
+    for (int v = 0; v < unit.block.locals; ++v) {
+      value[v] = border(unit, v);
+      if (value[v].where == Place::nowhere && needed[v] && !recomputed[unit.local(v).writer])
+        value[v] = take(sizes.tensor(unit.local(v)));
+    }
+    for (int n = 0; n < unit.block.nodes; ++n) {
+      const Node& node = unit.node(n);
+      for (int k = 0; k < node.layer->saved_count && !recomputed[n]; ++k)
+        if (const Keep& keep = node.layer->saved[k]; keep.kind == Keep::own)
+          own[n][k] = take(sizes.tensor(own_local(unit, node, keep)));
+    }
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,245 @@
+// A model type, traced and planned unit by unit, frozen into constants.
+#pragma once
+#include <numeric>
+
+#include "sinter/graph/checks.hpp"
+#include "sinter/graph/parameters.hpp"
+#include "sinter/plan/unit_planner.hpp"
+#include "sinter/recipe/recipe.hpp"
+
+namespace sinter {
+
+/// A vector cannot outlive constant evaluation; this can.
+template <class T, int Capacity>
+struct List {
+  std::array<T, Capacity> items{};
+  int count = 0;
+
+  constexpr List() = default;
+  constexpr explicit List(const std::vector<T>& from) : count(int(from.size())) {
+    if (count > Capacity) throw "Sinter: a plan is larger than its bound";
+    std::copy(from.begin(), from.end(), items.begin());
+  }
+  constexpr std::span<const T> view() const { return {items.data(), std::size_t(count)}; }
+};
+
+namespace detail {
+
+/// The two graphs of a model. They share parameters by the names of their units.
+struct TrainingTrace {
+  static constexpr bool trained = true;
+  template <class Model>
+  static constexpr void trace(auto& tracer) {
+    Model::trace(tracer);
+  }
+};
+struct PredictionTrace {
+  static constexpr bool trained = false;
+  template <class Model>
+  static constexpr void trace(auto& tracer) {
+    if constexpr (requires { Model::predict(tracer); }) Model::predict(tracer);
+  }
+};
+
+/// Of which the rows of a micro-batch are a multiple: what policies ask for with `row_multiple`.
+template <class R>
+constexpr int row_multiple() {
+  int multiple = 1;
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
+    if constexpr (requires { P::row_multiple; }) multiple = std::lcm(multiple, P::row_multiple);
+  });
+  return multiple;
+}
+
+/// By Type, but for sizes in rows.
+template <class Precision>
+constexpr std::array<Element, types> elements_of() {
+  return {element_of<typename Precision::compute>,  element_of<typename Precision::statistic>,
+          element_of<typename Precision::gradient>, element_of<typename Precision::master>,
+          element_of<StateOf<Precision>>,           Element::i32};
+}
+
+template <class R, class Which>
+struct Traced {
+  using Precision = typename R::precision;
+  using Memory = typename R::memory;
+
+  static constexpr Sizes sizes = [] {
+    constexpr int rows = R::batch::micro * R::data::context;
+    constexpr int sequences = R::batch::micro + (row_multiple<R>() > 1);  // one of padding
+    Sizes s{{rows, rows, sequences, sequences}, {}, elements_of<Precision>()};
+    for (int t = 0; t < types; ++t) s.bytes[t] = bytes_of(s.element[t]);
+    return s;
+  }();
+  static constexpr bool casts =
+      !std::is_same_v<typename Precision::compute, typename Precision::master>;
+
+  static constexpr Graph trace() {
+    Tracer<Precision> tracer;
+    Which::template trace<typename R::model>(tracer);
+    return tracer.graph;
+  }
+  /// Where nothing runs backward, nothing is kept, and nothing recomputed.
+  static constexpr RecomputedInside inside =
+      Which::trained ? recomputed_by<Memory>() : RecomputedInside{Memory::recomputed_inside};
+  static constexpr int plans_per_block = inside.plans_per_block();
+
+  struct Counts {
+    int locals, nodes, blocks, units, externals, writers, results;
+    Fault fault;
+  };
+  static constexpr Counts count_all() {
+    Graph graph = trace();
+    if (!graph.fault.what) resolve_ties(graph);
+    if (!graph.fault.what) check_used(graph);
+    if (!graph.fault.what) {
+      if constexpr (Which::trained) {
+        check_loss(graph);
+        mark_frozen(graph, frozen_patterns(typename R::all{}));
+        check_parameter_groups(graph, typename R::all{});
+        if (!graph.fault.what && !graph.units[graph.writers[graph.results[0]]].backward)
+          graph.fault.note_name("all parameters are frozen", "");
+      } else {
+        check_shared(graph);
+      }
+    }
+    return {int(graph.locals.size()),    int(graph.nodes.size()),
+            int(graph.blocks.size()),    int(graph.units.size()),
+            int(graph.externals.size()), int(graph.writers.size()),
+            int(graph.results.size()),   graph.fault};
+  }
+  static constexpr Counts count = count_all();
+
+  struct Frozen {
+    List<Local, count.locals> locals;
+    List<Node, count.nodes> nodes;
+    List<Block, count.blocks> blocks;
+    List<Unit, count.units> units;
+    List<External, count.externals> externals;
+    List<int, count.writers> writers;
+    List<int, count.results> results;
+    List<UnitPlan, plans_per_block * count.blocks> plans;
+    // Forward, recompute, evaluate; in backward up to two.
+    List<Step, plans_per_block * 5 * count.nodes> steps;
+    List<short, count.units> order;
+    List<GroupPlace, count.units> groups;
+    int decayed = 0, undecayed = 0, frozen = 0;
+  };
+  static constexpr Frozen freeze() {
+    Graph graph = trace();
+    resolve_ties(graph);
+    mark_frozen(graph, frozen_patterns(typename R::all{}));
+    choose_plans(graph, inside);
+    Frozen f;
+    std::vector<Step> steps;
+    steps.reserve(plans_per_block * 5 * count.nodes);
+    f.plans = decltype(f.plans)(plan_units(graph, sizes, inside, Which::trained, steps));
+    f.steps = decltype(f.steps)(steps);
+    f.locals = decltype(f.locals)(graph.locals);
+    f.nodes = decltype(f.nodes)(graph.nodes);
+    f.blocks = decltype(f.blocks)(graph.blocks);
+    f.units = decltype(f.units)(graph.units);
+    f.externals = decltype(f.externals)(graph.externals);
+    f.writers = decltype(f.writers)(graph.writers);
+    f.results = decltype(f.results)(graph.results);
+    f.order = decltype(f.order)(finality(graph));
+    f.groups.count = count.units;
+    if constexpr (Which::trained) {
+      for (short g : f.order.view()) {
+        const Block& block = graph.blocks[graph.units[g].block];
+        f.groups.items[g] = {f.decayed, f.undecayed};
+        f.decayed += block.decayed;
+        f.undecayed += block.undecayed;
+      }
+      for (GroupPlace& group : f.groups.items) group.undecayed += f.decayed;
+      for (int u = 0; u < count.units; ++u) {
+        if (!graph.units[u].frozen) continue;
+        const Block& block = graph.blocks[graph.units[u].block];
+        const int at = f.decayed + f.undecayed + f.frozen;
+        f.groups.items[u] = {at, at + block.decayed};
+        f.frozen += block.decayed + block.undecayed;
+      }
+    } else {
+      share_parameters(graph, f);
+    }
+    return f;
+  }
+  /// The unit of the same name in training, or -1. Most have the same number, too.
+  static constexpr int same_unit(const Graph& graph, int u) {
+    const Model& training = Traced<R, TrainingTrace>::model;
+    if (u < training.count() && same_name(graph.units[u], training.units[u])) return u;
+    for (int t = 0; t < training.count(); ++t)
+      if (same_name(graph.units[u], training.units[t])) return t;
+    return -1;
+  }
+  static constexpr void check_shared(Graph& graph) {
+    const Model& training = Traced<R, TrainingTrace>::model;
+    for (int u = 0; u < int(graph.units.size()); ++u) {
+      const Block& block = graph.blocks[graph.units[u].block];
+      int same = same_unit(graph, u);
+      if (same < 0 && block.parameters)
+        graph.fault.note("predict() has new parameters", graph.units[u].name, u);
+      if (same >= 0 && (block.decayed != training.block(same).decayed ||
+                        block.undecayed != training.block(same).undecayed))
+        graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
+    }
+  }
+  /// Groups lie where the training graph's units of the same names have theirs.
+  static constexpr void share_parameters(const Graph& graph, Frozen& f) {
+    const Model& training = Traced<R, TrainingTrace>::model;
+    f.decayed = training.decayed;
+    f.undecayed = training.undecayed;
+    f.frozen = training.frozen;
+    for (int u = 0; u < int(graph.units.size()); ++u)
+      if (int same = same_unit(graph, u); same >= 0) f.groups.items[u] = training.groups[same];
+  }
+  static constexpr Frozen frozen = freeze();
+
+  // ---- state of policies
+  template <class P>
+  static constexpr int region_count() {
+    if constexpr (requires { P::regions; }) {
+      return int(P::regions.size());
+    } else {
+      return 0;
+    }
+  }
+  template <class P>
+  static constexpr void add_regions(auto& list) {
+    if constexpr (requires { P::regions; }) {
+      for (Region r : P::regions) {
+        r.owner = &tag_of<P>;
+        list.items[list.count++] = r;
+      }
+    }
+  }
+  template <class... Policies>
+  static constexpr auto collect_regions(Claimants<Policies...>) {
+    List<Region, (region_count<Policies>() + ... + 0)> list;
+    (add_regions<Policies>(list), ...);
+    return list;
+  }
+  static constexpr auto regions = collect_regions(typename R::all{});
+
+  static constexpr Model model{.nodes = frozen.nodes.view(),
+                               .locals = frozen.locals.view(),
+                               .blocks = frozen.blocks.view(),
+                               .units = frozen.units.view(),
+                               .externals = frozen.externals.view(),
+                               .writers = frozen.writers.view(),
+                               .results = frozen.results.view(),
+                               .plans = frozen.plans.view(),
+                               .steps = frozen.steps.view(),
+                               .order = frozen.order.view(),
+                               .groups = frozen.groups.view(),
+                               .regions = regions.view(),
+                               .sizes = sizes,
+                               .weights = casts ? Space::weights : Space::master,
+                               .keeps_weights = true,
+                               .decayed = frozen.decayed,
+                               .undecayed = frozen.undecayed,
+                               .frozen = frozen.frozen};
+};
+
+}  // namespace detail
+}  // namespace sinter

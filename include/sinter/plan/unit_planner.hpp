@@ -1,0 +1,256 @@
+// Plans the inside of a unit: writes its programs and shares its workspace out.
+#pragma once
+#include "sinter/plan/saved.hpp"
+
+namespace sinter {
+
+/// trained: whether the unit will run backward; one that never does has the phase evaluate only.
+class UnitPlanner {
+  Inside unit;
+  Sizes sizes;
+  std::vector<Step>& out;
+
+  // Of the phase being planned:
+  Phase phase{};
+  int first_step = 0;
+  std::vector<char> recomputed;
+  std::vector<std::array<Place, max_fields>> own;  // by node
+  std::vector<Extent> extents;                     // of the workspace
+  std::vector<Place> now;                          // by local: its value
+  std::vector<Place> gradient;                     // by local: its gradient so far
+
+ public:
+  UnitPlan plan;
+
+  constexpr UnitPlanner(const Graph& graph, const Block& block, const Sizes& s,
+                        bool (*chosen)(const Layer&), bool trained, std::vector<Step>& steps)
+      : unit{graph, block}, sizes(s), out(steps) {
+    int writer = unit.local(block.output[0]).writer;
+    plan.loss = writer >= 0 && unit.node(writer).layer->loss;
+    if (trained) {
+      Kept kept(unit, sizes, chosen);
+      plan.saved_bytes = kept.bytes;
+      for (Phase p : {Phase::forward, Phase::recompute, Phase::backward}) plan_phase(p, kept);
+    }
+    plan_phase(Phase::evaluate, Kept(unit));
+  }
+
+ private:
+  constexpr void plan_phase(Phase p, const Kept& kept) {
+    phase = p;
+    recomputed = kept.recomputed;
+    own = kept.own;
+    now = kept.value;
+    extents.clear();
+    gradient.assign(unit.block.locals, {});
+    first_step = int(out.size());
+    if (p == Phase::forward || p == Phase::evaluate) {
+      for (int n = 0; n < unit.block.nodes; ++n)
+        if (p == Phase::evaluate || !unit.node(n).layer->loss) forward(n);
+    } else if (p == Phase::recompute) {
+      refill_saved(kept);
+    } else {
+      for (int n = 0; n < unit.block.nodes; ++n)
+        if (recomputed[n]) forward(n);
+      for (int n = unit.block.nodes; n-- > 0;) backward(n);
+    }
+    finish();
+  }
+
+  /// Runs again what the saved block needs. The unit's outputs are not written again.
+  constexpr void refill_saved(const Kept& kept) {
+    std::vector<char> run(unit.block.nodes, 0), read(unit.block.locals, 0);
+    for (int n = unit.block.nodes; n-- > 0;) {
+      const Node& node = unit.node(n);
+      if (node.layer->loss) continue;
+      run[n] = has_own(*node.layer) && !recomputed[n];
+      for (int o = 0; o < node.layer->outputs; ++o)
+        run[n] |= read[node.out + o] || kept.value[node.out + o].where == Place::saved;
+      if (!run[n]) continue;
+      for (int i = 0; i < node.layer->inputs; ++i) read[node.in[i]] = true;
+    }
+    for (int k = 0; k < unit.block.outputs; ++k) now[unit.block.output[k]] = {};
+    for (int n = 0; n < unit.block.nodes; ++n)
+      if (run[n]) forward(n);
+  }
+
+  constexpr int time() const { return int(out.size()) - 1 - first_step; }
+  constexpr Place take(std::int64_t size) {
+    extents.push_back({time(), time(), size});
+    Place place;
+    place.where = Place::workspace;
+    place.index = short(extents.size() - 1);
+    return place;
+  }
+  /// Notes the use of a place by the step being written, for something shaped like this local.
+  constexpr Place use(Place place, const Local& like) {
+    Touches& touches = plan.phase[int(phase)];
+    if (place.where == Place::workspace) extents[place.index].last = time();
+    if (place.where == Place::input) touches.input[place.index] = true;
+    if (place.where == Place::output && phase == Phase::backward)
+      touches.output[place.index] = true;
+    place.axis = std::uint8_t(like.axis);
+    place.element_bytes = std::uint8_t(sizes.of(like.type));
+    place.columns = like.type == Type::index ? 1 : like.width;
+    return place;
+  }
+  constexpr void use_weights(const Node& n) {
+    if (n.layer->param_count == 0) return;
+    Touches& touches = plan.phase[int(phase)];
+    (n.tied ? touches.tied : touches.weights) = true;
+  }
+  constexpr void use_scratch(const Node& n) {
+    if (!n.layer->scratch) return;
+    int rows = sizes.rows[unit.local(n.in[0]).axis];
+    std::int64_t elements = n.layer->scratch(rows);
+    if (elements > 0) out.back().scratch = take(aligned(elements * sizes.of(Type::statistic)));
+  }
+
+  constexpr void begin_step(bool is_backward, int n) {
+    out.push_back({is_backward, short(n)});
+    for (int i = 0; i < unit.node(n).layer->inputs; ++i)
+      out.back().axis[i] = std::uint8_t(unit.local(unit.node(n).in[i]).axis);
+  }
+  constexpr void use_results(const Node& d) {
+    for (int o = 0; o < d.layer->outputs; ++o) {
+      Place& place = now[d.out + o];
+      if (place.where == Place::nowhere) place = take(sizes.tensor(unit.local(d.out + o)));
+      out.back().y[o] = use(place, unit.local(d.out + o));
+    }
+  }
+  constexpr void forward(int n) {
+    const Node& d = unit.node(n);
+    begin_step(false, n);
+    for (int i = 0; i < d.layer->inputs; ++i)
+      out.back().x[i] = use(now[d.in[i]], unit.local(d.in[i]));
+    use_results(d);
+    for (int k = 0; k < d.layer->saved_count; ++k) {
+      const Keep& keep = d.layer->saved[k];
+      if (keep.kind != Keep::own) {
+        // For layers that name an operand or result through saved in forward, too.
+        out.back().saved[k] = use(now[referenced(d, keep)], unit.local(referenced(d, keep)));
+        continue;
+      }
+      Local like = own_local(unit, d, keep);
+      if (own[n][k].where == Place::nowhere) own[n][k] = take(sizes.tensor(like));
+      out.back().saved[k] = use(own[n][k], like);
+    }
+    use_weights(d);
+    use_scratch(d);
+  }
+
+  constexpr void backward(int n) {
+    const Node& d = unit.node(n);
+    begin_step(true, n);
+    for (int k = 0; k < d.layer->saved_count; ++k) {
+      const Keep& keep = d.layer->saved[k];
+      out.back().saved[k] = keep.kind == Keep::own
+                                ? use(own[n][k], own_local(unit, d, keep))
+                                : use(now[referenced(d, keep)], unit.local(referenced(d, keep)));
+    }
+    if (d.layer->loss) use_results(d);
+    for (int o = 0; o < d.layer->outputs && !d.layer->loss; ++o) {
+      int v = d.out + o;
+      if (int k = unit.output(v); k >= 0) add_to_output_gradient(v, k);
+      out.back().dy[o] = use(gradient[v], unit.local(v));
+    }
+    for (int i = 0; i < d.layer->inputs; ++i) {
+      const Local& x = unit.local(d.in[i]);
+      if (d.layer->in[i] > 0) {
+        out.back().dx[i] = use(gradient_of(d.in[i]), x);
+        gradient[d.in[i]].put = Place::add;
+      } else {
+        out.back().x[i] = use(now[d.in[i]], x);  // integer ids are always at hand
+      }
+    }
+    if (d.layer->reads_weights_in_backward) use_weights(d);
+    use_scratch(d);
+  }
+  /// A value that leaves the unit has its gradient outside; if nodes inside read it too, they have
+  /// added to it there.
+  constexpr void add_to_output_gradient(int v, int k) {
+    if (gradient[v].where != Place::nowhere) return;
+    gradient[v].where = Place::d_output;
+    gradient[v].index = short(k);
+  }
+  constexpr Place gradient_of(int v) {
+    Place& place = gradient[v];
+    if (place.where != Place::nowhere) return place;
+    if (v < unit.block.inputs) {
+      place.where = Place::d_input;
+      place.put = Place::as_unit;
+      place.index = short(v);
+    } else if (int k = unit.output(v); k >= 0) {
+      place.where = Place::d_output;
+      place.put = Place::add;
+      place.index = short(k);
+    } else {
+      place = take(sizes.tensor(unit.local(v)));
+    }
+    return place;
+  }
+
+  /// Addresses in the workspace.
+  constexpr void finish() {
+    Touches& touches = plan.phase[int(phase)];
+    touches.first_step = first_step;
+    touches.steps = int(out.size()) - first_step;
+    touches.workspace = arrange(extents, touches.steps);
+    for (int s = first_step; s < int(out.size()); ++s) {
+      for (Place& place : out[s].x) resolve(place);
+      for (Place& place : out[s].dx) resolve(place);
+      for (Place& place : out[s].y) resolve(place);
+      for (Place& place : out[s].dy) resolve(place);
+      for (Place& place : out[s].saved) resolve(place);
+      resolve(out[s].scratch);
+    }
+  }
+  constexpr void resolve(Place& place) const {
+    if (place.where == Place::workspace) place.offset = extents[place.index].offset;
+  }
+};
+
+/// What a memory policy recomputes inside units. keeps_whole: in which copies of a repeated unit
+/// nothing, counted from 0; nullptr: in none.
+struct RecomputedInside {
+  bool (*layer)(const Layer&);
+  bool (*keeps_whole)(int copy) = nullptr;
+
+  constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
+};
+
+template <class Memory>
+constexpr RecomputedInside recomputed_by() {
+  if constexpr (requires { Memory::keeps_whole(0); }) {
+    return {Memory::recomputed_inside, Memory::keeps_whole};
+  } else {
+    return {Memory::recomputed_inside};
+  }
+}
+
+/// The plans of all blocks; then, where some copies are kept whole, those of all blocks kept whole.
+constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& sizes,
+                                           const RecomputedInside& inside, bool trained,
+                                           std::vector<Step>& steps) {
+  std::vector<UnitPlan> plans;
+  plans.reserve(inside.plans_per_block() * graph.blocks.size());
+  auto plan_blocks = [&](bool (*recomputed)(const Layer&)) {
+    for (const Block& block : graph.blocks)
+      plans.push_back(UnitPlanner(graph, block, sizes, recomputed, trained, steps).plan);
+  };
+  plan_blocks(inside.layer);
+  if (inside.keeps_whole) plan_blocks([](const Layer&) { return false; });
+  return plans;
+}
+
+/// Gives each unit its number among plan_units().
+constexpr void choose_plans(Graph& graph, const RecomputedInside& inside) {
+  std::vector<int> copies(graph.blocks.size(), 0);
+  for (Unit& unit : graph.units) {
+    unit.plan = unit.block;
+    if (inside.keeps_whole && inside.keeps_whole(copies[unit.block]++))
+      unit.plan += int(graph.blocks.size());
+  }
+}
+
+}  // namespace sinter

@@ -1,0 +1,136 @@
+// The kinds of instruction that every program is made of.
+#pragma once
+#include "sinter/program/program.hpp"
+
+namespace sinter {
+
+/// How they run (src/run/kinds.cpp).
+namespace executes {
+void nothing(Machine&, const Bound&);
+void load(Machine&, const Bound&);
+void calls(Machine&, const Bound&);
+void loss(Machine&, const Bound&);
+}  // namespace executes
+
+namespace touches {
+
+constexpr void nothing(const Model&, const Instruction&, TouchList&) {}
+
+constexpr void load(const Model& model, const Instruction&, TouchList& out) {
+  for (int e = 0; e < int(model.externals.size()); ++e)
+    out.push_back({Use::write, Space::input, short(e)});
+}
+
+template <Phase P>
+constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
+  const Unit& unit = model.units[i.what];
+  const Block& block = model.block(i.what);
+  const UnitPlan& plan = model.plan(i.what);
+  const sinter::Touches& t = plan.at(P);
+  for (int k = 0; k < block.inputs; ++k) {
+    if (!t.input[k]) continue;
+    if (unit.in[k] >= 0) out.push_back({Use::read, Space::value, short(unit.in[k])});
+    if (unit.in[k] < 0) out.push_back({Use::read, Space::input, short(-1 - unit.in[k])});
+  }
+  for (int k = 0; k < block.outputs; ++k)
+    if (t.output[k] && !plan.loss)
+      out.push_back({Use::read, Space::value, short(unit.first_value + k)});
+  if (t.weights) out.push_back({Use::read, model.weights, i.what});
+  if (t.tied) out.push_back({Use::read, model.weights, short(unit.tied)});
+  bool writes = P == Phase::evaluate || (P == Phase::forward && !plan.loss) ||
+                (P == Phase::backward && plan.loss);
+  for (int k = 0; k < block.outputs && writes; ++k)
+    out.push_back({Use::write, Space::value, short(unit.first_value + k)});
+  if ((P == Phase::forward || P == Phase::recompute) && plan.saved_bytes)
+    out.push_back({Use::write, Space::saved, i.what});
+  if (P != Phase::backward) return;
+  if (plan.saved_bytes) out.push_back({Use::consume, Space::saved, i.what});
+  for (int k = 0; k < block.outputs && !plan.loss; ++k)
+    out.push_back({Use::consume, Space::d_value, short(unit.first_value + k)});
+  for (int k = 0; k < block.inputs; ++k)
+    if (unit.in[k] >= 0 && model.has_gradient(unit.in[k]))
+      out.push_back({Use::accumulate, Space::d_value, short(unit.in[k])});
+  if (block.parameters && !unit.frozen) out.push_back({Use::accumulate, Space::gradient, i.what});
+  if (unit.tied >= 0 && !model.units[unit.tied].frozen)
+    out.push_back({Use::accumulate, Space::gradient, short(unit.tied)});
+}
+
+constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {
+  out.push_back({Use::consume, Space::value, short(model.units[i.what].first_value)});
+}
+
+constexpr void result(const Model&, const Instruction& i, TouchList& out) {
+  out.push_back({Use::read, Space::value, i.what});
+}
+
+/// One use of each group in a range of Model::order.
+constexpr void range(const Model& model, const Instruction& i, Use use, Space space,
+                     TouchList& out) {
+  for (int k = i.what; k < i.what + i.count; ++k) out.push_back({use, space, model.order[k]});
+}
+
+}  // namespace touches
+
+inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls,
+                              Role::none, calls_of(Phase::forward)};
+inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls,
+                                Role::none, calls_of(Phase::recompute)};
+inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls,
+                               Role::none, calls_of(Phase::backward)};
+inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, executes::calls,
+                               Role::none, calls_of(Phase::evaluate)};
+/// Puts the next micro-batch into the inputs.
+inline constexpr Kind load{"load", touches::load, executes::load};
+/// Adds the losses of a unit to the sum of the step.
+inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::loss};
+/// Keeps a value (what: its number) until the program ends.
+inline constexpr Kind result{"result", touches::result, executes::nothing};
+inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
+inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
+
+/// For each micro-batch forward everything and backward everything; then norm and update. The two
+/// kinds are those of the recipe's clipping and optimizer. A unit that needs no backward keeps
+/// nothing for it.
+constexpr Program plain(const Model& model, const Kind* norm, const Kind* update) {
+  Program program;
+  program.reserve(3 * model.count() + 8);
+  program.push_back({&loop});
+  program.push_back({&load});
+  for (int u = 0; u < model.count(); ++u)
+    program.push_back({model.units[u].backward ? &forward : &evaluate, short(u)});
+  for (int u = model.count(); u-- > 0;) {
+    if (!model.units[u].backward) continue;
+    program.push_back({&backward, short(u)});
+    if (model.plan(u).loss) program.push_back({&take_loss, short(u)});
+  }
+  program.push_back({&end_loop});
+  program.push_back({norm, 0, short(model.order.size())});
+  program.push_back({update, 0, short(model.order.size())});
+  return program;
+}
+
+/// The mean loss of a batch, keeping nothing for a backward.
+constexpr Program evaluation(const Model& model) {
+  Program program;
+  program.reserve(model.count() + 8);
+  program.push_back({&loop});
+  program.push_back({&load});
+  for (int u = 0; u < model.count(); ++u) {
+    program.push_back({&evaluate, short(u)});
+    if (model.plan(u).loss) program.push_back({&take_loss, short(u)});
+  }
+  program.push_back({&end_loop});
+  return program;
+}
+
+/// The model's results for one micro-batch.
+constexpr Program prediction(const Model& model) {
+  Program program;
+  program.reserve(model.count() + 8);
+  program.push_back({&load});
+  for (int u = 0; u < model.count(); ++u) program.push_back({&evaluate, short(u)});
+  for (int value : model.results) program.push_back({&result, short(value)});
+  return program;
+}
+
+}  // namespace sinter

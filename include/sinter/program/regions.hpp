@@ -1,0 +1,55 @@
+// Where the state of policies lies that has a shape of its own.
+#pragma once
+#include "sinter/program/program.hpp"
+
+namespace sinter {
+
+/// Calls visit(unit, node, number) for each parameter, in the order of flat buffers.
+template <class Visit>
+constexpr void for_each_parameter(const Model& model, Visit visit) {
+  for (int unit : model.order) {
+    const Block& block = model.block(unit);
+    for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
+      for (int p = 0; p < model.nodes[n].layer->param_count && !model.nodes[n].tied; ++p)
+        visit(unit, n, p);
+  }
+}
+
+/// Bytes of region number r, which has shapes.
+constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
+  std::int64_t bytes = 0;
+  for_each_parameter(model, [&](int, int n, int p) {
+    bytes += aligned(model.regions[r].shape(*model.nodes[n].layer, p).bytes());
+  });
+  return bytes;
+}
+
+/// A parameter's part of a persistent space. offset: in bytes.
+struct StatePart {
+  StateShape shape;
+  std::int64_t offset = 0;
+};
+
+/// Of region number r, for all parameters in the order of for_each_parameter().
+constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
+  const Region& region = model.regions[r];
+  std::vector<StatePart> parts;
+  std::int64_t end = 0;
+  for_each_parameter(model, [&](int unit, int n, int p) {
+    const Node& node = model.nodes[n];
+    const Param& param = node.layer->params[p];
+    if (region.shape) {
+      StateShape shape = region.shape(*node.layer, p);
+      parts.push_back({shape, end});
+      end += aligned(shape.bytes());
+    } else {
+      const GroupPlace& group = model.groups[unit];
+      const int first = param.matrix ? group.decayed : group.undecayed;
+      parts.push_back({{model.sizes.element[int(region.type)], param.rows, param.columns},
+                       std::int64_t(first + node.offset[p]) * model.sizes.of(region.type)});
+    }
+  });
+  return parts;
+}
+
+}  // namespace sinter

@@ -1,0 +1,97 @@
+// The inside of a unit as data, planned once however often the unit repeats: four small fixed
+// programs, a saved block that lives from forward to backward, and a workspace that lives for one
+// of the four.
+#pragma once
+#include <span>
+
+#include "sinter/graph/graph.hpp"
+#include "sinter/plan/arena.hpp"
+
+namespace sinter {
+
+/// evaluate: forward without backward to come, so that nothing is saved; losses run here, too.
+enum class Phase : std::uint8_t { forward, recompute, backward, evaluate };
+inline constexpr int phases = 4;
+
+/// Budget rows of each axis; bytes and element of each Type.
+struct Sizes {
+  std::array<int, axes> rows{};
+  std::array<int, types> bytes{};
+  std::array<Element, types> element{};
+  constexpr int of(Type type) const { return bytes[int(type)]; }
+  constexpr std::int64_t tensor(const Local& like) const {
+    int columns = like.type == Type::index ? 1 : like.width;
+    return aligned(std::int64_t(rows[like.axis]) * columns * of(like.type));
+  }
+};
+
+/// Where an operand of a step lies. index: which input or output of the unit; offset: bytes into
+/// saved block or workspace.
+struct Place {
+  enum Where : std::uint8_t { nowhere, input, output, d_input, d_output, saved, workspace };
+  Where where = nowhere;
+  /// Gradients only. as_unit: whether this unit's gradient adds is known when the unit is bound.
+  enum Put : std::uint8_t { assign, add, as_unit } put = assign;
+  short index = 0;
+  // Its shape: rows of this axis × columns, of this many bytes each.
+  std::uint8_t axis = 0, element_bytes = 0;
+  int columns = 0;
+  std::int64_t offset = 0;
+};
+
+/// One call of one layer.
+struct Step {
+  bool backward;
+  short node;
+  std::array<Place, max_inputs> x{}, dx{};
+  std::array<Place, max_outputs> y{}, dy{};
+  std::array<Place, max_fields> saved{};
+  Place scratch{};
+  std::array<std::uint8_t, max_inputs> axis{};  // of the operands, also of those that are not read
+};
+
+/// What a phase touches outside the unit.
+struct Touches {
+  std::array<bool, max_inputs> input{};
+  std::array<bool, max_outputs> output{};  // read by backward
+  bool weights = false, tied = false;
+  std::int64_t workspace = 0;
+  int first_step = 0, steps = 0;
+};
+
+struct UnitPlan {
+  std::array<Touches, phases> phase;
+  std::int64_t saved_bytes = 0;
+  bool loss = false;  // its output is the loss: backward writes it, and nothing sends it a gradient
+  constexpr const Touches& at(Phase p) const { return phase[int(p)]; }
+};
+
+/// One block of a graph, by its own numbers.
+struct Inside {
+  const Graph& graph;
+  Block block;
+  constexpr const Node& node(int n) const { return graph.nodes[block.first_node + n]; }
+  constexpr const Local& local(int v) const { return graph.locals[block.first_local + v]; }
+  /// Which output of the unit a local is, or -1.
+  constexpr int output(int v) const {
+    for (int k = 0; k < block.outputs; ++k)
+      if (block.output[k] == v) return k;
+    return -1;
+  }
+};
+
+constexpr bool has_own(const Layer& layer) {
+  bool any = false;
+  for (int k = 0; k < layer.saved_count; ++k) any |= layer.saved[k].kind == Keep::own;
+  return any;
+}
+/// The local that a Keep of this node means.
+constexpr int referenced(const Node& node, const Keep& keep) {
+  return keep.kind == Keep::input ? node.in[keep.which] : node.out + keep.which;
+}
+/// A layer's own numbers, as rows of its result's axis.
+constexpr Local own_local(const Inside& unit, const Node& node, const Keep& keep) {
+  return {keep.width, unit.local(node.out).axis, keep.type, -1};
+}
+
+}  // namespace sinter

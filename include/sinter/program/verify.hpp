@@ -1,0 +1,248 @@
+// Order is proved, not hoped for: an abstract run of the program, at compile time.
+//   - everything read was written, in this iteration or (what its first iteration made) this step
+//   - inputs, and the values that follow from them, are made in every iteration
+//   - what a transfer fills is left alone until it is waited for; what it reads may be read
+//   - every transfer that starts is waited for, once
+//   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
+//     and before the norm; every update comes after the norm; each group is updated exactly once,
+//     and what follows from its new weights comes after that
+//   - weights that are read are current: made from the master weights as they are; and a copy that
+//     is kept is current when the step ends
+//   - every gradient and saved block that is made is used up: no backward is missing
+//   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
+//     changed once
+#pragma once
+#include "sinter/program/kinds.hpp"
+
+namespace sinter {
+
+/// what: the rule that is broken, or nullptr; at: the position.
+struct Verdict {
+  const char* what = nullptr;
+  int at = -1;
+  constexpr bool fine() const { return what == nullptr; }
+};
+
+/// What a program is for. training: it must use up gradients, take the norm and update; reduces:
+/// the recipe's ranks must sum their gradients.
+struct Purpose {
+  bool training = true, reduces = false;
+};
+
+class Verifier {
+  struct Cell {
+    bool open = false;
+    bool arriving = false;  // a transfer writes it
+    bool leaving = false;   // a transfer reads it
+    bool carried = false;   // made for all iterations
+    // master, regions: changes so far; weights: that of the master they are made from
+    int version = 0;
+  };
+  struct GroupState {
+    int reduced = 0, updated = 0;
+  };
+
+  const Model& model;
+  std::span<const Instruction> program;
+  Purpose purpose;
+  int numbers;
+  std::vector<Cell> cells;
+  std::vector<GroupState> groups;
+  std::vector<int> losses, used_regions;
+  TouchList list;
+  bool in_loop = false, looped = false, normed = false;
+  int position = 0, iteration = 0;
+
+ public:
+  Verdict verdict;
+
+  constexpr Verifier(const Model& m, std::span<const Instruction> p, Purpose what_for)
+      : model(m),
+        program(p),
+        purpose(what_for),
+        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})),
+        cells((int(Space::region) + m.regions.size()) * numbers),
+        groups(m.count()),
+        losses(m.count(), 0),
+        used_regions(m.regions.size(), 0) {
+    list.reserve(m.count() + 8);
+    for (int u = 0; u < m.count(); ++u) {
+      if (!m.has_parameters(u)) continue;
+      cell(Space::master, u).open = cell(Space::master, u).carried = true;
+      for (int r = 0; r < int(m.regions.size()); ++r)
+        cell(region(r), u).open = cell(region(r), u).carried = true;
+      // A copy of the weights that is kept is the one that the step before left.
+      if (m.keeps_weights) cell(Space::weights, u).open = cell(Space::weights, u).carried = true;
+    }
+    walk(program, [&](int t, int now) {
+      iteration = now;
+      if (verdict.fine()) check(t);
+    });
+    if (verdict.fine()) check_end();
+  }
+
+ private:
+  constexpr Cell& cell(Space space, int index) { return cells[int(space) * numbers + index]; }
+  constexpr void demand(bool holds, const char* rule) {
+    if (!holds && verdict.fine()) verdict = {rule, position};
+  }
+
+  constexpr void check(int t) {
+    position = t;
+    const Instruction& i = program[t];
+    before(i);
+    list.clear();
+    i.kind->touch(model, i, list);
+    for (const Touch& touch : list) check_touch(touch, i);
+    after(i);
+  }
+
+  constexpr void check_touch(Touch touch, const Instruction& i) {
+    Cell& c = cell(touch.space, touch.index);
+    Use use = touch.use;
+    if (touch.space >= Space::region) ++used_regions[int(touch.space) - int(Space::region)];
+    if (use == Use::finish) return finish(c);
+    demand(!c.arriving, "touched while a transfer writes it");
+    bool writes = use == Use::write || use == Use::accumulate || use == Use::modify ||
+                  use == Use::fetch || use == Use::exchange;
+    demand(!writes || !c.leaving, "written while a transfer reads it");
+    demand(use != Use::consume || !c.leaving, "used up while a transfer reads it");
+    demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
+    bool opens = use == Use::write || use == Use::accumulate || use == Use::fetch;
+    demand(opens || c.open, "read before written");
+    if (touch.space == Space::value && opens) demand(!c.open, "a unit runs forward twice");
+    if (touch.space == Space::saved && opens)
+      demand(!c.open || repeats(i), "a unit runs forward twice");
+    if (touch.space == Space::weights) check_weights(c, touch, use);
+    if (touch.space == Space::gradient && use == Use::accumulate)
+      demand(groups[touch.index].reduced == 0 && !normed, "added to after it was final");
+    if (touch.space == Space::gradient && purpose.reduces && use == Use::consume)
+      demand(groups[touch.index].reduced == 1, "used up before it was reduced");
+    if (touch.space == Space::master && writes) ++c.version;
+    if (touch.space >= Space::region && use == Use::modify && !in_loop)
+      demand(++c.version == 1, "a policy's state is changed twice");
+    if (opens && follows_from_batch(touch.space))
+      demand(!in_loop || i.when == When::always, its_own);
+    if (opens) {
+      c.open = true;
+      c.carried = !in_loop || i.when == When::first;
+    }
+    if (use == Use::consume) c.open = false;
+    if (use == Use::fetch || use == Use::exchange) c.arriving = true;
+    if (use == Use::send || use == Use::exchange) c.leaving = true;
+  }
+  constexpr void finish(Cell& c) {
+    demand(c.arriving || c.leaving, "waits for a transfer that was not started");
+    c.arriving = c.leaving = false;
+  }
+  /// What follows from a micro-batch is made in each.
+  static constexpr const char* its_own = "made once, but every micro-batch has its own";
+  static constexpr bool follows_from_batch(Space space) {
+    return space == Space::input || space == Space::value || space == Space::d_value ||
+           space == Space::saved;
+  }
+  constexpr bool repeats(const Instruction& i) const {
+    return i.kind->phases == calls_of(Phase::recompute);
+  }
+  constexpr void check_weights(Cell& c, Touch touch, Use use) {
+    int version = model.weights == Space::master ? 0 : cell(Space::master, touch.index).version;
+    if (use == Use::write || use == Use::fetch) c.version = version;
+    if (use == Use::read) demand(c.version == version, "these weights are stale");
+  }
+
+  /// Rules of single instructions.
+  constexpr void before(const Instruction& i) {
+    switch (i.kind->role) {
+      case Role::none:
+        break;
+      case Role::loss:
+        demand(++losses[i.what] == 1, "a loss is taken twice");
+        break;
+      case Role::reduce:
+        for (int g : range(i)) demand(++groups[g].reduced == 1, "reduced twice");
+        break;
+      case Role::norm:
+        demand(!normed && !in_loop, "the norm is taken once, after all micro-batches");
+        demand(range(i).size() == model.order.size(), "the norm is of all gradients");
+        for (int g : model.order)
+          demand(!purpose.reduces || groups[g].reduced == 1, "not reduced before the norm");
+        break;
+      case Role::update:
+        demand(normed && !in_loop, "updated before the norm");
+        for (int g : range(i)) demand(++groups[g].updated == 1, "updated twice");
+        break;
+      case Role::follow:
+        for (int g : range(i)) demand(groups[g].updated == 1, "comes before the update");
+        break;
+      case Role::loop:
+        demand(!looped, "a second loop, or a loop in a loop");
+        break;
+      case Role::end:
+        demand(in_loop, "an end without a loop");
+        break;
+    }
+  }
+  constexpr std::span<const short> range(const Instruction& i) const {
+    return model.order.subspan(i.what, i.count);
+  }
+  constexpr void after(const Instruction& i) {
+    if (i.kind->role == Role::norm) normed = true;
+    if (i.kind->role == Role::loop) in_loop = looped = true;
+    if (i.kind->role == Role::end) {
+      end_iteration();
+      in_loop = iteration == 0;
+    }
+  }
+
+  /// Nothing but gradients, and what is made for all iterations, passes from one to the next.
+  constexpr void end_iteration() {
+    for (int v = 0; v < int(model.writers.size()); ++v) {
+      demand(!cell(Space::d_value, v).open,
+             "a gradient is made and not used: a backward is missing");
+      close_fresh(cell(Space::value, v));
+    }
+    for (int u = 0; u < model.count(); ++u) {
+      demand(!cell(Space::saved, u).open,
+             "a saved block is made and not used: a backward is missing");
+      Cell& weights = cell(Space::weights, u);
+      demand(weights.carried || !weights.arriving,
+             "a transfer passes from one micro-batch to the next");
+      if (!model.keeps_weights) close(weights);
+      demand(!model.plan(u).loss || losses[u] == 1, "the loss of a unit is not taken");
+      losses[u] = 0;
+    }
+    for (int e = 0; e < int(model.externals.size()); ++e) close_fresh(cell(Space::input, e));
+  }
+  constexpr void close(Cell& c) {
+    if (!c.carried) c.open = false;
+  }
+  constexpr void close_fresh(Cell& c) {
+    demand(!looped || !c.open || !c.carried, its_own);
+    demand(!c.arriving && !c.leaving, "a transfer passes from one micro-batch to the next");
+    close(c);
+  }
+  constexpr void check_end() {
+    position = int(program.size());
+    if (!looped) end_iteration();
+    demand(!in_loop, "a loop without an end");
+    for (const Cell& c : cells)
+      demand(!c.arriving && !c.leaving, "a transfer is started and not waited for");
+    if (!purpose.training) return;
+    demand(normed, "the norm is missing");
+    for (int g : model.order) {
+      demand(groups[g].updated == 1, "a group is not updated");
+      demand(!cell(Space::gradient, g).open, "a gradient is made and not used up");
+      demand(model.weights == Space::master || !model.keeps_weights ||
+                 cell(Space::weights, g).version == cell(Space::master, g).version,
+             "the copy of weights is left stale");
+    }
+    for (int used : used_regions) demand(used > 0, "a policy's state is planned and never used");
+  }
+};
+
+constexpr Verdict verify(const Model& model, std::span<const Instruction> program,
+                         Purpose purpose) {
+  return Verifier(model, program, purpose).verdict;
+}
+
+}  // namespace sinter

@@ -1,0 +1,149 @@
+// Compile errors for people. A soft answer (a bool) drives the code; the message is a function that
+// is named but never called: one error comes, with the user's line in it, and nothing cascades.
+#pragma once
+#include <algorithm>
+#include <string_view>
+
+#include "sinter/layer/context.hpp"
+
+namespace sinter {
+
+template <class Layer, int Gives, int Takes>
+auto two_layers_do_not_fit() {
+  static_assert(Gives == Takes,
+                "Sinter: two layers do not fit. What: Layer takes values as wide as Takes, the "
+                "value joined here is as wide as Gives; all three are in this error. Why: widths "
+                "are part of the type; nothing is padded or cut. Fix: change the layer's input "
+                "width, or put a Linear<Gives, Takes> between.");
+}
+
+template <class Unit, class... Values>
+auto unit_does_not_take() {
+  static_assert(sizeof(Unit) == 0,
+                "Sinter: a unit does not take the values joined to it. What: Unit and the Values, "
+                "with their widths, are in this error; Unit::trace(g, …) says what it takes. Why: "
+                "widths are part of the type; nothing is padded or cut. Fix: give it values of "
+                "those widths, in that order, or change its parameters.");
+}
+
+template <class Results, class Inputs>
+auto repeated_unit_does_not_take_its_results() {
+  static_assert(sizeof(Results) == 0,
+                "Sinter: a repeated unit does not take its own results; its Results and Inputs, "
+                "with their widths, are in this error. Why: each copy is fed by the one before. "
+                "Fix: let it return as many values as it is fed, of the same widths, or use "
+                "unit().");
+}
+
+template <class Layer, std::size_t Given, std::size_t Takes>
+auto layer_takes_other_inputs() {
+  static_assert(Given == Takes,
+                "Sinter: wrong number of inputs for this layer; it and both numbers are in this "
+                "error. Fix: join as many values as Layer::in has widths.");
+}
+
+template <class Layer, class P>
+auto layer_lacks_backward() {
+  static_assert(Differentiable<Layer, P>,
+                "Sinter: this layer has forward() but no backward(). Why: the training step calls "
+                "both; there is no autograd behind it. Fix: write static void backward(auto& c) "
+                "that sets c.dx() from c.dy().");
+}
+
+template <class Slot, class Claimants>
+auto two_policies_claim_one_slot() {
+  static_assert(Claimants::count <= 1,
+                "Sinter: two policies claim one slot; the slot and both policies are named in this "
+                "error. Why: the recipe would be ambiguous, and Sinter never picks silently. Fix: "
+                "keep one of them.");
+}
+
+template <class Policy, bool HasSlot>
+auto this_is_not_a_policy() {
+  static_assert(HasSlot,
+                "Sinter: a recipe is made of policies, and Policy, in this error, is none. Why: a "
+                "policy says which slot it claims (using slot = …). Fix: if these are options, "
+                "name the policy that takes them, as in Batch<{.global = 8, .micro = 4}>.");
+}
+
+template <class R>
+auto this_is_not_a_recipe() {
+  static_assert(sizeof(R) == 0,
+                "Sinter: R, in this error, is no recipe. Why: a recipe derives from Recipe<…>, and "
+                "a compiler leaves that out where it cannot read the list of policies. Fix: the "
+                "error before this one, if there is one, such as a policy's name; else struct mine "
+                ": Recipe<…> {}.");
+}
+
+template <class Recipe>
+auto recipe_lacks_a_model() {
+  static_assert(sizeof(Recipe) == 0,
+                "Sinter: this recipe has no model. Why: there is nothing to train; no model is the "
+                "default. Fix: add one, such as Gpt2<{.layers = 4, .heads = 4, .width = 128}> or "
+                "Mlp<{.in = 8, .hidden = 64, .out = 1}>.");
+}
+
+/// Words in a type, for an error to show. clang 19 shows the first 34 characters, and only where
+/// one zero, written as such, ends them: N is their number and one.
+template <std::size_t N>
+struct Text {
+  char text[N]{};
+  constexpr Text(std::string_view words) { *std::copy(words.begin(), words.end(), text) = 0; }
+};
+
+template <class Policy, Text Option, auto Value, Text Allowed>
+auto an_option_is_out_of_range() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: an option of a policy is outside its range. What: Policy, the Option, its "
+                "Value and what is Allowed, where nothing is any finite number, are in this error. "
+                "Why: with other values the policy's arithmetic has no meaning, or makes numbers "
+                "that are not finite. Fix: give the option a value that is allowed.");
+}
+
+template <class Policy, Text What, Text Fix>
+auto two_options_contradict() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: options of a policy contradict each other. Policy, What is wrong and the "
+                "Fix are in this error. Why: each value is allowed, but not beside the others, and "
+                "Sinter never picks silently.");
+}
+
+template <class Policy, Text Option>
+auto a_range_is_of_no_option() {
+  static_assert(
+      sizeof(Policy) == 0,
+      "Sinter: a policy has a range of an option that it does not have. What: Policy and "
+      "the Option are in this error. Why: the range would be checked of nothing. Fix: "
+      "correct the name in Policy::ranges, or name the option in BOOST_HANA_ADAPT_STRUCT; "
+      "only numbers have ranges.");
+}
+
+template <class Recipe, Text Mistake, Text Unit, int Number>
+auto the_model_is_wrong() {
+  static_assert(sizeof(Recipe) == 0,
+                "Sinter: the units of this recipe's model are joined wrongly. The mistake, the "
+                "unit and its number are in this error. Why: every value is a buffer that one unit "
+                "writes and others read. Fix: correct the model's trace() or predict(), or the "
+                "unit's trace().");
+}
+
+template <class Recipe, Text Mistake, Text Name>
+auto a_policy_names_parameters_wrongly() {
+  static_assert(
+      sizeof(Recipe) == 0,
+      "Sinter: a policy of this recipe names parameters wrongly. The mistake and the name "
+      "are in this error. Why: a slip of the pen would train what you want to keep, or "
+      "at another rate. Fix: use the names that `describe` lists, with * for any "
+      "letters; what is frozen are whole units, and not all of them.");
+}
+
+template <class Recipe, Text Rule, Text Instruction, int Position>
+auto the_program_is_wrong() {
+  static_assert(sizeof(Recipe) == 0,
+                "Sinter: the verifier rejects this recipe's program. The rule, the instruction "
+                "that breaks it and its position are in this error. Why: a policy removed, forgot "
+                "or misplaced an instruction. Fix: correct the policy's rewrite(); "
+                "Plan<Recipe>::program is the list.");
+}
+
+}  // namespace sinter

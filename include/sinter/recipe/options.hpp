@@ -1,0 +1,138 @@
+// Policies' options and run states as data: one generic loop makes flags, printed recipes and
+// manifests.
+#pragma once
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/option_checks.hpp"
+#include "sinter/recipe/recipe.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter {
+
+/// One option of a policy. adjustable: it may be changed before the trainer is made; otherwise it
+/// is frozen in the recipe's type, for `why_fixed` where that is said. A word is the name of an
+/// enumerator. range: what a number may be; nullptr: anything.
+struct Option {
+  std::string_view slot, name;
+  bool adjustable;
+  std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
+  const Range* range = nullptr;
+  std::string_view why_fixed{};
+
+  std::string dotted() const { return std::string(slot) + "." + std::string(name); }
+};
+
+/// What a PolicySet may hold: the run-time copies of options, starting from those in the types, and
+/// run states.
+template <class P>
+  requires HasOptions<P>
+struct OptionsEntry {
+  typename P::Options value = P::options;
+};
+template <class P>
+  requires requires { typename P::State; }
+struct StateEntry {
+  typename P::State value{};
+};
+
+/// One entry for each policy of a recipe that has one.
+template <class R, template <class> class Entry>
+class PolicySet {
+  template <class P>
+  static constexpr bool has = requires { typename Entry<P>; };
+  template <class P>
+  static auto entry_of() {
+    if constexpr (has<P>) {
+      return std::tuple<Entry<P>>{};
+    } else {
+      return std::tuple<>{};
+    }
+  }
+  template <class... All>
+  static auto entries_of(Claimants<All...>) {
+    return std::tuple_cat(entry_of<All>()...);
+  }
+
+ public:
+  template <class P>
+  auto& get() {
+    return std::get<Entry<P>>(entries).value;
+  }
+  /// Calls function(policy, entry) for each.
+  void visit(auto function) { visit_all(typename R::all{}, function); }
+  /// By slot, for instructions.
+  std::vector<OptionsOf> pointers() {
+    std::vector<OptionsOf> result;
+    visit([&]<class P>(P, auto& value) { result.push_back({&tag_of<typename P::slot>, &value}); });
+    return result;
+  }
+  /// Field by field, for people and files.
+  std::vector<Option> list() {
+    std::vector<Option> result;
+    visit([&]<class P>(P, auto& value) {
+      if constexpr (boost::hana::Struct<std::remove_reference_t<decltype(value)>>::value)
+        add<P>(value, result);
+    });
+    return result;
+  }
+
+ private:
+  template <class... All>
+  void visit_all(Claimants<All...>, auto function) {
+    (
+        [&] {
+          if constexpr (has<All>) function(All{}, get<All>());
+        }(),
+        ...);
+  }
+
+  template <class P>
+  static bool is_adjustable(std::string_view name) {
+    if constexpr (requires { P::adjustable; }) {
+      for (std::string_view a : P::adjustable)
+        if (a == name) return true;
+    }
+    return false;
+  }
+  template <class P>
+  static std::string_view why_fixed(std::string_view name) {
+    if constexpr (requires { P::why_fixed(name); }) return P::why_fixed(name);
+    return "";
+  }
+  /// Not a run state, whose fields may have the same names.
+  template <class P, class Value>
+  static constexpr bool is_options =
+      std::is_same_v<typename P::Options, std::remove_reference_t<Value>>;
+  template <class P>
+  static void add(auto& value, std::vector<Option>& result) {
+    boost::hana::for_each(
+        boost::hana::accessors<std::remove_reference_t<decltype(value)>>(), [&](auto accessor) {
+          std::string_view name = boost::hana::first(accessor).c_str();
+          auto& field = boost::hana::second(accessor)(value);
+          Option option{P::slot::name, name, is_adjustable<P>(name), {}};
+          if constexpr (requires { requires is_options<P, decltype(value)>; }) {
+            option.range = range_of<P>(name);
+            option.why_fixed = why_fixed<P>(name);
+          }
+          if constexpr (std::is_enum_v<std::remove_reference_t<decltype(field)>>) {
+            option.value = name_of(field);
+          } else {
+            option.value = &field;
+          }
+          result.push_back(option);
+        });
+  }
+
+  decltype(entries_of(typename R::all{})) entries;
+};
+
+template <class R>
+using OptionSet = PolicySet<R, OptionsEntry>;
+template <class R>
+using StateSet = PolicySet<R, StateEntry>;
+
+}  // namespace sinter

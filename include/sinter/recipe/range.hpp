@@ -1,0 +1,61 @@
+// What a policy says its options may be: each number by itself, and several together.
+#pragma once
+#include <limits>
+
+#include "sinter/graph/names.hpp"
+
+namespace sinter {
+
+/// What a numeric option may be: a finite number within bounds, which are whole numbers.
+///   static constexpr std::array ranges{Range("beta1").at_least(0).below(1),
+///                                      Range("bias")};  // any number
+class Range {
+  struct Bound {
+    std::int64_t at = 0;
+    bool given = false, included = false;
+  };
+  std::string_view name;
+  Bound low, high;
+
+ public:
+  constexpr explicit Range(std::string_view option) : name(option) {}
+
+  constexpr Range at_least(std::int64_t bound) const { return with(&Range::low, bound, true); }
+  constexpr Range above(std::int64_t bound) const { return with(&Range::low, bound, false); }
+  constexpr Range at_most(std::int64_t bound) const { return with(&Range::high, bound, true); }
+  constexpr Range below(std::int64_t bound) const { return with(&Range::high, bound, false); }
+
+  constexpr std::string_view option() const { return name; }
+  constexpr bool holds(double value) const {
+    constexpr double largest = std::numeric_limits<double>::max();
+    const double least = double(low.at), most = double(high.at);
+    if (!(value >= -largest && value <= largest)) return false;  // NaN, too
+    if (low.given && !(low.included ? value >= least : value > least)) return false;
+    return !high.given || (high.included ? value <= most : value < most);
+  }
+  /// "at least 0 and below 1"; no words for any number.
+  constexpr Letters text() const {
+    Letters words;
+    if (low.given) (words += low.included ? "at least " : "above ") += low.at;
+    if (low.given && high.given) words += " and ";
+    if (high.given) (words += high.included ? "at most " : "below ") += high.at;
+    return words;
+  }
+
+ private:
+  constexpr Range with(Bound Range::* bound, std::int64_t at, bool included) const {
+    Range range = *this;
+    range.*bound = {at, true, included};
+    return range;
+  }
+};
+
+/// What is wrong with options that are in their ranges one by one, and how to mend it; no words:
+/// nothing. Both have at most 33 letters: clang 19 shows no more of them in an error.
+struct Contradiction {
+  std::string_view what{}, fix{};
+
+  constexpr explicit operator bool() const { return !what.empty(); }
+};
+
+}  // namespace sinter

@@ -1,0 +1,219 @@
+// A recipe is a type: policies in any order, one for each slot, the rest by default.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "sinter/batch/batch.hpp"
+#include "sinter/clipping/clip_norm.hpp"
+#include "sinter/data/rows.hpp"
+#include "sinter/memory/keep_all.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/parallel/single.hpp"
+#include "sinter/precision/fp32.hpp"
+#include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/option_checks.hpp"
+#include "sinter/schedule/constant.hpp"
+
+namespace sinter {
+
+/// The policies that claim a slot.
+template <class... Policies>
+struct Claimants {
+  static constexpr int count = sizeof...(Policies);
+};
+
+/// Calls visit(static_cast<P*>(nullptr)) for each policy P.
+template <class... Policies>
+constexpr void for_each_policy(Claimants<Policies...>, auto visit) {
+  (visit(static_cast<Policies*>(nullptr)), ...);
+}
+
+namespace detail {
+
+/// void: not a policy.
+template <class P>
+struct SlotOf {
+  using type = void;
+};
+template <class P>
+  requires requires { typename P::slot; }
+struct SlotOf<P> {
+  using type = typename P::slot;
+};
+
+/// A policy misses what its slot asks for: the concept says what.
+template <class P>
+auto policy_does_not_fit_its_slot() {
+  static_assert(
+      CompletePolicy<P>,
+      "Sinter: this policy is not all that its slot asks for. What: the policy is P in "
+      "this error, and what it misses follows as a note. Why: the slot's concept in "
+      "sinter/recipe/concepts.hpp is the contract. Fix: give it that member, and keep it empty: "
+      "options are static, state is a region.");
+}
+
+template <class Slot, class Found, class... Policies>
+struct Claim {
+  using type = Found;
+};
+template <class Slot, class... Found, class First, class... Rest>
+struct Claim<Slot, Claimants<Found...>, First, Rest...>
+    : Claim<Slot,
+            std::conditional_t<std::is_same_v<Slot, typename SlotOf<First>::type>,
+                               Claimants<Found..., First>, Claimants<Found...>>,
+            Rest...> {};
+
+template <class Default, class Found>
+struct FirstOr {
+  using type = Default;
+};
+template <class Default, class First, class... Rest>
+struct FirstOr<Default, Claimants<First, Rest...>> {
+  using type = First;
+};
+
+/// The policies whose slots are not ours.
+template <class Known, class Found, class... Policies>
+struct Others {
+  using type = Found;
+};
+template <class... Slots, class... Found, class First, class... Rest>
+struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
+    : Others<Claimants<Slots...>,
+             std::conditional_t<(std::is_same_v<typename SlotOf<First>::type, Slots> || ...),
+                                Claimants<Found...>, Claimants<Found..., First>>,
+             Rest...> {};
+
+template <class R, class... Rules>
+constexpr bool hold(RuleList<Rules...>) {
+  return (Rules::template holds<R> && ...);
+}
+/// Whether what policy P asks of a recipe is so in R.
+template <class R, class P>
+constexpr bool rules_hold() {
+  if constexpr (requires { typename P::rules; }) {
+    return hold<R>(typename P::rules{});
+  } else {
+    return true;
+  }
+}
+
+using OurSlots =
+    Claimants<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
+              slot::clipping, slot::batch, slot::memory, slot::parallel>;
+
+}  // namespace detail
+
+/// A training configuration. Derive a named type from it, so that diagnostics show that name:
+///   struct mine : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128}>, Bytes<{.context = 128}>>
+///   {};
+/// requires  each policy satisfies the concept of its slot (concepts.hpp)
+/// ensures   one type for each slot: the policy that claims it, or Fp32, AdamW<>, Constant,
+///           ClipNorm<>, KeepAll, Single, Rows, Batch<>
+template <class... Policies>
+struct Recipe {
+  template <class Slot>
+  using Claimed = typename detail::Claim<Slot, Claimants<>, Policies...>::type;
+  template <class Slot, class Default>
+  using Pick = typename detail::FirstOr<Default, Claimed<Slot>>::type;
+
+  using model = Pick<slot::model, void>;
+  using data = Pick<slot::data, Rows>;
+  using precision = Pick<slot::precision, Fp32>;
+  using optimizer = Pick<slot::optimizer, AdamW<>>;
+  using schedule = Pick<slot::schedule, Constant>;
+  using clipping = Pick<slot::clipping, ClipNorm<>>;
+  using batch = Pick<slot::batch, Batch<>>;
+  using memory = Pick<slot::memory, KeepAll>;
+  using parallel = Pick<slot::parallel, Single>;
+  /// Policies in slots of their own, in the order written.
+  using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
+  /// All of them, defaults included.
+  template <class... Extras>
+  static auto all_of(Claimants<Extras...>)
+      -> Claimants<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
+                   Extras...>;
+  using all = decltype(all_of(extras{}));
+
+ private:
+  template <class Slot>
+  static constexpr bool claimed_once() {
+    if constexpr (Claimed<Slot>::count > 1) (void)&two_policies_claim_one_slot<Slot, Claimed<Slot>>;
+    return Claimed<Slot>::count <= 1;
+  }
+  template <class R, class... Rules>
+  static constexpr bool obeys_all(RuleList<Rules...>) {
+    return (obeys<R, Rules>() && ...);
+  }
+  template <class R, class Rule>
+  static constexpr bool obeys() {
+    if constexpr (!Rule::template holds<R>) (void)&Rule::template enforce<R>;
+    return Rule::template holds<R>;
+  }
+  template <class R, class P>
+  static constexpr bool obeys_rules_of() {
+    if constexpr (requires { typename P::rules; }) {
+      return obeys_all<R>(typename P::rules{});
+    } else {
+      return true;
+    }
+  }
+  template <class... All>
+  static constexpr bool any_mistakes = (option_mistakes<All>.any() || ...);
+  /// The options of all first, as rules may rely on them.
+  template <class R, class... All>
+  static constexpr bool all_hold(Claimants<All...>) {
+    if constexpr (any_mistakes<All...>) {
+      return false;
+    } else {
+      return (detail::rules_hold<R, All>() && ...);
+    }
+  }
+  template <class R, class... All>
+  static constexpr bool all_obey(Claimants<All...>) {
+    if constexpr (any_mistakes<All...>) {
+      constexpr std::array mistaken{option_mistakes<All>.any()...};
+      constexpr auto first = std::ranges::find(mistaken, true) - mistaken.begin();
+      return options_are_legal<std::tuple_element_t<first, std::tuple<All...>>>();
+    } else {
+      return (obeys_rules_of<R, All>() && ...);
+    }
+  }
+  template <class P>
+  static constexpr bool is_policy() {
+    if constexpr (std::is_void_v<typename detail::SlotOf<P>::type>) {
+      (void)&this_is_not_a_policy<P, false>;
+      return false;
+    } else {
+      if constexpr (!CompletePolicy<P>) (void)&detail::policy_does_not_fit_its_slot<P>;
+      return CompletePolicy<P>;
+    }
+  }
+
+ public:
+  /// Whether options are in their ranges and all rules hold, without a word: to choose among
+  /// recipes.
+  template <class R>
+  static constexpr bool may_exist() {
+    return all_hold<R>(all{});
+  }
+  /// Whether the recipe may exist. At the first option that is not allowed, or rule that it breaks,
+  /// one compile error says so.
+  /// R: the recipe's own type, for the message.
+  template <class R>
+  static constexpr bool is_legal() {
+    if constexpr (!(is_policy<Policies>() && ...)) {
+      return false;
+    } else if constexpr (!(claimed_once<typename Policies::slot>() && ...)) {
+      return false;
+    } else if constexpr (std::is_void_v<model>) {
+      (void)&recipe_lacks_a_model<R>;
+      return false;
+    } else {
+      return all_obey<R>(all{});
+    }
+  }
+};
+
+}  // namespace sinter

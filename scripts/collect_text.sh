@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The default text: the hand-written C++ headers that come with LibTorch, copied into a folder.
+#   bash scripts/collect_text.sh LIBTORCH/include DESTINATION
+# Left out are third parties' headers and what a program wrote: thousands of near-copies, which would
+# leak from training into validation. Those lie in ATen/ops and in folders named generated, bear it
+# in their name or say it in their first lines; two say nothing and are named here.
+set -euo pipefail
+include=$1
+destination=$2
+
+mkdir -p "$(dirname "$destination")"
+temporary=$(mktemp -d "$destination.XXXXXX")
+trap 'rm -rf "$temporary"' EXIT
+
+cd "$include"
+find ATen c10 caffe2 torch -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cuh' \) \
+  ! -path 'ATen/ops/*' ! -path '*/generated/*' ! -name '*[Gg]enerated*' \
+  ! -path ATen/core/TensorBody.h ! -path ATen/RegistrationDeclarations.h -print0 |
+  xargs -0 awk '
+    FNR == 1 { if (file != "" && !generated) printf "%s%c", file, 0; file = FILENAME; generated = 0 }
+    FNR <= 12 && tolower($0) ~ /@generated|auto-?generated|automatically generated/ { generated = 1 }
+    END { if (!generated) printf "%s%c", file, 0 }' |
+  xargs -0 cp --parents -t "$temporary"
+chmod -R u=rwX,go=rX "$temporary"
+
+# Another process may have been faster; both wrote the same.
+mv -T "$temporary" "$destination" 2>/dev/null || [[ -d $destination ]]

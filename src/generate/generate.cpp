@@ -1,0 +1,83 @@
+#include "sinter/generate/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "sinter/data/permutation.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+/// In [0, 1), 53 bits.
+double uniform(std::uint64_t seed, std::uint64_t position) {
+  return double(Permutation::mix(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
+}
+
+void check(std::span<const float> logits, const SamplingOptions& options) {
+  if (!(options.temperature >= 0) || std::isinf(options.temperature))
+    throw ArgumentError(
+        fmt::format("The temperature is {}; it must be 0 (always the likeliest "
+                    "token) or a positive number.",
+                    options.temperature));
+  if (options.top_k < 0)
+    throw ArgumentError(
+        fmt::format("top-k is {}; it must be 0 (all tokens) or positive.", options.top_k));
+  bool any = false;  // minus infinity alone is allowed: it forbids a token
+  for (float logit : logits) {
+    any |= std::isfinite(logit);
+    if (std::isnan(logit) || logit == std::numeric_limits<float>::infinity())
+      throw NonFiniteError(
+          "The model's prediction is not finite. Its weights are bad; use another "
+          "checkpoint.");
+  }
+  if (!any) throw NonFiniteError("The model's prediction forbids every token.");
+}
+
+}  // namespace
+
+int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
+  check(logits, options);
+  std::vector<int> tokens(logits.size());
+  std::iota(tokens.begin(), tokens.end(), 0);
+  auto likelier = [&](int a, int b) {
+    return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
+  };
+  if (options.temperature == 0) return *std::min_element(tokens.begin(), tokens.end(), likelier);
+  std::size_t keep =
+      options.top_k == 0 ? tokens.size() : std::min<std::size_t>(options.top_k, tokens.size());
+  std::partial_sort(tokens.begin(), tokens.begin() + std::ptrdiff_t(keep), tokens.end(), likelier);
+  double total = 0;
+  std::vector<double> up_to(keep);
+  for (std::size_t k = 0; k < keep; ++k)
+    up_to[k] = total +=
+        std::exp((double(logits[tokens[k]]) - logits[tokens[0]]) / options.temperature);
+  double drawn = uniform(options.seed, position) * total;
+  std::size_t k = std::size_t(std::upper_bound(up_to.begin(), up_to.end(), drawn) - up_to.begin());
+  return tokens[std::min(k, keep - 1)];
+}
+
+void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t count,
+              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {
+  const PlanView& plan = trainer.plan();
+  if (plan.vocabulary < 1)
+    throw ArgumentError("This recipe's data has no vocabulary, so it generates no text.");
+  if (text.empty()) throw ArgumentError("There is no token to continue from. Give at least one.");
+  HostBatch batch;
+  batch.ids.resize(1);
+  for (std::int64_t drawn = 0; drawn < count; ++drawn) {
+    auto rows = std::min<std::ptrdiff_t>(std::ptrdiff_t(text.size()), plan.context);
+    batch.ids[0].assign(text.end() - rows, text.end());
+    batch.starts = {0, std::int32_t(rows)};
+    Prediction next = trainer.predict(batch);
+    std::size_t known = std::size_t(std::min(plan.vocabulary, next.columns));
+    text.push_back(sample(std::span(next.values).first(known), options, std::uint64_t(drawn)));
+    on_token(text.back());
+  }
+}
+
+}  // namespace sinter

@@ -1,0 +1,51 @@
+#include "sinter/plan/parameter.hpp"
+
+#include "sinter/graph/names.hpp"
+
+namespace sinter {
+
+namespace {
+
+/// requires  parameters are in the order of the model
+void add_state(const Model& model, std::vector<Parameter>& parameters) {
+  for (int r = 0; r < int(model.regions.size()); ++r) {
+    std::vector<StatePart> parts = state_parts(model, r);
+    std::size_t next = 0;
+    for (int unit : model.order)
+      for (Parameter& p : parameters)
+        if (p.unit == unit) p.state.push_back(parts[next++]);
+  }
+}
+
+}  // namespace
+
+std::vector<Parameter> list_parameters(const Model& model) {
+  std::vector<Parameter> result;
+  for (int u = 0; u < model.count(); ++u) {
+    const Block& block = model.block(u);
+    for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+      for (int p = 0; p < node.layer->param_count && !node.tied; ++p) {
+        const Param& param = node.layer->params[p];
+        const GroupPlace& group = model.groups[u];
+        std::vector<std::int64_t> shape{param.columns};
+        if (param.matrix) shape.insert(shape.begin(), param.rows);
+        std::int64_t offset = node.offset[p] + (param.matrix ? group.decayed : group.undecayed);
+        result.push_back(
+            {.name =
+                 std::string(parameter_letters(model.nodes, block, model.units[u], node, p).view()),
+             .shape = shape,
+             .offset = offset,
+             .size = param.size(),
+             .init = param.init,
+             .decayed = param.matrix,
+             .frozen = model.units[u].frozen,
+             .unit = u,
+             .layer = node.layer,
+             .number = p});
+      }
+  }
+  add_state(model, result);
+  return result;
+}
+
+}  // namespace sinter

@@ -1,0 +1,7 @@
+// Must not compile: Batch: micro × ranks does not divide global
+#include "sinter/model/mlp.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Mlp<>, Batch<{.global = 10, .micro = 4}>> {};
+constexpr bool checked = ready<mine>();

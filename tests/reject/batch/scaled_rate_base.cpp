@@ -1,0 +1,11 @@
+// Must not compile: Sinter: an option of a policy is outside its range
+// and: ScaledRate<
+// and: {"base"}
+// and: {"at least 1"}
+#include "sinter/batch/scaled_rate.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Mlp<>, ScaledRate<{.base = 0}>> {};
+constexpr bool checked = ready<mine>();

@@ -1,0 +1,30 @@
+// Must not compile: the units of this recipe's model are joined wrongly
+// and: two units have one name
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+namespace acme {
+
+struct Project {
+  static constexpr Value<8> trace(auto& g, Value<8> x) { return g("fc", Linear<8, 8>{}, x); }
+};
+struct Loss {
+  static constexpr Value<1> trace(auto& g, Value<8> x, Value<8> target) {
+    return g("loss", MeanSquaredError<8>{}, x, target);
+  }
+};
+struct Model {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.unit("body", Project{}, g.template values<8>());
+    auto y = g.unit("body", Project{}, x);
+    g.result(g.unit("loss", Loss{}, y, g.template target_values<8>()));
+  }
+};
+
+}  // namespace acme
+
+struct mine : Recipe<acme::Model> {};
+constexpr bool checked = ready<mine>();

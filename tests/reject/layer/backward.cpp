@@ -1,0 +1,31 @@
+// Must not compile: this layer has forward() but no backward()
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+namespace acme {
+
+struct Swish {
+  static constexpr std::array in{8};
+  static constexpr std::array out{8};
+  static void forward(auto&) {}
+};
+struct Body {
+  static constexpr Value<1> trace(auto& g, Value<4> x, Value<8> target) {
+    auto y = g("act", Swish{}, g("fc", Linear<4, 8>{}, x));
+    return g("loss", MeanSquaredError<8>{}, y, target);
+  }
+};
+struct Model {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.template values<4>();
+    g.result(g.unit("body", Body{}, x, g.template target_values<8>()));
+  }
+};
+
+}  // namespace acme
+
+struct mine : Recipe<acme::Model> {};
+constexpr bool checked = ready<mine>();

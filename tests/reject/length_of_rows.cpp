@@ -1,8 +1,0 @@
-// Must not compile: LengthWarmup: these data have no sequences to cut
-#include "sinter/batch/length_warmup.hpp"
-#include "sinter/model/mlp.hpp"
-#include "sinter/plan.hpp"
-using namespace sinter;
-
-struct mine : Recipe<Mlp<>, LengthWarmup<>> {};
-constexpr bool checked = ready<mine>();

@@ -1,8 +1,0 @@
-// Must not compile: Sgd: nesterov needs momentum
-#include "sinter/model/mlp.hpp"
-#include "sinter/optimizer/sgd.hpp"
-#include "sinter/plan.hpp"
-using namespace sinter;
-
-struct mine : Recipe<Mlp<>, Sgd<{.lr = 0.1, .nesterov = true}>> {};
-constexpr bool checked = ready<mine>();

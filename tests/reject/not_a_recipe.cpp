@@ -1,6 +1,0 @@
-// Must not compile: Sinter: R, in this error, is no recipe.
-#include "sinter/plan.hpp"
-using namespace sinter;
-
-struct mine {};
-constexpr bool checked = ready<mine>();

@@ -1,0 +1,9 @@
+// Must not compile: The optimizer of this recipe wants master weights and
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/muon.hpp"
+#include "sinter/plan/plan.hpp"
+#include "sinter/precision/fp64.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Mlp<>, Muon<>, Fp64> {};
+constexpr bool checked = ready<mine>();

@@ -1,0 +1,6 @@
+// Must not compile: Sinter: R, in this error, is no recipe.
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+struct mine {};
+constexpr bool checked = ready<mine>();

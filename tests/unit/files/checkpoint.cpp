@@ -1,0 +1,173 @@
+#include "sinter/files/checkpoint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "unit/files/support.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+void write_checkpoint(const fs::path& path, std::int64_t step, const std::string& content) {
+  CheckpointWriter writer(path);
+  writer.add_file("model.safetensors", content);
+  writer.add_file("sampler.bin", [&](OutputFile& out) {
+    out.write(content);
+    out.write(content);
+  });
+  writer.commit(step, R"({"recipe": "r", "lr": 0.1, "z": [1, null]})");
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint is read as it was written, also through a link") {
+  TemporaryFolder folder;
+  write_checkpoint(folder / "c", 40, "weights");
+  CHECK(hidden_entries(folder.path()) == 0);
+  fs::create_symlink("c", folder / "last");
+  for (const char* name : {"c", "c/", "last"}) {
+    CheckpointReader reader(folder / name);
+    CHECK(reader.step() == 40);
+    CHECK(reader.info() == R"({"recipe":"r","lr":0.1,"z":[1,null]})");
+    CHECK(reader.folder() == fs::canonical(folder / "c"));
+    CHECK(get(reader.file("model.safetensors")) == "weights");
+    CHECK(get(reader.file("sampler.bin")) == "weightsweights");
+    CHECK(reader.has("sampler.bin"));
+    CHECK(!reader.has("manifest.json"));
+    CHECK(contains(message_of([&] { reader.file("rng"); }), "holds no rng"));
+  }
+}
+
+TEST_CASE("without commit nothing remains, and nothing stands under the name") {
+  TemporaryFolder folder;
+  {
+    CheckpointWriter writer(folder / "c");
+    writer.add_file("a", "1");
+    CHECK(hidden_entries(folder.path()) == 1);
+  }
+  auto fail = [](OutputFile&) { throw std::runtime_error("stop"); };
+  auto save = [&] { CheckpointWriter(folder / "c").add_file("a", fail); };
+  CHECK_THROWS_WITH_AS(save(), "stop", std::runtime_error);
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("a checkpoint is replaced by a later one of the same name") {
+  TemporaryFolder folder;
+  write_checkpoint(folder / "c", 1, "one");
+  write_checkpoint(folder / "c", 2, "two");
+  CHECK(CheckpointReader(folder / "c").step() == 2);
+  CHECK(get(folder / "c/model.safetensors") == "two");
+  CHECK(hidden_entries(folder.path()) == 0);
+}
+
+TEST_CASE("what is no checkpoint is never replaced") {
+  TemporaryFolder folder;
+  fs::create_directory(folder / "thesis");
+  put(folder / "thesis/chapter", "1");
+  put(folder / "file", "1");
+  fs::create_directory(folder / "app");
+  put(folder / "app/manifest.json", R"({"name": "a web page"})");
+  fs::create_symlink("nowhere", folder / "link");
+  for (const char* name : {"thesis", "file", "app", "link"}) {
+    CAPTURE(name);
+    auto act = [&] { CheckpointWriter writer(folder / name); };
+    CHECK(contains(message_of(act), "is not overwritten"));
+  }
+  CHECK(get(folder / "thesis/chapter") == "1");
+  fs::create_directory(folder / "empty");
+  write_checkpoint(folder / "empty", 1, "one");
+  CHECK_NOTHROW(CheckpointReader(folder / "empty"));
+}
+
+TEST_CASE("names and information are checked") {
+  TemporaryFolder folder;
+  CheckpointWriter writer(folder / "c");
+  writer.add_file("a", "1");
+  for (const char* name : {"", ".", "..", "a/b", "../a", "manifest.json", "a"})
+    CHECK_THROWS_AS(writer.add_file(name, ""), ArgumentError);
+  CHECK_THROWS_AS(writer.commit(1, "not json"), ArgumentError);
+  CHECK_NOTHROW(writer.commit(1, "{}"));
+}
+
+TEST_CASE("damage is found and named, with another checkpoint to use") {
+  auto damaged = [](auto damage) {
+    TemporaryFolder run;
+    write_checkpoint(run / "step-00000020", 20, "older");
+    write_checkpoint(run / "step-00000040", 40, "newer");
+    damage(run / "step-00000040");
+    std::string text = message_of([&] { CheckpointReader reader(run / "step-00000040"); });
+    CHECK(contains(text, (run / "step-00000040").string()));
+    CHECK(contains(text, "such as " + fs::canonical(run / "step-00000020").string() + "."));
+    return text;
+  };
+  auto on = [](const char* name, auto change) {
+    return [=](const fs::path& folder) {
+      std::string content = get(folder / name);
+      change(content);
+      put(folder / name, content);
+    };
+  };
+  auto flip = [](std::string& content) { content[content.size() / 2] ^= 1; };
+  auto cut = [](std::string& content) { content.pop_back(); };
+  auto empty = [](std::string& content) { content.clear(); };
+  CHECK(contains(damaged(on("sampler.bin", flip)), "sampler.bin is damaged: its hash"));
+  CHECK(contains(damaged(on("sampler.bin", cut)), "sampler.bin has 9 bytes, its manifest says 10"));
+  CHECK(contains(damaged(on("model.safetensors", empty)), "model.safetensors has 0 bytes"));
+  CHECK(contains(damaged(on("manifest.json", flip)), "manifest.json is damaged: the checksum"));
+  CHECK(contains(damaged(on("manifest.json", cut)), "manifest.json is damaged: the checksum"));
+  CHECK(contains(damaged(on("manifest.json", empty)), "manifest.json is damaged or not"));
+  CHECK(contains(damaged([](const fs::path& c) { fs::remove(c / "sampler.bin"); }),
+                 "sampler.bin is missing"));
+  CHECK(contains(damaged([](const fs::path& c) { fs::remove(c / "manifest.json"); }),
+                 "has no manifest.json"));
+  CHECK(contains(damaged([](const fs::path& c) {
+                   fs::remove(c / "sampler.bin");
+                   fs::create_directory(c / "sampler.bin");
+                 }),
+                 "sampler.bin is missing or unreadable"));
+  auto foreign = [](std::string& content) { content = R"({"name": "a web page"})"; };
+  CHECK(contains(damaged(on("manifest.json", foreign)), "not one of Sinter's"));
+}
+
+TEST_CASE("a manifest with a right checksum is still checked") {
+  TemporaryFolder folder;
+  auto refused = [&](const std::string& body) {
+    fs::create_directories(folder / "c");
+    std::string rest = "\",\n" + body;
+    put(folder / "c/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
+    return message_of([&] { CheckpointReader reader(folder / "c"); });
+  };
+  std::string begin = R"("format":"sinter-checkpoint",)";
+  CHECK(contains(refused(begin + R"("version":2,"step":1,"files":{},"info":null})"), "version 2"));
+  CHECK(contains(refused(R"("format":"x","version":1})"), "format \"x\""));
+  CHECK(contains(refused(begin + R"("version":1,"files":{},"info":null})"), "step"));
+  CHECK(contains(refused(begin + R"("version":1,"step":1,"info":null,"files":[1]})"), "manifest"));
+  CHECK(contains(refused(begin + R"("version":1,"step":1,"info":null,"files":{"../x":{}}})"),
+                 "names '../x'"));
+}
+
+TEST_CASE("files that the manifest does not list do no harm") {
+  TemporaryFolder folder;
+  write_checkpoint(folder / "c", 1, "one");
+  put(folder / "c/notes.txt", "mine");
+  CheckpointReader reader(folder / "c");
+  CHECK(!reader.has("notes.txt"));
+}
+
+TEST_CASE("folders of steps are listed by number, the newest first") {
+  TemporaryFolder run;
+  for (const char* name :
+       {"step-00000002", "step-00000010", "step-123456789", "step-3", "step-", "step-0000001x",
+        ".step-00000004.tmp-1", "step-00000005.damaged", "step-999999999999999999999999"})
+    fs::create_directory(run / name);
+  put(run / "step-00000006", "a file");
+  std::vector<StepFolder> steps = step_folders(run.path());
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[0].step == 123456789);
+  CHECK(steps[1].step == 10);
+  CHECK(steps[2].folder == run / "step-00000002");
+  CHECK_THROWS_AS(step_folders(run / "nothing"), FileError);
+}

@@ -1,0 +1,159 @@
+#include "sinter/files/load.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/files/support.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+/// Tensors by name and shape, filled with 1, 2, 3 … from `first` on.
+struct Made {
+  std::vector<std::vector<float>> values;
+  std::vector<TensorView> views;
+
+  void add(const std::string& name, const Shape& shape, float first) {
+    std::size_t count = 1;
+    for (std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
+    std::vector<float> filled(count);
+    for (std::size_t k = 0; k < count; ++k) filled[k] = first + static_cast<float>(k);
+    values.push_back(std::move(filled));
+    views.push_back({name, Dtype::f32, shape, values.back().data(), count * 4});
+  }
+  void write(const fs::path& path) const { write_safetensors(path, views); }
+};
+
+const LoadRules gpt2{
+    "transformer.", {".attn.bias", ".attn.masked_bias"}, {{"lm_head.weight", "wte.weight"}}};
+
+/// A model of three tensors.
+struct Model {
+  std::vector<float> wte = std::vector<float>(6, -1), bias = std::vector<float>(3, -1);
+  std::vector<double> wide = std::vector<double>(2, -1);
+  std::vector<Expected> expected{{"wte.weight", {3, 2}, wte.data(), Dtype::f32},
+                                 {"h.0.attn.c_attn.bias", {3}, bias.data(), Dtype::f32},
+                                 {"ln_f.weight", {2}, wide.data(), Dtype::f64}};
+  bool untouched() const {
+    return wte == std::vector<float>(6, -1) && bias == std::vector<float>(3, -1) &&
+           wide == std::vector<double>(2, -1);
+  }
+  bool loaded() const {
+    return wte == std::vector<float>{1, 2, 3, 4, 5, 6} && bias == std::vector<float>{7, 8, 9} &&
+           wide == std::vector<double>{10, 11};
+  }
+};
+
+Made right(const std::string& prefix = "") {
+  Made made;
+  made.add(prefix + "wte.weight", {3, 2}, 1);
+  made.add(prefix + "h.0.attn.c_attn.bias", {3}, 7);
+  made.add(prefix + "ln_f.weight", {2}, 10);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("an exact match is loaded, with conversion, with and without the prefix") {
+  for (const char* prefix : {"", "transformer."}) {
+    TemporaryFolder folder;
+    right(prefix).write(folder / "m");
+    Model model;
+    load_tensors(folder / "m", model.expected, gpt2);
+    CHECK(model.loaded());
+  }
+  TemporaryFolder folder;
+  right("transformer.").write(folder / "m");
+  Model model;
+  CHECK_THROWS_AS(load_tensors(folder / "m", model.expected), FileError);
+  CHECK(model.untouched());
+}
+
+TEST_CASE("mask buffers are passed over, a tied head must be equal") {
+  TemporaryFolder folder;
+  Made made = right("transformer.");
+  made.add("transformer.h.0.attn.bias", {1, 1, 4, 4}, 0);
+  made.add("transformer.h.0.attn.masked_bias", {}, 0);
+  made.add("lm_head.weight", {3, 2}, 1);
+  made.write(folder / "m");
+  Model model;
+  load_tensors(folder / "m", model.expected, gpt2);
+  CHECK(model.loaded());
+
+  for (auto [shape, first] : {std::pair{Shape{3, 2}, 2.0f}, std::pair{Shape{2, 3}, 1.0f}}) {
+    Made other = right("transformer.");
+    other.add("lm_head.weight", shape, first);
+    other.write(folder / "other");
+    Model untouched;
+    std::string text =
+        message_of([&] { load_tensors(folder / "other", untouched.expected, gpt2); });
+    CHECK(contains(text, "1 not tied"));
+    CHECK(contains(text, "lm_head.weight " + to_string(shape) + " differs from wte.weight [3, 2]"));
+    CHECK(untouched.untouched());
+  }
+}
+
+TEST_CASE("a tied head stands in for the embedding where only it is there") {
+  TemporaryFolder folder;
+  Made made = right();
+  made.views[0].name = "lm_head.weight";
+  made.write(folder / "m");
+  Model model;
+  load_tensors(folder / "m", model.expected, gpt2);
+  CHECK(model.loaded());
+}
+
+TEST_CASE("all that does not fit is listed in one error, and nothing is written") {
+  TemporaryFolder folder;
+  Made made;
+  made.add("wte.weight", {2, 3}, 1);
+  made.add("h.1.attn.c_attn.bias", {3}, 1);
+  made.add("surplus", {1}, 1);
+  made.add("ln_f.weight", {2}, 1);
+  made.views.back().dtype = Dtype::i32;
+  made.write(folder / "m");
+  Model model;
+  std::string text = message_of([&] { load_tensors(folder / "m", model.expected, gpt2); });
+  CAPTURE(text);
+  CHECK(contains(text, (folder / "m").string()));
+  CHECK(contains(text, "1 missing, 2 extra, 1 misshapen, 1 of a wrong type"));
+  CHECK(contains(text, "missing: h.0.attn.c_attn.bias [3]"));
+  CHECK(contains(text, "extra: h.1.attn.c_attn.bias [3]"));
+  CHECK(contains(text, "extra: surplus [1]"));
+  CHECK(contains(text, "misshapen: wte.weight is [2, 3], expected [3, 2]"));
+  CHECK(contains(text, "wrong type: ln_f.weight is I32, which cannot be read as F64"));
+  CHECK(model.untouched());
+}
+
+TEST_CASE("shards are one model; a tensor in two of them is an error") {
+  TemporaryFolder folder;
+  Made made = right("transformer.");
+  write_safetensors(folder / "1", std::span(made.views).first(1));
+  write_safetensors(folder / "2", std::span(made.views).subspan(1));
+  std::vector<fs::path> shards{folder / "1", folder / "2"};
+  Model model;
+  load_tensors(shards, model.expected, gpt2);
+  CHECK(model.loaded());
+
+  right().write(folder / "2");
+  Model untouched;
+  std::string text = message_of([&] { load_tensors(shards, untouched.expected, gpt2); });
+  CHECK(contains(text, "given twice: wte.weight (in " + (folder / "2").string()));
+  CHECK(untouched.untouched());
+  CHECK_THROWS_AS(load_tensors(std::vector<fs::path>{}, model.expected), ArgumentError);
+}
+
+TEST_CASE("a suffix that is passed over does not hide a tensor that is wanted") {
+  TemporaryFolder folder;
+  Made made;
+  made.add("h.0.attn.bias", {2}, 5);
+  made.write(folder / "m");
+  std::vector<float> bias(2);
+  std::vector<Expected> expected{{"h.0.attn.bias", {2}, bias.data(), Dtype::f32}};
+  load_tensors(folder / "m", expected, gpt2);
+  CHECK(bias == std::vector<float>{5, 6});
+}

@@ -1,0 +1,105 @@
+#include "sinter/files/weights.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sinter/files/run_folder.hpp"
+#include "unit/files/support.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+using Kind = WeightsSource::Kind;
+
+namespace {
+
+std::string refusal(const fs::path& path) {
+  return message_of([&] { resolve_weights(path); });
+}
+
+void save(RunFolder& run, std::int64_t step) {
+  run.save(step, "{}", [](CheckpointWriter& writer) {
+    writer.add_file("model.safetensors", "weights");
+    writer.add_file("config.json", "{}");
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a run folder leads to its last checkpoint, a checkpoint to itself") {
+  TemporaryFolder folder;
+  RunFolder run(folder / "run", RunFolder::Mode::fresh);
+  CHECK(contains(refusal(run.path()), "holds no checkpoint"));
+  save(run, 1);
+  save(run, 2);
+  fs::path second = fs::canonical(run.path() / "step-00000002");
+  for (const char* name : {"run", "run/last", "run/step-00000002"}) {
+    WeightsSource source = resolve_weights(folder / name);
+    CHECK(source.kind == Kind::checkpoint);
+    CHECK(source.path == second);
+    CHECK(source.files == std::vector<fs::path>{second / "model.safetensors"});
+    CHECK(source.config == second / "config.json");
+    CHECK(source.warning == "");
+  }
+  fs::remove(run.path() / "last");
+  CHECK(resolve_weights(run.path()).path == second);
+  CHECK(contains(resolve_weights(run.path()).warning, "step-00000002 is the newest checkpoint"));
+  fs::create_symlink("step-00000077", run.path() / "last");
+  CHECK(resolve_weights(run.path()).path == second);
+  CHECK(contains(refusal(run.path() / "last"), "is a link that leads nowhere"));
+  fs::remove_all(run.path() / "step-00000001");
+  fs::remove_all(run.path() / "step-00000002");
+  CHECK(contains(refusal(run.path()), "nothing to resume"));
+}
+
+TEST_CASE("files and Hugging Face folders") {
+  TemporaryFolder folder;
+  put(folder / "m.safetensors", "x");
+  WeightsSource file = resolve_weights(folder / "m.safetensors");
+  CHECK(file.kind == Kind::safetensors);
+  CHECK(file.files == std::vector<fs::path>{folder / "m.safetensors"});
+  CHECK(file.config.empty());
+
+  fs::create_directory(folder / "hf");
+  put(folder / "hf/model.safetensors", "x");
+  put(folder / "hf/config.json", "{}");
+  WeightsSource whole = resolve_weights(folder / "hf");
+  CHECK(whole.kind == Kind::hugging_face);
+  CHECK(whole.files == std::vector<fs::path>{folder / "hf/model.safetensors"});
+  CHECK(whole.config == folder / "hf/config.json");
+}
+
+TEST_CASE("shards lie beside their index and nowhere else") {
+  TemporaryFolder folder;
+  put(folder / "2.safetensors", "x");
+  put(folder / "1.safetensors", "x");
+  fs::path index = folder / "model.safetensors.index.json";
+  put(index, R"({"metadata":{},"weight_map":{"a":"2.safetensors","b":"1.safetensors",)"
+             R"("c":"2.safetensors"}})");
+  CHECK(resolve_weights(folder.path()).files ==
+        std::vector<fs::path>{folder / "1.safetensors", folder / "2.safetensors"});
+  for (const char* name : {"../1.safetensors", "/etc/1.safetensors", "a/1.safetensors",
+                           "..\\\\1.safetensors", "1.bin", "1.safetensors\\u0000"}) {
+    put(index, std::string(R"({"weight_map":{"a":")") + name + "\"}}");
+    std::string text = refusal(folder.path());
+    CAPTURE(text);
+    CHECK(contains(text, "not a safetensors file beside it"));
+  }
+  put(index, R"({"weight_map":{"a":"3.safetensors"}})");
+  CHECK(contains(refusal(folder.path()), "3.safetensors, which is missing"));
+  for (const char* other : {"", "[]", "{}", R"({"weight_map":[1]})", R"({"weight_map":{"a":1}})"}) {
+    put(index, other);
+    CHECK(contains(refusal(folder.path()), "is not an index"));
+  }
+  put(index, R"({"weight_map":{}})");
+  CHECK(contains(refusal(folder.path()), "names no file"));
+}
+
+TEST_CASE("anything else is an error that says what is accepted") {
+  TemporaryFolder folder;
+  CHECK(contains(refusal(folder / "none"), "does not exist. Give a .safetensors file"));
+  put(folder / "m.bin", "x");
+  CHECK(contains(refusal(folder / "m.bin"), "not a safetensors file by its name"));
+  CHECK(contains(refusal(folder / "m.bin/x"), "does not exist"));
+  CHECK(contains(refusal(folder.path()), "holds no weights that can be read."));
+  put(folder / "pytorch_model.bin", "x");
+  CHECK(contains(refusal(folder.path()), "unpickling runs code"));
+}

@@ -1,0 +1,258 @@
+#include "sinter/kernels/attention.hpp"
+
+#include <functional>
+
+#include "unit/kernels/support.hpp"
+
+namespace kernel = sinter::kernel;
+using namespace sinter::testing;
+using kernel::Dropout;
+using kernel::Stream;
+using Starts = std::vector<std::int32_t>;
+
+namespace {
+
+/// factor(row, head, position of the key): 1 / (1 - p) where kept, 0 where dropped, 1 without
+/// dropout.
+using Factor = std::function<long double(int, int, int)>;
+
+/// The definition, and what the header's bounds are multiples of.
+template <class T, class W = Wider<T>>
+struct Reference {
+  std::vector<W> y, y_bound, log_sum, log_bound, dqkv, bound;
+
+  Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& starts, int heads,
+            int width, bool causal, const Factor& factor)
+      : y(dy.size()),
+        y_bound(dy.size()),
+        log_sum(dy.size() / width * heads),
+        log_bound(log_sum.size()),
+        dqkv(qkv.size()),
+        bound(qkv.size()) {
+    for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+      for (int h = 0; h < heads; ++h) {
+        const W score = score_error(qkv, starts[s], starts[s + 1], h, heads, width);
+        for (int r = starts[s]; r < starts[s + 1]; ++r)
+          row(qkv, dy, r, h, starts[s], causal ? r + 1 : starts[s + 1],
+              score + std::sqrt(W(starts[s + 1] - starts[s])) / 4, heads, width, factor);
+      }
+  }
+
+ private:
+  /// In ε: of the scores of a head in a sequence.
+  static W score_error(const std::vector<T>& qkv, int first, int last, int h, int heads,
+                       int width) {
+    const int depth = width / heads;
+    W most = 0;
+    for (int r = first; r < last; ++r)
+      for (int k = first; k < last; ++k) {
+        W size = 0;
+        for (int d = h * depth; d < (h + 1) * depth; ++d)
+          size += std::abs(W(qkv[std::size_t(r) * 3 * width + d]) *
+                           qkv[(std::size_t(k) * 3 + 1) * width + d]);
+        most = std::max(most, size);
+      }
+    return 4 + (1 + std::sqrt(W(depth)) / 4) * most / std::sqrt(W(depth));
+  }
+
+  void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int first, int last,
+           W relative, int heads, int width, const Factor& factor) {
+    const int depth = width / heads;
+    const W scale = 1 / std::sqrt(W(depth));
+    auto at = [&](int row_of, int part, int d) {
+      return std::size_t(row_of) * 3 * width + part * width + h * depth + d;
+    };
+    std::vector<W> p(last - first), dp(last - first), dp_size(last - first);
+    W most = -INFINITY, sum = 0, mean = 0, mean_size = 0;
+    for (int k = first; k < last; ++k) {
+      for (int d = 0; d < depth; ++d) p[k - first] += scale * qkv[at(r, 0, d)] * qkv[at(k, 1, d)];
+      most = std::max(most, p[k - first]);
+    }
+    for (W& score : p) sum += score = std::exp(score - most);
+    log_sum[r * heads + h] = most + std::log(sum);
+    log_bound[r * heads + h] = relative + std::abs(most + std::log(sum));
+    for (int k = first; k < last; ++k) {
+      const W kept = factor(r, h, k - first);
+      p[k - first] /= sum;
+      for (int d = 0; d < depth; ++d) {
+        const W value = kept * p[k - first] * qkv[at(k, 2, d)],
+                slope = dy[r * width + h * depth + d];
+        y[r * width + h * depth + d] += value;
+        y_bound[r * width + h * depth + d] += relative * std::abs(value);
+        dp[k - first] += kept * slope * qkv[at(k, 2, d)];
+        dp_size[k - first] += std::abs(kept * slope * qkv[at(k, 2, d)]);
+        dqkv[at(k, 2, d)] += kept * p[k - first] * slope;
+        bound[at(k, 2, d)] += 3 * relative * std::abs(kept * p[k - first] * slope);
+      }
+      mean += p[k - first] * dp[k - first], mean_size += p[k - first] * dp_size[k - first];
+    }
+    for (int k = first; k < last; ++k) {
+      const W slope = scale * p[k - first] * (dp[k - first] - mean);
+      const W size = 3 * relative * scale * p[k - first] * (dp_size[k - first] + mean_size);
+      for (int d = 0; d < depth; ++d) {
+        dqkv[at(r, 0, d)] += slope * qkv[at(k, 1, d)];
+        dqkv[at(k, 1, d)] += slope * qkv[at(r, 0, d)];
+        bound[at(r, 0, d)] += size * std::abs(qkv[at(k, 1, d)]);
+        bound[at(k, 1, d)] += size * std::abs(qkv[at(r, 0, d)]);
+      }
+    }
+  }
+};
+
+/// The mask, seen through values that are one for one key and zero for others, and equal scores.
+/// Sequences may be as long as a head is wide.
+template <class T>
+std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropout) {
+  const int rows = starts.back(), width = heads * depth;
+  std::vector<T> qkv(rows * 3 * width), y(rows * width), log_sum(rows * heads);
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+    for (int r = starts[s]; r < starts[s + 1]; ++r)
+      for (int h = 0; h < heads; ++h) qkv[(r * 3 + 2) * width + h * depth + r - starts[s]] = 1;
+  Stream stream(1);
+  kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(),
+                            int(starts.size()) - 1, heads, width, false, dropout);
+  std::vector<int> kept(rows * width);
+  for (int i = 0; i < rows * width; ++i) kept[i] = y[i] != 0;
+  return kept;
+}
+
+template <class T>
+void check(const Starts& starts, int heads, int depth, bool causal, Dropout dropout = {}) {
+  const int sequences = int(starts.size()) - 1, rows = starts.back(), width = heads * depth;
+  CAPTURE(rows);
+  CAPTURE(sequences);
+  CAPTURE(heads);
+  CAPTURE(depth);
+  CAPTURE(causal);
+  CAPTURE(dropout.probability);
+  const auto qkv = normal_values<T>(rows * 3 * width, 1, 1.5);
+  const auto dy = normal_values<T>(rows * width, 2);
+  const auto before = normal_values<T>(qkv.size(), 3);
+  Factor factor = [](int, int, int) { return 1; };
+  if (dropout.probability > 0) {
+    factor = [=, kept = mask<T>(starts, heads, depth, dropout)](int r, int h, int k) {
+      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
+    };
+  }
+  const Reference<T> want(qkv, dy, starts, heads, width, causal, factor);
+  std::vector<T> log_sum(rows * heads);
+  const auto y = same_on_all_threads([&](Stream& s) {
+    std::vector<T> out(rows * width, T(NAN));
+    kernel::attention_forward(s, qkv.data(), out.data(), log_sum.data(), starts.data(), sequences,
+                              heads, width, causal, dropout);
+    return out;
+  });
+  CHECK(share_of_bound(y, want.y, want.y_bound, 1) <= 1);
+  CHECK(share_of_bound(log_sum, want.log_sum, want.log_bound, 1) <= 1);
+  for (bool add : {false, true}) {
+    CAPTURE(add);
+    const auto dqkv = same_on_all_threads([&](Stream& s) {
+      auto out = before;
+      if (!add) std::fill(out.begin(), out.end(), T(NAN));
+      kernel::attention_backward(s, qkv.data(), y.data(), dy.data(), log_sum.data(), out.data(),
+                                 add, starts.data(), sequences, heads, width, causal,
+                                 static_cast<T*>(nullptr), dropout);
+      return out;
+    });
+    auto bound = want.bound;
+    for (int s = 0; add && s < sequences; ++s)  // sums grow where they lie
+      for (std::int64_t i = std::int64_t(starts[s]) * 3 * width; i < starts[s + 1] * 3 * width; ++i)
+        bound[i] += std::sqrt(Wider<T>(starts[s + 1] - starts[s])) / 2 * std::abs(before[i]);
+    CHECK(share_of_bound(dqkv, want.dqkv, bound, 1, add ? Added<T>{&before} : Added<T>{}) <= 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("attention equals its definition, both directions", T, float, double) {
+  on_every_instruction_set([] {
+    for (bool causal : {true, false}) {
+      check<T>({0}, 2, 16, causal);
+      check<T>({0, 0}, 2, 16, causal);
+      check<T>({0, 1}, 1, 1, causal);
+      check<T>({0, 3}, 2, 5, causal);
+      check<T>({0, 17}, 3, 17, causal);
+      check<T>({0, 64, 128}, 4, 16, causal);
+      check<T>({0, 130}, 2, 32, causal);
+      check<T>({0, 97, 200}, 1, 48, causal);
+      check<T>({0, 70}, 1, 128, causal);
+      check<T>({0, 1, 1, 34, 99, 100}, 2, 24, causal);
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("attention over long sequences", T, float, double) {
+  check<T>({0, 700, 1300}, 2, 20, true);
+  check<T>({0, 600}, 1, 20, false);
+  check<T>({0, 40}, 1, kernel::most_head_width, true);
+}
+
+TEST_CASE_TEMPLATE("attention with dropout follows its mask, both directions", T, float, double) {
+  on_every_instruction_set([] {
+    for (bool causal : {true, false}) {
+      check<T>({0, 48}, 2, 48, causal, {0.25f, 7, 0});
+      check<T>({0, 33, 34, 100}, 2, 70, causal, {0.1f, 8, 1000});
+    }
+  });
+}
+
+TEST_CASE("attention's mask keeps the right share, and rows, heads and keys differ") {
+  const int depth = 256, heads = 4;
+  const float p = 0.2f;
+  const Starts starts = {0, 256, 512};
+  const auto kept = mask<float>(starts, heads, depth, {p, 9, 0});
+  CHECK(kept == mask<double>(starts, heads, depth, {p, 9, 0}));
+  const double n = double(kept.size()), sum = double(std::count(kept.begin(), kept.end(), 1));
+  CHECK(std::abs(sum - n * (1 - p)) < 5 * std::sqrt(n * p * (1 - p)));
+  auto correlation = [&](int shift) {
+    double total = 0;
+    for (std::size_t i = shift; i < kept.size(); ++i)
+      total += (kept[i] - (1 - p)) * (kept[i - shift] - (1 - p));
+    return std::abs(total / (p * (1 - p) * std::sqrt(n)));
+  };
+  for (int shift : {1, 2, depth, heads * depth, 256 * heads * depth}) {
+    CAPTURE(shift);  // keys, heads, rows, sequences
+    CHECK(correlation(shift) < 5);
+  }
+}
+
+TEST_CASE("attention's mask belongs to the place in the global batch") {
+  const auto whole = mask<float>({0, 40, 64, 100}, 2, 40, {0.3f, 5, 20});
+  const auto last = mask<float>({0, 36}, 2, 40, {0.3f, 5, 20 + 64});
+  CHECK(std::equal(last.begin(), last.end(), whole.begin() + 64 * 80));
+}
+
+TEST_CASE_TEMPLATE("sequences do not see each other", T, float, double) {
+  const int width = 32, heads = 2;
+  auto qkv = normal_values<T>(100 * 3 * width, 1);
+  auto run = [&] {
+    Stream stream(2);
+    const Starts starts = {0, 37, 100};
+    std::vector<T> y(100 * width), log_sum(100 * heads);
+    kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(), 2, heads,
+                              width, true);
+    return y;
+  };
+  const auto y = run();
+  for (int i = 37 * 3 * width; i < 100 * 3 * width; ++i) qkv[i] = T(NAN);
+  const auto changed = run();
+  CHECK(std::equal(y.begin(), y.begin() + 37 * width, changed.begin()));
+  for (int i = 37 * width; i < 100 * width; ++i) REQUIRE(std::isnan(changed[i]));
+}
+
+TEST_CASE_TEMPLATE("large scores do not overflow, a NaN reaches all that see it", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    const int width = 16, rows = 50;
+    std::vector<T> qkv(rows * 3 * width, T(100)), y(rows * width), log_sum(rows);
+    const Starts starts = {0, rows};
+    Stream stream(1);
+    kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(), 1, 1,
+                              width, true);
+    for (T v : y) CHECK(v == doctest::Approx(100));
+    qkv[20 * 3 * width + width] = T(NAN);  // a key
+    kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(), 1, 1,
+                              width, true);
+    for (int i = 0; i < rows * width; ++i) CHECK(std::isnan(y[i]) == (i >= 20 * width));
+  });
+}

@@ -1,0 +1,243 @@
+#include "sinter/kernels/loss.hpp"
+
+#include "unit/kernels/support.hpp"
+
+namespace kernel = sinter::kernel;
+using namespace sinter::testing;
+using kernel::Stream;
+
+namespace {
+
+std::vector<std::int32_t> some_targets(int rows, int vocabulary) {
+  std::vector<std::int32_t> targets(rows);
+  for (int r = 0; r < rows; ++r) targets[r] = r % 5 == 3 ? -1 : (r * 7 + 1) % vocabulary;
+  return targets;
+}
+
+/// Losses and gradients of given logits, and what the header's bounds are multiples of; `wrong`: by
+/// how much the logits themselves may be wrong, in ε.
+template <class T, class W = Wider<T>>
+struct CrossEntropy {
+  std::vector<W> losses, loss_bounds, dlogits, bounds;
+
+  template <class V>
+  CrossEntropy(const std::vector<V>& logits, const std::vector<std::int32_t>& targets,
+               double weight, int vocabulary, W wrong = 0)
+      : losses(targets.size()),
+        loss_bounds(targets.size()),
+        dlogits(logits.size()),
+        bounds(logits.size()) {
+    const W relative = 8 + std::sqrt(W(vocabulary)) / 2 + 2 * wrong;
+    for (std::size_t r = 0; r < targets.size(); ++r) {
+      if (targets[r] < 0) continue;
+      const V* row = logits.data() + r * vocabulary;
+      const W most = *std::max_element(row, row + vocabulary);
+      W sum = 0;
+      for (int c = 0; c < vocabulary; ++c) sum += std::exp(row[c] - most);
+      losses[r] = std::log(sum) + most - row[targets[r]];
+      loss_bounds[r] = relative + losses[r];
+      for (int c = 0; c < vocabulary; ++c) {
+        const W p = std::exp(row[c] - most) / sum;
+        const bool right = c == targets[r];
+        dlogits[r * vocabulary + c] = weight * (p - right);
+        bounds[r * vocabulary + c] = weight * (p * (relative + std::abs(row[c] - most)) + right);
+      }
+    }
+  }
+};
+
+/// The same of the logits x tableᵀ, and the gradients of both.
+template <class T, class W = Wider<T>>
+struct HeadReference {
+  std::vector<W> dx, dx_bounds, dtable, dtable_bounds;
+  CrossEntropy<T> rows;
+
+  HeadReference(const std::vector<T>& x, const std::vector<T>& table,
+                const std::vector<std::int32_t>& targets, double weight, int width, int vocabulary)
+      : dx(x.size()),
+        dx_bounds(x.size()),
+        dtable(table.size()),
+        dtable_bounds(table.size()),
+        rows(of_products(x, table, targets, weight, width, vocabulary)) {
+    const int n = int(targets.size());
+    const W sums = 1 + std::sqrt(W(vocabulary)), row_sums = 1 + std::sqrt(W(n));
+    for (int r = 0; r < n; ++r)
+      for (int v = 0; v < vocabulary; ++v)
+        for (int c = 0; c < width; ++c) {
+          const W slope = rows.dlogits[r * vocabulary + v], bound = rows.bounds[r * vocabulary + v];
+          const W factor = table[v * width + c], other = x[r * width + c];
+          dx[r * width + c] += slope * factor, dtable[v * width + c] += slope * other;
+          dx_bounds[r * width + c] += (bound + sums * std::abs(slope)) * std::abs(factor);
+          dtable_bounds[v * width + c] += (bound + row_sums * std::abs(slope)) * std::abs(other);
+        }
+  }
+
+ private:
+  static CrossEntropy<T> of_products(const std::vector<T>& x, const std::vector<T>& table,
+                                     const std::vector<std::int32_t>& targets, double weight,
+                                     int width, int vocabulary) {
+    std::vector<W> logits(targets.size() * vocabulary);
+    W largest = 0;
+    for (std::size_t r = 0; r < targets.size(); ++r)
+      for (int v = 0; v < vocabulary; ++v) {
+        W size = 0;
+        for (int c = 0; c < width; ++c) {
+          const W product = W(x[r * width + c]) * table[v * width + c];
+          logits[r * vocabulary + v] += product, size += std::abs(product);
+        }
+        largest = std::max(largest, size);
+      }
+    return {logits, targets, weight, vocabulary, (1 + std::sqrt(W(width))) * largest};
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
+  on_every_instruction_set([] {
+    for (int rows : {0, 1, 3, 17, 100})
+      for (int vocabulary : {1, 3, 17, 256, 1003})
+        for (bool add : {false, true}) {
+          CAPTURE(rows);
+          CAPTURE(vocabulary);
+          CAPTURE(add);
+          const int n = rows * vocabulary;
+          const auto logits = normal_values<T>(n, 1, 5), before = normal_values<T>(n, 2);
+          const auto targets = some_targets(rows, vocabulary);
+          const CrossEntropy<T> want(logits, targets, 0.25, vocabulary);
+          std::vector<T> losses(rows, T(NAN));
+          auto dlogits = same_on_all_threads([&](Stream& s) {
+            auto out = before;
+            kernel::cross_entropy(s, logits.data(), targets.data(), losses.data(), out.data(), 0.25,
+                                  rows, vocabulary, add);
+            return out;
+          });
+          CHECK(share_of_bound(losses, want.losses, want.loss_bounds, 1) <= 1);
+          CHECK(share_of_bound(dlogits, want.dlogits, want.bounds, 1,
+                               add ? Added<T>{&before} : Added<T>{}) <= 1);
+          auto only = same_on_all_threads([&](Stream& s) {
+            std::vector<T> out(rows, T(NAN));
+            kernel::cross_entropy<T>(s, logits.data(), targets.data(), out.data(), nullptr, 0.25,
+                                     rows, vocabulary, add);
+            return out;
+          });
+          CHECK(same_bits(only, losses));
+          if (add) continue;
+          auto in_place = same_on_all_threads([&](Stream& s) {
+            auto out = logits;
+            kernel::cross_entropy(s, out.data(), targets.data(), losses.data(), out.data(), 0.25,
+                                  rows, vocabulary, false);
+            return out;
+          });
+          CHECK(same_bits(in_place, dlogits));
+        }
+  });
+}
+
+TEST_CASE_TEMPLATE("cross-entropy of extreme logits, and of what is not a number", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    Stream stream(1);
+    const int n = 33;
+    std::vector<T> logits(n, T(-1e4)), loss(1), dlogits(n);
+    const std::int32_t right = 7, wrong = 8;
+    logits[7] = T(1e4);
+    kernel::cross_entropy(stream, logits.data(), &right, loss.data(), dlogits.data(), 1, 1, n,
+                          false);
+    CHECK(loss[0] == 0);
+    for (T d : dlogits) CHECK(d == 0);
+    kernel::cross_entropy(stream, logits.data(), &wrong, loss.data(), dlogits.data(), 1, 1, n,
+                          false);
+    CHECK(loss[0] == 20000);
+    CHECK(dlogits[7] == 1);
+    CHECK(dlogits[8] == -1);
+    for (int at : {0, 20, 32}) {
+      auto bad = logits;
+      bad[at] = T(NAN);
+      kernel::cross_entropy(stream, bad.data(), &right, loss.data(), dlogits.data(), 1, 1, n,
+                            false);
+      CHECK(std::isnan(loss[0]));
+      CHECK(std::isnan(dlogits[7]));
+      bad[at] = T(INFINITY);
+      kernel::cross_entropy(stream, bad.data(), &right, loss.data(), dlogits.data(), 1, 1, n,
+                            false);
+      CHECK(std::isnan(loss[0]));
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    const int width = 20, vocabulary = 61;
+    const double weight = 0.125;
+    for (int rows : {0, 1, 17, 50})
+      for (int chunk : {1, 16, 50, 64})
+        for (bool add : {false, true}) {
+          CAPTURE(rows);
+          CAPTURE(chunk);
+          CAPTURE(add);
+          const auto x = normal_values<T>(rows * width, 1);
+          const auto table = normal_values<T>(vocabulary * width, 2);
+          const auto dx_before = normal_values<T>(rows * width, 3);
+          const auto dtable_before = normal_values<T>(vocabulary * width, 4);
+          const auto targets = some_targets(rows, vocabulary);
+          const HeadReference<T> want(x, table, targets, weight, width, vocabulary);
+          auto dtable_bounds = want.dtable_bounds;  // each chunk rounds the sum
+          const Wider<T> chunks = std::sqrt(Wider<T>((rows + chunk - 1) / chunk));
+          for (std::size_t i = 0; add && i < dtable_bounds.size(); ++i)
+            dtable_bounds[i] += chunks * std::abs(dtable_before[i]);
+          std::vector<T> scratch(chunk * vocabulary);
+          for (int threads : {1, 2, 3}) {
+            Stream stream(threads);
+            auto got_dx = dx_before, got_dtable = dtable_before;
+            std::vector<T> losses(rows, T(NAN)), only(rows, T(NAN));
+            kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(),
+                                         losses.data(), got_dx.data(), add, got_dtable.data(), add,
+                                         weight, scratch.data(), rows, width, vocabulary, chunk);
+            CHECK(share_of_bound(losses, want.rows.losses, want.rows.loss_bounds, 1) <= 1);
+            CHECK(share_of_bound(got_dx, want.dx, want.dx_bounds, 1,
+                                 add ? Added<T>{&dx_before} : Added<T>{}) <= 1);
+            CHECK(share_of_bound(got_dtable, want.dtable, dtable_bounds, 1,
+                                 add ? Added<T>{&dtable_before} : Added<T>{}) <= 1);
+            kernel::linear_cross_entropy<T, T, T>(
+                stream, x.data(), table.data(), targets.data(), only.data(), nullptr, false,
+                nullptr, false, weight, scratch.data(), rows, width, vocabulary, chunk);
+            CHECK(same_bits(only, losses));
+          }
+        }
+  });
+}
+
+TEST_CASE_TEMPLATE("mean squared error", T, float, double) {
+  on_every_instruction_set([] {
+    for (int rows : {0, 1, 3, 17, 300})
+      for (int width : {1, 3, 17, 48, 130})
+        for (bool add : {false, true}) {
+          CAPTURE(rows);
+          CAPTURE(width);
+          CAPTURE(add);
+          const int n = rows * width;
+          const auto x = normal_values<T>(n, 1), target = normal_values<T>(n, 2);
+          const auto before = normal_values<T>(n, 3);
+          const double weight = 0.3;
+          std::vector<T> losses(rows), only(rows);
+          auto dx = same_on_all_threads([&](Stream& s) {
+            auto out = before;
+            kernel::mean_squared_error(s, x.data(), target.data(), losses.data(), out.data(),
+                                       weight, rows, width, add);
+            kernel::mean_squared_error<T, T>(s, x.data(), target.data(), only.data(), nullptr,
+                                             weight, rows, width, add);
+            return out;
+          });
+          std::vector<Wider<T>> want(n), sums(rows);
+          for (int i = 0; i < n; ++i) {
+            want[i] = 2 * weight * (Wider<T>(x[i]) - target[i]);
+            sums[i / width] += (Wider<T>(x[i]) - target[i]) * (Wider<T>(x[i]) - target[i]);
+          }
+          CHECK(share_of_bound(dx, want, want, 2, add ? Added<T>{&before} : Added<T>{}) <= 1);
+          CHECK(share_of_bound(losses, sums, sums, 2 + std::sqrt(width) / 2) <= 1);
+          CHECK(same_bits(only, losses));
+        }
+  });
+}

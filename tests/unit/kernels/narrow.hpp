@@ -1,0 +1,112 @@
+// What the tests of kernels with narrow elements share.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/matmul.hpp"
+
+#include "kernels/cpu/gemm.hpp"
+#include "unit/kernels/support.hpp"
+
+namespace sinter::testing {
+
+using Floats = std::vector<float>;
+
+/// Packed sequences, one of them empty.
+inline const std::vector<std::int32_t> starts{0, 5, 6, 23, 23, 60};
+constexpr int sequences = 5, rows = 60;
+
+/// The largest relative error of rounding to H.
+template <class H>
+constexpr double half_ulp = std::is_same_v<H, BFloat16> ? 0x1p-8 : 0x1p-11;
+
+template <class H>
+Floats wide(const std::vector<H>& x) {
+  return {x.begin(), x.end()};
+}
+template <class H>
+std::vector<H> narrow(const Floats& x) {
+  std::vector<H> result(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) result[i] = H(x[i]);
+  return result;
+}
+
+/// Rounded once, up to errors of single precision.
+template <class H>
+bool nearly(const std::vector<H>& got, const Floats& want) {
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (!(std::abs(float(got[i]) - want[i]) <= half_ulp<H> * std::abs(want[i]) + 1e-6))
+      return false;
+  return got.size() == want.size();
+}
+
+/// Σ over the depth in double precision, with the sum of the magnitudes: what rounding is
+/// relative to.
+struct Product {
+  std::vector<double> value, magnitude;
+};
+template <class T>
+Product product(const T* a, const T* b, int m, int n, int k, bool a_transposed, bool b_transposed) {
+  Product p{std::vector<double>(m * n), std::vector<double>(m * n)};
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int l = 0; l < k; ++l) {
+        double x = double(float(a[a_transposed ? l * m + i : i * k + l]));
+        x *= double(float(b[b_transposed ? j * k + l : l * n + j]));
+        p.value[i * n + j] += x, p.magnitude[i * n + j] += std::abs(x);
+      }
+  return p;
+}
+
+/// fp32 sums of exact products in any order: k + 1 roundings; then one to a narrow C.
+template <class H, class C>
+void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, bool b_transposed,
+                  AddTo add) {
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  CAPTURE(a_transposed);
+  CAPTURE(b_transposed);
+  CAPTURE(int(add));
+  const auto a = normal_values<H>(m * k, 1), b = normal_values<H>(k * n, 2);
+  const auto before = normal_values<C>(m * n, 3), bias = normal_values<C>(n, 4);
+  auto matrix = [](const std::vector<H>& values, int r, int c, bool transposed) {
+    return transposed ? kernel::transposed(values.data(), c, r)
+                      : kernel::dense(values.data(), r, c);
+  };
+  const auto got = same_on_all_threads([&](Stream& s) {
+    auto c = before;
+    kernel::matmul_by<H, C>(gemm, s, matrix(a, m, k, a_transposed), matrix(b, k, n, b_transposed),
+                            kernel::dense(c.data(), m, n),
+                            addend_of(add, c.data(), n, bias.data()));
+    return c;
+  });
+  const Product want = product(a.data(), b.data(), m, n, k, a_transposed, b_transposed);
+  bool fine = true;
+  for (int i = 0; i < m * n; ++i) {
+    const C old = add == AddTo::nothing ? C(0) : add == AddTo::itself ? before[i] : bias[i % n];
+    double value = want.value[i] + double(float(old));
+    double bound = (k + 2) * 0x1p-24 * (want.magnitude[i] + std::abs(value));
+    if (sizeof(C) == 2) bound += half_ulp<H> * std::abs(value) + 0x1p-25;
+    fine = fine && std::abs(double(float(got[i])) - value) <= bound;
+  }
+  CHECK(fine);
+}
+
+template <class H, class C>
+void check_matmuls(kernel::Gemm gemm) {
+  for (bool a_transposed : {false, true})
+    for (bool b_transposed : {false, true})
+      for (AddTo add : {AddTo::nothing, AddTo::itself, AddTo::row})
+        for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{13, 33, 7}, std::array{31, 70, 64},
+                               std::array{65, 300, 301}})
+          check_matmul<H, C>(gemm, m, n, k, a_transposed, b_transposed, add);
+  check_matmul<H, C>(gemm, 257, 40, 600, false, false, AddTo::itself);
+  check_matmul<H, C>(gemm, 40, 33, 1100, true, true, AddTo::row);
+}
+
+}  // namespace sinter::testing

@@ -1,0 +1,219 @@
+// Gradients of parameters in narrow elements are those in fp32, rounded once; optimizers take them,
+// and update narrow masters, as in fp32.
+#include "sinter/kernels/elementwise.hpp"
+#include "sinter/kernels/embedding.hpp"
+#include "sinter/kernels/layer_norm.hpp"
+#include "sinter/kernels/loss.hpp"
+#include "sinter/kernels/norm.hpp"
+#include "sinter/kernels/optimizer.hpp"
+#include "sinter/kernels/rms_norm.hpp"
+
+#include "unit/kernels/narrow.hpp"
+
+namespace sinter::testing {
+namespace {
+
+TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H, BFloat16,
+                   Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    Stream stream(2);
+    const int n = 1003;
+    const Floats start = normal_values<float>(n, 1), g = normal_values<float>(n, 2);
+    Floats master = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
+    Halves copy(n);
+    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .7, .1, .001};
+    kernel::adamw(stream, master.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
+    kernel::adamw(stream, want.data(), g.data(), want_m.data(), want_v.data(),
+                  static_cast<float*>(nullptr), n, step);
+    CHECK(same_bits(master, want));
+    CHECK(same_bits(m, want_m));
+    CHECK(same_bits(v, want_v));
+    CHECK(same_bits(copy, narrow<H>(want)));
+    kernel::sgd(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, 0, 1, false});
+    kernel::sgd(stream, want.data(), g.data(), want_m.data(), static_cast<float*>(nullptr), n,
+                {.1, .9, 0, 1, false});
+    CHECK(same_bits(master, want));
+    CHECK(same_bits(copy, narrow<H>(want)));
+    kernel::lion(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, .99, 0, 1});
+    kernel::lion(stream, want.data(), g.data(), want_m.data(), static_cast<float*>(nullptr), n,
+                 {.1, .9, .99, 0, 1});
+    CHECK(same_bits(master, want));
+    CHECK(same_bits(copy, narrow<H>(want)));
+  });
+}
+
+TEST_CASE_TEMPLATE("narrow gradients of norms and of biases", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    for (int width : {1, 37, 1100}) {
+      CAPTURE(width);
+      const int n = rows * width;
+      const Halves x = normal_values<H>(n, 1), dy = normal_values<H>(n, 2);
+      const Halves weight = normal_values<H>(width, 3), before = normal_values<H>(2 * width, 4);
+      Floats mean = normal_values<float>(rows, 5), inverse = normal_values<float>(rows, 6);
+      Floats scratch(kernel::layer_norm_scratch(width));
+      H* none = nullptr;
+      for (bool add : {false, true}) {
+        auto gradients = [&]<class G>(std::vector<G> sums, auto compute) {
+          return same_on_all_threads([&](Stream& s) {
+            auto result = sums;
+            compute(s, result.data(), result.data() + width);
+            return result;
+          });
+        };
+        auto check = [&](auto compute) {
+          const Floats want = gradients(wide(before), compute);
+          CHECK(same_bits(gradients(before, compute), narrow<H>(want)));
+        };
+        check([&](Stream& s, auto* dw, auto* db) {
+          kernel::layer_norm_backward(s, x.data(), weight.data(), mean.data(), inverse.data(),
+                                      dy.data(), none, none, none, false, false, dw, db, add, rows,
+                                      width, scratch.data());
+        });
+        check([&](Stream& s, auto* dw, auto*) {
+          kernel::rms_norm_backward(s, x.data(), weight.data(), inverse.data(), dy.data(), none,
+                                    none, none, false, false, dw, add, rows, width, scratch.data());
+        });
+        check([&](Stream& s, auto* db, auto*) {
+          kernel::column_sum(s, dy.data(), db, rows, width, add);
+        });
+      }
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("narrow gradients of tables", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    for (int width : {1, 37, 1100}) {
+      CAPTURE(width);
+      const int vocabulary = 11;
+      const Halves dy = normal_values<H>(rows * width, 1);
+      const Halves before = normal_values<H>(64 * width, 2);
+      std::vector<std::int32_t> ids(rows);
+      for (int r = 0; r < rows; ++r) ids[r] = r * r % vocabulary;  // some never
+      for (bool add : {false, true}) {
+        auto tokens = [&]<class G>(std::vector<G> sums) {
+          return same_on_all_threads([&](Stream& s) {
+            auto result = sums;
+            std::vector<std::int32_t> scratch(kernel::embedding_scratch<G>(rows, vocabulary));
+            kernel::embedding_backward(s, ids.data(), dy.data(), result.data(), rows, vocabulary,
+                                       width, add, scratch.data());
+            return result;
+          });
+        };
+        auto positions = [&]<class G>(std::vector<G> sums) {
+          return same_on_all_threads([&](Stream& s) {
+            auto result = sums;
+            kernel::position_backward(s, dy.data(), starts.data(), sequences, result.data(), 64,
+                                      width, add);
+            return result;
+          });
+        };
+        CHECK(same_bits(tokens(before), narrow<H>(tokens(wide(before)))));
+        CHECK(same_bits(positions(before), narrow<H>(positions(wide(before)))));
+      }
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("narrow gradients of the table of logits", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  const int width = 24, vocabulary = 77;
+  const Halves x = normal_values<H>(rows * width, 1),
+               table = normal_values<H>(vocabulary * width, 2);
+  const Halves before = normal_values<H>(vocabulary * width, 3);
+  std::vector<std::int32_t> targets(rows);
+  for (int r = 0; r < rows; ++r) targets[r] = r * 5 % vocabulary;
+  for (bool add : {false, true}) {
+    auto gradient = [&]<class G>(std::vector<G> dtable) {
+      Stream stream(2);
+      Floats losses(rows), scratch(rows * vocabulary);
+      kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(), losses.data(),
+                                   static_cast<H*>(nullptr), false, dtable.data(), add, .5,
+                                   scratch.data(), rows, width, vocabulary, rows);
+      return dtable;
+    };
+    CHECK(nearly(gradient(before), gradient(wide(before))));
+  }
+}
+
+TEST_CASE_TEMPLATE("sums of narrow numbers", H, BFloat16, Float16) {
+  on_every_instruction_set([] {
+    for (std::int64_t n : {0, 1, 3, 17, 4097, 100000}) {
+      const std::vector<H> x = normal_values<H>(n, 1);
+      auto sums = [n](const auto& values) {
+        return same_on_all_threads([&](Stream& s) {
+          return std::vector<double>{kernel::sum_of_squares(s, values.data(), n),
+                                     kernel::sum(s, values.data(), n)};
+        });
+      };
+      CHECK(same_bits(sums(x), sums(wide(x))));
+    }
+    Stream stream(2);
+    std::vector<H> large(5000, H(65000.f));
+    CHECK(kernel::sum_of_squares(stream, large.data(), 5000) > 2e13);  // beyond H, in range
+    large[4999] = H(INFINITY);
+    CHECK(kernel::sum_of_squares(stream, large.data(), 5000) == INFINITY);
+    large[17] = H(NAN);
+    CHECK(std::isnan(kernel::sum_of_squares(stream, large.data(), 5000)));
+  });
+}
+
+TEST_CASE("gradients in half precision are those of fp32") {
+  on_every_instruction_set([] {
+    Stream stream(2);
+    const int n = 1003;
+    const auto g = normal_values<Float16>(n, 1);
+    const Floats g_wide = wide(g), start = normal_values<float>(n, 2);
+    Floats p = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
+    std::vector<Float16> copy(n), want_copy(n);
+    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .7, .1, .001};
+    kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
+    kernel::adamw(stream, want.data(), g_wide.data(), want_m.data(), want_v.data(),
+                  want_copy.data(), n, step);
+    CHECK(same_bits(p, want));
+    CHECK(same_bits(copy, want_copy));
+  });
+}
+
+/// With masters and gradients in Float16 and states in fp32, an update is that of fp32, rounded.
+TEST_CASE("optimizers of masters in half precision") {
+  on_every_instruction_set([] {
+    const int n = 1003;
+    const auto start = normal_values<Float16>(n, 1);
+    auto follow = [&](auto update) {
+      auto half = start;
+      Floats m(n), v(n), want_m(n), want_v(n);
+      for (int t = 1; t <= 20; ++t) {
+        Stream stream(2);
+        const auto g = normal_values<Float16>(n, 10 + t);
+        Floats single = wide(half), g_single = wide(g);
+        std::vector<Float16> copy(n);
+        update(stream, t, half.data(), g.data(), m.data(), v.data(), copy.data());
+        update(stream, t, single.data(), g_single.data(), want_m.data(), want_v.data(),
+               static_cast<float*>(nullptr));
+        CHECK(same_bits(half, narrow<Float16>(single)));
+        CHECK(same_bits(copy, half));
+        CHECK(same_bits(m, want_m));
+        CHECK(same_bits(v, want_v));
+      }
+      CHECK(!same_bits(half, start));
+    };
+    follow([](Stream& s, int t, auto* p, auto* g, float* m, float* v, auto* copy) {
+      kernel::adamw(
+          s, p, g, m, v, copy, n,
+          {.01, .9, .999, 1e-8, .1, .7, 1 - std::pow(.9, t), 1 - std::pow(.999, t), 1, t % 2 == 0});
+    });
+    follow([](Stream& s, int t, auto* p, auto* g, float* m, float*, auto* copy) {
+      kernel::sgd(s, p, g, m, copy, n, {.1, .9, .1, .7, t == 1, 1, t % 2 == 0});
+    });
+    follow([](Stream& s, int, auto* p, auto* g, float* m, float*, auto* copy) {
+      kernel::lion(s, p, g, m, copy, n, {.01, .9, .99, .1, .7, 1});
+    });
+  });
+}
+
+}  // namespace
+}  // namespace sinter::testing

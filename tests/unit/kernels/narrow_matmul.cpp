@@ -1,0 +1,109 @@
+// Matrix products of narrow elements, and kernels that are made of them: sums are fp32.
+#include "sinter/kernels/attention.hpp"
+#include "sinter/kernels/loss.hpp"
+#include "sinter/kernels/matmul.hpp"
+
+#include "unit/kernels/narrow.hpp"
+
+namespace sinter::testing {
+namespace {
+
+TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    for (bool causal : {true, false})
+      for (float probability : {0.f, .3f}) {
+        CAPTURE(causal);
+        CAPTURE(probability);
+        const int heads = 3, width = 3 * 20;
+        const kernel::Dropout dropout{probability, 7, 3};
+        std::vector<std::int32_t> at{0, 1, 78, 78, 228};  // several blocks of keys and strips
+        const int count = 4, n = at.back();
+        const Halves qkv = normal_values<H>(n * 3 * width, 1), dy = normal_values<H>(n * width, 2);
+        const Halves before = normal_values<H>(n * 3 * width, 3);
+        Halves y(n * width);
+        Floats log_sum(n * heads), want(n * width), want_sum(n * heads);
+        Stream stream(2);
+        kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), at.data(), count,
+                                  heads, width, causal, dropout);
+        kernel::attention_forward(stream, wide(qkv).data(), want.data(), want_sum.data(), at.data(),
+                                  count, heads, width, causal, dropout);
+        CHECK(same_bits(y, narrow<H>(want)));
+        CHECK(same_bits(log_sum, want_sum));
+        Floats scratch(kernel::attention_scratch<H>(n, width), NAN);
+        for (bool add : {false, true}) {
+          Halves got = same_on_all_threads([&](Stream& s) {
+            Halves dqkv = before;
+            kernel::attention_backward(s, qkv.data(), y.data(), dy.data(), log_sum.data(),
+                                       dqkv.data(), add, at.data(), count, heads, width, causal,
+                                       scratch.data(), dropout);
+            return dqkv;
+          });
+          Floats same = wide(before);
+          kernel::attention_backward(stream, wide(qkv).data(), wide(y).data(), wide(dy).data(),
+                                     log_sum.data(), same.data(), add, at.data(), count, heads,
+                                     width, causal, static_cast<float*>(nullptr), dropout);
+          CHECK((add ? nearly(got, same) : same_bits(got, narrow<H>(same))));
+        }
+      }
+  });
+}
+
+TEST_CASE_TEMPLATE("matmul", H, BFloat16, Float16) {
+  on_every_instruction_set([] {
+    check_matmuls<H, H>(kernel::Gemm::tiles);
+    check_matmuls<H, float>(kernel::Gemm::tiles);
+  });
+}
+
+TEST_CASE_TEMPLATE("matmul of wide strides", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  Stream stream(2);
+  const int m = 20, n = 30, k = 40;
+  const Halves a = normal_values<H>(m * 2 * k, 1), b = normal_values<H>(k * n, 2);
+  Halves dense_a(m * k);
+  for (int i = 0; i < m; ++i) std::copy_n(a.begin() + i * 2 * k, k, dense_a.begin() + i * k);
+  Floats c(m * n), want(m * n);
+  kernel::matmul(stream, kernel::Matrix<const H>{a.data(), m, k, 2 * k},
+                 kernel::dense(b.data(), k, n), kernel::dense(c.data(), m, n), false);
+  kernel::matmul(stream, kernel::dense(dense_a.data(), m, k), kernel::dense(b.data(), k, n),
+                 kernel::dense(want.data(), m, n), false);
+  CHECK(same_bits(c, want));
+}
+
+TEST_CASE_TEMPLATE("cross-entropy of logits that are not stored", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    const int width = 24, vocabulary = 77;
+    const double weight = 1. / rows;
+    const Halves x = normal_values<H>(rows * width, 1),
+                 table = normal_values<H>(vocabulary * width, 2);
+    const Floats dtable_before = normal_values<float>(vocabulary * width, 4);
+    std::vector<std::int32_t> targets(rows);
+    for (int r = 0; r < rows; ++r) targets[r] = r % 9 == 0 ? -1 : r * 5 % vocabulary;
+    Stream stream(2);
+    Floats losses(rows), want_losses(rows), want_dx(rows * width), want_dtable = dtable_before;
+    Halves dx(rows * width);
+    Floats dtable = dtable_before, scratch(16 * vocabulary);
+    kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(), losses.data(),
+                                 dx.data(), false, dtable.data(), true, weight, scratch.data(),
+                                 rows, width, vocabulary, 16);
+    kernel::linear_cross_entropy(stream, wide(x).data(), wide(table).data(), targets.data(),
+                                 want_losses.data(), want_dx.data(), false, want_dtable.data(),
+                                 true, weight, scratch.data(), rows, width, vocabulary, 16);
+    for (int r = 0; r < rows; ++r) CHECK(std::abs(losses[r] - want_losses[r]) <= 1e-4);
+    // Gradients of the logits are rounded to H, relative to themselves; their magnitudes sum
+    // to at most 2 weight in a row, and each meets at most the largest number of the other matrix.
+    float largest = 0;
+    for (float v : wide(x)) largest = std::max(largest, std::abs(v));
+    for (float v : wide(table)) largest = std::max(largest, std::abs(v));
+    for (int i = 0; i < rows * width; ++i)
+      CHECK(std::abs(float(dx[i]) - want_dx[i]) <= 2 * half_ulp<H> * 2 * weight * double(largest));
+    for (int i = 0; i < vocabulary * width; ++i)
+      CHECK(std::abs(dtable[i] - want_dtable[i]) <=
+            2 * half_ulp<H> * weight * rows * double(largest));
+  });
+}
+
+}  // namespace
+}  // namespace sinter::testing

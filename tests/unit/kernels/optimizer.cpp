@@ -1,0 +1,240 @@
+#include "sinter/kernels/optimizer.hpp"
+
+#include "unit/kernels/support.hpp"
+
+namespace kernel = sinter::kernel;
+using namespace sinter::testing;
+using kernel::AdamWStep;
+using kernel::LionStep;
+using kernel::SgdStep;
+using kernel::Stream;
+
+template <class T>
+constexpr T* none = nullptr;
+
+TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, double) {
+  on_every_instruction_set([] {
+    for (std::int64_t n : {0, 1, 3, 17, 1000, 40001})
+      for (double beta1 : {0.9, 0.4}) {
+        CAPTURE(n);
+        CAPTURE(beta1);
+        const auto start = normal_values<T>(n, 1);
+        std::vector<T> m, v;
+        auto p = same_on_all_threads([&](Stream& s) {
+          auto master = start;
+          m.assign(n, 0), v.assign(n, 0);
+          for (int t = 1; t <= 5; ++t) {
+            const auto g = normal_values<T>(n, 10 + t, 0.01);
+            AdamWStep step{
+                0.01, beta1, 0.999, 1e-8, 0.1, 0.7, 1 - std::pow(beta1, t), 1 - std::pow(0.999, t)};
+            kernel::adamw(s, master.data(), g.data(), m.data(), v.data(), none<T>, n, step);
+          }
+          return master;
+        });
+        std::vector<double> want(start.begin(), start.end()), wm(n), wv(n);
+        for (int t = 1; t <= 5; ++t) {
+          const auto gradients = normal_values<T>(n, 10 + t, 0.01);
+          for (std::int64_t i = 0; i < n; ++i) {
+            const double g = 0.7 * double(gradients[i]);
+            want[i] *= 1 - 0.01 * 0.1;
+            wm[i] = beta1 * wm[i] + (1 - beta1) * g;
+            wv[i] = 0.999 * wv[i] + 0.001 * g * g;
+            want[i] -= 0.01 / (1 - std::pow(beta1, t)) * wm[i] /
+                       (std::sqrt(wv[i]) / std::sqrt(1 - std::pow(0.999, t)) + 1e-8);
+          }
+        }
+        CHECK(error_of(p, want) <= 16);
+        CHECK(error_of(m, wm, 0.01) <= 16);
+        CHECK(error_of(v, wv, 1e-5) <= 16);
+      }
+  });
+}
+
+TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) {
+  on_every_instruction_set([] {
+    for (std::int64_t n : {0, 1, 3, 17, 1000, 40001})
+      for (double momentum : {0.0, 0.9})
+        for (double decay : {0.0, 0.1}) {
+          CAPTURE(n);
+          CAPTURE(momentum);
+          CAPTURE(decay);
+          const auto start = normal_values<T>(n, 1);
+          auto p = same_on_all_threads([&](Stream& s) {
+            auto master = start;
+            std::vector<T> buffer(n, T(NAN));  // the first step must not read it
+            for (int t = 1; t <= 4; ++t) {
+              const auto g = normal_values<T>(n, 10 + t);
+              kernel::sgd(s, master.data(), g.data(), momentum ? buffer.data() : nullptr, none<T>,
+                          n, SgdStep{0.1, momentum, decay, 0.5, t == 1});
+            }
+            return master;
+          });
+          std::vector<double> want(start.begin(), start.end()), buffer(n);
+          for (int t = 1; t <= 4; ++t) {
+            const auto gradients = normal_values<T>(n, 10 + t);
+            for (std::int64_t i = 0; i < n; ++i) {
+              const double g = 0.5 * double(gradients[i]) + decay * want[i];
+              buffer[i] = t == 1 ? g : momentum * buffer[i] + g;
+              want[i] -= 0.1 * buffer[i];
+            }
+          }
+          CHECK(error_of(p, want) <= 16);
+        }
+  });
+}
+
+TEST_CASE_TEMPLATE("one step of AdamW and of SGD is as accurate as the header says", T, float,
+                   double) {
+  using W = Wider<T>;
+  on_every_instruction_set([] {
+    const std::int64_t n = 5003;
+    const auto p = normal_values<T>(n, 1), g = normal_values<T>(n, 2, 0.01);
+    const auto m = normal_values<T>(n, 3, 0.01);
+    auto v = normal_values<T>(n, 4, 1e-4);
+    for (T& x : v) x = std::abs(x);
+    const double lr = 0.01, decay = 0.1, scale = 0.7, beta2 = 0.999, eps = 1e-8;
+    for (double beta : {0.9, 0.4}) {
+      CAPTURE(beta);
+      const AdamWStep step{lr, beta, beta2, eps, decay, scale, 0.3, 0.02};
+      Stream stream(2);
+      auto got = p, got_m = m, got_v = v;
+      kernel::adamw(stream, got.data(), g.data(), got_m.data(), got_v.data(), none<T>, n, step);
+      auto sgd = p, buffer = m;
+      kernel::sgd(stream, sgd.data(), g.data(), buffer.data(), none<T>, n,
+                  SgdStep{lr, beta, decay, scale, false});
+      std::vector<W> want(n), size(n), mean(n), mean_size(n), square(n);
+      std::vector<W> descent(n), descent_size(n), sum(n), sum_size(n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const W slope = W(scale) * g[i];
+        mean[i] = W(beta) * m[i] + (1 - W(beta)) * slope;
+        mean_size[i] = std::abs(m[i]) + std::abs(slope);
+        square[i] = W(beta2) * v[i] + (1 - W(beta2)) * slope * slope;
+        const W root = std::sqrt(square[i]) / std::sqrt(W(0.02)) + eps, rate = W(lr) / W(0.3);
+        want[i] = p[i] * (1 - W(lr) * decay) - rate * mean[i] / root;
+        size[i] = std::abs(p[i]) + 2 * rate * mean_size[i] / root;
+        sum[i] = W(beta) * m[i] + slope + W(decay) * p[i];
+        sum_size[i] = std::abs(beta * m[i]) + std::abs(slope) + std::abs(decay * p[i]);
+        descent[i] = p[i] - W(lr) * sum[i], descent_size[i] = std::abs(p[i]) + lr * sum_size[i];
+      }
+      CHECK(share_of_bound(got_m, mean, mean_size, 2) <= 1);
+      CHECK(share_of_bound(got_v, square, square, 4) <= 1);
+      CHECK(share_of_bound(got, want, size, 2) <= 1);
+      CHECK(share_of_bound(buffer, sum, sum_size, 2) <= 1);
+      CHECK(share_of_bound(sgd, descent, descent_size, 2) <= 1);
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, float, double) {
+  Stream stream(1);
+  std::vector<T> p(20, 1), g(20, T(NAN)), m(20, 0), v(20, 0);
+  kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), none<T>, 20,
+                {0.01, 0.9, 0.999, 1e-8, 0.1, 1, 0.1, 0.001});
+  for (T value : p) CHECK(std::isnan(value));
+  std::vector<T> q(20, 1), r(20, 1);
+  kernel::sgd(stream, q.data(), g.data(), none<T>, none<T>, 20, {0.1, 0, 0, 1, true, 0.5});
+  kernel::lion(stream, r.data(), g.data(), m.data(), none<T>, 20, {0.1, 0.9, 0.99, 0, 1, 0.5});
+  for (T value : q) CHECK(std::isnan(value));
+  for (T value : r) CHECK(std::isnan(value));
+}
+
+// ---- 100 steps against definitions in double precision
+
+constexpr int steps = 100;
+constexpr double scale = 0.7;
+
+/// update(stream, t, p, g, a, b, n): a step of a kernel with two states, each n numbers.
+/// reference(t, p, g, a, b): the same of one number, whose gradient is scaled and clamped.
+template <class T>
+void follow(double limit, auto update, auto reference) {
+  for (std::int64_t n : {1, 17, 503}) {
+    CAPTURE(n);
+    CAPTURE(limit);
+    std::vector<std::vector<T>> gradients;
+    for (int t = 1; t <= steps; ++t) gradients.push_back(normal_values<T>(n, 10 + t, 0.5));
+    const auto start = normal_values<T>(n, 1);
+    const auto p = same_on_all_threads([&](Stream& s) {
+      std::vector<T> now = start, a(n), b(n);
+      for (int t = 1; t <= steps; ++t)
+        update(s, t, now.data(), gradients[t - 1].data(), a.data(), b.data(), n);
+      return now;
+    });
+    std::vector<double> want(start.begin(), start.end());
+    bool clamped = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      double a = 0, b = 0;
+      for (int t = 1; t <= steps; ++t) {
+        const double g = scale * double(gradients[t - 1][i]);
+        clamped |= std::abs(g) > limit;
+        reference(t, want[i], std::clamp(g, -limit, limit), a, b);
+      }
+    }
+    CHECK(clamped == std::isfinite(limit));
+    CHECK(error_of(p, want) <= steps);  // each step's rounding
+  }
+}
+
+template <class T>
+void follow_all(double limit) {
+  for (bool coupled : {false, true}) {
+    CAPTURE(coupled);
+    follow<T>(
+        limit,
+        [=](Stream& s, int t, T* p, const T* g, T* m, T* v, std::int64_t n) {
+          kernel::adamw(s, p, g, m, v, none<T>, n,
+                        {0.01, 0.9, 0.99, 1e-8, 0.1, scale, 1 - std::pow(0.9, t),
+                         1 - std::pow(0.99, t), limit, coupled});
+        },
+        [=](int t, double& p, double g, double& m, double& v) {
+          if (coupled) {
+            g += 0.1 * p;
+          } else {
+            p -= 0.01 * 0.1 * p;
+          }
+          m = 0.9 * m + 0.1 * g;
+          v = 0.99 * v + 0.01 * g * g;
+          p -=
+              0.01 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.99, t))) + 1e-8);
+        });
+  }
+  for (bool nesterov : {false, true}) {
+    CAPTURE(nesterov);
+    follow<T>(
+        limit,
+        [=](Stream& s, int t, T* p, const T* g, T* b, T*, std::int64_t n) {
+          kernel::sgd(s, p, g, b, none<T>, n, {0.02, 0.8, 0.1, scale, t == 1, limit, nesterov});
+        },
+        [=](int, double& p, double g, double& b, double&) {
+          g += 0.1 * p;
+          b = 0.8 * b + g;
+          p -= 0.02 * (nesterov ? g + 0.8 * b : b);
+        });
+  }
+  follow<T>(
+      limit,
+      [=](Stream& s, int, T* p, const T* g, T* m, T*, std::int64_t n) {
+        kernel::lion(s, p, g, m, none<T>, n, {0.01, 0.9, 0.97, 0.1, scale, limit});
+      },
+      [](int, double& p, double g, double& m, double&) {
+        const double u = 0.9 * m + 0.1 * g;
+        p = (1 - 0.01 * 0.1) * p - 0.01 * double((u > 0) - (u < 0));
+        m = 0.97 * m + 0.03 * g;
+      });
+}
+
+TEST_CASE_TEMPLATE("AdamW, Adam, SGD, Nesterov's and Lion follow their definitions", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    follow_all<T>(kernel::no_limit);
+    follow_all<T>(0.3);
+  });
+}
+
+TEST_CASE_TEMPLATE("Lion does not move where the average is zero", T, float, double) {
+  on_every_instruction_set([] {
+    Stream stream(1);
+    std::vector<T> p(19, 2), g(19, 0), m(19, 0);
+    kernel::lion(stream, p.data(), g.data(), m.data(), none<T>, 19, {0.1, 0.9, 0.99, 0, 1});
+    for (T value : p) CHECK(value == 2);
+  });
+}

@@ -1,0 +1,156 @@
+// Policies that carry numbers from step to step: loss scales and schedules that watch the loss.
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/precision/loss_scale.hpp"
+#include "sinter/schedule/plateau.hpp"
+#include "support/batches.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+#include "unit/files/support.hpp"
+
+namespace sinter::testing {
+
+struct ScaledOptions {
+  double initial_scale = 1024;
+  std::int64_t growth_interval = 2000;
+  double minimum_scale = 1.0 / 32;
+};
+
+/// Fp32 with a loss scale. A power of two changes no bit of what a step does.
+template <ScaledOptions O = {}>
+struct Scaled : Fp32 {
+  using Options = ScaledOptions;
+  static constexpr Options options = O;
+  using State = LossScale;
+  static constexpr State initial(const Options& o) { return {o.initial_scale}; }
+  static constexpr double loss_scale(const State& s) { return s.scale; }
+  static bool after_step(const Options& o, State& s, bool finite) {
+    adapt(s, o, finite);
+    return true;
+  }
+};
+
+}  // namespace sinter::testing
+
+BOOST_HANA_ADAPT_STRUCT(sinter::testing::ScaledOptions, initial_scale, growth_interval,
+                        minimum_scale);
+
+namespace sinter::testing {
+namespace {
+
+template <class... Policies>
+using Net = Made<Mlp<{.in = 3, .hidden = 8, .out = 2}>, Batch<{.global = 8, .micro = 2}>,
+                 AdamW<{.lr = 1e-2}>, Policies...>;
+HostBatch rows(std::uint64_t seed) {
+  return regression_batch({1, 1, 1, 1, 1, 1, 1, 1}, 3, 2, seed);
+}
+constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+
+/// Makes one gradient infinite in the second micro-batch of a step.
+class Overflow : public Observer {
+ public:
+  bool armed = false;
+  void before(const Machine&, int, int) override {}
+  void after(const Machine& machine, int, int iteration) override {
+    if (armed && iteration == 1) *machine.flat<float>(Space::gradient) = INFINITY;
+  }
+};
+
+TEST_CASE("a loss scale that is a power of two changes no bit") {
+  Trainer<Net<>> plain(settings);
+  Trainer<Net<Scaled<>>> scaled(settings);
+  for (int s = 0; s < 20; ++s) {
+    Applied a = applied(plain, rows(s)), b = applied(scaled, rows(s));
+    CHECK(a.loss.sum == b.loss.sum);
+    CHECK(a.gradient_norm == b.gradient_norm);
+    CHECK(gradients_of(plain) == gradients_of(scaled));
+  }
+  CHECK(parameters_of(plain) == parameters_of(scaled));
+  CHECK(scaled.loss_scale() == 1024);
+}
+
+TEST_CASE("a step that overflows halves the scale, and changes nothing else") {
+  Trainer<Net<Scaled<>>> trainer(settings), without(settings);
+  Overflow overflow;
+  trainer.observe({&overflow});
+  for (int s = 0; s < 6; ++s) {
+    if (s == 3) {
+      NamedNumbers before = parameters_of(trainer);
+      overflow.armed = true;
+      Outcome outcome = trainer.step(rows(100));
+      overflow.armed = false;
+      REQUIRE(std::holds_alternative<Skipped>(outcome));
+      CHECK(std::get<Skipped>(outcome).expected);
+      CHECK(trainer.loss_scale() == 512);
+      CHECK(trainer.steps() == 3);
+      CHECK(parameters_of(trainer) == before);
+    }
+    CHECK(applied(trainer, rows(s)).loss.sum == applied(without, rows(s)).loss.sum);
+  }
+  CHECK(parameters_of(trainer) == parameters_of(without));
+  CHECK(trainer.state("exp_avg_sq", "output.weight") ==
+        without.state("exp_avg_sq", "output.weight"));
+}
+
+TEST_CASE("the scale grows after clean steps alone, and is in checkpoints") {
+  using R = Net<Scaled<{.growth_interval = 3}>>;
+  Trainer<R> trainer(settings), again({.seed = 5, .threads = 1});
+  Overflow overflow;
+  trainer.observe({&overflow});
+  std::vector<double> scales;
+  for (int s = 0; s < 9; ++s) {
+    overflow.armed = s == 4;
+    trainer.step(rows(s));
+    scales.push_back(trainer.loss_scale());
+  }
+  CHECK(scales == std::vector<double>{1024, 1024, 2048, 2048, 1024, 1024, 1024, 2048, 2048});
+  TemporaryFolder folder;
+  trainer.save(folder / "saved");
+  again.load(folder / "saved");
+  CHECK(again.loss_scale() == 2048);
+  for (int s = 0; s < 3; ++s) {
+    applied(trainer, rows(s));
+    applied(again, rows(s));
+    CHECK(again.loss_scale() == trainer.loss_scale());  // the count of clean steps, too
+  }
+  CHECK(trainer.loss_scale() == 4096);
+  again.load_weights(folder / "saved");
+  CHECK(again.loss_scale() == 1024);
+}
+
+TEST_CASE("training stops where the scale would fall below its minimum") {
+  Trainer<Net<Scaled<{.initial_scale = 1, .minimum_scale = 0.25}>>> trainer(settings);
+  Overflow overflow;
+  trainer.observe({&overflow});
+  overflow.armed = true;
+  trainer.step(rows(0));
+  trainer.step(rows(0));
+  CHECK(trainer.loss_scale() == 0.25);
+  CHECK_THROWS_AS(trainer.step(rows(0)), NonFiniteError);
+}
+
+/// As torch.optim.lr_scheduler.ReduceLROnPlateau(factor=0.5, patience=1, threshold=0.1, cooldown=1,
+/// min_lr=0.2) gives it for a rate of 1.
+TEST_CASE("the rate falls where the loss does not") {
+  using R =
+      Net<Plateau<{.factor = .5, .patience = 1, .threshold = .1, .cooldown = 1, .floor = .2}>>;
+  const std::vector<double> losses{1, .95, .8, .79, .78, .77, .76, .5, .5, .5, .5, .5, .5, .5},
+      rates{1, 1, 1, 1, .5, .5, .5, .5, .5, .25, .25, .25, .2, .2};
+  Trainer<R> trainer(settings);
+  TemporaryFolder folder;
+  for (std::size_t k = 0; k < losses.size(); ++k) {
+    CAPTURE(k);
+    trainer.after_evaluation(losses[k]);
+    CHECK(applied(trainer, rows(1)).learning_rate == doctest::Approx(1e-2 * rates[k]));
+    trainer.save(folder / std::to_string(k));
+    Trainer<R> resumed(settings);
+    resumed.load(folder / std::to_string(k));
+    trainer.after_evaluation(losses[k] + 1);  // counted here and there
+    resumed.after_evaluation(losses[k] + 1);
+    CHECK(applied(resumed, rows(2)).learning_rate == applied(trainer, rows(2)).learning_rate);
+    trainer.load(folder / std::to_string(k));
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing
