@@ -203,7 +203,7 @@ std::string text_of(const Option& option) {
 
 std::string range_text(const Option& option) {
   if (!option.range) return "";
-  const Letters letters = option.range->text();
+  const TextBuilder letters = option.range->text();
   return std::string(letters.view());
 }
 

@@ -32,7 +32,7 @@ T number_of(const std::string& flag, const std::string& text, const Range& range
   if (is_number && error == std::errc::result_out_of_range && text[0] != '-')
     throw UsageError(fmt::format("{} takes {} of at most {}, and {} is beyond it.", flag, what,
                                  std::numeric_limits<T>::max(), text));
-  const Letters bounds = range.text();
+  const TextBuilder bounds = range.text();
   std::string allowed(bounds.view());
   if (allowed.starts_with("at ")) allowed.insert(0, "of ");
   if (!allowed.empty()) what += " " + allowed;

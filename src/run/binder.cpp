@@ -3,6 +3,7 @@
 #include <set>
 
 #include "sinter/error.hpp"
+#include "sinter/program/walk.hpp"
 
 namespace sinter {
 

@@ -30,7 +30,7 @@ Number number_in(const Option& option) {
 void check_range(const Option& option) {
   const Number number = number_in(option);
   if (!option.range || !number.is || option.range->holds(number.value)) return;
-  const Letters bounds = option.range->text();
+  const TextBuilder bounds = option.range->text();
   throw ArgumentError(
       fmt::format("Sinter: {} is {}, but it must be finite{}{}. Change it to such a number.",
                   option.dotted(), number.text, bounds.view().empty() ? "" : ", ", bounds.view()));

@@ -5,18 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sinter/program/program.hpp"
+#include "sinter/program/model.hpp"
+#include "sinter/recipe/text.hpp"
 
 namespace sinter {
 
-/// A pattern in a type: a name in which * stands for any letters, none included.
-template <std::size_t N>
-struct Pattern {
-  char text[N];
-  constexpr Pattern(const char (&words)[N]) { std::copy_n(words, N, text); }
-  constexpr std::string_view view() const { return {text, N - 1}; }
-};
-
+/// Whether a name matches a pattern, in which * stands for any letters, none included.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] != '*')
@@ -43,27 +37,10 @@ struct ParameterGroup {
   Decay decay = usual;
 };
 
-/// Letters of a name. (g++ 12 does not copy strings in constant expressions.)
-class Letters {
-  std::vector<char> letters;
-
- public:
-  constexpr Letters& operator+=(std::string_view more) {
-    letters.insert(letters.end(), more.begin(), more.end());
-    return *this;
-  }
-  constexpr Letters& operator+=(std::int64_t number) {
-    if (number < 0) return (*this += "-") += -number;
-    if (number >= 10) *this += number / 10;
-    letters.push_back(char('0' + number % 10));
-    return *this;
-  }
-  constexpr std::string_view view() const { return {letters.data(), letters.size()}; }
-};
-
 /// The name of a unit, with its number within a repeat. One without a name is called by its layers.
-constexpr Letters unit_letters(std::span<const Node> nodes, const Block& block, const Unit& unit) {
-  Letters name;
+constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& block,
+                                   const Unit& unit) {
+  TextBuilder name;
   name += unit.name;
   if (unit.index >= 0) (name += ".") += unit.index;
   if (*unit.name) return name;
@@ -76,9 +53,9 @@ inline std::string unit_name(const Model& model, int u) {
 }
 
 /// Hugging Face's name of a parameter: unit, node and parameter, joined by dots.
-constexpr Letters parameter_letters(std::span<const Node> nodes, const Block& block,
-                                    const Unit& unit, const Node& node, int number) {
-  Letters name;
+constexpr TextBuilder parameter_letters(std::span<const Node> nodes, const Block& block,
+                                        const Unit& unit, const Node& node, int number) {
+  TextBuilder name;
   if (*unit.name) (name += unit_letters(nodes, block, unit).view()) += ".";
   if (*node.name) (name += node.name) += ".";
   return name += node.layer->params[number].name;

@@ -1,9 +1,8 @@
-// Which parameters of a traced model are frozen, in which group each is, and when its gradient is
-// final.
+// When the gradients of a traced model become final, and which parameter group each parameter is in.
 #pragma once
 #include "sinter/graph/graph.hpp"
 #include "sinter/graph/names.hpp"
-#include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/claims.hpp"
 
 namespace sinter::detail {
 
@@ -50,49 +49,6 @@ constexpr std::vector<char> groups_in_use(const Graph& graph,
   for (const Unit& unit : graph.units)
     if (!unit.frozen) for_each_name(graph, unit, join);
   return used;
-}
-
-/// The patterns of what policies freeze.
-constexpr std::vector<const char*> frozen_patterns(auto policies) {
-  std::vector<const char*> patterns;
-  for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (requires { P::frozen; })
-      patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
-  });
-  return patterns;
-}
-
-/// Marks the units that are frozen, as all of their parameters are, and those that need no backward
-/// for it.
-constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
-  std::vector<char> used(patterns.size(), 0);
-  for (Unit& unit : graph.units) {
-    const Block& block = graph.blocks[unit.block];
-    int frozen = 0, all = 0;
-    const char* by = nullptr;
-    if (!patterns.empty())
-      for_each_name(graph, unit, [&](std::string_view name) {
-        const char* match = nullptr;
-        for (std::size_t k = 0; k < patterns.size(); ++k)
-          if (matches_part(patterns[k], name)) {
-            match = patterns[k];
-            used[k] = 1;
-          }
-        if (match) {
-          by = match;
-          ++frozen;
-        }
-        ++all;
-      });
-    unit.frozen = frozen > 0;
-    if (frozen != 0 && frozen != all) graph.fault.note_name("a unit is frozen in part alone", by);
-    unit.backward =
-        (block.parameters && !unit.frozen) || (unit.tied >= 0 && !graph.units[unit.tied].frozen);
-    for (int k = 0; k < block.inputs; ++k)
-      if (unit.in[k] >= 0) unit.backward |= graph.units[graph.writers[unit.in[k]]].backward;
-  }
-  for (std::size_t k = 0; k < patterns.size(); ++k)
-    if (!used[k]) graph.fault.note_name("what is frozen is not there", patterns[k]);
 }
 
 /// Every parameter group is of some parameter.

@@ -40,10 +40,6 @@ struct Sequences {
   int rows() const { return count ? starts[count] : 0; }
 };
 
-/// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
-inline constexpr int token_axes = 2, axes = 4;
-constexpr int pooled(int axis) { return axis + token_axes; }
-
 /// What is true of the micro-batch at hand, for all calls.
 struct Now {
   std::array<Sequences, axes> sequences{};

@@ -98,6 +98,10 @@ constexpr Keep own(int width) { return {Keep::own, 0, width}; }
 /// Means, deviations, log-sum-exp: kept in the statistic type, whatever the compute type is.
 constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
 
+/// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
+inline constexpr int token_axes = 2, axes = 4;
+constexpr int pooled(int axis) { return axis + token_axes; }
+
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
 
 /// The fields of an aggregate whose fields are all T.

@@ -1,5 +1,6 @@
 // GPT-2, as its paper says it (Radford et al. 2019).
 #pragma once
+#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"

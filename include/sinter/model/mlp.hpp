@@ -1,4 +1,5 @@
 #pragma once
+#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/init.hpp"
 #include "sinter/layer/linear.hpp"

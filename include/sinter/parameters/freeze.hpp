@@ -12,7 +12,7 @@ struct freeze {
 };
 }  // namespace slot
 
-template <Pattern... Names>
+template <Text... Names>
 struct FreezeNamesSomething {
   template <class R>
   static constexpr bool holds = sizeof...(Names) > 0;
@@ -29,7 +29,7 @@ struct FreezeNamesSomething {
 /// is trained keep nothing and run no backward. The names are those of parameters that `describe`
 /// lists, or their parts before a dot. What is frozen are whole units, as a block or the embeddings
 /// together; a name that nothing has, or that is of a part of a unit alone, does not compile.
-template <Pattern... Names>
+template <Text... Names>
 struct Freeze {
   using slot = slot::freeze;
   using rules = RuleList<FreezeNamesSomething<Names...>>;

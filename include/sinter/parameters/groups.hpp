@@ -20,7 +20,7 @@ struct GroupOptions {
 };
 
 /// The parameters whose names match a pattern, in which * stands for any letters.
-template <Pattern Names, GroupOptions O = {}>
+template <Text Names, GroupOptions O = {}>
 struct Group {
   static constexpr ParameterGroup value{Names.text, O.learning_rate, O.decay};
 };

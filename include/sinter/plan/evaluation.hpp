@@ -5,7 +5,7 @@
 
 #include "sinter/plan/placement.hpp"
 #include "sinter/plan/unit_planner.hpp"
-#include "sinter/program/kinds.hpp"
+#include "sinter/program/program.hpp"
 
 namespace sinter::detail {
 

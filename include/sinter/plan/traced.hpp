@@ -3,9 +3,12 @@
 #include <numeric>
 
 #include "sinter/graph/checks.hpp"
+#include "sinter/graph/freezing.hpp"
 #include "sinter/graph/parameters.hpp"
+#include "sinter/graph/tracer.hpp"
 #include "sinter/plan/unit_planner.hpp"
-#include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/claims.hpp"
+#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

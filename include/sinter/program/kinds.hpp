@@ -1,6 +1,6 @@
 // The kinds of instruction that every program is made of.
 #pragma once
-#include "sinter/program/program.hpp"
+#include "sinter/program/model.hpp"
 
 namespace sinter {
 
@@ -87,50 +87,5 @@ inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::los
 inline constexpr Kind result{"result", touches::result, executes::nothing};
 inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
 inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
-
-/// For each micro-batch forward everything and backward everything; then norm and update. The two
-/// kinds are those of the recipe's clipping and optimizer. A unit that needs no backward keeps
-/// nothing for it.
-constexpr Program plain(const Model& model, const Kind* norm, const Kind* update) {
-  Program program;
-  program.reserve(3 * model.count() + 8);
-  program.push_back({&loop});
-  program.push_back({&load});
-  for (int u = 0; u < model.count(); ++u)
-    program.push_back({model.units[u].backward ? &forward : &evaluate, short(u)});
-  for (int u = model.count(); u-- > 0;) {
-    if (!model.units[u].backward) continue;
-    program.push_back({&backward, short(u)});
-    if (model.plan(u).loss) program.push_back({&take_loss, short(u)});
-  }
-  program.push_back({&end_loop});
-  program.push_back({norm, 0, short(model.order.size())});
-  program.push_back({update, 0, short(model.order.size())});
-  return program;
-}
-
-/// The mean loss of a batch, keeping nothing for a backward.
-constexpr Program evaluation(const Model& model) {
-  Program program;
-  program.reserve(model.count() + 8);
-  program.push_back({&loop});
-  program.push_back({&load});
-  for (int u = 0; u < model.count(); ++u) {
-    program.push_back({&evaluate, short(u)});
-    if (model.plan(u).loss) program.push_back({&take_loss, short(u)});
-  }
-  program.push_back({&end_loop});
-  return program;
-}
-
-/// The model's results for one micro-batch.
-constexpr Program prediction(const Model& model) {
-  Program program;
-  program.reserve(model.count() + 8);
-  program.push_back({&load});
-  for (int u = 0; u < model.count(); ++u) program.push_back({&evaluate, short(u)});
-  for (int value : model.results) program.push_back({&result, short(value)});
-  return program;
-}
 
 }  // namespace sinter

@@ -1,6 +1,6 @@
 // Where the state of policies lies that has a shape of its own.
 #pragma once
-#include "sinter/program/program.hpp"
+#include "sinter/program/model.hpp"
 
 namespace sinter {
 

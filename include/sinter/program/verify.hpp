@@ -13,6 +13,7 @@
 //     changed once
 #pragma once
 #include "sinter/program/kinds.hpp"
+#include "sinter/program/walk.hpp"
 
 namespace sinter {
 

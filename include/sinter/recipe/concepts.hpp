@@ -38,52 +38,12 @@
 #include <string_view>
 
 #include "sinter/kernels/stream.hpp"
-#include "sinter/program/program.hpp"
+#include "sinter/program/model.hpp"
 #include "sinter/recipe/range.hpp"
+#include "sinter/recipe/rules.hpp"
+#include "sinter/recipe/slots.hpp"
 
 namespace sinter {
-
-/// A slot is a type with a name; flags and printed plans use it.
-namespace slot {
-struct model {
-  static constexpr std::string_view name = "model";
-};
-struct data {
-  static constexpr std::string_view name = "data";
-};
-struct precision {
-  static constexpr std::string_view name = "precision";
-};
-struct optimizer {
-  static constexpr std::string_view name = "optimizer";
-};
-struct schedule {
-  static constexpr std::string_view name = "schedule";
-};
-struct clipping {
-  static constexpr std::string_view name = "clipping";
-};
-struct batch {
-  static constexpr std::string_view name = "batch";
-};
-struct memory {
-  static constexpr std::string_view name = "memory";
-};
-struct parallel {
-  static constexpr std::string_view name = "parallel";
-};
-}  // namespace slot
-
-/// Rules of a policy: each has `template <class R> static constexpr bool holds` and `template
-/// <class R> static auto enforce()`, which holds the static_assert with what, why and fix.
-template <class... Rules>
-struct RuleList {};
-
-template <class P, class Slot>
-concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;
-
-template <class P>
-concept HasOptions = requires { P::options; };
 
 /// What is computed: units of layers, traced once.
 /// requires  trace(g) says what comes in (g.tokens, g.values, …), which units there are, and ends

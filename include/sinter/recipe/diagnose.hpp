@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sinter/layer/context.hpp"
+#include "sinter/recipe/text.hpp"
 
 namespace sinter {
 
@@ -82,14 +83,6 @@ auto recipe_lacks_a_model() {
                 "default. Fix: add one, such as Gpt2<{.layers = 4, .heads = 4, .width = 128}> or "
                 "Mlp<{.in = 8, .hidden = 64, .out = 1}>.");
 }
-
-/// Words in a type, for an error to show. clang 19 shows the first 34 characters, and only where
-/// one zero, written as such, ends them: N is their number and one.
-template <std::size_t N>
-struct Text {
-  char text[N]{};
-  constexpr Text(std::string_view words) { *std::copy(words.begin(), words.end(), text) = 0; }
-};
 
 template <class Policy, Text Option, auto Value, Text Allowed>
 auto an_option_is_out_of_range() {

@@ -2,7 +2,7 @@
 #pragma once
 #include <limits>
 
-#include "sinter/graph/names.hpp"
+#include "sinter/recipe/text.hpp"
 
 namespace sinter {
 
@@ -34,8 +34,8 @@ class Range {
     return !high.given || (high.included ? value <= most : value < most);
   }
   /// "at least 0 and below 1"; no words for any number.
-  constexpr Letters text() const {
-    Letters words;
+  constexpr TextBuilder text() const {
+    TextBuilder words;
     if (low.given) (words += low.included ? "at least " : "above ") += low.at;
     if (low.given && high.given) words += " and ";
     if (high.given) (words += high.included ? "at most " : "below ") += high.at;

@@ -11,36 +11,14 @@
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/single.hpp"
 #include "sinter/precision/fp32.hpp"
+#include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/option_checks.hpp"
 #include "sinter/schedule/constant.hpp"
 
 namespace sinter {
 
-/// The policies that claim a slot.
-template <class... Policies>
-struct Claimants {
-  static constexpr int count = sizeof...(Policies);
-};
-
-/// Calls visit(static_cast<P*>(nullptr)) for each policy P.
-template <class... Policies>
-constexpr void for_each_policy(Claimants<Policies...>, auto visit) {
-  (visit(static_cast<Policies*>(nullptr)), ...);
-}
-
 namespace detail {
-
-/// void: not a policy.
-template <class P>
-struct SlotOf {
-  using type = void;
-};
-template <class P>
-  requires requires { typename P::slot; }
-struct SlotOf<P> {
-  using type = typename P::slot;
-};
 
 /// A policy misses what its slot asks for: the concept says what.
 template <class P>
@@ -51,52 +29,6 @@ auto policy_does_not_fit_its_slot() {
       "this error, and what it misses follows as a note. Why: the slot's concept in "
       "sinter/recipe/concepts.hpp is the contract. Fix: give it that member, and keep it empty: "
       "options are static, state is a region.");
-}
-
-template <class Slot, class Found, class... Policies>
-struct Claim {
-  using type = Found;
-};
-template <class Slot, class... Found, class First, class... Rest>
-struct Claim<Slot, Claimants<Found...>, First, Rest...>
-    : Claim<Slot,
-            std::conditional_t<std::is_same_v<Slot, typename SlotOf<First>::type>,
-                               Claimants<Found..., First>, Claimants<Found...>>,
-            Rest...> {};
-
-template <class Default, class Found>
-struct FirstOr {
-  using type = Default;
-};
-template <class Default, class First, class... Rest>
-struct FirstOr<Default, Claimants<First, Rest...>> {
-  using type = First;
-};
-
-/// The policies whose slots are not ours.
-template <class Known, class Found, class... Policies>
-struct Others {
-  using type = Found;
-};
-template <class... Slots, class... Found, class First, class... Rest>
-struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
-    : Others<Claimants<Slots...>,
-             std::conditional_t<(std::is_same_v<typename SlotOf<First>::type, Slots> || ...),
-                                Claimants<Found...>, Claimants<Found..., First>>,
-             Rest...> {};
-
-template <class R, class... Rules>
-constexpr bool hold(RuleList<Rules...>) {
-  return (Rules::template holds<R> && ...);
-}
-/// Whether what policy P asks of a recipe is so in R.
-template <class R, class P>
-constexpr bool rules_hold() {
-  if constexpr (requires { typename P::rules; }) {
-    return hold<R>(typename P::rules{});
-  } else {
-    return true;
-  }
 }
 
 using OurSlots =

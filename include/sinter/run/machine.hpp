@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sinter/kernels/stream.hpp"
+#include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
 
 namespace sinter {

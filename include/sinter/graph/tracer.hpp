@@ -1,0 +1,253 @@
+// From a model's type to its graph: what trace() and predict() are called with.
+#pragma once
+#include <algorithm>
+#include <tuple>
+
+#include "sinter/graph/graph.hpp"
+#include "sinter/recipe/diagnose.hpp"
+
+namespace sinter {
+
+/// An edge. The width is in its type, so a wrong join is an error at the line that joins.
+/// axis: which set of sequences its rows follow.
+template <int Width>
+struct Value {
+  int id;
+  int axis;
+};
+struct Ids {
+  int id;
+  int axis;
+};
+/// Stands for what a unit would have made that cannot be traced: one mistake, one error.
+struct Unknown {
+  int id = 0, axis = 0;
+  template <int Width>
+  constexpr operator Value<Width>() const {
+    return {id, axis};
+  }
+};
+
+/// Traces the inside of a unit. P is the precision policy.
+template <class P>
+class UnitTracer {
+  Graph& graph;
+
+ public:
+  constexpr explicit UnitTracer(Graph& g) : graph(g) {}
+
+  template <class L, class... V>
+  constexpr auto operator()(const char* name, L, V... x) {
+    return node<L>(name, own_parameters(erased<L, P>), nullptr, x...);
+  }
+  /// A layer with the parameters of the node `owner` in the unit that this unit is tied to.
+  template <class L, class... V>
+  constexpr auto tied(const char* name, const char* owner, L, V... x) {
+    return node<L>(name, {}, owner, x...);
+  }
+
+  template <int W>
+  constexpr Value<W> enter(Value<W> x) {
+    return {local(W, x.axis, Type::compute, -1), x.axis};
+  }
+  constexpr Ids enter(Ids x) { return {local(0, x.axis, Type::index, -1), x.axis}; }
+  constexpr Unknown enter(Unknown x) { return {local(1, x.axis, Type::compute, -1), x.axis}; }
+
+ private:
+  constexpr std::array<int, max_fields> own_parameters(const Layer& layer) {
+    Block& block = graph.blocks.back();
+    std::array<int, max_fields> offset{};
+    for (int p = 0; p < layer.param_count; ++p) {
+      int& used = layer.params[p].matrix ? block.decayed : block.undecayed;
+      offset[p] = used;
+      used += padded(layer.params[p].stored());
+      block.parameters += layer.params[p].size();
+    }
+    return offset;
+  }
+  constexpr int local(int width, int axis, Type type, int writer) {
+    graph.locals.push_back({width, axis, type, writer});
+    return graph.blocks.back().locals++;
+  }
+
+  template <class L, int I, int W>
+  static constexpr void check(Value<W>) {
+    if constexpr (W != L::in[I]) (void)&two_layers_do_not_fit<L, W, L::in[I]>;
+  }
+  template <class L, int I>
+  static constexpr void check(Ids) {
+    if constexpr (L::in[I] != 0) (void)&two_layers_do_not_fit<L, 0, L::in[I]>;
+  }
+  template <class L, int I>
+  static constexpr void check(Unknown) {}
+
+  template <class L, class... V>
+  constexpr auto node(const char* name, std::array<int, max_fields> offset, const char* tied,
+                      V... x) {
+    if constexpr (!Differentiable<L, P>) (void)&layer_lacks_backward<L, P>;
+    if constexpr (sizeof...(V) != L::in.size()) {
+      (void)&layer_takes_other_inputs<L, sizeof...(V), L::in.size()>;
+    } else {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (check<L, I>(x), ...);
+      }(std::index_sequence_for<V...>());
+    }
+    Block& block = graph.blocks.back();
+    int axis = std::get<0>(std::tuple{x...}).axis, first = block.locals;
+    if (erased<L, P>.pools) axis = pooled(axis);
+    graph.nodes.push_back({&erased<L, P>, name, {x.id...}, first, offset, tied});
+    for (int width : L::out) local(width, axis, erased<L, P>.result_type(), block.nodes);
+    ++block.nodes;
+    return results<L>(first, axis, std::make_index_sequence<L::out.size()>());
+  }
+  template <class L, std::size_t... O>
+  static constexpr auto results(int first, int axis, std::index_sequence<O...>) {
+    if constexpr (sizeof...(O) == 1) {
+      return Value<L::out[0]>{first, axis};
+    } else {
+      return std::tuple{Value<L::out[O]>{first + int(O), axis}...};
+    }
+  }
+};
+
+/// Traces a model: external inputs and units.
+template <class P>
+class Tracer {
+ public:
+  Graph graph;
+
+  /// Integer ids, one for each row.
+  constexpr Ids tokens(int axis = 0) { return external<Ids>(axis, 0, false); }
+  /// The id to predict at each row, below zero where there is none.
+  constexpr Ids targets(int axis = 0) { return external<Ids>(axis, 0, true); }
+  /// Numbers, W for each row. They get no gradient.
+  template <int W>
+  constexpr Value<W> values(int axis = 0) {
+    return external<Value<W>>(axis, W, false);
+  }
+  template <int W>
+  constexpr Value<W> target_values(int axis = 0) {
+    return external<Value<W>>(axis, W, true);
+  }
+
+  template <class B, class... V>
+  constexpr auto unit(const char* name, B block, V... x) {
+    if constexpr (takes<B, V...>()) {
+      auto inside = trace(block, x...);
+      return stamp(name, -1, -1, inside, x...);
+    } else {
+      return refuse_unit<B, V...>(name);
+    }
+  }
+  /// A unit that borrows parameters of the unit that made `owner`.
+  template <class B, class Owner, class... V>
+  constexpr auto tied_unit(const char* name, Owner owner, B block, V... x) {
+    if constexpr (takes<B, V...>()) {
+      auto inside = trace(block, x...);
+      return stamp(name, -1, graph.fault.what ? -1 : graph.writers[owner.id], inside, x...);
+    } else {
+      return refuse_unit<B, V...>(name);
+    }
+  }
+  /// `count` units in a row, each fed by the one before (whose outputs are its first inputs);
+  /// `more` goes to all of them. x: a Value, or a tuple of Values.
+  template <class B, class X, class... V>
+  constexpr auto repeat(int count, const char* name, B block, X x, V... more) {
+    return std::apply(
+        [&](auto... first) {
+          if constexpr (takes<B, decltype(first)..., V...>()) {
+            return repeat_traced(count, name, trace(block, first..., more...), x, more...);
+          } else {
+            return refuse_unit<B, decltype(first)..., V...>(name);
+          }
+        },
+        as_tuple(x));
+  }
+  /// Says that a value is what the model gives: its loss, or its prediction.
+  template <class V>
+  constexpr void result(V x) {
+    graph.results.push_back(x.id);
+  }
+
+ private:
+  template <class V>
+  constexpr V external(int axis, int width, bool targets) {
+    graph.externals.push_back({axis, width, targets});
+    return {-int(graph.externals.size()), axis};
+  }
+  template <int W>
+  static constexpr std::tuple<Value<W>> as_tuple(Value<W> x) {
+    return {x};
+  }
+  template <int... W>
+  static constexpr std::tuple<Value<W>...> as_tuple(std::tuple<Value<W>...> x) {
+    return x;
+  }
+  static constexpr std::tuple<Unknown> as_tuple(Unknown x) { return {x}; }
+
+  /// Whether a unit can be traced with these values.
+  template <class B, class... V>
+  static constexpr bool takes() {
+    return requires(UnitTracer<P>& g, V... x) { B::trace(g, x...); };
+  }
+  template <class B, class... V>
+  constexpr Unknown refuse_unit(const char* name) {
+    if constexpr (!(std::is_same_v<V, Unknown> || ...)) (void)&unit_does_not_take<B, V...>;
+    graph.fault.note("a unit does not take the values joined to it", name, 0, true);
+    return {};
+  }
+
+  template <class Inside, class X, class... V>
+  constexpr auto repeat_traced(int count, const char* name, Inside inside, X x, V... more) {
+    if constexpr (std::is_same_v<Inside, X>) {
+      for (int i = 0; i < count; ++i)
+        x = std::apply([&](auto... v) { return stamp(name, i, -1, inside, v..., more...); },
+                       as_tuple(x));
+      return x;
+    } else {
+      (void)&repeated_unit_does_not_take_its_results<Inside, X>;
+      graph.fault.note("a repeated unit does not take its own results", name, 0, true);
+      return Unknown{};
+    }
+  }
+
+  template <class B, class... V>
+  constexpr auto trace(B, V... x) {
+    Block block;
+    block.first_node = int(graph.nodes.size());
+    block.first_local = int(graph.locals.size());
+    block.inputs = int(sizeof...(V));
+    graph.blocks.push_back(block);
+    UnitTracer<P> inside(graph);
+    std::tuple inputs{inside.enter(x)...};  // braces: in the order written
+    auto results =
+        std::apply([&](auto... entered) { return B::trace(inside, entered...); }, inputs);
+    std::apply(
+        [&](auto... v) {
+          Block& made = graph.blocks.back();
+          made.outputs = int(sizeof...(v));
+          made.output = {v.id...};
+        },
+        as_tuple(results));
+    return results;
+  }
+  /// One more use of the block that was traced last; `inside` are its results, as locals.
+  template <class Results, class... V>
+  constexpr Results stamp(const char* name, int index, int tied, Results inside, V... x) {
+    std::array ids{x.id...};
+    std::sort(ids.begin(), ids.end());
+    int unit = int(graph.units.size()), value = int(graph.writers.size());
+    if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
+      graph.fault.note("a unit takes the same value twice", name, unit);
+    graph.units.push_back({name, index, int(graph.blocks.size()) - 1, {x.id...}, value, tied});
+    auto out = as_tuple(inside);
+    std::apply([&](auto&... v) { ((v.id = value++, graph.writers.push_back(unit)), ...); }, out);
+    if constexpr (requires { inside.id; }) {
+      return std::get<0>(out);
+    } else {
+      return out;
+    }
+  }
+};
+
+}  // namespace sinter

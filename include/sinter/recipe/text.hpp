@@ -1,0 +1,41 @@
+// Texts in constant expressions: one that is part of a type, and one that grows.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace sinter {
+
+/// A text that is part of a type: words for a compile error to show, or a name or pattern that a
+/// recipe gives, as in Freeze<"wte">. clang 19 shows the first 34 characters, and only where one
+/// zero, written as such, ends them: N is the number of characters and one.
+template <std::size_t N>
+struct Text {
+  char text[N]{};
+  constexpr explicit Text(std::string_view words) {
+    *std::copy(words.begin(), words.end(), text) = 0;
+  }
+  constexpr Text(const char (&words)[N]) { std::copy_n(words, N, text); }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+/// TextBuilder of a name. (g++ 12 does not copy strings in constant expressions.)
+class TextBuilder {
+  std::vector<char> letters;
+
+ public:
+  constexpr TextBuilder& operator+=(std::string_view more) {
+    letters.insert(letters.end(), more.begin(), more.end());
+    return *this;
+  }
+  constexpr TextBuilder& operator+=(std::int64_t number) {
+    if (number < 0) return (*this += "-") += -number;
+    if (number >= 10) *this += number / 10;
+    letters.push_back(char('0' + number % 10));
+    return *this;
+  }
+  constexpr std::string_view view() const { return {letters.data(), letters.size()}; }
+};
+
+}  // namespace sinter
