@@ -32,7 +32,7 @@ sinter_find_checker(Clang 19 clang++-19 clang++-20 clang++-21 clang++)
 
 # What ring 1 may include: our headers, and Hana's where they are not in the compiler's own folders.
 set(SINTER_CHECKER_FLAGS -std=c++20 -fsyntax-only -fdiagnostics-color=never -Wall -Wextra
-  "-I${PROJECT_SOURCE_DIR}/include")
+  "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tests")
 if(NOT SINTER_HANA_INCLUDE STREQUAL "/usr/include")
   list(APPEND SINTER_CHECKER_FLAGS -isystem "${SINTER_HANA_INCLUDE}")
 endif()
