@@ -152,23 +152,15 @@ void Machine::predict(const Work& work, Observer* observer) {
 
 void Machine::run(const BoundProgram& program, Observer* observer) {
   programs_->current = &program;
-  int iterations = (work_.sequences + program.micro - 1) / program.micro;
-  int count = int(program.instructions.size());
-  auto execute = [&](int t) {
+  const int iterations = (work_.sequences + program.micro - 1) / program.micro;
+  walk(program.program, program.loop, iterations, [&](int t, int iteration) {
     const Bound& b = program.instructions[t];
-    if (b.instruction->when == When::first && now_.iteration != 0) return;
-    if (b.instruction->when == When::last && now_.iteration != iterations - 1) return;
+    now_.iteration = iteration;
     if (!observer) return b.run(*this, b);
-    observer->before(*this, t, now_.iteration);
+    observer->before(*this, t, iteration);
     run_observed(b, t, *observer);
-    observer->after(*this, t, now_.iteration);
-  };
-  for (int t = 0; t < program.body; ++t) execute(t);
-  for (now_.iteration = 0; now_.iteration < iterations; ++now_.iteration)
-    for (int t = program.body; t < program.after; ++t) execute(t);
-  now_.iteration = 0;
-  iterations = 1;
-  for (int t = program.after; t < count; ++t) execute(t);
+    observer->after(*this, t, iteration);
+  });
 }
 
 void Machine::run_observed(const Bound& bound, int position, Observer& observer) {
