@@ -16,7 +16,7 @@
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
 //   rewrite    a function from program to program, run at compile time
 //   rules      RuleList<…>: what must hold of a recipe that uses it
-//   suits      suits<R>(): whether it goes with the traced model, with a compile error where not
+//   model_rules  RuleList<…>: what must hold of the traced model, as a value (rules.hpp)
 //   State      an aggregate of plain numbers, adapted for Boost.Hana, that goes from step to step:
 //              checkpoints hold it, and all ranks have the same. Such a policy may say
 //                initial(options)                         how it starts, if not as State{}

@@ -138,7 +138,8 @@ void add_combinations(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
-/// A policy may say in a line what it has chosen: note<R>(), or note<R>(options, limits).
+/// A policy may say in a line what it has chosen: note<R>(options, limits), or note<R, PlanOf>() with
+/// the planner.
 template <class R>
 void add_notes(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
@@ -148,8 +149,8 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
       view.notes.push_back([&options] {
         return P::template note<R>(options.template get<P>(), batch_limits<R>(options));
       });
-    if constexpr (requires { P::template note<R>(); })
-      view.notes.push_back([] { return P::template note<R>(); });
+    if constexpr (requires { P::template note<R, PlanAsIs>(); })
+      view.notes.push_back([] { return P::template note<R, PlanAsIs>(); });
   });
 }
 
