@@ -21,6 +21,7 @@ struct Flag {
   unsigned verbs;          // bit v: the verb v has it
   std::string_view help;
   void (*set)(Arguments&, const Given&);
+  bool old = false;  // a word of before, accepted and not listed
 
   bool many() const { return value.ends_with("..."); }
   bool of(Verb verb) const { return verbs >> unsigned(verb) & 1; }
