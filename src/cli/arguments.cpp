@@ -163,7 +163,8 @@ class Parser {
       if (flag.many()) option->expected(1, 1 << 20);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
-    option->description(std::string(flag.help));
+    std::string_view own = flag.help_of ? flag.help_of(recipe) : "";
+    option->description(std::string(own.empty() ? flag.help : own));
     option->group(flag.old ? "" : "Flags");
     flags.emplace_back(option, &flag);
   }

@@ -29,10 +29,9 @@ void set_order(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
-    {"--data", "PATH...", of(train, eval),
-     "Files and folders to read, as bytes, one after the other.\n"
-     "A folder stands for all files below it, sorted by path.",
-     [](Arguments& a, const Given& g) { a.data = g.texts; }},
+    {"--data", "PATH...", of(train, eval), "Files and folders to read.",
+     [](Arguments& a, const Given& g) { a.data = g.texts; },
+     [](const RecipeView& r) { return r.data.paths_help; }},
     {"--out", "DIR", of(train, export_folder),
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
