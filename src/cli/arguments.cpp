@@ -61,7 +61,7 @@ Verb verb_of(const std::string& word, const std::string& program) {
   std::vector<std::string_view> names{"--help"};
   std::vector<std::string> dotted;
   for (const Flag& flag : all_flags())
-    if (flag.of(verb)) names.push_back(flag.name);
+    if (flag.of(verb) && !flag.old) names.push_back(flag.name);
   for (const Option& option : recipe.options) dotted.push_back("--" + option.dotted());
   names.insert(names.end(), dotted.begin(), dotted.end());
   throw UsageError(fmt::format("{} has no flag '{}'; the nearest is '{}'.", name_of(verb), name,
@@ -163,8 +163,9 @@ class Parser {
       if (flag.many()) option->expected(1, 1 << 20);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
-    option->description(std::string(flag.help));
-    option->group("Flags");
+    std::string_view own = flag.help_of ? flag.help_of(recipe) : "";
+    option->description(std::string(own.empty() ? flag.help : own));
+    option->group(flag.old ? "" : "Flags");
     flags.emplace_back(option, &flag);
   }
   void add(const Option& source) {

@@ -31,7 +31,8 @@ struct Arguments {
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
-  bool resume = false, average = false, json = false, quiet = false, schedule = false;
+  bool resume = false, average = false, json = false, quiet = false, program = false;
+  bool schedule = false;  // the program, under the name that it had before
 };
 
 /// What parsing came to: arguments, or a text that was asked for (--help, --version).

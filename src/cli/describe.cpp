@@ -14,7 +14,7 @@
 namespace sinter::cli {
 namespace {
 
-std::string json_text(const RecipeView& recipe, bool schedule) {
+std::string json_text(const RecipeView& recipe, const Arguments& a) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
@@ -29,7 +29,8 @@ std::string json_text(const RecipeView& recipe, bool schedule) {
                                 {"savings", other},
                                 {"options", options}};
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
-  if (schedule) result["schedule"] = schedule_json(recipe);
+  if (a.program) result["program"] = program_json(recipe);
+  if (a.schedule) result["schedule"] = program_json(recipe);
   return result.dump() + "\n";
 }
 
@@ -82,14 +83,14 @@ std::string buffers_text(const PlanView& plan) {
 
 int describe(const RecipeView& recipe, const Arguments& a) {
   if (a.json) {
-    print_result(json_text(recipe, a.schedule));
+    print_result(json_text(recipe, a));
     return exit_done;
   }
   std::string text = recipe_text(recipe) + plan_text(recipe) +
                      matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) +
                      savings_text(recipe) + options_text(recipe) + parameters_text(recipe) +
                      buffers_text(*recipe.plan);
-  if (a.schedule) text += schedule_text(recipe);
+  if (a.program || a.schedule) text += program_text(recipe);
   print_result(text);
   return exit_done;
 }

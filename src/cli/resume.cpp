@@ -53,8 +53,9 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   arguments.seed = saved.seed;
   Json info = Json::parse(checkpoint.info());
   if (!arguments.order && info.contains("sampler"))
-    arguments.order =
-        info["sampler"].value("order", "") == "sequential" ? Order::sequential : Order::shuffled;
+    arguments.order = info["sampler"].value("order", "").starts_with("sequential")
+                          ? Order::sequential
+                          : Order::shuffled;
   std::string notes = take_options(saved, recipe, arguments);
   check_options(recipe);
   return notes;

@@ -52,9 +52,10 @@ namespace sinter {
 template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
-/// Where rows come from, as far as memory and legality depend on it.
+/// Where rows come from, as far as memory and legality depend on it. What such a policy may offer
+/// beside it, so that a binary can read its data, is in data/data_view.hpp.
 /// requires  context: most rows of a sequence; vocabulary: ids are in [0, vocabulary), 0 without
-/// ids
+///           ids
 template <class P>
 concept DataPolicy = Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;

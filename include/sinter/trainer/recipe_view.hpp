@@ -1,6 +1,7 @@
 // A recipe without its type: what the library needs to train it.
 #pragma once
 #include "sinter/data/batch_shape.hpp"
+#include "sinter/data/data_view.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/plan/alternatives.hpp"
 #include "sinter/plan/plan.hpp"
@@ -37,7 +38,7 @@ struct RecipeView {
   };
   std::vector<Combination> combinations;
   HuggingFace hugging_face;
-  std::string_view data;  // the name of the data policy's kind, as "Bytes"
+  DataView data;  // what the data policy offers to the verbs of a binary
   std::vector<std::function<std::string()>> notes;       // what policies say of what they have done
   std::vector<Alternative> (*alternatives)() = nullptr;  // that the rules allow
 };
@@ -154,6 +155,29 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
+/// What the data policy offers, each with the options as they are when it is asked.
+template <class R>
+DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
+  using P = typename R::data;
+  DataView view;
+  if constexpr (P::vocabulary > 0) view.unit = token_unit;
+  if constexpr (requires { P::unit; }) view.unit = P::unit;
+  if constexpr (requires { P::paths_help; }) view.paths_help = P::paths_help;
+  if constexpr (requires(const DataRequest& request) { P::open(request); }) {
+    view.open = [](const DataRequest& request) { return P::open(request); };
+  } else if constexpr (requires(const DataRequest& request) { P::open(P::options, request); }) {
+    view.open = [options](const DataRequest& request) {
+      return P::open(options->template get<P>(), request);
+    };
+  }
+  if constexpr (requires { P::tokenizer(); }) {
+    view.tokenizer = [] { return P::tokenizer(); };
+  } else if constexpr (requires { P::tokenizer(P::options); }) {
+    view.tokenizer = [options] { return P::tokenizer(options->template get<P>()); };
+  }
+  return view;
+}
+
 /// Policies that have no options may say what they are: text().
 template <class P>
 std::string policy_name() {
@@ -198,7 +222,7 @@ RecipeView view_of() {
     view.hugging_face = R::model::template hugging_face<R>();
   detail::add_notes<R>(*options, view);
   view.alternatives = alternatives_of<R>;
-  view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
+  view.data = detail::data_view_of<R>(options);
   return view;
 }
 

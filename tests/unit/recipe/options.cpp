@@ -82,7 +82,9 @@ TEST_CASE("a recipe's view lists every option with its value") {
     CHECK(option.adjustable == want[k].adjustable);
   }
   CHECK(view.name == "tiny_text");
-  CHECK(view.data == "Bytes");
+  CHECK(view.data.open);
+  CHECK(view.data.tokenizer);
+  CHECK(view.data.unit.one == "byte");
   CHECK(view.policies == std::vector<std::string>{"model: Gpt2", "data: Bytes", "precision: Fp32",
                                                   "optimizer: AdamW", "schedule: CosineDecay",
                                                   "clipping: ClipNorm", "batch: Batch",
