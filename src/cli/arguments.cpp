@@ -190,18 +190,6 @@ class Parser {
 
 }  // namespace
 
-std::string text_of(const Option& option) {
-  return std::visit(
-      [](auto value) {
-        if constexpr (std::is_pointer_v<decltype(value)>) {
-          return fmt::format("{}", *value);
-        } else {
-          return std::string(value);
-        }
-      },
-      option.value);
-}
-
 std::string range_text(const Option& option) {
   if (!option.range) return "";
   const TextBuilder letters = option.range->text();

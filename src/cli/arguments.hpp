@@ -46,9 +46,7 @@ struct Parsed {
 Parsed parse(const RecipeView& recipe, const std::string& program,
              const std::vector<std::string>& words);
 
-/// A value of an option as people write it.
-std::string text_of(const Option& option);
-/// What it may be, as "at least 0"; nothing where anything.
+/// What an option may be, as "at least 0"; nothing where anything.
 std::string range_text(const Option& option);
 
 }  // namespace sinter::cli

@@ -8,6 +8,7 @@
 #include "cli/plan_text.hpp"
 #include "cli/savings.hpp"
 #include "cli/verbs.hpp"
+#include "sinter/plan/savings.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
 
@@ -18,7 +19,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
-  for (const Saving& s : savings(recipe)) other[s.technique] = s.total;
+  for (const Saving& s : savings(*recipe.plan, recipe.alternatives())) other[s.technique] = s.total;
   for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
   nlohmann::ordered_json result{{"recipe", recipe.name},
                                 {"parameters", recipe.plan->parameters},

@@ -13,6 +13,8 @@
 //   why_fixed        why_fixed(name): why an option is not adjustable, where there is a reason of
 //                    its own; else nothing
 // Any policy may also have
+//   offered    an Offer: with what words and at what cost `describe` offers the policy, where it
+//              would save memory; plan/alternatives.hpp lists the types
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
 //   rewrite    a function from program to program, run at compile time
 //   rules      RuleList<…>: what must hold of a recipe that uses it
@@ -39,6 +41,7 @@
 
 #include "sinter/kernels/stream.hpp"
 #include "sinter/program/model.hpp"
+#include "sinter/recipe/offer.hpp"
 #include "sinter/recipe/range.hpp"
 #include "sinter/recipe/rules.hpp"
 #include "sinter/recipe/slots.hpp"

@@ -12,6 +12,8 @@ namespace sinter {
 struct RecipeView {
   std::string name;                   // of the recipe's type
   std::vector<std::string> policies;  // "slot: type", defaults included
+  /// Names of slots that are not decisive (slots.hpp).
+  std::vector<std::string_view> free_slots;
   const PlanView* plan = nullptr;
   std::shared_ptr<void> storage;  // of the options
   std::vector<Option> options;
@@ -189,6 +191,12 @@ template <class... All>
 std::vector<std::string> policy_names(Claimants<All...>) {
   return {policy_name<All>()...};
 }
+template <class... All>
+std::vector<std::string_view> free_slots(Claimants<All...>) {
+  std::vector<std::string_view> names;
+  ((is_decisive<typename All::slot>() ? void() : names.push_back(All::slot::name)), ...);
+  return names;
+}
 
 }  // namespace detail
 
@@ -199,6 +207,7 @@ RecipeView view_of() {
   RecipeView view;
   view.name = detail::short_type_name<R>();
   view.policies = detail::policy_names(typename R::all{});
+  view.free_slots = detail::free_slots(typename R::all{});
   view.plan = &Plan<R>::view;
   view.storage = options;
   view.options = options->list();
