@@ -32,13 +32,13 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   graph.units.assign(model.units.begin(), model.units.end());
   Sizes sizes = v.sizes;
   for (int& rows : sizes.rows) rows = int(std::int64_t(rows) * v.micro / plan.micro);
-  std::vector<Step> steps;
-  const std::vector<UnitPlan> plans = plan_units(graph, sizes, v.recomputed, true, steps);
+  std::vector<LayerCall> layer_calls;
+  const std::vector<UnitPlan> plans = plan_units(graph, sizes, v.recomputed, true, layer_calls);
   choose_plans(graph, v.recomputed);
   model.units = graph.units;
   model.sizes = sizes;
   model.plans = plans;
-  model.steps = steps;
+  model.layer_calls = layer_calls;
   model.regions = v.regions;
   const bool copies = sizes.element[int(Type::compute)] != sizes.element[int(Type::master)];
   model.weights = copies ? Space::weights : Space::master;

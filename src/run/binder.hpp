@@ -21,9 +21,10 @@ struct BoundProgram {
 
 /// requires  the program is verified; arena is as large as the placement's peak
 /// ensures   what `now` says holds for all calls
-BoundProgram bind(const Model& model, const Placement& placement, std::byte* arena, const Now& now);
+BoundProgram bind(const Model& model, const PlacementView& placement, std::byte* arena,
+                  const Now& now);
 
 /// Where a persistent space begins in the arena, or nullptr.
-std::byte* flat_address(const Placement& placement, std::byte* arena, Space space);
+std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space space);
 
 }  // namespace sinter

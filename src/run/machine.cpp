@@ -23,16 +23,16 @@ struct Machine::Programs {
 
 namespace {
 
-std::vector<AlikeRange> alike_ranges(const std::vector<Parameter>& parameters,
-                                     std::int64_t elements) {
+std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parameters,
+                                            std::int64_t elements) {
   std::vector<const Parameter*> trained;
   for (const Parameter& p : parameters)
     if (!p.frozen) trained.push_back(&p);
   std::ranges::sort(trained, {}, [](const Parameter* p) { return p->offset; });
-  std::vector<AlikeRange> ranges;
+  std::vector<UniformSlice> ranges;
   for (const Parameter* p : trained) {
     if (!ranges.empty()) {
-      AlikeRange& last = ranges.back();
+      UniformSlice& last = ranges.back();
       if (last.decayed == p->decayed && last.learning_rate == p->learning_rate) continue;
       last.size = p->offset - last.first;
     }
@@ -51,7 +51,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       layers_stream_(stream, plan.matmul_inputs),
       communicator_(communicator),
       options_(std::move(options)),
-      alike_(alike_ranges(parameters, plan.model.elements())),
+      uniform_slices_(uniform_slices_of(parameters, plan.model.elements())),
       arena_(plan.memory.total),
       starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
       pooled_starts_(starts_.size(), 0),
@@ -99,12 +99,12 @@ const void* Machine::find_options(const void* slot) const {
   throw Error("Sinter: an instruction asks for the options of a policy that the recipe has not.");
 }
 
-FlatRange Machine::flat_range(int first, int count, bool decayed) const {
+FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
   const Model& m = plan_.model;
   auto begin = [&](int k) {
     if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
-    const GroupPlace& group = m.groups[m.order[k]];
-    return decayed ? group.decayed : group.undecayed;
+    const ParameterOffsets& offsets = m.offsets[m.order[k]];
+    return decayed ? offsets.decayed : offsets.undecayed;
   };
   return {begin(first), begin(first + count) - begin(first)};
 }
@@ -197,7 +197,7 @@ void Machine::take_loss(const Bound& bound) {
                    : kernel::sum(stream_, static_cast<const float*>(bound.value), rows);
 }
 
-void Machine::cast_weights(FlatRange range) {
+void Machine::cast_weights(FlatSlice range) {
   const Model& m = plan_.model;
   if (m.weights == Space::master || range.size == 0) return;
   with_element(m.sizes.element[int(Type::compute)], [&]<class T>(T) {

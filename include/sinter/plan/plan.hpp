@@ -24,13 +24,13 @@ struct FrozenProgram {
   std::int64_t persistent, workspace, peak;
 
   constexpr FrozenProgram(const Model& model, const Program& program) : instructions(program) {
-    Placed placed = place(model, program);
-    buffers = decltype(buffers)(placed.buffers);
-    persistent = placed.persistent;
-    workspace = placed.workspace;
-    peak = placed.peak;
+    Placement placement = place(model, program);
+    buffers = decltype(buffers)(placement.buffers);
+    persistent = placement.persistent;
+    workspace = placement.workspace;
+    peak = placement.peak;
   }
-  constexpr Placement view() const {
+  constexpr PlacementView view() const {
     return {instructions.view(), buffers.view(), persistent, workspace, peak};
   }
 };
@@ -52,14 +52,14 @@ constexpr Program rewritten(const Model& model, Program program) {
 template <int Plans, int Nodes>
 struct FrozenUnits {
   List<UnitPlan, Plans> plans;
-  List<Step, Nodes> steps;
+  List<LayerCall, Nodes> layer_calls;
   Sizes sizes;
 
   constexpr FrozenUnits(const Model& model, int micro, int sequences)
       : sizes(sizes_for(model.sizes, micro, sequences)) {
     const EvaluationUnits units(model, sizes);
     plans = decltype(plans)(units.plans);
-    steps = decltype(steps)(units.steps);
+    layer_calls = decltype(layer_calls)(units.layer_calls);
   }
 };
 
@@ -147,7 +147,7 @@ struct PlanAsIs {
   static constexpr Model evaluating = [] {
     Model wider = model;
     wider.plans = evaluation_units.plans.view();
-    wider.steps = evaluation_units.steps.view();
+    wider.layer_calls = evaluation_units.layer_calls.view();
     wider.sizes = evaluation_units.sizes;
     return wider;
   }();

@@ -4,7 +4,7 @@
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
-//     and before the norm; every update comes after the norm; each group is updated exactly once,
+//     and before the norm; every update comes after the norm; each unit is updated exactly once,
 //     and what follows from its new weights comes after that
 //   - weights that are read are current: made from the master weights as they are; and a copy that
 //     is kept is current when the step ends
@@ -40,7 +40,7 @@ class Verifier {
     // master, regions: changes so far; weights: that of the master they are made from
     int version = 0;
   };
-  struct GroupState {
+  struct UnitState {
     int reduced = 0, updated = 0;
   };
 
@@ -48,7 +48,7 @@ class Verifier {
   std::span<const Instruction> program;
   Purpose purpose;
   CellTable<Cell> cells;
-  std::vector<GroupState> groups;
+  std::vector<UnitState> units;
   std::vector<int> losses, used_regions;
   TouchList list;
   bool in_loop = false, looped = false, normed = false;
@@ -62,7 +62,7 @@ class Verifier {
         program(p),
         purpose(what_for),
         cells(m),
-        groups(m.count()),
+        units(m.count()),
         losses(m.count(), 0),
         used_regions(m.regions.size(), 0) {
     list.reserve(m.count() + 8);
@@ -113,9 +113,9 @@ class Verifier {
       demand(!c.open || repeats(i), "a unit runs forward twice");
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (touch.space == Space::gradient && use == Use::accumulate)
-      demand(groups[touch.index].reduced == 0 && !normed, "added to after it was final");
+      demand(units[touch.index].reduced == 0 && !normed, "added to after it was final");
     if (touch.space == Space::gradient && purpose.reduces && closes(use))
-      demand(groups[touch.index].reduced == 1, "used up before it was reduced");
+      demand(units[touch.index].reduced == 1, "used up before it was reduced");
     if (touch.space == Space::master && changes(use)) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
@@ -157,20 +157,20 @@ class Verifier {
         demand(++losses[i.what] == 1, "a loss is taken twice");
         break;
       case Role::reduce:
-        for (int g : range(i)) demand(++groups[g].reduced == 1, "reduced twice");
+        for (int g : range(i)) demand(++units[g].reduced == 1, "reduced twice");
         break;
       case Role::norm:
         demand(!normed && !in_loop, "the norm is taken once, after all micro-batches");
         demand(range(i).size() == model.order.size(), "the norm is of all gradients");
         for (int g : model.order)
-          demand(!purpose.reduces || groups[g].reduced == 1, "not reduced before the norm");
+          demand(!purpose.reduces || units[g].reduced == 1, "not reduced before the norm");
         break;
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
-        for (int g : range(i)) demand(++groups[g].updated == 1, "updated twice");
+        for (int g : range(i)) demand(++units[g].updated == 1, "updated twice");
         break;
       case Role::follow:
-        for (int g : range(i)) demand(groups[g].updated == 1, "comes before the update");
+        for (int g : range(i)) demand(units[g].updated == 1, "comes before the update");
         break;
       case Role::loop:
         demand(!looped, "a second loop, or a loop in a loop");
@@ -228,7 +228,7 @@ class Verifier {
     if (!purpose.training) return;
     demand(normed, "the norm is missing");
     for (int g : model.order) {
-      demand(groups[g].updated == 1, "a group is not updated");
+      demand(units[g].updated == 1, "a unit is not updated");
       demand(!cell(Space::gradient, g).open, "a gradient is made and not used up");
       demand(model.weights == Space::master || !model.keeps_weights ||
                  cell(Space::weights, g).version == cell(Space::master, g).version,
