@@ -145,8 +145,8 @@ class Binder {
     return call;
   }
 
-  /// The gradient of a unit is open from the first contribution to any of its parameters (a tied layer
-  /// may give to one of them alone), so whether a call assigns or adds is kept for each parameter.
+  /// The gradient of a unit is open from the first contribution to any of its parameters (a tied
+  /// layer may give to one of them alone), so whether a call assigns or adds is kept for each.
   void bind_parameters(Call& call, int owner, const Node& node, bool backward) {
     for (int k = 0; k < node.layer->param_count; ++k) {
       call.weights[k] = parameter(model.weights, owner, node, k);

@@ -83,7 +83,7 @@ class UnitPlanner {
     operand.index = short(extents.size() - 1);
     return operand;
   }
-  /// Notes the use of an operand by the layer call being written, for something shaped like this local.
+  /// Notes that the layer call being written uses an operand, which is shaped like this local.
   constexpr Operand use(Operand operand, const Local& like) {
     Touches& touches = plan.phase[int(phase)];
     if (operand.where == Operand::workspace) extents[operand.index].last = time();

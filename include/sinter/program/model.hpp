@@ -25,8 +25,8 @@ struct Region {
 template <class T>
 inline constexpr char tag_of = 0;
 
-/// Where the parameters of a unit begin in the flat buffers, in elements: those that are decayed, and
-/// those that are not.
+/// Where the parameters of a unit begin in the flat buffers, in elements: those that are decayed,
+/// and those that are not.
 struct ParameterOffsets {
   int decayed = 0, undecayed = 0;
 };
