@@ -3,7 +3,7 @@
 #include <set>
 
 #include "sinter/error.hpp"
-#include "sinter/program/walk.hpp"
+#include "sinter/program/lifetimes.hpp"
 
 namespace sinter {
 
@@ -26,8 +26,7 @@ class Binder {
   const Placement& placement;
   std::byte* arena;
   const Now& now;
-  int numbers;
-  std::vector<Cell> cells;
+  CellTable<Cell> cells;
   std::vector<int> first_call;  // by position, once bound
   std::set<const void*> given;  // gradients of parameters that have a contribution
 
@@ -35,24 +34,19 @@ class Binder {
   BoundProgram bound;
 
   Binder(const Model& m, const Placement& p, std::byte* a, const Now& n)
-      : model(m),
-        placement(p),
-        arena(a),
-        now(n),
-        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})),
-        cells((int(Space::region) + m.regions.size()) * numbers),
-        first_call(p.program.size(), -1) {
+      : model(m), placement(p), arena(a), now(n), cells(m), first_call(p.program.size(), -1) {
     bound.model = &m;
+    bound.program = p.program;
+    bound.loop = loop_of(p.program);
     reserve();
     walk(p.program, [&](int t, int) { visit(t); });
-    bound.after = std::max(bound.after, bound.body);
     for (int e = 0; e < int(m.externals.size()); ++e)
       bound.inputs.push_back(cell(Space::input, e).at);
     for (int value : m.results) bound.results.push_back(cell(Space::value, value).at);
   }
 
  private:
-  Cell& cell(Space space, int index) { return cells[int(space) * numbers + index]; }
+  Cell& cell(Space space, int index) { return cells.at(space, index); }
 
   /// Bounds point into `calls`, so it must not move.
   void reserve() {
@@ -82,17 +76,13 @@ class Binder {
       if (i.kind->phases & (1 << p)) bind_phase(i.what, model.plan(i.what).phase[p], call, again);
     b.count = call - first_call[t];
     for (const Touch& touch : list)
-      if (touch.use == Use::consume) cell(touch.space, touch.index).open = false;
-    if (i.kind->role == Role::loop) bound.body = t + 1;
-    if (i.kind->role == Role::end) bound.after = t;
+      if (closes(touch.use)) cells.of(touch).open = false;
   }
 
   void open(Touch touch, int t) {
-    Cell& c = cell(touch.space, touch.index);
+    Cell& c = cells.of(touch);
     c.add = touch.use == Use::accumulate && c.open;
-    bool opens = touch.use == Use::write || touch.use == Use::fetch ||
-                 (touch.use == Use::accumulate && !c.open);
-    if (!opens) return;
+    if (!opens(touch.use, c.open)) return;
     c.open = true;
     if (!is_persistent(model, touch.space)) c.at = address(touch, t);
   }

@@ -1,17 +1,18 @@
 // From a program to calls with addresses: done once, not at every step.
 #pragma once
 #include "sinter/plan/plan_view.hpp"
+#include "sinter/program/walk.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {
 
-/// A program ready to run: instructions [0, body) once, [body, after) for each micro-batch, the
-/// rest once.
+/// A program ready to run.
 struct BoundProgram {
   const Model* model = nullptr;
-  std::vector<Bound> instructions;
+  std::span<const Instruction> program;
+  LoopBounds loop;
+  std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
-  int body = 0, after = 0;
   int micro = 1;                    // sequences of a micro-batch
   int row_multiple = 1;             // to which its rows are padded
   std::vector<std::byte*> inputs;   // of Model::externals

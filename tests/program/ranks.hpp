@@ -107,7 +107,7 @@ class Ranks {
   std::vector<std::byte> predict(const HostBatch& batch) {
     machine().predict({.batch = &batch, .sequences = batch.sequences()}, observers[0]);
     int rows = 0, columns = 0;
-    auto* at = static_cast<const std::byte*>(machine().result(0, rows, columns));
+    auto* at = machine().result(0, rows, columns).data();
     return {at, at + std::int64_t(rows) * columns * plan.model.sizes.of(Type::compute)};
   }
 

@@ -6,7 +6,7 @@
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/error.hpp"
 #include "sinter/recipe/concepts.hpp"
-#include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/claims.hpp"
 
 namespace sinter {
 

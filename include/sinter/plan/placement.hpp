@@ -1,7 +1,9 @@
 // Buffers from a program. One walk: every write opens a buffer, its last use closes it. Nothing is
 // freed by hand, because lifetimes follow from what instructions touch.
 #pragma once
+#include "sinter/program/lifetimes.hpp"
 #include "sinter/program/regions.hpp"
+#include "sinter/program/walk.hpp"
 
 namespace sinter {
 
@@ -62,21 +64,16 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
 class Placer {
   const Model& model;
   std::span<const Instruction> program;
-  std::vector<int> now;  // the open buffer of (space, index), or -1
-  int numbers;           // per space
-  int loop_begin = -1, loop_end = -1;
-  int fixed = 0;  // buffers that live through all steps, at the start
+  LoopBounds loop;
+  CellTable<int> open;  // the number of the open buffer, or -1
+  int fixed = 0;        // buffers that live through all steps, at the start
 
  public:
   Placed placed;
 
   constexpr Placer(const Model& m, std::span<const Instruction> p)
-      : model(m),
-        program(p),
-        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})) {
-    now.assign(int(Space::region) * numbers, -1);
+      : model(m), program(p), loop(loop_of(p)), open(m, -1) {
     placed.buffers.reserve(8 * m.count() + 16);
-    find_loop();
     add_persistent();
     add_workspace();
     TouchList list;
@@ -90,12 +87,6 @@ class Placer {
   }
 
  private:
-  constexpr void find_loop() {
-    for (int t = 0; t < int(program.size()); ++t) {
-      if (program[t].kind->role == Role::loop) loop_begin = t;
-      if (program[t].kind->role == Role::end) loop_end = t;
-    }
-  }
   constexpr void add_flat(Space space) {
     const std::int64_t bytes = flat_bytes(model, space);
     placed.buffers.push_back({space, -1, -1, 0, int(program.size()), bytes, placed.peak});
@@ -126,24 +117,23 @@ class Placer {
   /// What the first iteration alone makes lives on through the others. (The verifier proves that
   /// nothing else passes from one to the next.)
   constexpr int add(Space space, int index, int t) {
-    bool carried = t > loop_begin && t < loop_end && program[t].when == When::first;
-    placed.buffers.push_back({space, short(index), t, carried ? loop_begin : t,
-                              carried ? loop_end : t, buffer_bytes(model, space, index)});
+    const bool carried = loop.contains(t) && carries(program[t], true);
+    placed.buffers.push_back({space, short(index), t, carried ? loop.begin : t,
+                              carried ? loop.end : t, buffer_bytes(model, space, index)});
     return int(placed.buffers.size()) - 1;
   }
   constexpr void follow(Touch touch, int t) {
     if (is_persistent(model, touch.space) || touch.space == Space::workspace) return;
-    int& current = now[int(touch.space) * numbers + touch.index];
-    if (touch.use == Use::write || touch.use == Use::fetch ||
-        (touch.use == Use::accumulate && current < 0)) {
+    int& current = open.of(touch);
+    if (opens(touch.use, current >= 0)) {
       current = add(touch.space, touch.index, t);
       return;
     }
     if (current < 0) return;  // for the verifier to complain about
     Buffer& buffer = placed.buffers[current];
-    bool from_before = buffer.first < loop_begin && t < loop_end && t > loop_begin;
-    buffer.last = std::max(buffer.last, from_before ? loop_end : t);
-    if (touch.use == Use::consume) current = -1;
+    const bool from_before = buffer.first < loop.begin && loop.contains(t);
+    buffer.last = std::max(buffer.last, from_before ? loop.end : t);
+    if (closes(touch.use)) current = -1;
   }
 
   constexpr void assign_addresses() {

@@ -13,6 +13,7 @@
 //     changed once
 #pragma once
 #include "sinter/program/kinds.hpp"
+#include "sinter/program/lifetimes.hpp"
 #include "sinter/program/walk.hpp"
 
 namespace sinter {
@@ -46,8 +47,7 @@ class Verifier {
   const Model& model;
   std::span<const Instruction> program;
   Purpose purpose;
-  int numbers;
-  std::vector<Cell> cells;
+  CellTable<Cell> cells;
   std::vector<GroupState> groups;
   std::vector<int> losses, used_regions;
   TouchList list;
@@ -61,8 +61,7 @@ class Verifier {
       : model(m),
         program(p),
         purpose(what_for),
-        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})),
-        cells((int(Space::region) + m.regions.size()) * numbers),
+        cells(m),
         groups(m.count()),
         losses(m.count(), 0),
         used_regions(m.regions.size(), 0) {
@@ -83,7 +82,7 @@ class Verifier {
   }
 
  private:
-  constexpr Cell& cell(Space space, int index) { return cells[int(space) * numbers + index]; }
+  constexpr Cell& cell(Space space, int index) { return cells.at(space, index); }
   constexpr void demand(bool holds, const char* rule) {
     if (!holds && verdict.fine()) verdict = {rule, position};
   }
@@ -99,36 +98,34 @@ class Verifier {
   }
 
   constexpr void check_touch(Touch touch, const Instruction& i) {
-    Cell& c = cell(touch.space, touch.index);
-    Use use = touch.use;
+    Cell& c = cells.of(touch);
+    const Use use = touch.use;
     if (touch.space >= Space::region) ++used_regions[int(touch.space) - int(Space::region)];
     if (use == Use::finish) return finish(c);
     demand(!c.arriving, "touched while a transfer writes it");
-    bool writes = use == Use::write || use == Use::accumulate || use == Use::modify ||
-                  use == Use::fetch || use == Use::exchange;
-    demand(!writes || !c.leaving, "written while a transfer reads it");
-    demand(use != Use::consume || !c.leaving, "used up while a transfer reads it");
+    demand(!changes(use) || !c.leaving, "written while a transfer reads it");
+    demand(!closes(use) || !c.leaving, "used up while a transfer reads it");
     demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
-    bool opens = use == Use::write || use == Use::accumulate || use == Use::fetch;
-    demand(opens || c.open, "read before written");
-    if (touch.space == Space::value && opens) demand(!c.open, "a unit runs forward twice");
-    if (touch.space == Space::saved && opens)
+    const bool opening = may_open(use);
+    demand(opening || c.open, "read before written");
+    if (touch.space == Space::value && opening) demand(!c.open, "a unit runs forward twice");
+    if (touch.space == Space::saved && opening)
       demand(!c.open || repeats(i), "a unit runs forward twice");
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (touch.space == Space::gradient && use == Use::accumulate)
       demand(groups[touch.index].reduced == 0 && !normed, "added to after it was final");
-    if (touch.space == Space::gradient && purpose.reduces && use == Use::consume)
+    if (touch.space == Space::gradient && purpose.reduces && closes(use))
       demand(groups[touch.index].reduced == 1, "used up before it was reduced");
-    if (touch.space == Space::master && writes) ++c.version;
+    if (touch.space == Space::master && changes(use)) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
-    if (opens && follows_from_batch(touch.space))
+    if (opening && follows_from_batch(touch.space))
       demand(!in_loop || i.when == When::always, its_own);
-    if (opens) {
+    if (opening) {
       c.open = true;
-      c.carried = !in_loop || i.when == When::first;
+      c.carried = carries(i, in_loop);
     }
-    if (use == Use::consume) c.open = false;
+    if (closes(use)) c.open = false;
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
   }
@@ -226,7 +223,7 @@ class Verifier {
     position = int(program.size());
     if (!looped) end_iteration();
     demand(!in_loop, "a loop without an end");
-    for (const Cell& c : cells)
+    for (const Cell& c : cells.all())
       demand(!c.arriving && !c.leaving, "a transfer is started and not waited for");
     if (!purpose.training) return;
     demand(normed, "the norm is missing");

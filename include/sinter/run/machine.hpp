@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sinter/device/memory.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
@@ -96,8 +97,8 @@ class Machine {
 
   /// Of the last train or evaluate: over this rank, or over all once `norm` has run.
   double loss_sum() const { return loss_sum_; }
-  /// Of the last prediction: result number k, one row for each of its axis.
-  const void* result(int k, int& rows, int& columns) const;
+  /// Of the last prediction: result number k, one row for each of its axis, in the compute type.
+  OnHost result(int k, int& rows, int& columns);
 
   // What kinds of instruction may use.
   const PlanView& plan() const { return plan_; }
@@ -138,6 +139,10 @@ class Machine {
     StateShape shape;
   };
   Part part(Space space, const Parameter& parameter) const;
+  /// The same where the host may reach it.
+  OnHost on_host(const Part& part, Access access) {
+    return {stream_, part.data, part.shape.bytes(), access};
+  }
   /// The workspace that units share, for an instruction whose kind asks for it.
   std::byte* workspace() const { return flat_address(Space::workspace); }
   /// The decayed or undecayed part of a range of groups in Model::order.
@@ -148,7 +153,7 @@ class Machine {
   const typename P::Options& options() const {
     return *static_cast<const typename P::Options*>(find_options(&tag_of<typename P::slot>));
   }
-  std::span<std::byte> arena() const { return arena_; }
+  std::span<std::byte> arena() const { return arena_.bytes(); }
 
  private:
   struct Programs;  // the three, bound (src/run/binder.hpp)
@@ -166,7 +171,7 @@ class Machine {
   Communicator& communicator_;
   std::vector<OptionsOf> options_;
   std::vector<AlikeRange> alike_;
-  std::span<std::byte> arena_;
+  DeviceMemory arena_;
   std::vector<std::int32_t> starts_, pooled_starts_;
   Now now_;
   Work work_;
