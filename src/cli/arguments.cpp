@@ -6,6 +6,7 @@
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
 #include "cli/nearest.hpp"
+#include "sinter/version.hpp"
 
 namespace sinter::cli {
 namespace {
@@ -203,7 +204,7 @@ Parsed parse(const RecipeView& recipe, const std::string& program,
   const std::string& first = words.front();
   if (first == "--help" || first == "-h") return {std::nullopt, overall_help(recipe, program)};
   if (first == "--version")
-    return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, SINTER_VERSION)};
+    return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, version())};
   Parser parser(recipe, verb_of(first, program), program);
   return parser.parse({words.begin() + 1, words.end()});
 }
