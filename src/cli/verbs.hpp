@@ -1,4 +1,4 @@
-// The verbs. Each returns the exit code and throws what goes wrong.
+// The verbs. Each returns the exit code, and throws an error for what goes wrong.
 #pragma once
 #include "cli/arguments.hpp"
 
@@ -14,9 +14,9 @@ int export_folder(RecipeView recipe, const Arguments& arguments);
 
 /// Whether the recipe's data policy offers what a verb needs of it.
 bool has_data_for(const RecipeView& recipe, Verb verb);
-/// throws  Error where it does not
+/// throws    Error where it does not
 void require_data(const RecipeView& recipe, Verb verb);
-/// throws  UsageError unless there is a value
+/// throws    UsageError unless the flag is given
 void require_flag(bool given, std::string_view flag, Verb verb);
 
 }  // namespace sinter::cli

@@ -53,7 +53,7 @@ class RunFolder {
                              const std::function<void(CheckpointWriter&)>& fill, bool best = false);
 
   /// Returns what the user should be told, one sentence per line, and forgets it.
-  std::string take_warnings() { return std::exchange(warnings, {}); }
+  [[nodiscard]] std::string take_warnings() { return std::exchange(warnings, {}); }
 
  private:
   std::filesystem::path folder;
