@@ -13,7 +13,7 @@ int describe(const RecipeView& recipe, const Arguments& arguments);
 int export_folder(RecipeView recipe, const Arguments& arguments);
 
 /// Whether the recipe's data policy offers what a verb needs of it.
-bool has_data_for(const RecipeView& recipe, Verb verb);
+[[nodiscard]] bool has_data_for(const RecipeView& recipe, Verb verb);
 /// throws    Error where it does not
 void require_data(const RecipeView& recipe, Verb verb);
 /// throws    UsageError unless the flag is given

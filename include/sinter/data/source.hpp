@@ -67,7 +67,7 @@ concept DataSource =
 
 /// Calls next() of any source. Returns true unless the source says that it has ended.
 template <DataSource S>
-bool pull(S& source, HostBatch& batch) {
+[[nodiscard]] bool pull(S& source, HostBatch& batch) {
   if constexpr (std::is_void_v<decltype(source.next(batch))>) {
     source.next(batch);
     return true;

@@ -80,7 +80,7 @@ class CheckpointReader {
 };
 
 /// Whether a folder holds a manifest that begins as Sinter's do. No other file is read.
-bool looks_like_checkpoint(const std::filesystem::path& folder);
+[[nodiscard]] bool looks_like_checkpoint(const std::filesystem::path& folder);
 
 /// The name of a step's checkpoint folder, such as "step-00000040".
 std::string step_folder_name(std::int64_t step);

@@ -96,6 +96,6 @@ class SafetensorsFile {
 };
 
 /// Whether SafetensorsFile::read can turn `from` into `to`.
-bool convertible(Dtype from, Dtype to);
+[[nodiscard]] bool convertible(Dtype from, Dtype to);
 
 }  // namespace sinter
