@@ -53,8 +53,8 @@ inline std::string first_line(const char* command) {
   return text;
 }
 
-/// Prints the machine, the command and the table. Where flags ask for files, it also writes these to
-/// one, and a picture to another.
+/// Prints the machine, the command and the table. Where flags ask for files, it writes them to a
+/// file, too, and a picture to another.
 class Report {
   std::string machine, command, json_file, svg_file, compared;
   int threads;
