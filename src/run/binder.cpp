@@ -49,6 +49,7 @@ class Binder {
     for (int e = 0; e < int(m.externals.size()); ++e)
       bound.inputs.push_back(cell(Space::input, e).at);
     for (int value : m.results) bound.results.push_back(cell(Space::value, value).at);
+    collect_changing();
   }
 
  private:
@@ -134,6 +135,17 @@ class Binder {
     merge_slots(first.gradients, second.gradients);
   }
 
+  void collect_changing() {
+    for (BoundCall& made : bound.calls)
+      made.call.each_array([&](auto& slots) {
+        for (Slot& slot : slots) {
+          slot.update(now);
+          if (slot.data && (slot.rows_of_axis || slot.put == Slot::add_after_first))
+            bound.changing.push_back(&slot);
+        }
+      });
+  }
+
   Call bind_step(int u, const Node& node, const Step& step) {
     const Layer& layer = *node.layer;
     Call call;
@@ -180,15 +192,15 @@ class Binder {
     }
     Slot slot;
     slot.data = base ? base + offset * bytes : nullptr;
-    slot.rows = p.rows;
-    slot.columns = p.columns;
+    slot.shape = {p.rows, p.columns};
+    slot.rows_of_axis = false;
     slot.element_bytes = std::uint8_t(bytes);
     return slot;
   }
 
   Slot operand(int u, const Place& place) {
     Slot slot;
-    slot.columns = place.columns;
+    slot.shape.columns = place.columns;
     slot.element_bytes = place.element_bytes;
     slot.axis = place.axis;
     slot.put = place.put == Place::add ? Slot::add : Slot::assign;
@@ -226,6 +238,15 @@ class Binder {
 };
 
 }  // namespace
+
+void BoundProgram::update(const Now& now) {
+  std::array<int, axes> rows;
+  for (int axis = 0; axis < axes; ++axis) rows[axis] = now.sequences[axis].rows();
+  if (rows == updated_rows && (now.iteration == 0) == updated_first) return;
+  updated_rows = rows;
+  updated_first = now.iteration == 0;
+  for (Slot* slot : changing) slot->update(now);
+}
 
 BoundProgram bind(const Model& model, const Placement& placement, std::byte* arena,
                   const Now& now) {

@@ -16,6 +16,12 @@ struct BoundProgram {
   int row_multiple = 1;             // to which its rows are padded
   std::vector<std::byte*> inputs;   // of Model::externals
   std::vector<std::byte*> results;  // of Model::results
+  std::vector<Slot*> changing;      // of calls: their shapes are not the same in all micro-batches
+  std::array<int, axes> updated_rows{};  // those that the slots have now
+  bool updated_first = true;
+
+  /// Gives the slots of all calls the shapes that they have in the micro-batch at hand.
+  void update(const Now& now);
 };
 
 /// requires  the program is verified; arena is as large as the placement's peak

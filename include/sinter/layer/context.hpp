@@ -1,4 +1,4 @@
-// The seam between the untyped plan and the typed layers: the only header with a void*.
+// The seam between the plan, which counts bytes, and the layers, which have types.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -7,38 +7,13 @@
 
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/random.hpp"
+#include "sinter/kernels/tensor.hpp"
 #include "sinter/layer/layer.hpp"
 
 namespace sinter {
 
-namespace kernel {
-class Stream;
-}
-
-/// rows × columns, contiguous. add: the layer must add to what is there rather than assign.
-/// data is null where nobody wants the gradient.
-template <class T>
-struct Tensor {
-  T* data = nullptr;
-  int rows = 0, columns = 0;
-  bool add = false;
-
-  T& operator()(int row, int column) const { return data[std::int64_t(row) * columns + column]; }
-  std::int64_t size() const { return std::int64_t(rows) * columns; }
-  explicit operator bool() const { return data != nullptr; }
-  /// Assigns or accumulates, as the plan decided.
-  void put(int row, int column, auto value) const {
-    T& element = (*this)(row, column);
-    element = T(add ? decltype(value)(element) + value : value);
-  }
-};
-
-/// Cumulative starts of the sequences on one axis: sequence s is rows [starts[s], starts[s + 1]).
-struct Sequences {
-  const std::int32_t* starts = nullptr;
-  int count = 0;
-  int rows() const { return count ? starts[count] : 0; }
-};
+using kernel::Sequences;
+using kernel::Tensor;
 
 /// What is true of the micro-batch at hand, for all calls.
 struct Now {
@@ -62,13 +37,18 @@ struct Slot {
   enum Put : std::uint8_t { assign, add, add_after_first };  // after the first micro-batch
 
   void* data = nullptr;
-  int rows = -1;  // -1: as many as the axis has now
-  int columns = 0;
+  kernel::Shape shape;  // as of the micro-batch at hand
   std::uint8_t element_bytes = 0, axis = 0;
+  bool rows_of_axis = true;  // has as many rows as the axis has now, rather than always the same
   Put put = assign;
+
+  void update(const Now& now) {
+    if (rows_of_axis) shape.rows = now.sequences[axis].rows();
+    shape.add = put == add || (put == add_after_first && now.iteration > 0);
+  }
 };
 
-/// What one layer sees in one call. Made once; only Now changes.
+/// What one layer sees in one call. Made once; only Now changes, and with it the shapes of slots.
 struct Call {
   std::array<Slot, max_inputs> x, dx;
   std::array<Slot, max_outputs> y, dy;
@@ -82,9 +62,12 @@ struct Call {
   Tensor<T> tensor(const Slot& slot) const {
     assert((!slot.data || slot.element_bytes == sizeof(T)) &&
            "Sinter: planned and used element sizes differ");
-    bool adds = slot.put == Slot::add || (slot.put == Slot::add_after_first && now->iteration > 0);
-    int rows = slot.rows >= 0 ? slot.rows : now->sequences[slot.axis].rows();
-    return {static_cast<T*>(slot.data), rows, slot.columns, adds};
+    return {static_cast<T*>(slot.data), slot.shape};
+  }
+  /// Calls visit(slots) for each array of slots.
+  template <class Visit>
+  void each_array(const Visit& visit) {
+    visit(x), visit(dx), visit(y), visit(dy), visit(saved), visit(weights), visit(gradients);
   }
 };
 
