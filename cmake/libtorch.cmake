@@ -9,7 +9,7 @@ if(NOT SINTER_LIBTORCH)
   sinter_libtorch_cache(cache)
   message(FATAL_ERROR "LibTorch was not found: Torch_DIR is not set, CMAKE_PREFIX_PATH names none, "
     "and ${cache} does not exist. Run this once (it downloads 545 MB):\n"
-    "  python3 ${CMAKE_CURRENT_LIST_DIR}/fetch_libtorch.py\n"
+    "  python3 ${PROJECT_SOURCE_DIR}/scripts/fetch_libtorch.py\n"
     "or name one that you have: -DTorch_DIR=FOLDER, where FOLDER holds TorchConfig.cmake.")
 endif()
 message(STATUS "LibTorch ${SINTER_LIBTORCH_VERSION}: ${SINTER_LIBTORCH}")

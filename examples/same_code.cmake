@@ -1,8 +1,8 @@
-# Every C++ block of the tutorial must stand, word for word, in one of the examples.
+# Every C++ block of a page must stand, word for word, in one of the examples.
+#   cmake -DPAGE=docs/tutorial.md -DEXAMPLES=examples -P same_code.cmake
 cmake_minimum_required(VERSION 3.25)
-#   cmake -DTUTORIAL=docs/tutorial.md -DEXAMPLES=examples -P same_code.cmake
-file(READ "${TUTORIAL}" text)
-file(GLOB files "${EXAMPLES}/*.cpp")
+file(READ "${PAGE}" text)
+file(GLOB_RECURSE files "${EXAMPLES}/*.cpp")
 set(code "")
 foreach(file IN LISTS files)
   file(READ "${file}" content)
@@ -21,12 +21,12 @@ while(TRUE)
   string(SUBSTRING "${text}" ${end} -1 text)
   string(FIND "${code}" "${block}" found)
   if(found EQUAL -1)
-    message(FATAL_ERROR "The tutorial shows code that no example has:\n${block}\n"
+    message(FATAL_ERROR "${PAGE} shows code that no example has:\n${block}\n"
       "Make them equal: examples/ is what is compiled.")
   endif()
   math(EXPR blocks "${blocks} + 1")
 endwhile()
 if(blocks EQUAL 0)
-  message(FATAL_ERROR "The tutorial shows no C++ at all; it should show the examples.")
+  message(FATAL_ERROR "${PAGE} shows no C++ at all; it should show the examples.")
 endif()
-message(STATUS "${blocks} blocks of the tutorial stand in the examples.")
+message(STATUS "${blocks} blocks of ${PAGE} stand in the examples.")

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-PINS = pathlib.Path(__file__).resolve().with_name("libtorch.txt")
+PINS = pathlib.Path(__file__).resolve().parents[1] / "cmake" / "libtorch.txt"
 VERSION = re.search(r"^torch==(\S+)", PINS.read_text(), re.M).group(1)
 PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_25_x86_64", "manylinux2014_x86_64"]
 BYTES_NEEDED = 1_300_000_000  # 545 MB of wheels, 500 MB unpacked, and some air

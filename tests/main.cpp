@@ -1,3 +1,50 @@
-// main() of every doctest binary.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// main() of every doctest binary. SINTER_TEST_PROCESSOR lets one processor stand for others:
+// support/processor.hpp.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "kernels/cpu/gemm.hpp"
+#include "support/processor.hpp"
+
+namespace sinter::testing {
+
+void imitate_processor(std::string_view words) {
+  using kernel::Gemm;
+  static const std::map<std::string_view, Gemm> products{{"vendor", Gemm::vendor},
+                                                         {"tiles", Gemm::tiles},
+                                                         {"pairs", Gemm::pairs},
+                                                         {"vendor_bf16", Gemm::vendor_bf16}};
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(','));
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+    if (word == "avx2") {
+      switch_off_avx512();
+    } else if (auto product = products.find(word); product != products.end()) {
+      if (product->second == Gemm::pairs && !kernel::has_pairs()) {
+        std::fputs("SINTER_TEST_PROCESSOR holds 'pairs': this processor has no such unit.\n",
+                   stderr);
+        std::exit(2);
+      }
+      kernel::force_gemm(product->second);
+    } else {
+      std::fprintf(stderr,
+                   "SINTER_TEST_PROCESSOR holds '%s'. Expected, divided by commas: avx2, vendor, "
+                   "tiles, pairs, vendor_bf16.\n",
+                   std::string(word).c_str());
+      std::exit(2);
+    }
+  }
+}
+
+}  // namespace sinter::testing
+
+int main(int argc, char** argv) {
+  if (const char* processor = std::getenv("SINTER_TEST_PROCESSOR"))
+    sinter::testing::imitate_processor(processor);
+  return doctest::Context(argc, argv).run();
+}

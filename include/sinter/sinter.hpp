@@ -64,3 +64,4 @@
 #include "sinter/generate/generate.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"
+#include "sinter/version.hpp"

@@ -6,6 +6,7 @@
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
 #include "cli/nearest.hpp"
+#include "sinter/version.hpp"
 
 namespace sinter::cli {
 namespace {
@@ -61,7 +62,7 @@ Verb verb_of(const std::string& word, const std::string& program) {
   std::vector<std::string_view> names{"--help"};
   std::vector<std::string> dotted;
   for (const Flag& flag : all_flags())
-    if (flag.of(verb)) names.push_back(flag.name);
+    if (flag.of(verb) && !flag.old) names.push_back(flag.name);
   for (const Option& option : recipe.options) dotted.push_back("--" + option.dotted());
   names.insert(names.end(), dotted.begin(), dotted.end());
   throw UsageError(fmt::format("{} has no flag '{}'; the nearest is '{}'.", name_of(verb), name,
@@ -163,8 +164,9 @@ class Parser {
       if (flag.many()) option->expected(1, 1 << 20);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
-    option->description(std::string(flag.help));
-    option->group("Flags");
+    std::string_view own = flag.help_of ? flag.help_of(recipe) : "";
+    option->description(std::string(own.empty() ? flag.help : own));
+    option->group(flag.old ? "" : "Flags");
     flags.emplace_back(option, &flag);
   }
   void add(const Option& source) {
@@ -189,18 +191,6 @@ class Parser {
 
 }  // namespace
 
-std::string text_of(const Option& option) {
-  return std::visit(
-      [](auto value) {
-        if constexpr (std::is_pointer_v<decltype(value)>) {
-          return fmt::format("{}", *value);
-        } else {
-          return std::string(value);
-        }
-      },
-      option.value);
-}
-
 std::string range_text(const Option& option) {
   if (!option.range) return "";
   const TextBuilder letters = option.range->text();
@@ -214,7 +204,7 @@ Parsed parse(const RecipeView& recipe, const std::string& program,
   const std::string& first = words.front();
   if (first == "--help" || first == "-h") return {std::nullopt, overall_help(recipe, program)};
   if (first == "--version")
-    return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, SINTER_VERSION)};
+    return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, version())};
   Parser parser(recipe, verb_of(first, program), program);
   return parser.parse({words.begin() + 1, words.end()});
 }

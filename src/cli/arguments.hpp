@@ -31,7 +31,8 @@ struct Arguments {
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
-  bool resume = false, average = false, json = false, quiet = false, schedule = false;
+  bool resume = false, average = false, json = false, quiet = false, program = false;
+  bool schedule = false;  // the program, under the name that it had before
 };
 
 /// What parsing came to: arguments, or a text that was asked for (--help, --version).
@@ -45,9 +46,7 @@ struct Parsed {
 Parsed parse(const RecipeView& recipe, const std::string& program,
              const std::vector<std::string>& words);
 
-/// A value of an option as people write it.
-std::string text_of(const Option& option);
-/// What it may be, as "at least 0"; nothing where anything.
+/// What an option may be, as "at least 0"; nothing where anything.
 std::string range_text(const Option& option);
 
 }  // namespace sinter::cli

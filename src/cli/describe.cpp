@@ -8,17 +8,18 @@
 #include "cli/plan_text.hpp"
 #include "cli/savings.hpp"
 #include "cli/verbs.hpp"
+#include "sinter/plan/savings.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter::cli {
 namespace {
 
-std::string json_text(const RecipeView& recipe, bool schedule) {
+std::string json_text(const RecipeView& recipe, const Arguments& a) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
-  for (const Saving& s : savings(recipe)) other[s.technique] = s.total;
+  for (const Saving& s : savings(*recipe.plan, recipe.alternatives())) other[s.technique] = s.total;
   for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
   nlohmann::ordered_json result{{"recipe", recipe.name},
                                 {"parameters", recipe.plan->parameters},
@@ -29,7 +30,8 @@ std::string json_text(const RecipeView& recipe, bool schedule) {
                                 {"savings", other},
                                 {"options", options}};
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
-  if (schedule) result["schedule"] = schedule_json(recipe);
+  if (a.program) result["program"] = program_json(recipe);
+  if (a.schedule) result["schedule"] = program_json(recipe);
   return result.dump() + "\n";
 }
 
@@ -82,14 +84,14 @@ std::string buffers_text(const PlanView& plan) {
 
 int describe(const RecipeView& recipe, const Arguments& a) {
   if (a.json) {
-    print_result(json_text(recipe, a.schedule));
+    print_result(json_text(recipe, a));
     return exit_done;
   }
   std::string text = recipe_text(recipe) + plan_text(recipe) +
                      matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) +
                      savings_text(recipe) + options_text(recipe) + parameters_text(recipe) +
                      buffers_text(*recipe.plan);
-  if (a.schedule) text += schedule_text(recipe);
+  if (a.program || a.schedule) text += program_text(recipe);
   print_result(text);
   return exit_done;
 }

@@ -15,8 +15,8 @@ std::string parameters_text(const RecipeView& recipe);
 std::string buffers_text(const PlanView& plan);
 
 /// The program of the training step, an instruction a line.
-std::string schedule_text(const RecipeView& recipe);
+std::string program_text(const RecipeView& recipe);
 /// The same as a list of {instruction, on, when}.
-nlohmann::ordered_json schedule_json(const RecipeView& recipe);
+nlohmann::ordered_json program_json(const RecipeView& recipe);
 
 }  // namespace sinter::cli

@@ -3,30 +3,35 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
-#include "sinter/data/byte_corpus.hpp"
-#include "sinter/data/windows.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter::cli {
 namespace {
 
+OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
+  OpenedData data =
+      recipe.data.open({.paths = a.data, .evaluation_sequences = evaluation_sequences(recipe)});
+  if (data.evaluation) return data;
+  throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
+}
+
 /// live: shows on the terminal how far it is, from the second second on.
-Loss evaluate(TrainerCore& trainer, EvaluationWindows& windows, bool live) {
+Loss evaluate(TrainerCore& trainer, OpenedData& data, bool live) {
   using Clock = std::chrono::steady_clock;
   auto next = Clock::now() + std::chrono::seconds(1);
   bool drawn = false;
   Loss loss;
   HostBatch batch;
-  while (windows.next(batch)) {
+  while (data.evaluation->next(batch)) {
     loss += trainer.evaluate(batch);
     if (!live || Clock::now() < next) continue;
-    print_if_possible(stderr, fmt::format("\r\033[K{:.0f}% evaluated",
-                                          100. * double(loss.count) / double(windows.predicted())));
+    print_if_possible(stderr,
+                      fmt::format("\r\033[K{:.0f}% evaluated",
+                                  100. * double(loss.count) / double(data.evaluation_size)));
     next = Clock::now() + std::chrono::milliseconds(200);
     drawn = true;
   }
@@ -34,35 +39,48 @@ Loss evaluate(TrainerCore& trainer, EvaluationWindows& windows, bool live) {
   return loss;
 }
 
+std::string json_text(const Loss& loss, const DataUnit& unit) {
+  nlohmann::ordered_json result{{"loss", loss.mean()}, {"tokens", loss.count}};
+  for (const Figure& figure : unit.figures) result[figure.key()] = figure.of(loss.mean());
+  if (unit.headline) result[unit.headline.key()] = unit.headline.of(loss.mean());
+  return result.dump() + "\n";
+}
+
+/// A line for each figure, with the names below each other.
+std::string text(const Loss& loss, const DataUnit& unit) {
+  std::vector<std::pair<std::string_view, std::string>> lines;
+  std::string mean = fmt::format("{:.6f}", loss.mean());
+  if (!unit.loss.empty()) mean += fmt::format(" {} per {}", unit.loss, unit.one);
+  lines.emplace_back("loss", mean);
+  auto add = [&](const Figure& figure) {
+    lines.emplace_back(figure.name, fmt::format("{:.6f}", figure.of(loss.mean())));
+  };
+  if (unit.headline) add(unit.headline);
+  for (const Figure& figure : unit.figures) add(figure);
+  lines.emplace_back("predicted", unit.count(loss.count));
+  std::size_t width = 0;
+  for (const auto& line : lines) width = std::max(width, line.first.size());
+  std::string text;
+  for (const auto& [name, value] : lines) text += fmt::format("{:<{}}  {}\n", name, width, value);
+  return text;
+}
+
 }  // namespace
 
 int eval(RecipeView recipe, const Arguments& a) {
-  require_text(recipe, a.verb);
+  require_data(recipe, a.verb);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
-  ByteCorpus corpus(a.data);
-  EvaluationWindows windows(corpus.bytes(), {recipe.plan->context, evaluation_sequences(recipe)});
+  OpenedData data = open_data(recipe, a);
+  const DataUnit unit = recipe.data.unit;
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  Loss loss = evaluate(trainer, windows, !a.quiet && isatty(STDERR_FILENO));
-  double mean = loss.mean(), bits = mean / std::numbers::ln2;
-  if (!std::isfinite(mean))
+  Loss loss = evaluate(trainer, data, !a.quiet && isatty(STDERR_FILENO));
+  if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
+  if (!std::isfinite(loss.mean()))
     throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");
-  if (a.json) {
-    nlohmann::ordered_json result{{"loss", mean},
-                                  {"tokens", loss.count},
-                                  {"perplexity", std::exp(mean)},
-                                  {"bits_per_byte", bits}};
-    print_result(result.dump() + "\n");
-  } else {
-    print_result(
-        fmt::format("loss           {:.6f} nats per byte\n"
-                    "bits per byte  {:.6f}\n"
-                    "perplexity     {:.6f}\n"
-                    "predicted      {} bytes\n",
-                    mean, bits, std::exp(mean), thousands(loss.count)));
-  }
+  print_result(a.json ? json_text(loss, unit) : text(loss, unit));
   return exit_done;
 }
 

@@ -29,10 +29,9 @@ void set_order(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
-    {"--data", "PATH...", of(train, eval),
-     "Files and folders to read, as bytes, one after the other.\n"
-     "A folder stands for all files below it, sorted by path.",
-     [](Arguments& a, const Given& g) { a.data = g.texts; }},
+    {"--data", "PATH...", of(train, eval), "Files and folders to read.",
+     [](Arguments& a, const Given& g) { a.data = g.texts; },
+     [](const RecipeView& r) { return r.data.paths_help; }},
     {"--out", "DIR", of(train, export_folder),
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
@@ -90,8 +89,14 @@ constexpr Flag flags[] = {
     {"--top-k", "K", of(generate),
      "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
      [](Arguments& a, const Given& g) { a.top_k = integer<int>(g, 0); }},
-    {"--schedule", "", of(describe), "Print the program of a training step, too.",
-     [](Arguments& a, const Given&) { a.schedule = true; }},
+    {"--program", "", of(describe), "Print the program of a training step, too.",
+     [](Arguments& a, const Given&) { a.program = true; }},
+    {.name = "--schedule",
+     .value = "",
+     .verbs = of(describe),
+     .help = "--program, with the JSON key \"schedule\".",
+     .set = [](Arguments& a, const Given&) { a.schedule = true; },
+     .old = true},
     {"--json", "", any,
      "Print one line of JSON and nothing else on standard output;\n"
      "what there is to say beside it goes to standard error.",

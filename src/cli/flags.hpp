@@ -21,6 +21,9 @@ struct Flag {
   unsigned verbs;          // bit v: the verb v has it
   std::string_view help;
   void (*set)(Arguments&, const Given&);
+  /// What a recipe says in place of `help`, if anything.
+  std::string_view (*help_of)(const RecipeView&) = nullptr;
+  bool old = false;  // a word of before, accepted and not listed
 
   bool many() const { return value.ends_with("..."); }
   bool of(Verb verb) const { return verbs >> unsigned(verb) & 1; }

@@ -8,21 +8,21 @@
 namespace sinter::cli {
 
 int generate(RecipeView recipe, const Arguments& a) {
-  require_text(recipe, a.verb);
+  require_data(recipe, a.verb);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
+  const Tokenizer tokenizer = recipe.data.tokenizer();
+  const std::vector<std::int32_t> prompt = tokenizer.encode(a.prompt.empty() ? "\n" : a.prompt);
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
 
-  std::vector<std::int32_t> prompt;
-  for (char c : a.prompt) prompt.push_back(static_cast<unsigned char>(c));
-  if (prompt.empty()) prompt.push_back('\n');
   std::string text;
   if (!a.json) print_result(a.prompt);
   sinter::generate(trainer, prompt, a.tokens, sampling, [&](std::int32_t token) {
-    text += char(token);
-    if (!a.json) print_result(std::string_view(text).substr(text.size() - 1));
+    const std::string piece = tokenizer.decode(token);
+    text += piece;
+    if (!a.json) print_result(piece);
   });
   if (a.json) {
     nlohmann::ordered_json result{{"prompt", a.prompt},

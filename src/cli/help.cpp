@@ -4,6 +4,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/plan_text.hpp"
+#include "cli/verbs.hpp"
 
 namespace sinter::cli {
 namespace {
@@ -11,9 +12,9 @@ namespace {
 constexpr std::string_view summary_of(Verb verb) {
   switch (verb) {
     case Verb::train:
-      return "train on text, with checkpoints and a log";
+      return "train on data, with checkpoints and a log";
     case Verb::eval:
-      return "the loss of trained weights over a text";
+      return "the loss of trained weights over data";
     case Verb::generate:
       return "continue a text";
     case Verb::describe:
@@ -59,11 +60,11 @@ std::string overall_help(const RecipeView& recipe, const std::string& program) {
 
 std::string description_of(Verb verb, const RecipeView& recipe) {
   std::string text = fmt::format("{} {}: {}.", recipe.name, name_of(verb), summary_of(verb));
-  bool reads_data = verb == Verb::train || verb == Verb::eval || verb == Verb::generate;
-  if (reads_data && recipe.data.empty())
-    text +=
-        "\nNot with this recipe: its data comes from a program of your own, which trains it with "
-        "Trainer.";
+  if (has_data_for(recipe, verb)) return text;
+  if (recipe.data.open) return text + "\nNot with this recipe: its data policy has no tokenizer.";
+  text +=
+      "\nNot with this recipe: its data comes from a program of your own, which trains it with "
+      "Trainer.";
   return text;
 }
 

@@ -32,15 +32,6 @@ void print_if_possible(std::FILE* to, std::string_view text) {
   std::fflush(to);
 }
 
-std::string thousands(std::int64_t number) {
-  std::string digits = fmt::format("{}", number), text;
-  for (std::size_t at = 0; at < digits.size(); ++at) {
-    if (at > 0 && digits[at - 1] != '-' && (digits.size() - at) % 3 == 0) text += ',';
-    text += digits[at];
-  }
-  return text;
-}
-
 std::string bytes_text(std::int64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   const char* units[]{"KiB", "MiB", "GiB", "TiB", "PiB"};

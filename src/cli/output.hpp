@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "sinter/data/unit.hpp"  // thousands()
+
 namespace sinter::cli {
 
 /// Writes a result to standard output and flushes it.
@@ -18,8 +20,6 @@ void note(std::string_view text);
 /// Each line of a text as a note of its own.
 void note_lines(std::string_view text);
 
-/// "12,345,678".
-std::string thousands(std::int64_t number);
 /// "7.2 MiB".
 std::string bytes_text(std::int64_t bytes);
 /// "12.3 M", "4.56 G", "7.0 ": three digits, a space and the prefix of a unit.

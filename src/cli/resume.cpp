@@ -8,15 +8,7 @@
 namespace sinter::cli {
 namespace {
 
-using Json = nlohmann::json;
-
-void set(const Option& option, const Json& saved) {
-  std::visit(
-      [&](auto value) {
-        if constexpr (std::is_pointer_v<decltype(value)>) saved.get_to(*value);
-      },
-      option.value);
-}
+using Json = nlohmann::ordered_json;
 
 std::string take_options(const SavedState& saved, RecipeView& recipe, const Arguments& arguments) {
   std::string notes;
@@ -33,7 +25,7 @@ std::string take_options(const SavedState& saved, RecipeView& recipe, const Argu
           fmt::format("{} is {}, as given; it was {}.\n", option.dotted(), before, found->second);
       continue;
     }
-    set(option, Json::parse(found->second));
+    set_option_value(option, Json::parse(found->second));
     notes += fmt::format("{} is {}, as before; the recipe says {}.\n", option.dotted(),
                          text_of(option), before);
   }
@@ -53,8 +45,9 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   arguments.seed = saved.seed;
   Json info = Json::parse(checkpoint.info());
   if (!arguments.order && info.contains("sampler"))
-    arguments.order =
-        info["sampler"].value("order", "") == "sequential" ? Order::sequential : Order::shuffled;
+    arguments.order = info["sampler"].value("order", "").starts_with("sequential")
+                          ? Order::sequential
+                          : Order::shuffled;
   std::string notes = take_options(saved, recipe, arguments);
   check_options(recipe);
   return notes;

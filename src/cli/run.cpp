@@ -35,8 +35,18 @@ int report(std::string message, int code) {
 
 }  // namespace
 
-void require_text(const RecipeView& recipe, Verb verb) {
-  if (!recipe.data.empty()) return;
+bool has_data_for(const RecipeView& recipe, Verb verb) {
+  if (verb == Verb::generate) return bool(recipe.data.tokenizer);
+  return bool(recipe.data.open) || (verb != Verb::train && verb != Verb::eval);
+}
+
+void require_data(const RecipeView& recipe, Verb verb) {
+  if (has_data_for(recipe, verb)) return;
+  if (recipe.data.open)
+    throw Error(
+        fmt::format("The recipe {} cannot {}: its data policy has no tokenizer(), which says what "
+                    "text its numbers stand for; see sinter/data/data_view.hpp.",
+                    recipe.name, name_of(verb)));
   throw Error(
       fmt::format("The recipe {} cannot {} here: its data is no text that a binary could "
                   "read, but comes from a program of your own. Use Trainer<{}> there; see "

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "cli/device.hpp"
 #include "cli/matmul_text.hpp"
@@ -13,8 +12,6 @@
 #include "cli/run_files.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
-#include "sinter/data/byte_corpus.hpp"
-#include "sinter/data/windows.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/trainer/loop.hpp"
 
@@ -25,7 +22,7 @@ constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and 
 constexpr double held_out_share = 0.1;
 
 void check(const RecipeView& recipe, const Arguments& a) {
-  require_text(recipe, a.verb);
+  require_data(recipe, a.verb);
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
   if (a.resume && a.weights)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
@@ -40,43 +37,47 @@ std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
   throw UsageError("train needs --steps N: this recipe's schedule has no horizon to stop at.");
 }
 
-/// The text, and how it is cut.
-struct Data {
-  ByteCorpus corpus;
-  std::span<const unsigned char> training, validation;
-  Order order;
+constexpr std::string_view name_of(Order order) {
+  return order == Order::shuffled ? "shuffled" : "sequential";
+}
 
-  Data(const Arguments& a, int context) : corpus(a.data), order(a.order.value_or(Order::shuffled)) {
-    training = corpus.bytes();
-    if (order == Order::sequential) return;
-    auto split = corpus.split(held_out_share, context);
-    training = split.train;
-    validation = split.validation;
-  }
+DataRequest request_of(const RecipeView& recipe, const Arguments& a) {
+  const Order order = a.order.value_or(Order::shuffled);
+  return {
+      .paths = a.data,
+      .evaluation_sequences = evaluation_sequences(recipe),
+      .training = DataRequest::Training{.order = order,
+                                        .held_out = order == Order::shuffled ? held_out_share : 0,
+                                        .seed = a.seed.value_or(0),
+                                        .sequences = recipe.global(),
+                                        .shapes = recipe.batch_shapes}};
+}
 
-  ReadStage reader(WindowShape shape, std::uint64_t seed, const BatchShapes& shapes) const {
-    if (order == Order::sequential) return SequentialWindows(training, shape, shapes);
-    return ShuffledWindows(training, shape, seed, shapes);
-  }
-  EvaluateStage evaluator(WindowShape shape) const {
-    if (validation.empty()) return {};
-    return EvaluationWindows(validation, shape);
-  }
-  std::string text() const {
-    std::string text =
-        fmt::format("{} bytes in {} file{}", thousands(corpus.bytes().size()),
-                    thousands(corpus.files().size()), corpus.files().size() == 1 ? "" : "s");
-    if (!validation.empty())
-      text += fmt::format(", the last {} held out for validation", thousands(validation.size()));
-    return text;
-  }
-};
+/// throws  Error where the policy breaks what open() promises, so that a run could not be resumed
+OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
+  const DataRequest request = request_of(recipe, a);
+  OpenedData data = recipe.data.open(request);
+  const std::string_view order = name_of(request.training->order);
+  const std::string named = data.training ? data.training->state().order : "";
+  if (named.starts_with(order)) return data;
+  throw Error(fmt::format(
+      "The recipe's data policy gives {} to train on with --order {}. Its open() must give a "
+      "source whose state has an order that begins with '{}'; see sinter/data/data_view.hpp.",
+      data.training ? "a source of the order '" + named + "'" : "nothing", order, order));
+}
 
 /// As often as takes a tenth of the time: a token forward costs a third of one forward and
 /// backward.
-std::int64_t affordable_interval(std::int64_t validation, std::int64_t tokens_per_step) {
-  double steps = double(validation) / (0.1 * 3 * double(tokens_per_step));
+std::int64_t affordable_interval(std::int64_t held_out, std::int64_t tokens_per_step) {
+  double steps = double(held_out) / (0.1 * 3 * double(tokens_per_step));
   return std::max(usual_interval, std::int64_t(std::ceil(steps)));
+}
+
+std::string validation_text(const DataUnit& unit, double loss) {
+  std::string text = fmt::format("\nValidation: {:.4f}", loss);
+  if (!unit.loss.empty()) text += fmt::format(" {}", unit.loss);
+  if (unit.headline) text += fmt::format(", {:.4f} {}", unit.headline.of(loss), unit.headline.name);
+  return text + ".";
 }
 
 /// One training run, from its pieces to its summary.
@@ -88,7 +89,7 @@ class Run {
     if (a.resume) open_to_resume();
     options.steps = last_step(recipe, a);
     if (a.resume) check_steps();
-    data = std::make_unique<Data>(a, recipe.plan->context);
+    data = open_data(recipe, a);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(recipe, TrainerSettings{a.seed.value_or(0), a.threads});
     if (a.weights) tell(trainer->load_weights(*a.weights));
@@ -128,7 +129,12 @@ class Run {
 
   void check_evaluations() const {
     const std::string_view policy = recipe.state.acts_on_evaluations;
-    if (policy.empty() || !data->validation.empty()) return;
+    if (policy.empty() || data.evaluation) return;
+    if (a.order != Order::sequential)
+      throw Error(
+          fmt::format("The recipe's {} acts on validation losses, and its data hold nothing out to "
+                      "evaluate, so it would never act. Give the recipe another {}.",
+                      policy, policy));
     throw UsageError(
         fmt::format("The recipe's {} acts on validation losses, and --order sequential holds "
                     "nothing out to evaluate, so it would never act. Leave --order out, or give "
@@ -137,10 +143,9 @@ class Run {
   }
 
   void make_loop() {
-    int context = recipe.plan->context;
-    ReadStage read =
-        data->reader({context, recipe.global()}, trainer->settings().seed, recipe.batch_shapes);
-    EvaluateStage evaluate = data->evaluator({context, evaluation_sequences(recipe)});
+    ReadStage read(std::move(*data.training));
+    EvaluateStage evaluate;
+    if (data.evaluation) evaluate = std::move(*data.evaluation);
     signals.emplace();  // before it nothing has begun: a signal just ends the program
     if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
     options.profile = profile ? &*profile : nullptr;
@@ -151,7 +156,7 @@ class Run {
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
     options.evaluate_every = a.evaluate_every.value_or(
-        affordable_interval(std::int64_t(data->validation.size()), tokens_per_step(recipe)));
+        affordable_interval(data.evaluation_size, tokens_per_step(recipe)));
     options.save_every = a.save_every.value_or(usual_interval);
     options.stop = StopSignals::asked;
     Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token), 0};
@@ -171,23 +176,21 @@ class Run {
     std::string text = recipe_text(recipe) + plan_text(recipe);
     text += fmt::format("device  {}, {} threads\n", processor_text(), trainer->settings().threads);
     text += matmul_text(rate);
-    text += fmt::format("data    {}\n", data->text());
+    text += fmt::format("data    {}\n", data.text);
     auto often = [](std::int64_t steps) {
       return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
     };
     text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
                         trainer->steps() + 1, options.steps, often(options.save_every));
-    if (!data->validation.empty()) text += ", validation " + often(options.evaluate_every);
+    if (data.evaluation) text += ", validation " + often(options.evaluate_every);
     return text + "\n\n";
   }
 
   void finish(LoopEnd end) {
     const StepRecord& last = loop->state().last;
     std::string checkpoint = folder->newest_good().string();
-    auto bits = [&] { return *last.validation_loss / std::numbers::ln2; };
     if (end == LoopEnd::finished && last.validation_loss)
-      progress->line(fmt::format("\nValidation: {:.4f} nats, {:.4f} bits per byte.",
-                                 *last.validation_loss, bits()));
+      progress->line(validation_text(recipe.data.unit, *last.validation_loss));
     progress->line(fmt::format("{} after {} steps; saved in {}",
                                end == LoopEnd::stopped ? "Stopped" : "Done", trainer->steps(),
                                checkpoint));
@@ -195,15 +198,18 @@ class Run {
       progress->line(fmt::format("To go on: {} train --resume --out {} --steps {} --data …",
                                  program, folder->path().string(), options.steps));
     if (!a.json) return;
-    nlohmann::ordered_json summary{{"steps", trainer->steps()}, {"loss", nullptr},
-                                   {"val_loss", nullptr},       {"bits_per_byte", nullptr},
-                                   {"tokens", last.tokens},     {"seconds", seconds},
-                                   {"checkpoint", checkpoint}};
+    const Figure& headline = recipe.data.unit.headline;
+    nlohmann::ordered_json summary{
+        {"steps", trainer->steps()}, {"loss", nullptr}, {"val_loss", nullptr}};
     if (last.step > 0) summary["loss"] = last.loss;
+    if (headline) summary[headline.key()] = nullptr;
     if (last.validation_loss) {
       summary["val_loss"] = *last.validation_loss;
-      summary["bits_per_byte"] = bits();
+      if (headline) summary[headline.key()] = headline.of(*last.validation_loss);
     }
+    summary["tokens"] = last.tokens;
+    summary["seconds"] = seconds;
+    summary["checkpoint"] = checkpoint;
     print_result(summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
 
@@ -214,7 +220,7 @@ class Run {
   std::optional<StopSignals> signals;
   std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
-  std::unique_ptr<Data> data;
+  OpenedData data;
   std::unique_ptr<TrainerCore> trainer;
   std::unique_ptr<Loop> loop;
   std::unique_ptr<Progress> progress;

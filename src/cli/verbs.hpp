@@ -12,8 +12,10 @@ int generate(RecipeView recipe, const Arguments& arguments);
 int describe(const RecipeView& recipe, const Arguments& arguments);
 int export_folder(RecipeView recipe, const Arguments& arguments);
 
-/// throws  Error where the recipe's data is not text that the binary can read
-void require_text(const RecipeView& recipe, Verb verb);
+/// Whether the recipe's data policy offers what a verb needs of it.
+bool has_data_for(const RecipeView& recipe, Verb verb);
+/// throws  Error where it does not
+void require_data(const RecipeView& recipe, Verb verb);
 /// throws  UsageError unless there is a value
 void require_flag(bool given, std::string_view flag, Verb verb);
 

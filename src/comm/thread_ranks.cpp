@@ -46,8 +46,8 @@ class Barrier {
 
 /// What all ranks share. Transfers and scalars have a barrier each, as they meet on different
 /// threads.
-struct Group {
-  explicit Group(int n) : ranks(n), buffers(n), values(n), transfers(n), scalars(n) {}
+struct RankGroup {
+  explicit RankGroup(int n) : ranks(n), buffers(n), values(n), transfers(n), scalars(n) {}
   const int ranks;
   std::vector<void*> buffers;
   std::vector<double> values;
@@ -62,7 +62,7 @@ struct Transfer {
 };
 
 class ThreadRank final : public Communicator {
-  std::shared_ptr<Group> group;
+  std::shared_ptr<RankGroup> group;
   const int me;
   std::mutex mutex;
   std::condition_variable changed;
@@ -71,7 +71,7 @@ class ThreadRank final : public Communicator {
   std::thread worker;
 
  public:
-  ThreadRank(std::shared_ptr<Group> shared, int rank) : group(std::move(shared)), me(rank) {
+  ThreadRank(std::shared_ptr<RankGroup> shared, int rank) : group(std::move(shared)), me(rank) {
     pending.reserve(1024);  // more than a step starts, so that it allocates nothing
     worker = std::thread([this] { work(); });
   }
@@ -165,7 +165,7 @@ std::vector<std::unique_ptr<Communicator>> thread_ranks(int ranks) {
   if (ranks < 1)
     throw ArgumentError("Sinter: " + std::to_string(ranks) +
                         " ranks were asked for; there must be at least one.");
-  auto group = std::make_shared<Group>(ranks);
+  auto group = std::make_shared<RankGroup>(ranks);
   std::vector<std::unique_ptr<Communicator>> result;
   for (int r = 0; r < ranks; ++r) result.push_back(std::make_unique<ThreadRank>(group, r));
   return result;

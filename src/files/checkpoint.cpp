@@ -1,8 +1,10 @@
 // manifest.json of a checkpoint:
 //   {"checksum":"<XXH3-128 of the text from here to the end>",
-//   "format": "sinter-checkpoint", "version": 1, "step": 40,
+//   "format": "sinter-checkpoint", "version": 1, "sinter": "0.1.0", "step": 40,
 //   "files": {"model.safetensors": {"bytes": …, "xxh3_128": "…"}, …}, "info": …}
 // The checksum comes first, at a fixed place, so that a flipped bit anywhere in it is found.
+// "version" is that of this format, "sinter" that of the program that wrote it, which the first
+// ones did not say (docs/checkpoint_versions.md).
 #include "sinter/files/checkpoint.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +12,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <system_error>
+
+#include "sinter/version.hpp"
 
 namespace sinter {
 namespace {
@@ -26,7 +30,10 @@ constexpr std::uint64_t largest_manifest = std::uint64_t(1) << 30;
 
 std::string manifest_text(std::int64_t step, std::string_view info,
                           const std::map<std::string, CheckpointFile>& files) {
-  Json body{{"format", manifest_format}, {"version", manifest_version}, {"step", step}};
+  Json body{{"format", manifest_format},
+            {"version", manifest_version},
+            {"sinter", version()},
+            {"step", step}};
   body["files"] = Json::object();
   for (const auto& [name, file] : files)
     body["files"][name] = {{"bytes", file.bytes}, {"xxh3_128", file.hash}};
@@ -168,10 +175,14 @@ void CheckpointReader::read_manifest() {
     fail(fmt::format("its {} is damaged: the checksum does not fit", manifest_name));
   try {
     Json body = Json::parse(text);
+    writer = body.value("sinter", "");
     if (body.at("format") != manifest_format || body.at("version") != manifest_version)
-      fail(fmt::format("its {} has format {} version {}, this program reads {} version {}",
-                       manifest_name, body.at("format").dump(), body.at("version").dump(),
-                       manifest_format, manifest_version));
+      fail(fmt::format(
+          "its {} has format {} version {} (written by {}), this program reads {} "
+          "version {} (Sinter {})",
+          manifest_name, body.at("format").dump(), body.at("version").dump(),
+          writer.empty() ? "a program that does not say its version" : "Sinter " + writer,
+          manifest_format, manifest_version, version()));
     at_step = body.at("step").get<std::int64_t>();
     caller_json = body.at("info").dump();
     for (const auto& [name, file] : body.at("files").items()) {

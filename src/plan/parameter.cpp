@@ -26,10 +26,10 @@ std::vector<Parameter> list_parameters(const Model& model) {
     for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
       for (int p = 0; p < node.layer->param_count && !node.tied; ++p) {
         const Param& param = node.layer->params[p];
-        const GroupPlace& group = model.groups[u];
+        const ParameterOffsets& offsets = model.offsets[u];
         std::vector<std::int64_t> shape{param.columns};
         if (param.matrix) shape.insert(shape.begin(), param.rows);
-        std::int64_t offset = node.offset[p] + (param.matrix ? group.decayed : group.undecayed);
+        std::int64_t offset = node.offset[p] + (param.matrix ? offsets.decayed : offsets.undecayed);
         result.push_back(
             {.name =
                  std::string(parameter_letters(model.nodes, block, model.units[u], node, p).view()),

@@ -26,7 +26,7 @@ void cast(Machine& machine, const Bound& bound) {
   if (!machine.norm().finite) return;  // nothing was updated
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false})
-    machine.cast_weights(machine.flat_range(i.what, i.count, decayed));
+    machine.cast_weights(machine.flat_slice(i.what, i.count, decayed));
 }
 
 }  // namespace sinter::executes

@@ -6,7 +6,6 @@
 
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
-#include "sinter/run/elements.hpp"
 
 namespace sinter {
 
@@ -74,12 +73,6 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
     if (!width) check_ids(model, e, batch.ids[next]);
     ++next;
   }
-}
-
-void copy_values(const float* from, std::byte* to, std::int64_t count, Element element) {
-  with_element(element, [&]<class T>(T) {
-    std::transform(from, from + count, reinterpret_cast<T*>(to), [](float x) { return T(x); });
-  });
 }
 
 }  // namespace sinter

@@ -3,11 +3,11 @@
 #include <set>
 
 #include "sinter/error.hpp"
-#include "sinter/program/walk.hpp"
+#include "sinter/program/lifetimes.hpp"
 
 namespace sinter {
 
-std::byte* flat_address(const Placement& placement, std::byte* arena, Space space) {
+std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space space) {
   for (const Buffer& b : placement.buffers)
     if (b.opened_by < 0 && b.space == space) return arena + b.offset;
   return nullptr;
@@ -23,29 +23,23 @@ class Binder {
   };
 
   const Model& model;
-  const Placement& placement;
+  const PlacementView& placement;
   std::byte* arena;
   const Now& now;
-  int numbers;
-  std::vector<Cell> cells;
+  CellTable<Cell> cells;
   std::vector<int> first_call;  // by position, once bound
   std::set<const void*> given;  // gradients of parameters that have a contribution
 
  public:
   BoundProgram bound;
 
-  Binder(const Model& m, const Placement& p, std::byte* a, const Now& n)
-      : model(m),
-        placement(p),
-        arena(a),
-        now(n),
-        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})),
-        cells((int(Space::region) + m.regions.size()) * numbers),
-        first_call(p.program.size(), -1) {
+  Binder(const Model& m, const PlacementView& p, std::byte* a, const Now& n)
+      : model(m), placement(p), arena(a), now(n), cells(m), first_call(p.program.size(), -1) {
     bound.model = &m;
+    bound.program = p.program;
+    bound.loop = loop_of(p.program);
     reserve();
     walk(p.program, [&](int t, int) { visit(t); });
-    bound.after = std::max(bound.after, bound.body);
     for (int e = 0; e < int(m.externals.size()); ++e)
       bound.inputs.push_back(cell(Space::input, e).at);
     for (int value : m.results) bound.results.push_back(cell(Space::value, value).at);
@@ -53,14 +47,14 @@ class Binder {
   }
 
  private:
-  Cell& cell(Space space, int index) { return cells[int(space) * numbers + index]; }
+  Cell& cell(Space space, int index) { return cells.at(space, index); }
 
   /// Bounds point into `calls`, so it must not move.
   void reserve() {
     std::size_t calls = 0;
     for (const Instruction& i : placement.program)
       for (int p = 0; p < phases; ++p)
-        if (i.kind->phases & (1 << p)) calls += model.plan(i.what).phase[p].steps;
+        if (i.kind->phases & (1 << p)) calls += model.plan(i.what).phase[p].calls;
     bound.calls.reserve(calls);
     bound.instructions.resize(placement.program.size());
   }
@@ -83,17 +77,13 @@ class Binder {
       if (i.kind->phases & (1 << p)) bind_phase(i.what, model.plan(i.what).phase[p], call, again);
     b.count = call - first_call[t];
     for (const Touch& touch : list)
-      if (touch.use == Use::consume) cell(touch.space, touch.index).open = false;
-    if (i.kind->role == Role::loop) bound.body = t + 1;
-    if (i.kind->role == Role::end) bound.after = t;
+      if (closes(touch.use)) cells.of(touch).open = false;
   }
 
   void open(Touch touch, int t) {
-    Cell& c = cell(touch.space, touch.index);
+    Cell& c = cells.of(touch);
     c.add = touch.use == Use::accumulate && c.open;
-    bool opens = touch.use == Use::write || touch.use == Use::fetch ||
-                 (touch.use == Use::accumulate && !c.open);
-    if (!opens) return;
+    if (!opens(touch.use, c.open)) return;
     c.open = true;
     if (!is_persistent(model, touch.space)) c.at = address(touch, t);
   }
@@ -105,10 +95,10 @@ class Binder {
   }
 
   void bind_phase(int u, const Touches& phase, int& call, bool again) {
-    for (const Step& step : model.steps.subspan(phase.first_step, phase.steps)) {
-      const Node& node = model.nodes[model.block(u).first_node + step.node];
-      BoundCall made{step.backward ? node.layer->backward : node.layer->forward,
-                     bind_step(u, node, step)};
+    for (const LayerCall& planned : model.layer_calls.subspan(phase.first_call, phase.calls)) {
+      const Node& node = model.nodes[model.block(u).first_node + planned.node];
+      BoundCall made{planned.backward ? node.layer->backward : node.layer->forward,
+                     bind_call(u, node, planned)};
       if (again) {
         merge(bound.calls[call].call, made.call);
       } else {
@@ -120,120 +110,122 @@ class Binder {
 
   /// The second iteration differs from the first in one thing: what was assigned is added to.
   static void merge(Call& first, const Call& second) {
-    auto merge_slots = [](auto& a, const auto& b) {
+    auto merge_operands = [](auto& a, const auto& b) {
       for (std::size_t k = 0; k < a.size(); ++k) {
         if (a[k].data != b[k].data) throw Error("Sinter: a buffer moves between micro-batches");
-        if (a[k].put == Slot::assign && b[k].put == Slot::add) a[k].put = Slot::add_after_first;
+        if (a[k].put == BoundOperand::assign && b[k].put == BoundOperand::add)
+          a[k].put = BoundOperand::add_after_first;
       }
     };
-    merge_slots(first.x, second.x);
-    merge_slots(first.y, second.y);
-    merge_slots(first.saved, second.saved);
-    merge_slots(first.weights, second.weights);
-    merge_slots(first.dx, second.dx);
-    merge_slots(first.dy, second.dy);
-    merge_slots(first.gradients, second.gradients);
+    merge_operands(first.x, second.x);
+    merge_operands(first.y, second.y);
+    merge_operands(first.saved, second.saved);
+    merge_operands(first.weights, second.weights);
+    merge_operands(first.dx, second.dx);
+    merge_operands(first.dy, second.dy);
+    merge_operands(first.gradients, second.gradients);
   }
 
   void collect_changing() {
     for (BoundCall& made : bound.calls)
-      made.call.each_array([&](auto& slots) {
-        for (Slot& slot : slots) {
-          slot.update(now);
-          if (slot.data && (slot.rows_of_axis || slot.put == Slot::add_after_first))
-            bound.changing.push_back(&slot);
+      made.call.each_array([&](auto& operands) {
+        for (BoundOperand& operand : operands) {
+          operand.update(now);
+          if (operand.data &&
+              (operand.rows_of_axis || operand.put == BoundOperand::add_after_first))
+            bound.changing.push_back(&operand);
         }
       });
   }
 
-  Call bind_step(int u, const Node& node, const Step& step) {
+  Call bind_call(int u, const Node& node, const LayerCall& planned) {
     const Layer& layer = *node.layer;
     Call call;
     for (int k = 0; k < layer.inputs; ++k) {
-      call.x[k] = operand(u, step.x[k]);
-      call.dx[k] = operand(u, step.dx[k]);
-      call.axis[k] = step.axis[k];
+      call.x[k] = operand(u, planned.x[k]);
+      call.dx[k] = operand(u, planned.dx[k]);
+      call.axis[k] = planned.axis[k];
     }
     for (int k = 0; k < layer.outputs; ++k) {
-      call.y[k] = operand(u, step.y[k]);
-      call.dy[k] = operand(u, step.dy[k]);
+      call.y[k] = operand(u, planned.y[k]);
+      call.dy[k] = operand(u, planned.dy[k]);
     }
-    for (int k = 0; k < layer.saved_count; ++k) call.saved[k] = operand(u, step.saved[k]);
-    bind_parameters(call, node.tied ? model.units[u].tied : u, node, step.backward);
-    call.scratch = operand(u, step.scratch).data;
+    for (int k = 0; k < layer.saved_count; ++k) call.saved[k] = operand(u, planned.saved[k]);
+    bind_parameters(call, node.tied ? model.units[u].tied : u, node, planned.backward);
+    call.scratch = operand(u, planned.scratch).data;
     call.now = &now;
-    call.place = std::uint32_t(u) * 256 + std::uint32_t(step.node);
+    call.dropout_site = std::uint32_t(u) * 256 + std::uint32_t(planned.node);
     return call;
   }
 
-  /// A group is open from the first contribution to any of its parameters (a tied layer may give to
-  /// one of them alone), so whether a call assigns or adds is kept for each parameter.
-  void bind_parameters(Call& call, int group, const Node& node, bool backward) {
+  /// The gradient of a unit is open from the first contribution to any of its parameters (a tied
+  /// layer may give to one of them alone), so whether a call assigns or adds is kept for each.
+  void bind_parameters(Call& call, int owner, const Node& node, bool backward) {
     for (int k = 0; k < node.layer->param_count; ++k) {
-      call.weights[k] = parameter(model.weights, group, node, k);
+      call.weights[k] = parameter(model.weights, owner, node, k);
       if (!backward) continue;
-      if (model.units[group].frozen) continue;
-      call.gradients[k] = parameter(Space::gradient, group, node, k);
+      if (model.units[owner].frozen) continue;
+      call.gradients[k] = parameter(Space::gradient, owner, node, k);
       bool first = given.insert(call.gradients[k].data).second;
-      call.gradients[k].put = first ? Slot::assign : Slot::add;
+      call.gradients[k].put = first ? BoundOperand::assign : BoundOperand::add;
     }
   }
-  Slot parameter(Space space, int group, const Node& node, int k) {
+  BoundOperand parameter(Space space, int owner, const Node& node, int k) {
     const Param& p = node.layer->params[k];
     int bytes = model.sizes.of(type_of(model, space));
     std::byte* base = nullptr;
     std::int64_t offset = node.offset[k];
     if (is_persistent(model, space)) {
       base = flat_address(placement, arena, space);
-      offset += p.matrix ? model.groups[group].decayed : model.groups[group].undecayed;
+      offset += p.matrix ? model.offsets[owner].decayed : model.offsets[owner].undecayed;
     } else {
-      base = cell(space, group).at;
-      offset += p.matrix ? 0 : model.block(group).decayed;
+      base = cell(space, owner).at;
+      offset += p.matrix ? 0 : model.block(owner).decayed;
     }
-    Slot slot;
-    slot.data = base ? base + offset * bytes : nullptr;
-    slot.shape = {p.rows, p.columns};
-    slot.rows_of_axis = false;
-    slot.element_bytes = std::uint8_t(bytes);
-    return slot;
+    BoundOperand resolved;
+    resolved.data = base ? base + offset * bytes : nullptr;
+    resolved.shape = {p.rows, p.columns};
+    resolved.rows_of_axis = false;
+    resolved.element_bytes = std::uint8_t(bytes);
+    return resolved;
   }
 
-  Slot operand(int u, const Place& place) {
-    Slot slot;
-    slot.shape.columns = place.columns;
-    slot.element_bytes = place.element_bytes;
-    slot.axis = place.axis;
-    slot.put = place.put == Place::add ? Slot::add : Slot::assign;
+  BoundOperand operand(int u, const Operand& planned) {
+    BoundOperand resolved;
+    resolved.shape.columns = planned.columns;
+    resolved.element_bytes = planned.element_bytes;
+    resolved.axis = planned.axis;
+    resolved.put = planned.put == Operand::add ? BoundOperand::add : BoundOperand::assign;
     const Unit& unit = model.units[u];
-    switch (place.where) {
-      case Place::nowhere:
+    switch (planned.where) {
+      case Operand::nowhere:
         break;
-      case Place::input: {
-        int in = unit.in[place.index];
-        slot.data = in >= 0 ? cell(Space::value, in).at : cell(Space::input, -1 - in).at;
+      case Operand::input: {
+        int in = unit.in[planned.index];
+        resolved.data = in >= 0 ? cell(Space::value, in).at : cell(Space::input, -1 - in).at;
         break;
       }
-      case Place::output:
-        slot.data = cell(Space::value, unit.first_value + place.index).at;
+      case Operand::output:
+        resolved.data = cell(Space::value, unit.first_value + planned.index).at;
         break;
-      case Place::d_input:
-        if (int in = unit.in[place.index]; in >= 0 && model.has_gradient(in)) {
+      case Operand::d_input:
+        if (int in = unit.in[planned.index]; in >= 0 && model.has_gradient(in)) {
           const Cell& c = cell(Space::d_value, in);
-          slot.data = c.at;
-          if (place.put == Place::as_unit && c.add) slot.put = Slot::add;
+          resolved.data = c.at;
+          if (planned.put == Operand::as_unit && c.add) resolved.put = BoundOperand::add;
         }
         break;
-      case Place::d_output:
-        slot.data = cell(Space::d_value, unit.first_value + place.index).at;
+      case Operand::d_output:
+        resolved.data = cell(Space::d_value, unit.first_value + planned.index).at;
         break;
-      case Place::saved:
-        slot.data = cell(Space::saved, u).at + place.offset;
+      case Operand::saved:
+        resolved.data = cell(Space::saved, u).at + planned.offset;
         break;
-      case Place::workspace:
-        slot.data = flat_address(placement, arena, Space::workspace) + place.offset;
+      case Operand::workspace:
+        resolved.data = flat_address(placement, arena, Space::workspace) + planned.offset;
         break;
     }
-    return slot;
+    return resolved;
   }
 };
 
@@ -245,10 +237,10 @@ void BoundProgram::update(const Now& now) {
   if (rows == updated_rows && (now.iteration == 0) == updated_first) return;
   updated_rows = rows;
   updated_first = now.iteration == 0;
-  for (Slot* slot : changing) slot->update(now);
+  for (BoundOperand* operand : changing) operand->update(now);
 }
 
-BoundProgram bind(const Model& model, const Placement& placement, std::byte* arena,
+BoundProgram bind(const Model& model, const PlacementView& placement, std::byte* arena,
                   const Now& now) {
   return std::move(Binder(model, placement, arena, now).bound);
 }

@@ -1,10 +1,7 @@
 #include "sinter/run/machine.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "run/batch_check.hpp"
@@ -26,27 +23,16 @@ struct Machine::Programs {
 
 namespace {
 
-/// Pages of zeros that cost nothing until they are used.
-std::byte* map_pages(std::int64_t bytes) {
-  void* at = mmap(nullptr, std::size_t(bytes), PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED)
-    throw Error("Sinter: the system gives no arena of " + std::to_string(bytes) +
-                " bytes. The plan needs that much; use a smaller micro-batch, checkpointing, or a "
-                "machine with more memory.");
-  return static_cast<std::byte*>(at);
-}
-
-std::vector<AlikeRange> alike_ranges(const std::vector<Parameter>& parameters,
-                                     std::int64_t elements) {
+std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parameters,
+                                            std::int64_t elements) {
   std::vector<const Parameter*> trained;
   for (const Parameter& p : parameters)
     if (!p.frozen) trained.push_back(&p);
   std::ranges::sort(trained, {}, [](const Parameter* p) { return p->offset; });
-  std::vector<AlikeRange> ranges;
+  std::vector<UniformSlice> ranges;
   for (const Parameter* p : trained) {
     if (!ranges.empty()) {
-      AlikeRange& last = ranges.back();
+      UniformSlice& last = ranges.back();
       if (last.decayed == p->decayed && last.learning_rate == p->learning_rate) continue;
       last.size = p->offset - last.first;
     }
@@ -65,23 +51,22 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       layers_stream_(stream, plan.matmul_inputs),
       communicator_(communicator),
       options_(std::move(options)),
-      alike_(alike_ranges(parameters, plan.model.elements())),
+      uniform_slices_(uniform_slices_of(parameters, plan.model.elements())),
+      arena_(plan.memory.total),
       starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
       pooled_starts_(starts_.size(), 0),
       programs_(std::make_unique<Programs>()) {
-  std::size_t bytes = std::size_t(std::max<std::int64_t>(plan.memory.total, 1));
-  arena_ = {map_pages(std::int64_t(bytes)), bytes};
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &layers_stream_;
-  programs_->training = bind(plan.model, plan.training, arena_.data(), now_);
-  programs_->evaluation = bind(plan.evaluating, plan.evaluation, arena_.data(), now_);
-  programs_->prediction = bind(plan.predicting, plan.prediction, arena_.data(), now_);
+  programs_->training = bind(plan.model, plan.training, arena().data(), now_);
+  programs_->evaluation = bind(plan.evaluating, plan.evaluation, arena().data(), now_);
+  programs_->prediction = bind(plan.predicting, plan.prediction, arena().data(), now_);
   programs_->training.micro = programs_->prediction.micro = plan.micro;
   programs_->evaluation.micro = plan.evaluation_micro;
   programs_->training.row_multiple = programs_->evaluation.row_multiple = plan.row_multiple;
 }
 
-Machine::~Machine() { munmap(arena_.data(), arena_.size()); }
+Machine::~Machine() = default;
 
 const Model& Machine::model() const { return plan_.model; }
 
@@ -105,7 +90,7 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
 }
 
 std::byte* Machine::flat_address(Space space) const {
-  return sinter::flat_address(plan_.training, arena_.data(), space);
+  return sinter::flat_address(plan_.training, arena().data(), space);
 }
 
 const void* Machine::find_options(const void* slot) const {
@@ -114,12 +99,12 @@ const void* Machine::find_options(const void* slot) const {
   throw Error("Sinter: an instruction asks for the options of a policy that the recipe has not.");
 }
 
-FlatRange Machine::flat_range(int first, int count, bool decayed) const {
+FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
   const Model& m = plan_.model;
   auto begin = [&](int k) {
     if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
-    const GroupPlace& group = m.groups[m.order[k]];
-    return decayed ? group.decayed : group.undecayed;
+    const ParameterOffsets& offsets = m.offsets[m.order[k]];
+    return decayed ? offsets.decayed : offsets.undecayed;
   };
   return {begin(first), begin(first + count) - begin(first)};
 }
@@ -152,23 +137,15 @@ void Machine::predict(const Work& work, Observer* observer) {
 
 void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
-  int iterations = (work_.sequences + program.micro - 1) / program.micro;
-  int count = int(program.instructions.size());
-  auto execute = [&](int t) {
+  const int iterations = (work_.sequences + program.micro - 1) / program.micro;
+  walk(program.program, program.loop, iterations, [&](int t, int iteration) {
     const Bound& b = program.instructions[t];
-    if (b.instruction->when == When::first && now_.iteration != 0) return;
-    if (b.instruction->when == When::last && now_.iteration != iterations - 1) return;
+    now_.iteration = iteration;
     if (!observer) return b.run(*this, b);
-    observer->before(*this, t, now_.iteration);
+    observer->before(*this, t, iteration);
     run_observed(b, t, *observer);
-    observer->after(*this, t, now_.iteration);
-  };
-  for (int t = 0; t < program.body; ++t) execute(t);
-  for (now_.iteration = 0; now_.iteration < iterations; ++now_.iteration)
-    for (int t = program.body; t < program.after; ++t) execute(t);
-  now_.iteration = 0;
-  iterations = 1;
-  for (int t = program.after; t < count; ++t) execute(t);
+    observer->after(*this, t, iteration);
+  });
 }
 
 void Machine::run_observed(const Bound& bound, int position, Observer& observer) {
@@ -202,16 +179,13 @@ void Machine::load_micro_batch() {
     std::byte* to = programs_->current->inputs[e];
     std::int64_t width = m.externals[e].width;
     if (width == 0) {
-      auto* ids = reinterpret_cast<std::int32_t*>(to);
-      std::copy_n(batch.ids[next_ids++].data() + row, rows, ids);
-      std::fill_n(ids + rows, padded, m.externals[e].targets ? -1 : 0);
+      put_ids(stream_, {batch.ids[next_ids++].data() + row, std::size_t(rows)}, to, padded,
+              m.externals[e].targets ? -1 : 0);
       continue;
     }
-    const float* from = batch.values[next_values++].data() + row * width;
-    const Element element = m.sizes.element[int(Type::compute)];
-    copy_values(from, to, rows * width, element);
-    std::memset(to + rows * width * bytes_of(element), 0,
-                std::size_t(padded * width * bytes_of(element)));
+    put_values(stream_,
+               {batch.values[next_values++].data() + row * width, std::size_t(rows * width)}, to,
+               m.sizes.element[int(Type::compute)], padded * width);
   }
 }
 
@@ -224,7 +198,7 @@ void Machine::take_loss(const Bound& bound) {
                    : kernel::sum(stream_, static_cast<const float*>(bound.value), rows);
 }
 
-void Machine::cast_weights(FlatRange range) {
+void Machine::cast_weights(FlatSlice range) {
   const Model& m = plan_.model;
   if (m.weights == Space::master || range.size == 0) return;
   with_element(m.sizes.element[int(Type::compute)], [&]<class T>(T) {
@@ -244,11 +218,12 @@ void Machine::clear_masters() {
 
 void Machine::masters_changed() { cast_weights({0, plan_.model.master_elements()}); }
 
-const void* Machine::result(int k, int& rows, int& columns) const {
+OnHost Machine::result(int k, int& rows, int& columns) {
   const Local& local = plan_.predicting.local(plan_.predicting.results[k]);
   rows = now_.sequences[local.axis].rows();
   columns = local.width;
-  return programs_->prediction.results[k];
+  const std::int64_t bytes = std::int64_t(rows) * columns * plan_.predicting.sizes.of(local.type);
+  return {stream_, programs_->prediction.results[k], bytes, Access::read};
 }
 
 }  // namespace sinter

@@ -161,10 +161,10 @@ Prediction TrainerCore::predict(const HostBatch& batch) {
     work.sequences = std::min(plan().micro, batch.sequences() - first);
     machines_[0]->predict(work);
     int rows = 0;
-    const void* values = machines_[0]->result(0, rows, prediction.columns);
+    const OnHost values = machines_[0]->result(0, rows, prediction.columns);
     std::int64_t size = std::int64_t(rows) * prediction.columns;
     with_element(plan().predicting.sizes.element[int(Type::compute)], [&]<class T>(T) {
-      const T* from = static_cast<const T*>(values);
+      const T* from = values.as<T>();
       prediction.values.insert(prediction.values.end(), from, from + size);
     });
     prediction.rows += rows;

@@ -36,13 +36,34 @@ Dtype dtype_of_element(Element element) {
   throw Error("Sinter: an element type without a name in files.");
 }
 
-/// The parameters' parts of a persistent space, as tensors. What has no size is left out.
-struct FlatTensors {
+/// The parameters' parts of persistent spaces, as tensors that the host may reach while this lives.
+/// What has no size is left out.
+class FlatTensors {
   Machine& machine;
   const std::vector<Parameter>& parameters;
-  Space space;
+  Access access;
+  std::vector<OnHost> parts;
 
-  std::string name(const Parameter& p) const {
+ public:
+  FlatTensors(Machine& m, const std::vector<Parameter>& p, Access a)
+      : machine(m), parameters(p), access(a) {}
+
+  void add_views(Space space, std::vector<TensorView>& list) {
+    visit(space, [&](const std::string& name, const auto& shape, const StateShape& stored,
+                     const std::byte* data) {
+      list.push_back(
+          {name, dtype_of_element(stored.element), shape, data, std::size_t(stored.bytes())});
+    });
+  }
+  void add_expected(Space space, std::vector<Expected>& list) {
+    visit(space, [&](const std::string& name, const auto& shape, const StateShape& stored,
+                     std::byte* data) {
+      list.push_back({name, shape, data, dtype_of_element(stored.element)});
+    });
+  }
+
+ private:
+  std::string name(Space space, const Parameter& p) const {
     if (space < Space::region) return p.name;
     return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." +
            p.name;
@@ -53,21 +74,12 @@ struct FlatTensors {
     if (shape.rows == 1) return {shape.columns};
     return {shape.rows, shape.columns};
   }
-  void visit(auto visitor) const {
+  void visit(Space space, auto visitor) {
     for (const Parameter& p : parameters)
-      if (Machine::Part part = machine.part(space, p); part.shape.size() > 0)
-        visitor(name(p), shape_of(p, part.shape), part);
-  }
-  void add_views(std::vector<TensorView>& list) const {
-    visit([&](const std::string& name, const auto& shape, Machine::Part part) {
-      list.push_back({name, dtype_of_element(part.shape.element), shape, part.data,
-                      std::size_t(part.shape.bytes())});
-    });
-  }
-  void add_expected(std::vector<Expected>& list) const {
-    visit([&](const std::string& name, const auto& shape, Machine::Part part) {
-      list.push_back({name, shape, part.data, dtype_of_element(part.shape.element)});
-    });
+      if (const Machine::Part part = machine.part(space, p); part.shape.size() > 0) {
+        parts.push_back(machine.on_host(part, access));
+        visitor(name(space, p), shape_of(p, part.shape), part.shape, parts.back().data());
+      }
   }
 };
 
@@ -75,12 +87,14 @@ struct FlatTensors {
 void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
                    std::string_view state, const CheckpointReader& reader) {
   std::vector<Expected> expected;
+  std::vector<OnHost> parts;
   LoadRules rules;  // other state has the parameters' names, too
   for (const Parameter& p : parameters) {
     rules.ignored_suffixes.push_back("." + p.name);
     if (p.frozen) continue;
-    Machine::Part part = machine.part(Space::master, p);
-    expected.push_back({std::string(state) + "." + p.name, p.shape, part.data,
+    const Machine::Part part = machine.part(Space::master, p);
+    parts.push_back(machine.on_host(part, Access::write));
+    expected.push_back({std::string(state) + "." + p.name, p.shape, parts.back().data(),
                         dtype_of_element(part.shape.element)});
   }
   load_tensors(reader.file(state_file), expected, rules);
@@ -91,9 +105,9 @@ void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
 void TrainerCore::add_to(CheckpointWriter& writer) const {
   Machine& machine = *machines_[0];
   std::vector<TensorView> weights, state;
-  FlatTensors{machine, parameters_, Space::master}.add_views(weights);
-  for (int r = 0; r < int(plan().model.regions.size()); ++r)
-    FlatTensors{machine, parameters_, region(r)}.add_views(state);
+  FlatTensors tensors(machine, parameters_, Access::read);
+  tensors.add_views(Space::master, weights);
+  for (int r = 0; r < int(plan().model.regions.size()); ++r) tensors.add_views(region(r), state);
   writer.add_file(weights_file, [&](OutputFile& out) { write_safetensors(out, weights); });
   if (!recipe_.hugging_face.config.empty())
     writer.add_file(config_file, config_json(recipe_.hugging_face).dump(2) + "\n");
@@ -107,12 +121,15 @@ void TrainerCore::restore(const CheckpointReader& reader) {
   SavedState saved = read_state(reader.info(), reader.folder().string());
   require_same_recipe(saved, recipe_, reader.folder().string());
   std::vector<std::filesystem::path> files{reader.file(weights_file)};
-  std::vector<Expected> expected;
-  FlatTensors{*machines_[0], parameters_, Space::master}.add_expected(expected);
-  for (int r = 0; r < int(plan().model.regions.size()); ++r)
-    FlatTensors{*machines_[0], parameters_, region(r)}.add_expected(expected);
   if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
-  load_tensors(files, expected);
+  {
+    std::vector<Expected> expected;
+    FlatTensors tensors(*machines_[0], parameters_, Access::write);
+    tensors.add_expected(Space::master, expected);
+    for (int r = 0; r < int(plan().model.regions.size()); ++r)
+      tensors.add_expected(region(r), expected);
+    load_tensors(files, expected);
+  }
   recipe_.state.reset();
   restore_state(saved, recipe_);
   settings_.seed = saved.seed;
@@ -121,11 +138,11 @@ void TrainerCore::restore(const CheckpointReader& reader) {
 
 void TrainerCore::set_steps(std::int64_t steps) {
   steps_ = steps;
-  const std::size_t persistent = std::size_t(plan().training.persistent);
   for (auto& machine : machines_) {
     machine->set_updates(steps);
     if (machine != machines_[0])
-      std::copy_n(machines_[0]->arena().begin(), persistent, machine->arena().begin());
+      copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
+                     plan().training.persistent);
     machine->masters_changed();
   }
 }
@@ -147,18 +164,20 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                         "or take its weights as they are.");
   if (source.kind == WeightsSource::Kind::checkpoint) CheckpointReader verified(source.path);
   if (!source.config.empty()) require_same_architecture(source.config, recipe_.hugging_face);
-  std::vector<Expected> expected;
-  FlatTensors{*machines_[0], parameters_, Space::master}.add_expected(expected);
   const HuggingFace& names = recipe_.hugging_face;
   LoadRules rules{
       names.prefix, names.ignored_suffixes, {names.aliases.begin(), names.aliases.end()}};
-  load_tensors(source.files, expected, rules);
+  {
+    std::vector<Expected> expected;
+    FlatTensors tensors(*machines_[0], parameters_, Access::write);
+    tensors.add_expected(Space::master, expected);
+    load_tensors(source.files, expected, rules);
+  }
   if (!state.empty())
     load_in_place(*machines_[0], parameters_, state, CheckpointReader(source.path));
-  for (int r = 0; r < int(plan().model.regions.size()); ++r) {
-    std::byte* begin = machines_[0]->flat<std::byte>(region(r));
-    std::fill_n(begin, flat_bytes(plan().model, region(r)), std::byte(0));
-  }
+  for (int r = 0; r < int(plan().model.regions.size()); ++r)
+    clear_on_device(machines_[0]->stream(), machines_[0]->flat<std::byte>(region(r)),
+                    flat_bytes(plan().model, region(r)));
   recipe_.state.reset();
   set_steps(0);
   return source.warning;
@@ -172,7 +191,8 @@ void TrainerCore::export_to(const std::filesystem::path& folder) const {
                     "changed.");
   create_folders(folder);
   std::vector<TensorView> weights;
-  FlatTensors{*machines_[0], parameters_, Space::master}.add_views(weights);
+  FlatTensors tensors(*machines_[0], parameters_, Access::read);
+  tensors.add_views(Space::master, weights);
   write_safetensors(folder / weights_file, weights);
   if (!recipe_.hugging_face.config.empty())
     write_file_atomically(folder / config_file, config_json(recipe_.hugging_face).dump(2) + "\n");

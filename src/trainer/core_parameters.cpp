@@ -83,9 +83,10 @@ void TrainerCore::initialise() {
     Machine& machine = *machines_[rank];
     machine.clear_masters();
     for (const Parameter& p : parameters_) {
-      Machine::Part part = machine.part(Space::master, p);
+      const Machine::Part part = machine.part(Space::master, p);
+      const OnHost values = machine.on_host(part, Access::write);
       with_element(part.shape.element,
-                   [&]<class T>(T) { fill(reinterpret_cast<T*>(part.data), p, settings_.seed); });
+                   [&]<class T>(T) { fill(values.as<T>(), p, settings_.seed); });
     }
     machine.masters_changed();
   });
@@ -99,15 +100,15 @@ const Parameter& TrainerCore::find(std::string_view name) const {
 
 std::vector<double> TrainerCore::read(Space space, std::string_view name) const {
   const Parameter& p = find(name);
-  Machine::Part part = machines_[0]->part(space, p);
+  const Machine::Part part = machines_[0]->part(space, p);
+  const OnHost stored = machines_[0]->on_host(part, Access::read);
   std::vector<double> values(std::size_t(part.shape.size()));
   if (part.shape.element == Element::u8) {  // codes
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(part.data), values.size(), values.begin());
+    std::copy_n(stored.as<std::uint8_t>(), values.size(), values.begin());
     return values;
   }
-  with_element(part.shape.element, [&]<class T>(T) {
-    std::copy_n(reinterpret_cast<const T*>(part.data), part.shape.size(), values.begin());
-  });
+  with_element(part.shape.element,
+               [&]<class T>(T) { std::copy_n(stored.as<T>(), part.shape.size(), values.begin()); });
   return values;
 }
 
@@ -134,11 +135,13 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
     throw ArgumentError("Sinter: '" + p.name + "' has " + std::to_string(p.size) +
                         " numbers, not " + std::to_string(values.size()) + ".");
   for (auto& machine : machines_) {
-    Machine::Part part = machine->part(Space::master, p);
-    with_element(part.shape.element, [&]<class T>(T) {
-      std::ranges::transform(values, reinterpret_cast<T*>(part.data),
-                             [](double x) { return T(x); });
-    });
+    const Machine::Part part = machine->part(Space::master, p);
+    {
+      const OnHost stored = machine->on_host(part, Access::write);
+      with_element(part.shape.element, [&]<class T>(T) {
+        std::ranges::transform(values, stored.as<T>(), [](double x) { return T(x); });
+      });
+    }
     machine->cast_weights({p.offset, p.size});
   }
 }

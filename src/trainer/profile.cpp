@@ -99,7 +99,7 @@ std::vector<Names> names_of(const Model& model, std::span<const Instruction> pro
     for (int p = 0; p < phases; ++p) {
       if (!(i.kind->phases & (1 << p))) continue;
       const Touches& phase = model.plan(i.what).phase[p];
-      for (const Step& step : model.steps.subspan(phase.first_step, phase.steps)) {
+      for (const LayerCall& step : model.layer_calls.subspan(phase.first_call, phase.calls)) {
         const Node& node = model.nodes[model.block(i.what).first_node + step.node];
         names.calls.push_back(opening(*node.name ? node.name : unit_name(model, i.what),
                                       step.backward ? "layer backward" : "layer forward"));

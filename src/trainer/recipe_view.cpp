@@ -1,5 +1,7 @@
-// Whether a recipe's options, as they are now, may be.
+// Options as text, and whether a recipe's, as they are now, may be.
 #include <fmt/format.h>
+
+#include <optional>
 
 #include "sinter/error.hpp"
 #include "sinter/trainer/recipe_view.hpp"
@@ -8,44 +10,37 @@ namespace sinter {
 
 namespace {
 
-struct Number {
-  bool is = false;
-  double value = 0;
-  std::string text{};
-};
-
-Number number_in(const Option& option) {
-  return std::visit(
-      [](auto value) -> Number {
-        using Value = decltype(value);
-        if constexpr (std::is_pointer_v<Value> && !std::is_same_v<Value, bool*>) {
-          return {true, double(*value), fmt::format("{}", *value)};
-        } else {
-          return {};
-        }
-      },
-      option.value);
+/// Nothing of switches and words.
+std::optional<double> number_of(const Option& option) {
+  return option.read([]<class T>(const T& value) -> std::optional<double> {
+    if constexpr (is_number<T>) return double(value);
+    return std::nullopt;
+  });
 }
 
 void check_range(const Option& option) {
-  const Number number = number_in(option);
-  if (!option.range || !number.is || option.range->holds(number.value)) return;
+  const std::optional<double> number = number_of(option);
+  if (!option.range || !number || option.range->holds(*number)) return;
   const TextBuilder bounds = option.range->text();
-  throw ArgumentError(
-      fmt::format("Sinter: {} is {}, but it must be finite{}{}. Change it to such a number.",
-                  option.dotted(), number.text, bounds.view().empty() ? "" : ", ", bounds.view()));
+  throw ArgumentError(fmt::format(
+      "Sinter: {} is {}, but it must be finite{}{}. Change it to such a number.", option.dotted(),
+      text_of(option), bounds.view().empty() ? "" : ", ", bounds.view()));
 }
 
 /// "schedule.warmup is 100, schedule.steps is 20"
 std::string numbers_of(const RecipeView& recipe, std::string_view slot) {
   std::string text;
   for (const Option& option : recipe.options)
-    if (const Number number = number_in(option); number.is && option.slot == slot)
-      text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", option.dotted(), number.text);
+    if (option.slot == slot && number_of(option))
+      text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", option.dotted(), text_of(option));
   return text;
 }
 
 }  // namespace
+
+std::string text_of(const Option& option) {
+  return option.read([](const auto& value) { return fmt::format("{}", value); });
+}
 
 void check_options(const RecipeView& recipe) {
   for (const Option& option : recipe.options) check_range(option);

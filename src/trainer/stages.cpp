@@ -42,6 +42,12 @@ double StepClock::lap() {
   return ms;
 }
 
+ReadStage::ReadStage(AnySource source, int depth)
+    : reader(std::make_unique<BackgroundReader<AnySource>>(std::move(source), depth)) {}
+
+SamplerState ReadStage::state() const { return reader->state(); }
+void ReadStage::restore(const SamplerState& saved) { reader->restore(saved); }
+
 std::optional<ReadBatch> ReadStage::operator()() {
   ReadBatch read;
   read.batch = std::move(spare);
@@ -70,11 +76,13 @@ std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
   return step;
 }
 
+EvaluateStage::EvaluateStage(AnySource given) : source(std::move(given)), begin(source->state()) {}
+
 std::optional<double> EvaluateStage::operator()(TrainerCore& trainer,
                                                 const std::function<bool()>& stop) {
   Loss loss;
-  restart();
-  while (next(batch)) {
+  source->restore(begin);
+  while (source->next(batch)) {
     if (stop && stop()) return std::nullopt;
     loss += trainer.evaluate(batch);
   }

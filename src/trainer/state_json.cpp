@@ -1,5 +1,6 @@
 #include "trainer/state_json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sinter/error.hpp"
@@ -10,13 +11,13 @@ namespace sinter {
 using Json = nlohmann::ordered_json;
 
 Json option_value(const Option& option) {
-  return std::visit(
-      [](auto value) -> Json {
-        if constexpr (std::is_pointer_v<decltype(value)>) {
-          return *value;
-        } else {
-          return std::string(value);
-        }
+  return option.read([](const auto& value) -> Json { return value; });
+}
+
+void set_option_value(const Option& option, const Json& json) {
+  std::visit(
+      [&](auto value) {
+        if constexpr (std::is_pointer_v<decltype(value)>) json.get_to(*value);
       },
       option.value);
 }
@@ -59,11 +60,9 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
 
 namespace {
 
-/// Slots whose policies decide what saved numbers mean.
-bool is_decisive(std::string_view slot) {
-  for (std::string_view free : {"schedule", "clipping", "batch", "memory", "parallel"})
-    if (slot == free) return false;
-  return true;
+/// A slot that this recipe does not have is decisive, too.
+bool is_decisive(std::string_view slot, const RecipeView& recipe) {
+  return std::ranges::find(recipe.free_slots, slot) == recipe.free_slots.end();
 }
 
 std::string difference(const std::string& what, const std::string& saved, const std::string& here) {
@@ -72,10 +71,10 @@ std::string difference(const std::string& what, const std::string& saved, const 
 
 std::string policy_differences(const SavedState& saved, const RecipeView& recipe) {
   std::string result;
-  auto decisive = [](const std::vector<std::string>& all) {
+  auto decisive = [&](const std::vector<std::string>& all) {
     std::vector<std::string> kept;
     for (const std::string& p : all)
-      if (is_decisive(p.substr(0, p.find(':')))) kept.push_back(p);
+      if (is_decisive(p.substr(0, p.find(':')), recipe)) kept.push_back(p);
     return kept;
   };
   auto then = decisive(saved.policies), now = decisive(recipe.policies);
@@ -92,7 +91,7 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint) {
   std::string differences = policy_differences(saved, recipe);
   for (const Option& option : recipe.options) {
-    if (option.adjustable || !is_decisive(option.slot)) continue;
+    if (option.adjustable || !is_decisive(option.slot, recipe)) continue;
     std::string here = option_value(option).dump(), there = "nothing";
     for (const auto& [name, value] : saved.options)
       if (name == option.dotted()) there = value;
@@ -108,13 +107,7 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
 void restore_state(const SavedState& saved, RecipeView& recipe) {
   for (const Option& field : recipe.state.fields)
     for (const auto& [name, text] : saved.state)
-      if (name == field.dotted())
-        std::visit(
-            [&](auto value) {
-              if constexpr (std::is_pointer_v<decltype(value)>)
-                *value = Json::parse(text).get<std::remove_pointer_t<decltype(value)>>();
-            },
-            field.value);
+      if (name == field.dotted()) set_option_value(field, Json::parse(text));
 }
 
 Json config_json(const HuggingFace& architecture) {

@@ -21,9 +21,10 @@ struct SavedState {
 /// checkpoint.
 SavedState read_state(const std::string& info, const std::string& checkpoint);
 
-/// throws FileError, listing all differences, unless model, data, precision, optimizer and policies
-/// in slots of their own, with their frozen options, are what they were. Batch, memory, parallel
-/// and plain numbers may differ: they do not change what the saved numbers mean.
+/// throws FileError, listing all differences, unless the policies of decisive slots (slots.hpp:
+/// model, data, precision, optimizer and, where they do not say otherwise, slots of one's own), with
+/// their fixed options, are what they were. All else may differ: it does not change what the saved
+/// numbers mean.
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint);
 
@@ -38,7 +39,10 @@ nlohmann::ordered_json config_json(const HuggingFace& architecture);
 void require_same_architecture(const std::filesystem::path& config,
                                const HuggingFace& architecture);
 
-/// An option's value.
+/// An option's value: a number, true or false, or a word.
 nlohmann::ordered_json option_value(const Option& option);
+/// Sets a number or a switch; a word stays as it is.
+/// throws  nlohmann::json::exception where the value is of another kind
+void set_option_value(const Option& option, const nlohmann::ordered_json& value);
 
 }  // namespace sinter

@@ -3,8 +3,6 @@
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 void fails(const Words& words, const std::string& message, int code = 1) {
   CAPTURE(words);
   Ended ended = run(words);

@@ -18,6 +18,7 @@ TEST_CASE("describe --json has the plan and every option") {
   CHECK(d["matmul"]["unit"] == "own");
   CHECK(d["matmul"]["flops_per_s"] > 1e7);
   CHECK(d["evaluation_micro"].get<int>() > 2);
+  CHECK(!d.contains("program"));
   CHECK(!d.contains("schedule"));
 }
 
@@ -80,8 +81,8 @@ TEST_CASE("describe for people") {
   CHECK(!has("program of the training step"));
 }
 
-TEST_CASE("describe --schedule prints the program of the step") {
-  Json steps = run({"describe", "--json", "--schedule"}).json()["schedule"];
+TEST_CASE("describe --program prints the program of the step") {
+  Json steps = run({"describe", "--json", "--program"}).json()["program"];
   REQUIRE(steps.size() > 10);
   CHECK(steps[0]["instruction"] == "loop");
   CHECK(steps[1]["instruction"] == "load");
@@ -95,10 +96,24 @@ TEST_CASE("describe --schedule prints the program of the step") {
     ++reduced;
   }
   CHECK(reduced > 1);
-  std::string text = run({"describe", "--schedule", "--batch.global", "32"}).out;
+  std::string text = run({"describe", "--program", "--batch.global", "32"}).out;
   CHECK(text.find("loop              16 micro-batches") != text.npos);
   CHECK(text.find("backward        h.1\n") != text.npos);
   CHECK(text.find("(in the last micro-batch)") != text.npos);
+}
+
+TEST_CASE("--schedule, the word of before, means --program and has its old key") {
+  Json now = run({"describe", "--json", "--program"}).json();
+  Json then = run({"describe", "--json", "--schedule"}).json();
+  CHECK(then["schedule"] == now["program"]);
+  CHECK(!then.contains("program"));
+  Ended plain = run({"describe", "--schedule"});
+  CHECK(plain.out.find("program of the training step") != plain.out.npos);
+  std::string help = run({"describe", "--help"}).out;
+  CHECK(help.find("--program") != help.npos);
+  CHECK(help.find("--schedule ") == help.npos);
+  CHECK(run({"describe", "--programm"}).says("the nearest is '--program'"));
+  CHECK(run({"describe", "--schedul"}).says("the nearest is '--schedule."));
 }
 
 TEST_CASE("export writes a Hugging Face folder, of fresh weights or of given ones") {

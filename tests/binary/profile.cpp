@@ -89,7 +89,7 @@ void check_nesting(const Trace& trace) {
 void check_steps(const Trace& trace, int ranks, int steps) {
   std::string count = std::to_string(ranks);
   Json program =
-      run({"describe", "--json", "--schedule", "--parallel.ranks", count}).json()["schedule"];
+      run({"describe", "--json", "--program", "--parallel.ranks", count}).json()["program"];
   int iterations = 8 / 2 / ranks;
   std::map<std::vector<int>, std::string> seen;
   std::vector<Span> step_spans = trace.stages("step");

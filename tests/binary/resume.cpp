@@ -1,36 +1,6 @@
 // A run that is stopped and resumed is, bit for bit, one that never was.
 #include "binary/support.hpp"
 
-namespace {
-
-using Words = std::vector<std::string>;
-
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-Ended fine(const Words& words, const std::string& binary = SINTER_SMALL) {
-  Ended ended = run(words, binary);
-  REQUIRE_MESSAGE(ended.code == 0, ended.err);
-  return ended;
-}
-
-void require_same_end(const std::string& a, const std::string& b) {
-  CHECK(fs::read_symlink(a + "/last") == fs::read_symlink(b + "/last"));
-  for (const char* file : {"model.safetensors", "state.safetensors", "config.json"})
-    CHECK_MESSAGE(content(a + "/last/" + file) == content(b + "/last/" + file), file);
-  auto infos = [](const std::string& run) {
-    Json info = Json::parse(content(run + "/last/manifest.json"))["info"];
-    for (const char* time : {"step_ms", "tokens_per_s"}) info["loop"]["last"].erase(time);
-    return info.dump();
-  };
-  CHECK(infos(a) == infos(b));
-  CHECK(lasting(a) == lasting(b));
-}
-
-}  // namespace
-
 TEST_CASE("40 steps are 20 steps, a stop and 20 more") {
   // 2700 bytes train: an epoch of 168 windows ends inside step 21; 4 micro-batches a step, dropout.
   Scratch scratch;

@@ -148,3 +148,30 @@ inline std::vector<std::string> lasting(const std::string& run_folder) {
   }
   return rows;
 }
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+inline Ended fine(const Words& words, const std::string& binary = SINTER_SMALL) {
+  Ended ended = run(words, binary);
+  REQUIRE_MESSAGE(ended.code == 0, ended.err);
+  return ended;
+}
+
+/// Two runs have come to the same end, bit for bit.
+inline void require_same_end(const std::string& a, const std::string& b) {
+  CHECK(fs::read_symlink(a + "/last") == fs::read_symlink(b + "/last"));
+  for (const char* file : {"model.safetensors", "state.safetensors", "config.json"})
+    CHECK_MESSAGE(content(a + "/last/" + file) == content(b + "/last/" + file), file);
+  auto infos = [](const std::string& run) {
+    Json info = Json::parse(content(run + "/last/manifest.json"))["info"];
+    for (const char* time : {"step_ms", "tokens_per_s"}) info["loop"]["last"].erase(time);
+    return info.dump();
+  };
+  CHECK(infos(a) == infos(b));
+  CHECK(lasting(a) == lasting(b));
+}

@@ -19,12 +19,12 @@ namespace {
 /// alone; what it only reads must stay as it is.
 class Isolation : public Observer {
   const PlanView& plan;
-  const Placement& placement;
+  const PlacementView& placement;
   std::vector<std::byte> snapshot;
   Rights rights;
 
  public:
-  Isolation(const PlanView& p, const Placement& of) : plan(p), placement(of) {}
+  Isolation(const PlanView& p, const PlacementView& of) : plan(p), placement(of) {}
 
   void before(const Machine& machine, int t, int) override {
     auto arena = machine.arena();
@@ -52,14 +52,15 @@ class Isolation : public Observer {
 /// Fills what an instruction opens, and the workspace, with a pattern beforehand, and keeps what is
 /// there afterwards: two patterns tell which bytes were written.
 class Pattern : public Observer {
-  const Placement& placement;
+  const PlacementView& placement;
   const std::byte pattern;
 
  public:
   std::vector<std::vector<std::byte>> opened;  // by buffer, the last time
   std::vector<std::vector<std::byte>> workspaces;
 
-  Pattern(const Placement& p, std::byte b) : placement(p), pattern(b), opened(p.buffers.size()) {}
+  Pattern(const PlacementView& p, std::byte b)
+      : placement(p), pattern(b), opened(p.buffers.size()) {}
 
   void before(const Machine& machine, int t, int) override {
     for (const Buffer& b : placement.buffers)
@@ -130,7 +131,7 @@ class Subject {
   }
 
   void every_buffer_is_written() {
-    for (const Placement* placement : {&plan.training, &plan.evaluation, &plan.prediction}) {
+    for (const PlacementView* placement : {&plan.training, &plan.evaluation, &plan.prediction}) {
       if (placement == &plan.prediction && !predicts()) continue;
       Pattern a(*placement, one), b(*placement, other);
       for (Pattern* p : {&a, &b}) run_once(*placement, *p);
@@ -178,7 +179,7 @@ class Subject {
   }
 
  private:
-  void run_once(const Placement& placement, Observer& observer) {
+  void run_once(const PlacementView& placement, Observer& observer) {
     Ranks ranks(plan, view);
     ranks.observers[0] = &observer;
     if (&placement == &plan.training) ranks.train(batch, 1);

@@ -22,13 +22,13 @@ inline bool open_after(const Buffer& b, int t, int iteration) {
 /// Fills with 0xFF (NaN, or -1) every byte that no open buffer covers, before and after each
 /// instruction; the workspace, too, which nothing may outlive; and all gradients before a step.
 class Poison : public Observer {
-  const Placement& placement;
+  const PlacementView& placement;
   const std::vector<Parameter> parameters;
   const bool trains;
   std::vector<std::pair<std::int64_t, std::int64_t>> live;
 
  public:
-  Poison(const PlanView& plan, const Placement& p)
+  Poison(const PlanView& plan, const PlacementView& p)
       : placement(p), parameters(list_parameters(plan.model)), trains(&p == &plan.training) {}
 
   void before(const Machine& machine, int t, int iteration) override {

@@ -20,7 +20,7 @@ struct Programs {
 };
 template <class R>
 Programs shipped() {
-  auto copy = [](const Placement& p) { return Program(p.program.begin(), p.program.end()); };
+  auto copy = [](const PlacementView& p) { return Program(p.program.begin(), p.program.end()); };
   const PlanView& plan = Plan<R>::view;
   return {copy(plan.training), copy(plan.evaluation), copy(plan.prediction)};
 }
@@ -30,8 +30,8 @@ class Placements {
   Programs programs;
   std::vector<Buffer> buffers[3];
 
-  Placement placed(const Model& model, const Program& program, std::vector<Buffer>& kept) {
-    Placed p = place(model, program);
+  PlacementView placed(const Model& model, const Program& program, std::vector<Buffer>& kept) {
+    Placement p = place(model, program);
     kept = p.buffers;
     return {program, kept, p.persistent, p.workspace, p.peak};
   }
@@ -107,7 +107,7 @@ class Ranks {
   std::vector<std::byte> predict(const HostBatch& batch) {
     machine().predict({.batch = &batch, .sequences = batch.sequences()}, observers[0]);
     int rows = 0, columns = 0;
-    auto* at = static_cast<const std::byte*>(machine().result(0, rows, columns));
+    auto* at = machine().result(0, rows, columns).data();
     return {at, at + std::int64_t(rows) * columns * plan.model.sizes.of(Type::compute)};
   }
 

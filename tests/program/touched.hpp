@@ -15,11 +15,11 @@ struct Rights {
 
 class RightsOf {
   const Model& model;
-  const Placement& placement;
+  const PlacementView& placement;
   const std::size_t bytes;
 
  public:
-  RightsOf(const Model& m, const Placement& p, std::size_t arena_bytes)
+  RightsOf(const Model& m, const PlacementView& p, std::size_t arena_bytes)
       : model(m), placement(p), bytes(arena_bytes) {}
 
   Rights at(int t) const {
@@ -60,7 +60,7 @@ class RightsOf {
     if (flat.space >= Space::region && region_of(flat.space).shape) return of_shapes(flat, group);
     std::int64_t size = model.sizes.of(type_of(model, flat.space));
     const Block& block = model.block(group);
-    const GroupPlace& g = model.groups[std::size_t(group)];
+    const ParameterOffsets& g = model.offsets[std::size_t(group)];
     std::int64_t decayed = flat.offset + g.decayed * size;
     std::int64_t undecayed = flat.offset + g.undecayed * size;
     return {{decayed, decayed + block.decayed * size},

@@ -130,7 +130,7 @@ TEST_CASE("norm and update") {
   expect(moved(p, update, norm), "updated before the norm");
   expect(doubled(p, update), "updated twice");
   expect(without(without(p, update), norm), "the norm is missing");
-  expect(without(p, update), "a group is not updated");
+  expect(without(p, update), "a unit is not updated");
 }
 
 /// Updates that leave something undone, one for each group.

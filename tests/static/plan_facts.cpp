@@ -119,7 +119,8 @@ static_assert([] {
   const Model& model = plan::model;
   int decayed = 0, undecayed = model.decayed;
   for (short g : model.order) {
-    if (model.groups[g].decayed != decayed || model.groups[g].undecayed != undecayed) return false;
+    if (model.offsets[g].decayed != decayed || model.offsets[g].undecayed != undecayed)
+      return false;
     decayed += model.block(g).decayed;
     undecayed += model.block(g).undecayed;
   }
@@ -134,7 +135,7 @@ using deep = Plan<Deep<96, Full, Ddp<>>>;
 static_assert(ready<Deep<96, Full, Ddp<>>>(), "within the compiler's default limits");
 static_assert(deep::model.blocks.size() == 3 && deep::model.count() == 98);
 static_assert(deep::model.nodes.size() == plan::model.nodes.size());
-static_assert(deep::model.steps.size() == plan::model.steps.size());
+static_assert(deep::model.layer_calls.size() == plan::model.layer_calls.size());
 static_assert(deep::parameters - plan::parameters == 84 * (12 * width * width + 13 * width));
 // With units recomputed, a deeper model costs its states and the values between its units.
 static_assert(deep::memory.activations - Plan<Reduced>::memory.activations ==

@@ -63,8 +63,7 @@ inline Applied applied(TrainerCore& trainer, const HostBatch& batch) {
 /// The last prediction in double precision, as it lies in memory. requires  Fp64
 inline Numbers prediction_in_double(TrainerCore& trainer) {
   int rows = 0, columns = 0;
-  const void* at = trainer.machine().result(0, rows, columns);
-  auto* values = static_cast<const double*>(at);
+  const auto* values = trainer.machine().result(0, rows, columns).as<double>();
   return {values, values + std::int64_t(rows) * columns};
 }
 

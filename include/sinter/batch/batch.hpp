@@ -1,4 +1,7 @@
 #pragma once
+#include <string>
+#include <vector>
+
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -38,6 +41,23 @@ struct Batch {
   static constexpr std::array<std::string_view, 1> adjustable{"global"};
   static constexpr int micro = O.micro;
 };
+
+/// Micro-batches of fewer sequences, which need less memory, and what they cost (Offer::cost).
+struct SmallerMicroBatch {
+  int micro, cost;
+
+  /// As `describe` offers them.
+  std::string words() const {
+    return "Batch<{.micro = " + std::to_string(micro) + "}>, accumulating";
+  }
+};
+/// Those that are worth a try in place of `micro`: half of it, and single sequences.
+inline std::vector<SmallerMicroBatch> smaller_micro_batches(int micro) {
+  std::vector<SmallerMicroBatch> offers;
+  if (micro > 2 && micro % 2 == 0) offers.push_back({micro / 2, 1});
+  if (micro > 1) offers.push_back({1, 10});
+  return offers;
+}
 
 }  // namespace sinter
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sinter/data/batch_shape.hpp"
-#include "sinter/plan/traced.hpp"
+#include "sinter/program/model.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -33,12 +33,20 @@ struct ContextIsAMultiple {
   }
 };
 
-template <class R, bool PredictsIds>
-auto padding_needs_targets_that_are_ids() {
-  static_assert(PredictsIds,
-                "PadRows: a target of this model is numbers. Why: rows of padding are kept out of "
-                "the loss by the id -1, and numbers have none. Fix: leave PadRows out.");
-}
+struct TargetsAreIds {
+  static constexpr bool holds(const Model& model) {
+    for (const External& e : model.externals)
+      if (e.targets && e.width > 0) return false;
+    return true;
+  }
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        sizeof(R) == 0,
+        "PadRows: a target of this model is numbers. Why: rows of padding are kept out of "
+        "the loss by the id -1, and numbers have none. Fix: leave PadRows out.");
+  }
+};
 
 /// Every micro-batch of training and evaluation gets rows at its end until their number is a
 /// multiple of `multiple`: a sequence of its own with id 0 and nothing to predict, after all
@@ -52,18 +60,11 @@ struct PadRows {
   using slot = slot::row_padding;
   using Options = PadRowsOptions;
   using rules = RuleList<ContextIsAMultiple<O>>;
+  using model_rules = RuleList<TargetsAreIds>;
   static constexpr Options options = O;
   static constexpr std::array ranges{Range("multiple").at_least(1)};
   static constexpr int row_multiple = O.multiple;
 
-  template <class R>
-  static constexpr bool suits() {
-    constexpr bool ids =
-        std::ranges::none_of(detail::Traced<R, detail::TrainingTrace>::model.externals,
-                             [](const External& e) { return e.targets && e.width > 0; });
-    if constexpr (!ids) (void)&padding_needs_targets_that_are_ids<R, ids>;
-    return ids;
-  }
   template <class R>
   static std::string note(const Options& o, const BatchLimits&) {
     char text[160];

@@ -9,8 +9,9 @@
 
 namespace sinter {
 
-/// One rank's end of a group of ranks. All ranks must start the same transfers, of the same sizes,
-/// in the same order. Sums are taken in the order of the ranks, so every rank gets the same bits.
+/// One rank's end of a communicator over several ranks. All ranks must start the same transfers, of
+/// the same sizes, in the same order. Sums are taken in the order of the ranks, so every rank gets
+/// the same bits.
 class Communicator {
  public:
   virtual ~Communicator() = default;

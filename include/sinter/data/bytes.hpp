@@ -1,4 +1,5 @@
 #pragma once
+#include "sinter/data/data_view.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -8,6 +9,11 @@ struct BytesOptions {
   int context = 256;
 };
 
+/// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. What is
+/// held out are the last bytes.
+/// throws  FileError, ArgumentError as ByteCorpus and the windows of data/windows.hpp
+OpenedData open_bytes(const DataRequest& request, int context);
+
 /// Text as bytes: a vocabulary of 256, nothing to download or train.
 template <BytesOptions O = {}>
 struct Bytes {
@@ -16,6 +22,13 @@ struct Bytes {
   static constexpr Options options = O;
   static constexpr std::array ranges{Range("context").at_least(1)};
   static constexpr int context = O.context, vocabulary = 256;
+
+  static constexpr DataUnit unit = byte_unit;
+  static constexpr std::string_view paths_help =
+      "Files and folders to read, as bytes, one after the other.\n"
+      "A folder stands for all files below it, sorted by path.";
+  static OpenedData open(const DataRequest& request) { return open_bytes(request, context); }
+  static Tokenizer tokenizer() { return byte_tokenizer(); }
 };
 
 }  // namespace sinter

@@ -51,7 +51,7 @@ class CheckpointReader {
   std::filesystem::path real;
   std::map<std::string, CheckpointFile, std::less<>> files;
   std::int64_t at_step = 0;
-  std::string caller_json;
+  std::string caller_json, writer;
 
   void read_manifest();
   void verify_files() const;
@@ -65,6 +65,9 @@ class CheckpointReader {
   /// The folder itself, links resolved: it stays the same when `last` moves on.
   const std::filesystem::path& folder() const { return real; }
   std::int64_t step() const { return at_step; }
+  /// The version of Sinter that wrote it, as version() gives it; empty where the manifest is so old
+  /// that it does not say.
+  const std::string& written_by() const { return writer; }
   /// The JSON given to commit().
   const std::string& info() const { return caller_json; }
   bool has(std::string_view name) const { return files.contains(name); }

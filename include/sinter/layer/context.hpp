@@ -28,12 +28,12 @@ struct Now {
 };
 
 /// Chained, so that one seed's steps are not its neighbour's.
-constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t place) {
-  return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + place);
+constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t site) {
+  return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + site);
 }
 
 /// One operand, resolved to an address. Becomes a Tensor<T> only if T has the planned size.
-struct Slot {
+struct BoundOperand {
   enum Put : std::uint8_t { assign, add, add_after_first };  // after the first micro-batch
 
   void* data = nullptr;
@@ -48,23 +48,23 @@ struct Slot {
   }
 };
 
-/// What one layer sees in one call. Made once; only Now changes, and with it the shapes of slots.
+/// What one layer sees in one call. Made once; only Now changes, and with it the shapes of operands.
 struct Call {
-  std::array<Slot, max_inputs> x, dx;
-  std::array<Slot, max_outputs> y, dy;
-  std::array<Slot, max_fields> saved, weights, gradients;
+  std::array<BoundOperand, max_inputs> x, dx;
+  std::array<BoundOperand, max_outputs> y, dy;
+  std::array<BoundOperand, max_fields> saved, weights, gradients;
   std::array<std::uint8_t, max_inputs> axis{};
   void* scratch = nullptr;
   const Now* now = nullptr;
-  std::uint32_t place = 0;  // of the call's unit and node in the model: a key for dropout
+  std::uint32_t dropout_site = 0;  // the unit and node of the call in the model
 
   template <class T>
-  Tensor<T> tensor(const Slot& slot) const {
-    assert((!slot.data || slot.element_bytes == sizeof(T)) &&
+  Tensor<T> tensor(const BoundOperand& operand) const {
+    assert((!operand.data || operand.element_bytes == sizeof(T)) &&
            "Sinter: planned and used element sizes differ");
-    return {static_cast<T*>(slot.data), slot.shape};
+    return {static_cast<T*>(operand.data), operand.shape};
   }
-  /// Calls visit(slots) for each array of slots.
+  /// Calls visit(operands) for each array of operands.
   template <class Visit>
   void each_array(const Visit& visit) {
     visit(x), visit(dx), visit(y), visit(dy), visit(saved), visit(weights), visit(gradients);
@@ -91,21 +91,21 @@ auto saved_type() {
   }
 }
 
-/// A slot on its way into a field of an aggregate of tensors.
+/// An operand on its way into a field of an aggregate of tensors.
 struct Pending {
   const Call& call;
-  const Slot& slot;
+  const BoundOperand& operand;
   template <class T>
   operator Tensor<T>() const {
-    return call.tensor<T>(slot);
+    return call.tensor<T>(operand);
   }
 };
 
-/// The aggregate whose fields are the first slots.
+/// The aggregate whose fields are the first operands.
 template <class Aggregate, std::size_t Count>
-Aggregate bind_fields(const Call& call, const std::array<Slot, max_fields>& slots) {
+Aggregate bind_fields(const Call& call, const std::array<BoundOperand, max_fields>& operands) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return Aggregate{Pending{call, slots[I]}...};
+    return Aggregate{Pending{call, operands[I]}...};
   }(std::make_index_sequence<Count>());
 }
 
@@ -161,7 +161,7 @@ class Context {
   bool training() const { return call.now->training; }
   kernel::Dropout dropout(float probability) const {
     const Now& now = *call.now;
-    return {now.training ? probability : 0, dropout_key(now, call.place), now.first_row};
+    return {now.training ? probability : 0, dropout_key(now, call.dropout_site), now.first_row};
   }
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 #include <cstdio>
 #include <string>
+#include <type_traits>
 
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/memory/keep_all.hpp"
-#include "sinter/plan/plan.hpp"
 
 namespace sinter {
 
@@ -55,16 +55,17 @@ constexpr int legal_micro() {
 }
 
 /// The first that fits of the memory modes in this order, with the largest micro-batch that does;
-/// where none does, the last mode with the smallest.
-template <class R, std::int64_t Bytes, int Micro, class Mode, class... Modes>
+/// where none does, the last mode with the smallest. PlanOf: the planner.
+template <class R, template <class> class PlanOf, std::int64_t Bytes, int Micro, class Mode,
+          class... Modes>
 constexpr auto fit() {
   using Candidate = Fitted<R, Mode, Micro>;
-  if constexpr (Plan<Candidate>::bytes <= Bytes) {
+  if constexpr (PlanOf<Candidate>::bytes <= Bytes) {
     return std::type_identity<Candidate>{};
   } else if constexpr (Micro > 1) {
-    return fit<R, Bytes, legal_micro<R, Micro - 1>(), Mode, Modes...>();
+    return fit<R, PlanOf, Bytes, legal_micro<R, Micro - 1>(), Mode, Modes...>();
   } else if constexpr (sizeof...(Modes) > 0) {
-    return fit<R, Bytes, legal_micro<R, R::batch::micro>(), Modes...>();
+    return fit<R, PlanOf, Bytes, legal_micro<R, R::batch::micro>(), Modes...>();
   } else {
     return std::type_identity<Candidate>{};
   }
@@ -85,33 +86,36 @@ struct Budget {
   static constexpr std::array ranges{Range("bytes").at_least(1)};
   static constexpr bool recomputed_inside(const Layer&) { return false; }
 
-  template <class R>
+  /// A transformer of plans: the recipe that is planned in place of R. PlanOf: the planner.
+  template <class R, template <class> class PlanOf>
   using Chosen =
-      typename decltype(detail::fit<R, O.bytes, detail::legal_micro<R, R::batch::micro>(), KeepAll,
-                                    Checkpoint<{.policy = selective}>,
+      typename decltype(detail::fit<R, PlanOf, O.bytes, detail::legal_micro<R, R::batch::micro>(),
+                                    KeepAll, Checkpoint<{.policy = selective}>,
                                     Checkpoint<{.policy = full}>>())::type;
 
-  template <class R>
+  /// Whether what was chosen fits; a compile error where not.
+  template <class R, template <class> class PlanOf>
   static constexpr bool fits() {
-    constexpr std::int64_t least = Plan<R>::bytes;
+    constexpr std::int64_t least = PlanOf<R>::bytes;
     if constexpr (least > O.bytes)
       (void)&the_budget_is_too_small<R, O.bytes, least, least - O.bytes>;
     return least <= O.bytes;
   }
 
-  template <class R>
+  template <class R, template <class> class PlanOf>
   static std::string note() {
-    using C = Chosen<R>;
+    using C = Chosen<R, PlanOf>;
     constexpr int most = detail::legal_micro<R, R::batch::micro>();
     auto mebibytes = [](std::int64_t bytes) { return double(bytes) / (1 << 20); };
     char text[320];
-    int end = std::snprintf(
-        text, sizeof text, "the budget of %.1f MiB: %s, micro-batches of %d: %.1f MiB",
-        mebibytes(O.bytes), mode<typename C::memory>(), C::batch::micro, mebibytes(Plan<C>::bytes));
+    int end = std::snprintf(text, sizeof text,
+                            "the budget of %.1f MiB: %s, micro-batches of %d: %.1f MiB",
+                            mebibytes(O.bytes), mode<typename C::memory>(), C::batch::micro,
+                            mebibytes(PlanOf<C>::bytes));
     if (C::batch::micro == most && std::is_same_v<typename C::memory, KeepAll>) return text;
     std::snprintf(text + end, sizeof text - std::size_t(end),
                   "; keeping everything with micro-batches of %d would need %.1f MiB", most,
-                  mebibytes(Plan<Fitted<R, KeepAll, most>>::bytes));
+                  mebibytes(PlanOf<Fitted<R, KeepAll, most>>::bytes));
     return text;
   }
 
@@ -125,11 +129,6 @@ struct Budget {
     }
   }
 };
-
-/// The plan of a recipe with a budget is that of what it chooses.
-template <class R>
-  requires requires { typename R::memory::template Chosen<R>; }
-struct Plan<R> : Plan<typename R::memory::template Chosen<R>> {};
 
 }  // namespace sinter
 

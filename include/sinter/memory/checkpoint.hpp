@@ -42,6 +42,9 @@ struct Checkpoint {
   using slot = slot::memory;
   using Options = CheckpointOptions;
   static constexpr Options options = O;
+  static constexpr Offer offered = O.policy == full
+                                       ? Offer{"Checkpoint<>, recomputing whole units", 20}
+                                       : Offer{"Checkpoint<{.policy = selective}>", 2};
   static constexpr std::array ranges{Range("every").at_least(1)};
 
   static constexpr bool recomputed_inside(const Layer& layer) {

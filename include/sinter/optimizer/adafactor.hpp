@@ -37,6 +37,7 @@ struct Adafactor {
   using Options = AdafactorOptions;
   using rules = RuleList<AdafactorHasOneRate, MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
+  static constexpr Offer offered{"Adafactor<>", 110};
   static constexpr std::array ranges{
       Range("lr").at_least(0),           Range("beta1").at_least(0).below(1),
       Range("decay").below(0),           Range("clip_threshold").above(0),

@@ -18,6 +18,7 @@ struct AdamW8bit {
   using Options = AdamWOptions;
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
+  static constexpr Offer offered{"AdamW8bit<>", 100};
   static constexpr auto ranges = adam_ranges;
   static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
                                                               "weight_decay"};

@@ -16,6 +16,7 @@ struct Lion {
   using slot = slot::optimizer;
   using Options = LionOptions;
   static constexpr Options options = O;
+  static constexpr Offer offered{"Lion<>"};
   static constexpr std::array ranges{Range("lr").at_least(0), Range("beta1").at_least(0).below(1),
                                      Range("beta2").at_least(0).below(1),
                                      Range("weight_decay").at_least(0)};

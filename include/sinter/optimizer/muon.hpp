@@ -8,7 +8,7 @@
 #include "sinter/kernels/norm.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
-#include "sinter/plan/traced.hpp"
+#include "sinter/program/regions.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -24,13 +24,27 @@ struct MuonOptions {
   double adamw_weight_decay = AdamWOptions{}.weight_decay;
 };
 
-template <class R, bool HasHiddenMatrices>
-auto muon_has_nothing_to_orthogonalise() {
-  static_assert(HasHiddenMatrices,
-                "Muon: the model of this recipe has no hidden matrix. Why: all of it would get "
-                "AdamW, and Muon's own rate nothing to do. Fix: use AdamW, or a model with layers "
-                "between the first and the last; a layer of your own says hidden() of its matrix.");
+/// Whether Muon's iteration is for this parameter of a layer, and not AdamW.
+constexpr bool is_hidden_matrix(const Layer& layer, int number) {
+  return layer.params[number].fan_out > 0;
 }
+
+struct HasHiddenMatrix {
+  static constexpr bool holds(const Model& model) {
+    bool found = false;
+    for_each_parameter(
+        model, [&](int, int n, int p) { found |= is_hidden_matrix(*model.nodes[n].layer, p); });
+    return found;
+  }
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        sizeof(R) == 0,
+        "Muon: the model of this recipe has no hidden matrix. Why: all of it would get "
+        "AdamW, and Muon's own rate nothing to do. Fix: use AdamW, or a model with layers "
+        "between the first and the last; a layer of your own says hidden() of its matrix.");
+  }
+};
 
 /// Momentum, orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), the arithmetic of
 /// torch.optim.Muon in fp32: hidden matrices (hidden() in layer/layer.hpp) get
@@ -45,6 +59,7 @@ struct Muon {
   using slot = slot::optimizer;
   using Options = MuonOptions;
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
+  using model_rules = RuleList<HasHiddenMatrix>;
   static constexpr Options options = O;
   static constexpr std::array ranges{Range("lr").at_least(0),
                                      Range("momentum").at_least(0).below(1),
@@ -59,28 +74,13 @@ struct Muon {
       "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps", "adamw_weight_decay"};
   static constexpr bool by_parameter = true;
 
-  static constexpr bool orthogonalises(const Layer& layer, int number) {
-    return layer.params[number].fan_out > 0;
-  }
-  template <class R>
-  static constexpr bool suits() {
-    constexpr bool any = [] {
-      const Model& model = detail::Traced<R, detail::TrainingTrace>::model;
-      bool found = false;
-      for_each_parameter(
-          model, [&](int, int n, int p) { found |= orthogonalises(*model.nodes[n].layer, p); });
-      return found;
-    }();
-    if constexpr (!any) (void)&muon_has_nothing_to_orthogonalise<R, any>;
-    return any;
-  }
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
     const Param& p = layer.params[number];
-    return {Element::f32, orthogonalises(layer, number) ? p.rows : 0, p.columns};
+    return {Element::f32, is_hidden_matrix(layer, number) ? p.rows : 0, p.columns};
   }
   static constexpr StateShape of_others(const Layer& layer, int number) {
     const Param& p = layer.params[number];
-    return {Element::f32, orthogonalises(layer, number) ? 0 : p.rows, p.columns};
+    return {Element::f32, is_hidden_matrix(layer, number) ? 0 : p.rows, p.columns};
   }
   static constexpr std::array regions{Region{"momentum_buffer", Type::state, nullptr, of_matrices},
                                       Region{"exp_avg", Type::state, nullptr, of_others},
@@ -88,7 +88,7 @@ struct Muon {
 
   /// Of a hidden matrix: twice its size, and twice the square of its smaller side.
   static constexpr std::int64_t workspace(const Layer& layer, int number) {
-    if (!orthogonalises(layer, number)) return 0;
+    if (!is_hidden_matrix(layer, number)) return 0;
     const Param& p = layer.params[number];
     const std::int64_t size = padded(p.size()), small = std::min(p.rows, p.columns);
     return std::int64_t(sizeof(float)) * (2 * size + 2 * padded(small * small));
@@ -96,7 +96,7 @@ struct Muon {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    if (orthogonalises(s.layer, s.number)) return update_matrix(o, s);
+    if (is_hidden_matrix(s.layer, s.number)) return update_matrix(o, s);
     const AdamWOptions others{o.adamw_lr, o.beta1, o.beta2, o.eps, o.adamw_weight_decay};
     kernel::AdamWStep step = adamw_step(others, s);
     step.lr = others.lr * s.rate_factor;

@@ -95,8 +95,8 @@ class Updater {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
   }
   /// Optimizer::update for each part of a range that is treated alike.
-  void flat(FlatRange range) const {
-    for (const AlikeRange& alike : machine.alike()) {
+  void flat(FlatSlice range) const {
+    for (const UniformSlice& alike : machine.uniform_slices()) {
       const std::int64_t first = std::max(range.first, alike.first);
       const std::int64_t last = std::min(range.first + range.size, alike.first + alike.size);
       if (first < last)
@@ -117,7 +117,7 @@ class Updater {
   }
 
  private:
-  Stretch<M, G, S, C> stretch(FlatRange range, bool decayed, double rate) const {
+  Stretch<M, G, S, C> stretch(FlatSlice range, bool decayed, double rate) const {
     Stretch<M, G, S, C> s{
         machine.stream(),
         machine.flat<M>(Space::master) + range.first,
@@ -138,7 +138,7 @@ class Updater {
   }
 };
 
-/// Advances a range of groups by Optimizer::update, unless the norm was not finite.
+/// Advances a run of units by Optimizer::update, unless the norm was not finite.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
   if (!machine.norm().finite) return;
@@ -148,7 +148,7 @@ void update(Machine& machine, const Bound& bound) {
     for (int unit : machine.model().order.subspan(i.what, i.count))
       for (const Parameter& p : machine.parameters_of(unit)) updater.one(p);
   } else {
-    for (bool decayed : {true, false}) updater.flat(machine.flat_range(i.what, i.count, decayed));
+    for (bool decayed : {true, false}) updater.flat(machine.flat_slice(i.what, i.count, decayed));
   }
 }
 

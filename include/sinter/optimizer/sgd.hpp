@@ -31,6 +31,8 @@ struct Sgd {
   using Options = SgdOptions;
   using rules = RuleList<NesterovHasMomentum>;
   static constexpr Options options = O;
+  static constexpr Offer offered{O.momentum == 0 ? "Sgd<> without momentum"
+                                                 : "Sgd<{.momentum = …}>"};
   static constexpr std::array ranges{Range("lr").at_least(0),
                                      Range("momentum").at_least(0).below(1),
                                      Range("weight_decay").at_least(0)};

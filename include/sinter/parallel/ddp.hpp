@@ -27,7 +27,7 @@ template <class Gradient>
 void reduce(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false})
-    if (FlatRange range = machine.flat_range(i.what, i.count, decayed); range.size > 0)
+    if (FlatSlice range = machine.flat_slice(i.what, i.count, decayed); range.size > 0)
       machine.communicator().start_sum(machine.flat<Gradient>(Space::gradient) + range.first,
                                        range.size);
 }
@@ -35,7 +35,7 @@ template <class Gradient>
 void await_reduce(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false})
-    if (FlatRange range = machine.flat_range(i.what, i.count, decayed); range.size > 0)
+    if (FlatSlice range = machine.flat_slice(i.what, i.count, decayed); range.size > 0)
       machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + range.first);
 }
 }  // namespace executes
@@ -81,7 +81,7 @@ struct Ddp {
   }
 
  private:
-  /// Ranges of groups, in the order in which their gradients become final.
+  /// Runs of units, in the order in which their gradients become final.
   static constexpr std::vector<Instruction> cut(const Model& model, const Kind* kind) {
     std::vector<Instruction> buckets;
     std::int64_t bytes = 0;
@@ -96,7 +96,7 @@ struct Ddp {
     }
     return buckets;
   }
-  /// At which position each group gets its last contribution.
+  /// The position at which the gradient of each unit gets its last contribution.
   static constexpr std::vector<int> positions(const Model& model, const Program& program) {
     std::vector<int> last(model.count(), -1);
     TouchList list;

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/adamw8bit.hpp"
 #include "sinter/optimizer/lion.hpp"
@@ -15,12 +16,23 @@
 
 namespace sinter {
 
-/// A policy as a recipe would name it, and what it would change in the plan.
+/// The table of contents: all policies that are offered, in the order in which they are planned.
+/// What is said of each, and what it costs, stands with the policy (`offered`).
+using OfferedPolicies =
+    Claimants<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
+              Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
+
+/// A policy as it is offered, and what it would change in the plan.
 struct Alternative {
-  const char* policy;
-  const Kind* update = nullptr;  // of an optimizer, which does not run
+  Offer offer;
+  // Of an optimizer:
+  const Kind* update = nullptr;  // which is planned and never run
   std::vector<Region> regions{};
-  std::optional<std::array<Element, types>> elements{};  // of a precision
+  // Of a precision:
+  std::optional<std::array<Element, types>> elements{};
+  // Of a memory policy:
+  std::optional<RecomputedInside> recomputed{};
+  Program (*rewrite)(const Model&, const Program&) = nullptr;
 };
 
 namespace detail {
@@ -35,6 +47,10 @@ struct With<R, P, slot::optimizer> : R {
 template <class R, class P>
 struct With<R, P, slot::precision> : R {
   using precision = P;
+};
+template <class R, class P>
+struct With<R, P, slot::memory> : R {
+  using memory = P;
 };
 
 template <class Optimizer>
@@ -53,21 +69,22 @@ constexpr bool allowed() {
   return all;
 }
 
-template <class R, class P>
-void offer(std::vector<Alternative>& list, const char* name) {
-  if constexpr (allowed<R, P, With<R, P>>()) {
-    Alternative a{name};
-    if constexpr (std::is_same_v<typename P::slot, slot::precision>) {
-      a.elements = elements_of<P>();
-    } else {
-      a.update = &planned_update<P>;
-      for (Region region : P::regions) {
-        region.owner = &tag_of<P>;
-        a.regions.push_back(region);
-      }
+template <class P>
+Alternative alternative_of() {
+  Alternative a{P::offered};
+  if constexpr (std::is_same_v<typename P::slot, slot::precision>) {
+    a.elements = elements_of<P>();
+  } else if constexpr (std::is_same_v<typename P::slot, slot::memory>) {
+    a.recomputed = recomputed_by<P>();
+    a.rewrite = P::rewrite;
+  } else {
+    a.update = &planned_update<P>;
+    for (Region region : P::regions) {
+      region.owner = &tag_of<P>;
+      a.regions.push_back(region);
     }
-    list.push_back(std::move(a));
   }
+  return a;
 }
 
 }  // namespace detail
@@ -76,14 +93,10 @@ void offer(std::vector<Alternative>& list, const char* name) {
 template <class R>
 std::vector<Alternative> alternatives_of() {
   std::vector<Alternative> list;
-  detail::offer<R, Fp32>(list, "Fp32");
-  detail::offer<R, Bf16>(list, "Bf16");
-  detail::offer<R, Fp16<>>(list, "Fp16<>");
-  detail::offer<R, Fp16<{.masters = false}>>(list, "Fp16<{.masters = false}>");
-  detail::offer<R, AdamW8bit<>>(list, "AdamW8bit<>");
-  detail::offer<R, Adafactor<>>(list, "Adafactor<>");
-  detail::offer<R, Lion<>>(list, "Lion<>");
-  detail::offer<R, Sgd<>>(list, "Sgd<> without momentum");
+  for_each_policy(OfferedPolicies{}, [&]<class P>(P*) {
+    if constexpr (detail::allowed<R, P, detail::With<R, P>>())
+      list.push_back(detail::alternative_of<P>());
+  });
   return list;
 }
 

@@ -27,23 +27,23 @@ constexpr Sizes sizes_for(Sizes sizes, int micro, int sequences) {
 /// The units of a model, planned to be evaluated alone.
 struct EvaluationUnits {
   std::vector<UnitPlan> plans;
-  std::vector<Step> steps;
+  std::vector<LayerCall> layer_calls;
 
   constexpr EvaluationUnits(const Model& model, const Sizes& sizes) {
     Graph graph;
     graph.locals.assign(model.locals.begin(), model.locals.end());
     graph.nodes.assign(model.nodes.begin(), model.nodes.end());
     plans.reserve(model.plans.size());
-    steps.reserve(model.nodes.size());
+    layer_calls.reserve(model.nodes.size());
     for (const Block& block : model.blocks)
-      plans.push_back(UnitPlanner(graph, block, sizes, nullptr, false, steps).plan);
+      plans.push_back(UnitPlanner(graph, block, sizes, nullptr, false, layer_calls).plan);
     // What copies keep for a backward makes no difference here.
     while (plans.size() < model.plans.size())
       plans.push_back(plans[plans.size() - model.blocks.size()]);
   }
   constexpr Model of(Model model, const Sizes& sizes) const {
     model.plans = plans;
-    model.steps = steps;
+    model.layer_calls = layer_calls;
     model.sizes = sizes;
     return model;
   }

@@ -16,7 +16,7 @@ struct Parameter {
   Init init;
   bool decayed, frozen;
   double learning_rate = 1;  // a factor of the step's
-  int unit;                  // whose group it is in
+  int unit;                  // the one that owns it
   const Layer* layer;        // number: among its parameters
   int number;
   std::vector<StatePart> state{};  // by region; none of frozen ones

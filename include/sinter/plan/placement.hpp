@@ -1,13 +1,15 @@
 // Buffers from a program. One walk: every write opens a buffer, its last use closes it. Nothing is
 // freed by hand, because lifetimes follow from what instructions touch.
 #pragma once
+#include "sinter/program/lifetimes.hpp"
 #include "sinter/program/regions.hpp"
+#include "sinter/program/walk.hpp"
 
 namespace sinter {
 
 struct Buffer {
   Space space;
-  short index;      // -1: flat, of all groups
+  short index;      // -1: flat, of all units
   int opened_by;    // position in the program; -1: alive through all steps
   int first, last;  // a buffer that an iteration leaves to the next lives through the whole loop
   std::int64_t bytes, offset = -1;  // in the arena
@@ -15,7 +17,7 @@ struct Buffer {
 
 /// The arena: [0, persistent) what lives through all steps; then the workspace that all units
 /// share; then buffers that come and go. peak: the end of it all.
-struct Placed {
+struct Placement {
   std::vector<Buffer> buffers;
   std::int64_t persistent = 0, workspace = 0, peak = 0;
 };
@@ -62,21 +64,16 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
 class Placer {
   const Model& model;
   std::span<const Instruction> program;
-  std::vector<int> now;  // the open buffer of (space, index), or -1
-  int numbers;           // per space
-  int loop_begin = -1, loop_end = -1;
-  int fixed = 0;  // buffers that live through all steps, at the start
+  LoopBounds loop;
+  CellTable<int> open;  // the number of the open buffer, or -1
+  int fixed = 0;        // buffers that live through all steps, at the start
 
  public:
-  Placed placed;
+  Placement placement;
 
   constexpr Placer(const Model& m, std::span<const Instruction> p)
-      : model(m),
-        program(p),
-        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})) {
-    now.assign(int(Space::region) * numbers, -1);
-    placed.buffers.reserve(8 * m.count() + 16);
-    find_loop();
+      : model(m), program(p), loop(loop_of(p)), open(m, -1) {
+    placement.buffers.reserve(8 * m.count() + 16);
     add_persistent();
     add_workspace();
     TouchList list;
@@ -90,16 +87,10 @@ class Placer {
   }
 
  private:
-  constexpr void find_loop() {
-    for (int t = 0; t < int(program.size()); ++t) {
-      if (program[t].kind->role == Role::loop) loop_begin = t;
-      if (program[t].kind->role == Role::end) loop_end = t;
-    }
-  }
   constexpr void add_flat(Space space) {
     const std::int64_t bytes = flat_bytes(model, space);
-    placed.buffers.push_back({space, -1, -1, 0, int(program.size()), bytes, placed.peak});
-    placed.peak += bytes;
+    placement.buffers.push_back({space, -1, -1, 0, int(program.size()), bytes, placement.peak});
+    placement.peak += bytes;
     ++fixed;
   }
   constexpr void add_persistent() {
@@ -107,61 +98,61 @@ class Placer {
     if (model.weights == Space::weights && model.keeps_weights) add_flat(Space::weights);
     add_flat(Space::gradient);
     for (int r = 0; r < int(model.regions.size()); ++r) add_flat(region(r));
-    placed.persistent = placed.peak;
+    placement.persistent = placement.peak;
   }
   constexpr void add_workspace() {
     for (const Instruction& i : program) {
       for (int p = 0; p < phases; ++p)
         if (i.kind->phases & (1 << p))
-          placed.workspace = std::max(placed.workspace, model.plan(i.what).phase[p].workspace);
+          placement.workspace =
+              std::max(placement.workspace, model.plan(i.what).phase[p].workspace);
       if (i.kind->workspace)
-        placed.workspace = std::max(placed.workspace, aligned(i.kind->workspace(model, i)));
+        placement.workspace = std::max(placement.workspace, aligned(i.kind->workspace(model, i)));
     }
-    placed.buffers.push_back(
-        {Space::workspace, 0, -1, 0, int(program.size()), placed.workspace, placed.peak});
-    placed.peak += placed.workspace;
+    placement.buffers.push_back(
+        {Space::workspace, 0, -1, 0, int(program.size()), placement.workspace, placement.peak});
+    placement.peak += placement.workspace;
     ++fixed;
   }
 
   /// What the first iteration alone makes lives on through the others. (The verifier proves that
   /// nothing else passes from one to the next.)
   constexpr int add(Space space, int index, int t) {
-    bool carried = t > loop_begin && t < loop_end && program[t].when == When::first;
-    placed.buffers.push_back({space, short(index), t, carried ? loop_begin : t,
-                              carried ? loop_end : t, buffer_bytes(model, space, index)});
-    return int(placed.buffers.size()) - 1;
+    const bool carried = loop.contains(t) && carries(program[t], true);
+    placement.buffers.push_back({space, short(index), t, carried ? loop.begin : t,
+                                 carried ? loop.end : t, buffer_bytes(model, space, index)});
+    return int(placement.buffers.size()) - 1;
   }
   constexpr void follow(Touch touch, int t) {
     if (is_persistent(model, touch.space) || touch.space == Space::workspace) return;
-    int& current = now[int(touch.space) * numbers + touch.index];
-    if (touch.use == Use::write || touch.use == Use::fetch ||
-        (touch.use == Use::accumulate && current < 0)) {
+    int& current = open.of(touch);
+    if (opens(touch.use, current >= 0)) {
       current = add(touch.space, touch.index, t);
       return;
     }
     if (current < 0) return;  // for the verifier to complain about
-    Buffer& buffer = placed.buffers[current];
-    bool from_before = buffer.first < loop_begin && t < loop_end && t > loop_begin;
-    buffer.last = std::max(buffer.last, from_before ? loop_end : t);
-    if (touch.use == Use::consume) current = -1;
+    Buffer& buffer = placement.buffers[current];
+    const bool from_before = buffer.first < loop.begin && loop.contains(t);
+    buffer.last = std::max(buffer.last, from_before ? loop.end : t);
+    if (closes(touch.use)) current = -1;
   }
 
   constexpr void assign_addresses() {
     std::vector<Extent> extents;
-    extents.reserve(placed.buffers.size());
-    for (int b = fixed; b < int(placed.buffers.size()); ++b) {
-      const Buffer& buffer = placed.buffers[b];
+    extents.reserve(placement.buffers.size());
+    for (int b = fixed; b < int(placement.buffers.size()); ++b) {
+      const Buffer& buffer = placement.buffers[b];
       extents.push_back({buffer.first, buffer.last, buffer.bytes});
     }
     std::int64_t high = arrange(extents, int(program.size()));
-    for (int b = fixed; b < int(placed.buffers.size()); ++b)
-      placed.buffers[b].offset = placed.peak + extents[b - fixed].offset;
-    placed.peak += high;
+    for (int b = fixed; b < int(placement.buffers.size()); ++b)
+      placement.buffers[b].offset = placement.peak + extents[b - fixed].offset;
+    placement.peak += high;
   }
 };
 
-constexpr Placed place(const Model& model, std::span<const Instruction> program) {
-  return Placer(model, program).placed;
+constexpr Placement place(const Model& model, std::span<const Instruction> program) {
+  return Placer(model, program).placement;
 }
 
 }  // namespace sinter

@@ -24,13 +24,13 @@ struct FrozenProgram {
   std::int64_t persistent, workspace, peak;
 
   constexpr FrozenProgram(const Model& model, const Program& program) : instructions(program) {
-    Placed placed = place(model, program);
-    buffers = decltype(buffers)(placed.buffers);
-    persistent = placed.persistent;
-    workspace = placed.workspace;
-    peak = placed.peak;
+    Placement placement = place(model, program);
+    buffers = decltype(buffers)(placement.buffers);
+    persistent = placement.persistent;
+    workspace = placement.workspace;
+    peak = placement.peak;
   }
-  constexpr Placement view() const {
+  constexpr PlacementView view() const {
     return {instructions.view(), buffers.view(), persistent, workspace, peak};
   }
 };
@@ -52,14 +52,14 @@ constexpr Program rewritten(const Model& model, Program program) {
 template <int Plans, int Nodes>
 struct FrozenUnits {
   List<UnitPlan, Plans> plans;
-  List<Step, Nodes> steps;
+  List<LayerCall, Nodes> layer_calls;
   Sizes sizes;
 
   constexpr FrozenUnits(const Model& model, int micro, int sequences)
       : sizes(sizes_for(model.sizes, micro, sequences)) {
     const EvaluationUnits units(model, sizes);
     plans = decltype(plans)(units.plans);
-    steps = decltype(steps)(units.steps);
+    layer_calls = decltype(layer_calls)(units.layer_calls);
   }
 };
 
@@ -71,9 +71,10 @@ constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program
 
 }  // namespace detail
 
-/// requires  R is legal. Members are computed when they are first asked for.
+/// The plan of a recipe as it stands. Members are computed when they are first asked for.
+/// requires  R is legal
 template <class R>
-struct Plan {
+struct PlanAsIs {
   using Training = detail::Traced<R, detail::TrainingTrace>;
   using Predicting = detail::Traced<R, detail::PredictionTrace>;
   static constexpr const Model& model = Training::model;
@@ -146,7 +147,7 @@ struct Plan {
   static constexpr Model evaluating = [] {
     Model wider = model;
     wider.plans = evaluation_units.plans.view();
-    wider.steps = evaluation_units.steps.view();
+    wider.layer_calls = evaluation_units.layer_calls.view();
     wider.sizes = evaluation_units.sizes;
     return wider;
   }();
@@ -193,6 +194,26 @@ struct Plan {
 
 namespace detail {
 
+/// What is planned for R: what its memory policy makes of it, if that chooses, or R itself.
+template <class R>
+struct Planned {
+  using type = R;
+};
+template <class R>
+  requires requires { typename R::memory::template Chosen<R, PlanAsIs>; }
+struct Planned<R> {
+  using type = typename R::memory::template Chosen<R, PlanAsIs>;
+};
+
+}  // namespace detail
+
+/// The plan of a recipe, after its memory policy has chosen (Budget).
+/// requires  R is legal
+template <class R>
+struct Plan : PlanAsIs<typename detail::Planned<R>::type> {};
+
+namespace detail {
+
 /// Whether a model's units are joined as they may be.
 template <class R, class Which>
 constexpr bool is_joined() {
@@ -210,17 +231,26 @@ constexpr bool is_joined() {
   return !fault.what;
 }
 
-/// Whether the policies accept the model: suits<R>(), of those that have it.
+template <class R, class... Rules>
+constexpr bool model_obeys(RuleList<Rules...>) {
+  auto obeys = []<class Rule>(Rule*) {
+    constexpr bool holds = Rule::holds(Traced<R, TrainingTrace>::model);
+    if constexpr (!holds) (void)&Rule::template enforce<R>;
+    return holds;
+  };
+  return (obeys(static_cast<Rules*>(nullptr)) && ...);
+}
+/// Whether the traced model is what the policies ask for in `model_rules`.
 template <class R, class... All>
-constexpr bool suits_all(Claimants<All...>) {
-  auto accepts = []<class P>(P*) {
-    if constexpr (requires { P::template suits<R>(); }) {
-      return P::template suits<R>();
+constexpr bool model_obeys_all(Claimants<All...>) {
+  auto obeys = []<class P>(P*) {
+    if constexpr (requires { typename P::model_rules; }) {
+      return model_obeys<R>(typename P::model_rules{});
     } else {
       return true;
     }
   };
-  return (accepts(static_cast<All*>(nullptr)) && ...);
+  return (obeys(static_cast<All*>(nullptr)) && ...);
 }
 
 }  // namespace detail
@@ -238,10 +268,10 @@ constexpr bool ready() {
     return false;
   } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
     return false;
-  } else if constexpr (!detail::suits_all<R>(typename R::all{})) {
+  } else if constexpr (!detail::model_obeys_all<R>(typename R::all{})) {
     return false;
-  } else if constexpr (requires { R::memory::template fits<R>(); }) {
-    if constexpr (R::memory::template fits<R>()) return Plan<R>::verified();
+  } else if constexpr (requires { R::memory::template fits<R, Plan>(); }) {
+    if constexpr (R::memory::template fits<R, Plan>()) return Plan<R>::verified();
     return false;
   } else {
     return Plan<R>::verified();

@@ -7,7 +7,7 @@
 namespace sinter {
 
 /// A program with its buffers, frozen.
-struct Placement {
+struct PlacementView {
   std::span<const Instruction> program;
   std::span<const Buffer> buffers;
   std::int64_t persistent = 0, workspace = 0, peak = 0;
@@ -23,7 +23,7 @@ struct Memory {
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
   Model model, evaluating, predicting;
-  Placement training, evaluation, prediction;
+  PlacementView training, evaluation, prediction;
   Memory memory;
   std::int64_t parameters = 0, flops_per_token = 0;
   /// micro: sequences computed at once; evaluation_micro: in evaluation, as many as the same arena

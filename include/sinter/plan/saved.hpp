@@ -6,10 +6,10 @@ namespace sinter {
 
 class Kept {
  public:
-  std::vector<char> recomputed;                    // by node
-  std::vector<Place> value;                        // by local
-  std::vector<std::array<Place, max_fields>> own;  // by node
-  std::int64_t bytes = 0;                          // of the saved block
+  std::vector<char> recomputed;                      // by node
+  std::vector<Operand> value;                        // by local
+  std::vector<std::array<Operand, max_fields>> own;  // by node
+  std::int64_t bytes = 0;                            // of the saved block
 
   /// chosen: which layers are recomputed inside backward rather than kept.
   constexpr Kept(const Inside& unit, const Sizes& sizes, bool (*chosen)(const Layer&))
@@ -25,16 +25,16 @@ class Kept {
   }
 
  private:
-  static constexpr Place border(const Inside& unit, int v) {
-    Place place;
+  static constexpr Operand border(const Inside& unit, int v) {
+    Operand operand;
     if (v < unit.block.inputs) {
-      place.where = Place::input;
-      place.index = short(v);
+      operand.where = Operand::input;
+      operand.index = short(v);
     } else if (int k = unit.output(v); k >= 0) {
-      place.where = Place::output;
-      place.index = short(k);
+      operand.where = Operand::output;
+      operand.index = short(k);
     }
-    return place;
+    return operand;
   }
   static constexpr std::vector<char> referenced_by_backward(const Inside& unit) {
     std::vector<char> needed(unit.block.locals, 0);
@@ -64,17 +64,17 @@ class Kept {
     }
   }
 
-  constexpr Place take(std::int64_t size) {
-    Place place;
-    place.where = Place::saved;
-    place.offset = bytes;
+  constexpr Operand take(std::int64_t size) {
+    Operand operand;
+    operand.where = Operand::saved;
+    operand.offset = bytes;
     bytes += size;
-    return place;
+    return operand;
   }
   constexpr void lay_out(const Inside& unit, const Sizes& sizes, const std::vector<char>& needed) {
     for (int v = 0; v < unit.block.locals; ++v) {
       value[v] = border(unit, v);
-      if (value[v].where == Place::nowhere && needed[v] && !recomputed[unit.local(v).writer])
+      if (value[v].where == Operand::nowhere && needed[v] && !recomputed[unit.local(v).writer])
         value[v] = take(sizes.tensor(unit.local(v)));
     }
     for (int n = 0; n < unit.block.nodes; ++n) {

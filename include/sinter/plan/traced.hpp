@@ -123,9 +123,9 @@ struct Traced {
     List<int, count.results> results;
     List<UnitPlan, plans_per_block * count.blocks> plans;
     // Forward, recompute, evaluate; in backward up to two.
-    List<Step, plans_per_block * 5 * count.nodes> steps;
+    List<LayerCall, plans_per_block * 5 * count.nodes> layer_calls;
     List<short, count.units> order;
-    List<GroupPlace, count.units> groups;
+    List<ParameterOffsets, count.units> offsets;
     int decayed = 0, undecayed = 0, frozen = 0;
   };
   static constexpr Frozen freeze() {
@@ -134,10 +134,10 @@ struct Traced {
     mark_frozen(graph, frozen_patterns(typename R::all{}));
     choose_plans(graph, inside);
     Frozen f;
-    std::vector<Step> steps;
-    steps.reserve(plans_per_block * 5 * count.nodes);
-    f.plans = decltype(f.plans)(plan_units(graph, sizes, inside, Which::trained, steps));
-    f.steps = decltype(f.steps)(steps);
+    std::vector<LayerCall> layer_calls;
+    layer_calls.reserve(plans_per_block * 5 * count.nodes);
+    f.plans = decltype(f.plans)(plan_units(graph, sizes, inside, Which::trained, layer_calls));
+    f.layer_calls = decltype(f.layer_calls)(layer_calls);
     f.locals = decltype(f.locals)(graph.locals);
     f.nodes = decltype(f.nodes)(graph.nodes);
     f.blocks = decltype(f.blocks)(graph.blocks);
@@ -146,20 +146,20 @@ struct Traced {
     f.writers = decltype(f.writers)(graph.writers);
     f.results = decltype(f.results)(graph.results);
     f.order = decltype(f.order)(finality(graph));
-    f.groups.count = count.units;
+    f.offsets.count = count.units;
     if constexpr (Which::trained) {
       for (short g : f.order.view()) {
         const Block& block = graph.blocks[graph.units[g].block];
-        f.groups.items[g] = {f.decayed, f.undecayed};
+        f.offsets.items[g] = {f.decayed, f.undecayed};
         f.decayed += block.decayed;
         f.undecayed += block.undecayed;
       }
-      for (GroupPlace& group : f.groups.items) group.undecayed += f.decayed;
+      for (ParameterOffsets& unit : f.offsets.items) unit.undecayed += f.decayed;
       for (int u = 0; u < count.units; ++u) {
         if (!graph.units[u].frozen) continue;
         const Block& block = graph.blocks[graph.units[u].block];
         const int at = f.decayed + f.undecayed + f.frozen;
-        f.groups.items[u] = {at, at + block.decayed};
+        f.offsets.items[u] = {at, at + block.decayed};
         f.frozen += block.decayed + block.undecayed;
       }
     } else {
@@ -187,14 +187,14 @@ struct Traced {
         graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
     }
   }
-  /// Groups lie where the training graph's units of the same names have theirs.
+  /// Parameters lie where the units of the same names in the training graph have theirs.
   static constexpr void share_parameters(const Graph& graph, Frozen& f) {
     const Model& training = Traced<R, TrainingTrace>::model;
     f.decayed = training.decayed;
     f.undecayed = training.undecayed;
     f.frozen = training.frozen;
     for (int u = 0; u < int(graph.units.size()); ++u)
-      if (int same = same_unit(graph, u); same >= 0) f.groups.items[u] = training.groups[same];
+      if (int same = same_unit(graph, u); same >= 0) f.offsets.items[u] = training.offsets[same];
   }
   static constexpr Frozen frozen = freeze();
 
@@ -232,9 +232,9 @@ struct Traced {
                                .writers = frozen.writers.view(),
                                .results = frozen.results.view(),
                                .plans = frozen.plans.view(),
-                               .steps = frozen.steps.view(),
+                               .layer_calls = frozen.layer_calls.view(),
                                .order = frozen.order.view(),
-                               .groups = frozen.groups.view(),
+                               .offsets = frozen.offsets.view(),
                                .regions = regions.view(),
                                .sizes = sizes,
                                .weights = casts ? Space::weights : Space::master,

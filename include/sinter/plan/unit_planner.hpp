@@ -8,23 +8,24 @@ namespace sinter {
 class UnitPlanner {
   Inside unit;
   Sizes sizes;
-  std::vector<Step>& out;
+  std::vector<LayerCall>& out;
 
   // Of the phase being planned:
   Phase phase{};
-  int first_step = 0;
+  int first_call = 0;
   std::vector<char> recomputed;
-  std::vector<std::array<Place, max_fields>> own;  // by node
-  std::vector<Extent> extents;                     // of the workspace
-  std::vector<Place> now;                          // by local: its value
-  std::vector<Place> gradient;                     // by local: its gradient so far
+  std::vector<std::array<Operand, max_fields>> own;  // by node
+  std::vector<Extent> extents;                       // of the workspace
+  std::vector<Operand> now;                          // by local: its value
+  std::vector<Operand> gradient;                     // by local: its gradient so far
 
  public:
   UnitPlan plan;
 
   constexpr UnitPlanner(const Graph& graph, const Block& block, const Sizes& s,
-                        bool (*chosen)(const Layer&), bool trained, std::vector<Step>& steps)
-      : unit{graph, block}, sizes(s), out(steps) {
+                        bool (*chosen)(const Layer&), bool trained,
+                        std::vector<LayerCall>& layer_calls)
+      : unit{graph, block}, sizes(s), out(layer_calls) {
     int writer = unit.local(block.output[0]).writer;
     plan.loss = writer >= 0 && unit.node(writer).layer->loss;
     if (trained) {
@@ -43,7 +44,7 @@ class UnitPlanner {
     now = kept.value;
     extents.clear();
     gradient.assign(unit.block.locals, {});
-    first_step = int(out.size());
+    first_call = int(out.size());
     if (p == Phase::forward || p == Phase::evaluate) {
       for (int n = 0; n < unit.block.nodes; ++n)
         if (p == Phase::evaluate || !unit.node(n).layer->loss) forward(n);
@@ -65,7 +66,7 @@ class UnitPlanner {
       if (node.layer->loss) continue;
       run[n] = has_own(*node.layer) && !recomputed[n];
       for (int o = 0; o < node.layer->outputs; ++o)
-        run[n] |= read[node.out + o] || kept.value[node.out + o].where == Place::saved;
+        run[n] |= read[node.out + o] || kept.value[node.out + o].where == Operand::saved;
       if (!run[n]) continue;
       for (int i = 0; i < node.layer->inputs; ++i) read[node.in[i]] = true;
     }
@@ -74,25 +75,25 @@ class UnitPlanner {
       if (run[n]) forward(n);
   }
 
-  constexpr int time() const { return int(out.size()) - 1 - first_step; }
-  constexpr Place take(std::int64_t size) {
+  constexpr int time() const { return int(out.size()) - 1 - first_call; }
+  constexpr Operand take(std::int64_t size) {
     extents.push_back({time(), time(), size});
-    Place place;
-    place.where = Place::workspace;
-    place.index = short(extents.size() - 1);
-    return place;
+    Operand operand;
+    operand.where = Operand::workspace;
+    operand.index = short(extents.size() - 1);
+    return operand;
   }
-  /// Notes the use of a place by the step being written, for something shaped like this local.
-  constexpr Place use(Place place, const Local& like) {
+  /// Notes that the layer call being written uses an operand, which is shaped like this local.
+  constexpr Operand use(Operand operand, const Local& like) {
     Touches& touches = plan.phase[int(phase)];
-    if (place.where == Place::workspace) extents[place.index].last = time();
-    if (place.where == Place::input) touches.input[place.index] = true;
-    if (place.where == Place::output && phase == Phase::backward)
-      touches.output[place.index] = true;
-    place.axis = std::uint8_t(like.axis);
-    place.element_bytes = std::uint8_t(sizes.of(like.type));
-    place.columns = like.type == Type::index ? 1 : like.width;
-    return place;
+    if (operand.where == Operand::workspace) extents[operand.index].last = time();
+    if (operand.where == Operand::input) touches.input[operand.index] = true;
+    if (operand.where == Operand::output && phase == Phase::backward)
+      touches.output[operand.index] = true;
+    operand.axis = std::uint8_t(like.axis);
+    operand.element_bytes = std::uint8_t(sizes.of(like.type));
+    operand.columns = like.type == Type::index ? 1 : like.width;
+    return operand;
   }
   constexpr void use_weights(const Node& n) {
     if (n.layer->param_count == 0) return;
@@ -106,21 +107,21 @@ class UnitPlanner {
     if (elements > 0) out.back().scratch = take(aligned(elements * sizes.of(Type::statistic)));
   }
 
-  constexpr void begin_step(bool is_backward, int n) {
+  constexpr void begin_call(bool is_backward, int n) {
     out.push_back({is_backward, short(n)});
     for (int i = 0; i < unit.node(n).layer->inputs; ++i)
       out.back().axis[i] = std::uint8_t(unit.local(unit.node(n).in[i]).axis);
   }
   constexpr void use_results(const Node& d) {
     for (int o = 0; o < d.layer->outputs; ++o) {
-      Place& place = now[d.out + o];
-      if (place.where == Place::nowhere) place = take(sizes.tensor(unit.local(d.out + o)));
-      out.back().y[o] = use(place, unit.local(d.out + o));
+      Operand& operand = now[d.out + o];
+      if (operand.where == Operand::nowhere) operand = take(sizes.tensor(unit.local(d.out + o)));
+      out.back().y[o] = use(operand, unit.local(d.out + o));
     }
   }
   constexpr void forward(int n) {
     const Node& d = unit.node(n);
-    begin_step(false, n);
+    begin_call(false, n);
     for (int i = 0; i < d.layer->inputs; ++i)
       out.back().x[i] = use(now[d.in[i]], unit.local(d.in[i]));
     use_results(d);
@@ -132,7 +133,7 @@ class UnitPlanner {
         continue;
       }
       Local like = own_local(unit, d, keep);
-      if (own[n][k].where == Place::nowhere) own[n][k] = take(sizes.tensor(like));
+      if (own[n][k].where == Operand::nowhere) own[n][k] = take(sizes.tensor(like));
       out.back().saved[k] = use(own[n][k], like);
     }
     use_weights(d);
@@ -141,7 +142,7 @@ class UnitPlanner {
 
   constexpr void backward(int n) {
     const Node& d = unit.node(n);
-    begin_step(true, n);
+    begin_call(true, n);
     for (int k = 0; k < d.layer->saved_count; ++k) {
       const Keep& keep = d.layer->saved[k];
       out.back().saved[k] = keep.kind == Keep::own
@@ -158,7 +159,7 @@ class UnitPlanner {
       const Local& x = unit.local(d.in[i]);
       if (d.layer->in[i] > 0) {
         out.back().dx[i] = use(gradient_of(d.in[i]), x);
-        gradient[d.in[i]].put = Place::add;
+        gradient[d.in[i]].put = Operand::add;
       } else {
         out.back().x[i] = use(now[d.in[i]], x);  // integer ids are always at hand
       }
@@ -169,44 +170,44 @@ class UnitPlanner {
   /// A value that leaves the unit has its gradient outside; if nodes inside read it too, they have
   /// added to it there.
   constexpr void add_to_output_gradient(int v, int k) {
-    if (gradient[v].where != Place::nowhere) return;
-    gradient[v].where = Place::d_output;
+    if (gradient[v].where != Operand::nowhere) return;
+    gradient[v].where = Operand::d_output;
     gradient[v].index = short(k);
   }
-  constexpr Place gradient_of(int v) {
-    Place& place = gradient[v];
-    if (place.where != Place::nowhere) return place;
+  constexpr Operand gradient_of(int v) {
+    Operand& operand = gradient[v];
+    if (operand.where != Operand::nowhere) return operand;
     if (v < unit.block.inputs) {
-      place.where = Place::d_input;
-      place.put = Place::as_unit;
-      place.index = short(v);
+      operand.where = Operand::d_input;
+      operand.put = Operand::as_unit;
+      operand.index = short(v);
     } else if (int k = unit.output(v); k >= 0) {
-      place.where = Place::d_output;
-      place.put = Place::add;
-      place.index = short(k);
+      operand.where = Operand::d_output;
+      operand.put = Operand::add;
+      operand.index = short(k);
     } else {
-      place = take(sizes.tensor(unit.local(v)));
+      operand = take(sizes.tensor(unit.local(v)));
     }
-    return place;
+    return operand;
   }
 
   /// Addresses in the workspace.
   constexpr void finish() {
     Touches& touches = plan.phase[int(phase)];
-    touches.first_step = first_step;
-    touches.steps = int(out.size()) - first_step;
-    touches.workspace = arrange(extents, touches.steps);
-    for (int s = first_step; s < int(out.size()); ++s) {
-      for (Place& place : out[s].x) resolve(place);
-      for (Place& place : out[s].dx) resolve(place);
-      for (Place& place : out[s].y) resolve(place);
-      for (Place& place : out[s].dy) resolve(place);
-      for (Place& place : out[s].saved) resolve(place);
+    touches.first_call = first_call;
+    touches.calls = int(out.size()) - first_call;
+    touches.workspace = arrange(extents, touches.calls);
+    for (int s = first_call; s < int(out.size()); ++s) {
+      for (Operand& operand : out[s].x) resolve(operand);
+      for (Operand& operand : out[s].dx) resolve(operand);
+      for (Operand& operand : out[s].y) resolve(operand);
+      for (Operand& operand : out[s].dy) resolve(operand);
+      for (Operand& operand : out[s].saved) resolve(operand);
       resolve(out[s].scratch);
     }
   }
-  constexpr void resolve(Place& place) const {
-    if (place.where == Place::workspace) place.offset = extents[place.index].offset;
+  constexpr void resolve(Operand& operand) const {
+    if (operand.where == Operand::workspace) operand.offset = extents[operand.index].offset;
   }
 };
 
@@ -231,12 +232,12 @@ constexpr RecomputedInside recomputed_by() {
 /// The plans of all blocks; then, where some copies are kept whole, those of all blocks kept whole.
 constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& sizes,
                                            const RecomputedInside& inside, bool trained,
-                                           std::vector<Step>& steps) {
+                                           std::vector<LayerCall>& layer_calls) {
   std::vector<UnitPlan> plans;
   plans.reserve(inside.plans_per_block() * graph.blocks.size());
   auto plan_blocks = [&](bool (*recomputed)(const Layer&)) {
     for (const Block& block : graph.blocks)
-      plans.push_back(UnitPlanner(graph, block, sizes, recomputed, trained, steps).plan);
+      plans.push_back(UnitPlanner(graph, block, sizes, recomputed, trained, layer_calls).plan);
   };
   plan_blocks(inside.layer);
   if (inside.keeps_whole) plan_blocks([](const Layer&) { return false; });

@@ -11,6 +11,7 @@ namespace sinter {
 /// Layers read one copy of the weights, which each optimizer step makes once.
 struct Bf16 {
   using slot = slot::precision;
+  static constexpr Offer offered{"Bf16", 5};
   using compute = BFloat16;
   using statistic = float;
   using gradient = float;

@@ -14,10 +14,10 @@ constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
 }
 }  // namespace touches
 
-/// Makes the copy of a range of groups anew.
+/// Makes the copy of the weights of a run of units anew.
 inline constexpr Kind cast{"cast", touches::cast, executes::cast};
 
-/// Whether an instruction leaves the copy of its groups as it must be.
+/// Whether an instruction leaves the copy of the weights of its units as it must be.
 constexpr bool writes_weights(const Model& model, const Instruction& i) {
   TouchList list;
   i.kind->touch(model, i, list);
@@ -26,7 +26,7 @@ constexpr bool writes_weights(const Model& model, const Instruction& i) {
   return false;
 }
 
-/// One cast of each group in an optimizer step, whatever the accumulation: after its update, unless
+/// One cast of each unit in an optimizer step, whatever the accumulation: after its update, unless
 /// that made the copy itself.
 constexpr Program cast_after_update(const Model& model, const Program& program) {
   Program result = room_for(program);

@@ -29,6 +29,7 @@ struct Fp16 {
   using slot = slot::precision;
   using Options = Fp16Options;
   static constexpr Options options = O;
+  static constexpr Offer offered{O.masters ? "Fp16<>" : "Fp16<{.masters = false}>"};
   static constexpr std::array ranges{Range("initial_scale").above(0),
                                      Range("growth_interval").at_least(1),
                                      Range("minimum_scale").above(0)};

@@ -6,6 +6,7 @@ namespace sinter {
 /// Single precision throughout. The default.
 struct Fp32 {
   using slot = slot::precision;
+  static constexpr Offer offered{"Fp32"};
   using compute = float;
   using statistic = float;
   using gradient = float;

@@ -58,10 +58,10 @@ enum class Role : std::uint8_t {
   loop,    // begins the part that runs once for each micro-batch
   end,     // ends it
   loss,    // takes the losses of a unit into the sum of the step
-  reduce,  // makes gradients of a range of groups those of all ranks
+  reduce,  // makes the gradients of a run of units those of all ranks
   norm,    // takes the norm of all gradients; they are final
-  update,  // advances the master weights of a range of groups
-  follow   // reads the master weights of a range of groups as the update has left them
+  update,  // advances the master weights of a run of units
+  follow   // reads the master weights of a run of units as the update has left them
 };
 
 class Machine;

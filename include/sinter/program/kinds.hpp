@@ -63,7 +63,7 @@ constexpr void result(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({Use::read, Space::value, i.what});
 }
 
-/// One use of each group in a range of Model::order.
+/// One use of the parameters of each unit in a run of Model::order.
 constexpr void range(const Model& model, const Instruction& i, Use use, Space space,
                      TouchList& out) {
   for (int k = i.what; k < i.what + i.count; ++k) out.push_back({use, space, model.order[k]});

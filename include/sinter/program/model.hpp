@@ -25,14 +25,15 @@ struct Region {
 template <class T>
 inline constexpr char tag_of = 0;
 
-/// Where the parameters of a group begin in the flat buffers, in elements.
-struct GroupPlace {
+/// Where the parameters of a unit begin in the flat buffers, in elements: those that are decayed,
+/// and those that are not.
+struct ParameterOffsets {
   int decayed = 0, undecayed = 0;
 };
 
 /// A traced graph with its plans. Master weights, gradients and each region are flat: first all
-/// that is decayed, then all that is not, both with the groups in `order`. Then come, among master
-/// weights (and their copy) alone, the groups of frozen units.
+/// that is decayed, then all that is not, both with the units in `order`. Then come, among master
+/// weights (and their copy) alone, the frozen units.
 struct Model {
   std::span<const Node> nodes;
   std::span<const Local> locals;
@@ -41,11 +42,11 @@ struct Model {
   std::span<const External> externals;
   std::span<const int> writers;  // of each value: its unit
   std::span<const int> results;
-  std::span<const UnitPlan> plans;     // of the blocks; of copies that are kept whole
-  std::span<const Step> steps;         // of the plans
-  std::span<const short> order;        // units with parameters that are trained, as their gradients
-                                       // become final
-  std::span<const GroupPlace> groups;  // by unit
+  std::span<const UnitPlan> plans;         // of the blocks; of copies that are kept whole
+  std::span<const LayerCall> layer_calls;  // of the plans
+  std::span<const short> order;  // units with parameters that are trained, as their gradients
+                                 // become final
+  std::span<const ParameterOffsets> offsets;  // by unit
   std::span<const Region> regions;
   Sizes sizes;
   Space weights =

@@ -43,8 +43,8 @@ constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
       parts.push_back({shape, end});
       end += aligned(shape.bytes());
     } else {
-      const GroupPlace& group = model.groups[unit];
-      const int first = param.matrix ? group.decayed : group.undecayed;
+      const ParameterOffsets& offsets = model.offsets[unit];
+      const int first = param.matrix ? offsets.decayed : offsets.undecayed;
       parts.push_back({{model.sizes.element[int(region.type)], param.rows, param.columns},
                        std::int64_t(first + node.offset[p]) * model.sizes.of(region.type)});
     }

@@ -27,7 +27,7 @@ struct Sizes {
 
 /// Where an operand of a step lies. index: which input or output of the unit; offset: bytes into
 /// saved block or workspace.
-struct Place {
+struct Operand {
   enum Where : std::uint8_t { nowhere, input, output, d_input, d_output, saved, workspace };
   Where where = nowhere;
   /// Gradients only. as_unit: whether this unit's gradient adds is known when the unit is bound.
@@ -40,13 +40,13 @@ struct Place {
 };
 
 /// One call of one layer.
-struct Step {
+struct LayerCall {
   bool backward;
   short node;
-  std::array<Place, max_inputs> x{}, dx{};
-  std::array<Place, max_outputs> y{}, dy{};
-  std::array<Place, max_fields> saved{};
-  Place scratch{};
+  std::array<Operand, max_inputs> x{}, dx{};
+  std::array<Operand, max_outputs> y{}, dy{};
+  std::array<Operand, max_fields> saved{};
+  Operand scratch{};
   std::array<std::uint8_t, max_inputs> axis{};  // of the operands, also of those that are not read
 };
 
@@ -56,7 +56,7 @@ struct Touches {
   std::array<bool, max_outputs> output{};  // read by backward
   bool weights = false, tied = false;
   std::int64_t workspace = 0;
-  int first_step = 0, steps = 0;
+  int first_call = 0, calls = 0;
 };
 
 struct UnitPlan {

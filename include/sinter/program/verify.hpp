@@ -4,7 +4,7 @@
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
-//     and before the norm; every update comes after the norm; each group is updated exactly once,
+//     and before the norm; every update comes after the norm; each unit is updated exactly once,
 //     and what follows from its new weights comes after that
 //   - weights that are read are current: made from the master weights as they are; and a copy that
 //     is kept is current when the step ends
@@ -13,6 +13,7 @@
 //     changed once
 #pragma once
 #include "sinter/program/kinds.hpp"
+#include "sinter/program/lifetimes.hpp"
 #include "sinter/program/walk.hpp"
 
 namespace sinter {
@@ -39,16 +40,15 @@ class Verifier {
     // master, regions: changes so far; weights: that of the master they are made from
     int version = 0;
   };
-  struct GroupState {
+  struct UnitState {
     int reduced = 0, updated = 0;
   };
 
   const Model& model;
   std::span<const Instruction> program;
   Purpose purpose;
-  int numbers;
-  std::vector<Cell> cells;
-  std::vector<GroupState> groups;
+  CellTable<Cell> cells;
+  std::vector<UnitState> units;
   std::vector<int> losses, used_regions;
   TouchList list;
   bool in_loop = false, looped = false, normed = false;
@@ -61,9 +61,8 @@ class Verifier {
       : model(m),
         program(p),
         purpose(what_for),
-        numbers(std::max({m.count(), int(m.writers.size()), int(m.externals.size())})),
-        cells((int(Space::region) + m.regions.size()) * numbers),
-        groups(m.count()),
+        cells(m),
+        units(m.count()),
         losses(m.count(), 0),
         used_regions(m.regions.size(), 0) {
     list.reserve(m.count() + 8);
@@ -83,7 +82,7 @@ class Verifier {
   }
 
  private:
-  constexpr Cell& cell(Space space, int index) { return cells[int(space) * numbers + index]; }
+  constexpr Cell& cell(Space space, int index) { return cells.at(space, index); }
   constexpr void demand(bool holds, const char* rule) {
     if (!holds && verdict.fine()) verdict = {rule, position};
   }
@@ -99,36 +98,34 @@ class Verifier {
   }
 
   constexpr void check_touch(Touch touch, const Instruction& i) {
-    Cell& c = cell(touch.space, touch.index);
-    Use use = touch.use;
+    Cell& c = cells.of(touch);
+    const Use use = touch.use;
     if (touch.space >= Space::region) ++used_regions[int(touch.space) - int(Space::region)];
     if (use == Use::finish) return finish(c);
     demand(!c.arriving, "touched while a transfer writes it");
-    bool writes = use == Use::write || use == Use::accumulate || use == Use::modify ||
-                  use == Use::fetch || use == Use::exchange;
-    demand(!writes || !c.leaving, "written while a transfer reads it");
-    demand(use != Use::consume || !c.leaving, "used up while a transfer reads it");
+    demand(!changes(use) || !c.leaving, "written while a transfer reads it");
+    demand(!closes(use) || !c.leaving, "used up while a transfer reads it");
     demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
-    bool opens = use == Use::write || use == Use::accumulate || use == Use::fetch;
-    demand(opens || c.open, "read before written");
-    if (touch.space == Space::value && opens) demand(!c.open, "a unit runs forward twice");
-    if (touch.space == Space::saved && opens)
+    const bool opening = may_open(use);
+    demand(opening || c.open, "read before written");
+    if (touch.space == Space::value && opening) demand(!c.open, "a unit runs forward twice");
+    if (touch.space == Space::saved && opening)
       demand(!c.open || repeats(i), "a unit runs forward twice");
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (touch.space == Space::gradient && use == Use::accumulate)
-      demand(groups[touch.index].reduced == 0 && !normed, "added to after it was final");
-    if (touch.space == Space::gradient && purpose.reduces && use == Use::consume)
-      demand(groups[touch.index].reduced == 1, "used up before it was reduced");
-    if (touch.space == Space::master && writes) ++c.version;
+      demand(units[touch.index].reduced == 0 && !normed, "added to after it was final");
+    if (touch.space == Space::gradient && purpose.reduces && closes(use))
+      demand(units[touch.index].reduced == 1, "used up before it was reduced");
+    if (touch.space == Space::master && changes(use)) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
-    if (opens && follows_from_batch(touch.space))
+    if (opening && follows_from_batch(touch.space))
       demand(!in_loop || i.when == When::always, its_own);
-    if (opens) {
+    if (opening) {
       c.open = true;
-      c.carried = !in_loop || i.when == When::first;
+      c.carried = carries(i, in_loop);
     }
-    if (use == Use::consume) c.open = false;
+    if (closes(use)) c.open = false;
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
   }
@@ -160,20 +157,20 @@ class Verifier {
         demand(++losses[i.what] == 1, "a loss is taken twice");
         break;
       case Role::reduce:
-        for (int g : range(i)) demand(++groups[g].reduced == 1, "reduced twice");
+        for (int g : range(i)) demand(++units[g].reduced == 1, "reduced twice");
         break;
       case Role::norm:
         demand(!normed && !in_loop, "the norm is taken once, after all micro-batches");
         demand(range(i).size() == model.order.size(), "the norm is of all gradients");
         for (int g : model.order)
-          demand(!purpose.reduces || groups[g].reduced == 1, "not reduced before the norm");
+          demand(!purpose.reduces || units[g].reduced == 1, "not reduced before the norm");
         break;
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
-        for (int g : range(i)) demand(++groups[g].updated == 1, "updated twice");
+        for (int g : range(i)) demand(++units[g].updated == 1, "updated twice");
         break;
       case Role::follow:
-        for (int g : range(i)) demand(groups[g].updated == 1, "comes before the update");
+        for (int g : range(i)) demand(units[g].updated == 1, "comes before the update");
         break;
       case Role::loop:
         demand(!looped, "a second loop, or a loop in a loop");
@@ -226,12 +223,12 @@ class Verifier {
     position = int(program.size());
     if (!looped) end_iteration();
     demand(!in_loop, "a loop without an end");
-    for (const Cell& c : cells)
+    for (const Cell& c : cells.all())
       demand(!c.arriving && !c.leaving, "a transfer is started and not waited for");
     if (!purpose.training) return;
     demand(normed, "the norm is missing");
     for (int g : model.order) {
-      demand(groups[g].updated == 1, "a group is not updated");
+      demand(units[g].updated == 1, "a unit is not updated");
       demand(!cell(Space::gradient, g).open, "a gradient is made and not used up");
       demand(model.weights == Space::master || !model.keeps_weights ||
                  cell(Space::weights, g).version == cell(Space::master, g).version,

@@ -4,28 +4,48 @@
 
 namespace sinter {
 
-/// Calls visit(position, iteration) in the order of execution, with two iterations of the loop:
-/// they show everything, the first, and the last after another. Every loop is run at least once.
-template <class Visit>
-constexpr void walk(std::span<const Instruction> program, Visit visit) {
-  int begin = -1, iteration = 0, last = 0;
+/// Positions of the instructions that begin and end a program's loop over micro-batches; both are
+/// -1 in a program without a whole loop.
+struct LoopBounds {
+  int begin = -1, end = -1;
+  constexpr bool contains(int position) const { return position > begin && position < end; }
+};
+
+constexpr LoopBounds loop_of(std::span<const Instruction> program) {
+  LoopBounds loop;
   for (int t = 0; t < int(program.size()); ++t) {
-    const Instruction& i = program[t];
-    if (i.when == When::first && iteration != 0) continue;
-    if (i.when == When::last && iteration != last) continue;
-    if (i.kind->role == Role::loop) {
-      begin = t;
-      last = 1;
-    }
-    visit(t, iteration);
-    if (i.kind->role != Role::end || begin < 0) continue;
-    if (++iteration <= last) {
-      t = begin;
-    } else {
-      begin = -1;
-      iteration = last = 0;
+    const Role role = program[t].kind->role;
+    if (role == Role::loop && loop.begin < 0) loop.begin = t;
+    if (role == Role::end && loop.begin >= 0) {
+      loop.end = t;
+      return loop;
     }
   }
+  return {};
+}
+
+/// Calls visit(position, iteration) in the order of execution, with so many iterations of the loop.
+/// Outside the loop, iteration is 0.
+template <class Visit>
+constexpr void walk(std::span<const Instruction> program, LoopBounds loop, int iterations,
+                    Visit visit) {
+  auto run = [&](int from, int to, int iteration, int last) {
+    for (int t = from; t < to; ++t) {
+      const When when = program[t].when;
+      if (when == When::first && iteration != 0) continue;
+      if (when == When::last && iteration != last) continue;
+      visit(t, iteration);
+    }
+  };
+  run(0, loop.begin + 1, 0, 0);
+  for (int k = 0; k < iterations; ++k) run(loop.begin + 1, loop.end + 1, k, iterations - 1);
+  run(loop.end + 1, int(program.size()), 0, 0);
+}
+
+/// The same with two iterations, which show everything: the first, and the last after another.
+template <class Visit>
+constexpr void walk(std::span<const Instruction> program, Visit visit) {
+  walk(program, loop_of(program), 2, visit);
 }
 
 }  // namespace sinter

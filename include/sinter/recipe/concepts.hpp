@@ -13,10 +13,12 @@
 //   why_fixed        why_fixed(name): why an option is not adjustable, where there is a reason of
 //                    its own; else nothing
 // Any policy may also have
+//   offered    an Offer: with what words and at what cost `describe` offers the policy, where it
+//              would save memory; plan/alternatives.hpp lists the types
 //   regions    flat state for each parameter, planned in the arena and saved in checkpoints
 //   rewrite    a function from program to program, run at compile time
 //   rules      RuleList<…>: what must hold of a recipe that uses it
-//   suits      suits<R>(): whether it goes with the traced model, with a compile error where not
+//   model_rules  RuleList<…>: what must hold of the traced model, as a value (rules.hpp)
 //   State      an aggregate of plain numbers, adapted for Boost.Hana, that goes from step to step:
 //              checkpoints hold it, and all ranks have the same. Such a policy may say
 //                initial(options)                         how it starts, if not as State{}
@@ -39,6 +41,7 @@
 
 #include "sinter/kernels/stream.hpp"
 #include "sinter/program/model.hpp"
+#include "sinter/recipe/offer.hpp"
 #include "sinter/recipe/range.hpp"
 #include "sinter/recipe/rules.hpp"
 #include "sinter/recipe/slots.hpp"
@@ -52,9 +55,10 @@ namespace sinter {
 template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
-/// Where rows come from, as far as memory and legality depend on it.
+/// Where rows come from, as far as memory and legality depend on it. What such a policy may offer
+/// beside it, so that a binary can read its data, is in data/data_view.hpp.
 /// requires  context: most rows of a sequence; vocabulary: ids are in [0, vocabulary), 0 without
-/// ids
+///           ids
 template <class P>
 concept DataPolicy = Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;

@@ -12,6 +12,10 @@
 
 namespace sinter {
 
+/// Whether T is a type of options that are numbers, and so have ranges.
+template <class T>
+constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
 /// Calls visit(name, value) for each option that is a number.
 template <class Options>
 constexpr void for_each_number(const Options& options, auto visit) {
@@ -19,7 +23,7 @@ constexpr void for_each_number(const Options& options, auto visit) {
     boost::hana::for_each(boost::hana::accessors<Options>(), [&](auto accessor) {
       const auto& field = boost::hana::second(accessor)(options);
       using Field = std::remove_cvref_t<decltype(field)>;
-      if constexpr (std::is_arithmetic_v<Field> && !std::is_same_v<Field, bool>)
+      if constexpr (is_number<Field>)
         visit(std::string_view(boost::hana::first(accessor).c_str()), double(field));
     });
 }

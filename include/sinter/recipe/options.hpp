@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,7 +25,21 @@ struct Option {
   std::string_view why_fixed{};
 
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }
+  /// What visit(value) returns of the value: a number, a bool, or a std::string_view.
+  auto read(auto visit) const {
+    return std::visit(
+        [&](const auto& held) {
+          if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(held)>>) {
+            return visit(std::as_const(*held));
+          } else {
+            return visit(held);
+          }
+        },
+        value);
+  }
 };
+/// The value as people write it.
+std::string text_of(const Option& option);
 
 /// What a PolicySet may hold: the run-time copies of options, starting from those in the types, and
 /// run states.

@@ -13,6 +13,7 @@
 #include "sinter/precision/fp32.hpp"
 #include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/data_members.hpp"
 #include "sinter/recipe/option_checks.hpp"
 #include "sinter/schedule/constant.hpp"
 
@@ -117,9 +118,11 @@ struct Recipe {
     if constexpr (std::is_void_v<typename detail::SlotOf<P>::type>) {
       (void)&this_is_not_a_policy<P, false>;
       return false;
+    } else if constexpr (!CompletePolicy<P>) {
+      (void)&detail::policy_does_not_fit_its_slot<P>;
+      return false;
     } else {
-      if constexpr (!CompletePolicy<P>) (void)&detail::policy_does_not_fit_its_slot<P>;
-      return CompletePolicy<P>;
+      return detail::data_members_fit<P>();
     }
   }
 

@@ -8,6 +8,10 @@ namespace sinter {
 template <class... Rules>
 struct RuleList {};
 
+/// A rule of the traced model, which a policy lists in `model_rules` (RuleList): `static constexpr
+/// bool holds(const Model&)`, and `template <class R> static auto enforce()` as above, which is
+/// named only where the rule does not hold.
+
 namespace detail {
 
 template <class R, class... Rules>

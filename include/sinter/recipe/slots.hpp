@@ -6,7 +6,10 @@
 
 namespace sinter {
 
-/// A slot is a type with a name; flags and printed plans use it.
+/// A slot is a type with a name; flags and printed plans use it. A slot may say
+///   decisive   whether its policies and their fixed options decide what the numbers in a
+///              checkpoint mean: another recipe resumes from it only where they are the same. A
+///              slot that does not say is decisive
 namespace slot {
 struct model {
   static constexpr std::string_view name = "model";
@@ -22,20 +25,35 @@ struct optimizer {
 };
 struct schedule {
   static constexpr std::string_view name = "schedule";
+  static constexpr bool decisive = false;
 };
 struct clipping {
   static constexpr std::string_view name = "clipping";
+  static constexpr bool decisive = false;
 };
 struct batch {
   static constexpr std::string_view name = "batch";
+  static constexpr bool decisive = false;
 };
 struct memory {
   static constexpr std::string_view name = "memory";
+  static constexpr bool decisive = false;
 };
 struct parallel {
   static constexpr std::string_view name = "parallel";
+  static constexpr bool decisive = false;
 };
 }  // namespace slot
+
+/// Whether the slot's policies decide what saved numbers mean.
+template <class Slot>
+constexpr bool is_decisive() {
+  if constexpr (requires { Slot::decisive; }) {
+    return Slot::decisive;
+  } else {
+    return true;
+  }
+}
 
 template <class P, class Slot>
 concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sinter/device/memory.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
@@ -24,12 +25,12 @@ struct Norm {
 };
 
 /// A part of a flat buffer, in elements.
-struct FlatRange {
+struct FlatSlice {
   std::int64_t first, size;
 };
 
 /// One in which all parameters are treated alike. learning_rate: a factor of the step's.
-struct AlikeRange : FlatRange {
+struct UniformSlice : FlatSlice {
   bool decayed;
   double learning_rate;
 };
@@ -96,8 +97,8 @@ class Machine {
 
   /// Of the last train or evaluate: over this rank, or over all once `norm` has run.
   double loss_sum() const { return loss_sum_; }
-  /// Of the last prediction: result number k, one row for each of its axis.
-  const void* result(int k, int& rows, int& columns) const;
+  /// Of the last prediction: result number k, one row for each of its axis, in the compute type.
+  OnHost result(int k, int& rows, int& columns);
 
   // What kinds of instruction may use.
   const PlanView& plan() const { return plan_; }
@@ -124,7 +125,7 @@ class Machine {
   void clear_masters();
   /// Makes a part of the copy of the weights from the master weights, if there is a copy. Whoever
   /// changes master weights other than by a step calls it.
-  void cast_weights(FlatRange range);
+  void cast_weights(FlatSlice range);
   void masters_changed();  ///< cast_weights() of all
 
   /// Where a flat buffer begins. space: master, weights, gradient or a region.
@@ -138,17 +139,21 @@ class Machine {
     StateShape shape;
   };
   Part part(Space space, const Parameter& parameter) const;
+  /// The same where the host may reach it.
+  OnHost on_host(const Part& part, Access access) {
+    return {stream_, part.data, part.shape.bytes(), access};
+  }
   /// The workspace that units share, for an instruction whose kind asks for it.
   std::byte* workspace() const { return flat_address(Space::workspace); }
-  /// The decayed or undecayed part of a range of groups in Model::order.
-  FlatRange flat_range(int first, int count, bool decayed) const;
+  /// The decayed or undecayed parameters of a run of units in Model::order.
+  FlatSlice flat_slice(int first, int count, bool decayed) const;
   /// All that is trained, cut where parameters are no longer treated alike, in order.
-  std::span<const AlikeRange> alike() const { return alike_; }
+  std::span<const UniformSlice> uniform_slices() const { return uniform_slices_; }
   template <class P>
   const typename P::Options& options() const {
     return *static_cast<const typename P::Options*>(find_options(&tag_of<typename P::slot>));
   }
-  std::span<std::byte> arena() const { return arena_; }
+  std::span<std::byte> arena() const { return arena_.bytes(); }
 
  private:
   struct Programs;  // the three, bound (src/run/binder.hpp)
@@ -165,8 +170,8 @@ class Machine {
   kernel::Stream layers_stream_;  // the same threads, for layer calls
   Communicator& communicator_;
   std::vector<OptionsOf> options_;
-  std::vector<AlikeRange> alike_;
-  std::span<std::byte> arena_;
+  std::vector<UniformSlice> uniform_slices_;
+  DeviceMemory arena_;
   std::vector<std::int32_t> starts_, pooled_starts_;
   Now now_;
   Work work_;

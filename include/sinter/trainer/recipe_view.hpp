@@ -1,6 +1,7 @@
 // A recipe without its type: what the library needs to train it.
 #pragma once
 #include "sinter/data/batch_shape.hpp"
+#include "sinter/data/data_view.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/plan/alternatives.hpp"
 #include "sinter/plan/plan.hpp"
@@ -11,6 +12,8 @@ namespace sinter {
 struct RecipeView {
   std::string name;                   // of the recipe's type
   std::vector<std::string> policies;  // "slot: type", defaults included
+  /// Names of slots that are not decisive (slots.hpp).
+  std::vector<std::string_view> free_slots;
   const PlanView* plan = nullptr;
   std::shared_ptr<void> storage;  // of the options
   std::vector<Option> options;
@@ -37,7 +40,7 @@ struct RecipeView {
   };
   std::vector<Combination> combinations;
   HuggingFace hugging_face;
-  std::string_view data;  // the name of the data policy's kind, as "Bytes"
+  DataView data;  // what the data policy offers to the verbs of a binary
   std::vector<std::function<std::string()>> notes;       // what policies say of what they have done
   std::vector<Alternative> (*alternatives)() = nullptr;  // that the rules allow
 };
@@ -138,7 +141,8 @@ void add_combinations(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
-/// A policy may say in a line what it has chosen: note<R>(), or note<R>(options, limits).
+/// A policy may say in a line what it has chosen: note<R>(options, limits), or note<R, PlanOf>() with
+/// the planner.
 template <class R>
 void add_notes(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
@@ -148,9 +152,32 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
       view.notes.push_back([&options] {
         return P::template note<R>(options.template get<P>(), batch_limits<R>(options));
       });
-    if constexpr (requires { P::template note<R>(); })
-      view.notes.push_back([] { return P::template note<R>(); });
+    if constexpr (requires { P::template note<R, PlanAsIs>(); })
+      view.notes.push_back([] { return P::template note<R, PlanAsIs>(); });
   });
+}
+
+/// What the data policy offers, each with the options as they are when it is asked.
+template <class R>
+DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
+  using P = typename R::data;
+  DataView view;
+  if constexpr (P::vocabulary > 0) view.unit = token_unit;
+  if constexpr (requires { P::unit; }) view.unit = P::unit;
+  if constexpr (requires { P::paths_help; }) view.paths_help = P::paths_help;
+  if constexpr (requires(const DataRequest& request) { P::open(request); }) {
+    view.open = [](const DataRequest& request) { return P::open(request); };
+  } else if constexpr (requires(const DataRequest& request) { P::open(P::options, request); }) {
+    view.open = [options](const DataRequest& request) {
+      return P::open(options->template get<P>(), request);
+    };
+  }
+  if constexpr (requires { P::tokenizer(); }) {
+    view.tokenizer = [] { return P::tokenizer(); };
+  } else if constexpr (requires { P::tokenizer(P::options); }) {
+    view.tokenizer = [options] { return P::tokenizer(options->template get<P>()); };
+  }
+  return view;
 }
 
 /// Policies that have no options may say what they are: text().
@@ -164,6 +191,12 @@ template <class... All>
 std::vector<std::string> policy_names(Claimants<All...>) {
   return {policy_name<All>()...};
 }
+template <class... All>
+std::vector<std::string_view> free_slots(Claimants<All...>) {
+  std::vector<std::string_view> names;
+  ((is_decisive<typename All::slot>() ? void() : names.push_back(All::slot::name)), ...);
+  return names;
+}
 
 }  // namespace detail
 
@@ -174,6 +207,7 @@ RecipeView view_of() {
   RecipeView view;
   view.name = detail::short_type_name<R>();
   view.policies = detail::policy_names(typename R::all{});
+  view.free_slots = detail::free_slots(typename R::all{});
   view.plan = &Plan<R>::view;
   view.storage = options;
   view.options = options->list();
@@ -197,7 +231,7 @@ RecipeView view_of() {
     view.hugging_face = R::model::template hugging_face<R>();
   detail::add_notes<R>(*options, view);
   view.alternatives = alternatives_of<R>;
-  view.data = detail::short_type_name<typename R::data>() == "Bytes" ? "Bytes" : "";
+  view.data = detail::data_view_of<R>(options);
   return view;
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <variant>
 
+#include "sinter/data/any_source.hpp"
 #include "sinter/data/reader.hpp"
 #include "sinter/trainer/core.hpp"
 
@@ -79,34 +80,20 @@ struct RecordedStep : AppliedStep {
 
 /// Gives global batches of any data source, read ahead by a thread of its own.
 class ReadStage {
-  struct Reader {
-    virtual ~Reader() = default;
-    virtual bool next(HostBatch& batch) = 0;
-    virtual SamplerState state() const = 0;
-    virtual void restore(const SamplerState& saved) = 0;
-  };
-  template <class Source>
-  struct Ahead final : Reader {
-    BackgroundReader<Source> reader;
-    Ahead(Source source, int depth) : reader(std::move(source), depth) {}
-    bool next(HostBatch& batch) override { return reader.next(batch); }
-    SamplerState state() const override { return reader.state(); }
-    void restore(const SamplerState& saved) override { reader.restore(saved); }
-  };
-  std::unique_ptr<Reader> reader;
+  std::unique_ptr<BackgroundReader<AnySource>> reader;
   HostBatch spare;
 
  public:
+  ReadStage(AnySource source, int depth = 4);
   template <DataSource Source>
-  ReadStage(Source source, int depth = 4)
-      : reader(std::make_unique<Ahead<Source>>(std::move(source), depth)) {}
+  ReadStage(Source source, int depth = 4) : ReadStage(AnySource(std::move(source)), depth) {}
 
   /// The next batch; none when the source has ended.
   std::optional<ReadBatch> operator()();
   /// Takes back the memory of a batch that was used.
   void recycle(HostBatch used) { spare = std::move(used); }
-  SamplerState state() const { return reader->state(); }
-  void restore(const SamplerState& saved) { reader->restore(saved); }
+  SamplerState state() const;
+  void restore(const SamplerState& saved);
 };
 
 /// Time between the ends of steps, less what is paused.
@@ -143,21 +130,17 @@ class StepStage {
 
 /// The loss over all of a finite source that is held out. Without a source: no evaluation.
 class EvaluateStage {
-  std::function<bool(HostBatch&)> next;
-  std::function<void()> restart;
+  std::optional<AnySource> source;
+  SamplerState begin;
   HostBatch batch;
 
  public:
   EvaluateStage() = default;
+  EvaluateStage(AnySource source);
   template <DataSource Source>
-  EvaluateStage(Source source) {
-    auto shared = std::make_shared<Source>(std::move(source));
-    next = [shared](HostBatch& b) { return pull(*shared, b); };
-    restart = [shared, begin = shared->state()] { shared->restore(begin); };
-  }
-  EvaluateStage(EvaluateStage&&) = default;
+  EvaluateStage(Source source) : EvaluateStage(AnySource(std::move(source))) {}
 
-  explicit operator bool() const { return bool(next); }
+  explicit operator bool() const { return source.has_value(); }
   /// The mean loss; none if stop() said so between two batches.
   std::optional<double> operator()(TrainerCore& trainer, const std::function<bool()>& stop);
 };

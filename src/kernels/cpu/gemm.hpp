@@ -1,5 +1,7 @@
 // The products behind matmul(): the vendor's, and our own tiles.
 #pragma once
+#include <optional>
+
 #include "sinter/kernels/matmul.hpp"
 
 namespace sinter::kernel {
@@ -32,9 +34,21 @@ enum class Gemm {
 /// Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with AVX-512 and 115 with AVX2. Of
 /// BFloat16: the vendor's with AMX, else pairs, else tiles. Of Float16: tiles.
 /// Of float with inputs that may be rounded: what is preferred of BFloat16 where the processor has
-/// units for it, else as of whole ones.
+/// units for it, else as of whole ones. What force_gemm() was given goes before all of this.
 template <class T>
 Gemm preferred_gemm(MatmulInputs inputs = MatmulInputs::whole);
+
+/// For tests: from now on this product is preferred wherever it can multiply, as if the processor
+/// were one on which it is the faster one. `vendor` is so for float and double, `vendor_bf16` and
+/// `pairs` for BFloat16 and for float that may be rounded, `tiles` for all; the other elements keep
+/// what was preferred. To be called before the first matmul().
+/// requires  for pairs: has_pairs(); for vendor_bf16: vendor_has_bf16()
+void force_gemm(Gemm gemm);
+/// What was forced for float and double, and for narrower inputs.
+struct ForcedGemm {
+  std::optional<Gemm> whole, narrow;
+};
+extern ForcedGemm forced_gemm;
 
 /// matmul_into() with a choice of the product.
 template <class T, class C>

@@ -99,6 +99,8 @@ Gemm preferred_gemm(MatmulInputs inputs) {
     const Gemm narrow = preferred_gemm<BFloat16>();
     if (narrow != Gemm::tiles) return narrow;
   }
+  if (!std::is_same_v<T, Float16>)
+    if (const auto forced = is_narrow<T> ? forced_gemm.narrow : forced_gemm.whole) return *forced;
   static const Gemm gemm = choose_gemm<T>();  // virtual machines take long to answer cpuid
   return gemm;
 }

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "sinter/version.hpp"
 #include "unit/files/support.hpp"
 
 using namespace sinter;
@@ -147,6 +148,27 @@ TEST_CASE("a manifest with a right checksum is still checked") {
   CHECK(contains(refused(begin + R"("version":1,"step":1,"info":null,"files":[1]})"), "manifest"));
   CHECK(contains(refused(begin + R"("version":1,"step":1,"info":null,"files":{"../x":{}}})"),
                  "names '../x'"));
+}
+
+TEST_CASE("a checkpoint says which version of Sinter wrote it, and is read where it does not") {
+  TemporaryFolder folder;
+  write_checkpoint(folder / "new", 1, "one");
+  CHECK(CheckpointReader(folder / "new").written_by() == version());
+  auto manifest = [&](const std::string& more) {
+    fs::create_directories(folder / "c");
+    const std::string rest = "\",\n\"format\":\"sinter-checkpoint\"," + more + "}";
+    put(folder / "c/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
+  };
+  const std::string content = R"("step":7,"files":{},"info":null)";
+  manifest(R"("version":1,)" + content);
+  CHECK(CheckpointReader(folder / "c").written_by().empty());
+  CHECK(CheckpointReader(folder / "c").step() == 7);
+  manifest(R"("version":1,"sinter":"9.8.7","of_tomorrow":[1],)" + content);
+  CHECK(CheckpointReader(folder / "c").written_by() == "9.8.7");
+  manifest(R"("version":2,"sinter":"9.8.7",)" + content);
+  const std::string text = message_of([&] { CheckpointReader reader(folder / "c"); });
+  CHECK(contains(text, "version 2 (written by Sinter 9.8.7)"));
+  CHECK(contains(text, "version 1 (Sinter " + std::string(version()) + ")"));
 }
 
 TEST_CASE("files that the manifest does not list do no harm") {

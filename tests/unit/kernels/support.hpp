@@ -120,7 +120,7 @@ void on_every_instruction_set(const F& body) {
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().DeInit();
     body();
-    hwy::SetSupportedTargetsForTest(0);
+    hwy::SetSupportedTargetsForTest(supported);
     hwy::GetChosenTarget().DeInit();
   }
 }

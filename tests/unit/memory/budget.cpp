@@ -19,7 +19,7 @@ template <std::int64_t Bytes>
 using Within = Net<Budget<{.bytes = Bytes}>>;
 template <class R, class Mode, int Micro>
 inline constexpr bool chosen =
-    std::is_same_v<typename R::memory::template Chosen<R>, Fitted<R, Mode, Micro>>;
+    std::is_same_v<typename R::memory::template Chosen<R, PlanAsIs>, Fitted<R, Mode, Micro>>;
 
 using Selective = Checkpoint<{.policy = selective}>;
 using Full = Checkpoint<{.policy = full}>;

@@ -45,7 +45,7 @@ struct Narrow {
   PlanView plan;
   RecipeView recipe;
   template <class R>
-  static Narrow of(const Placement& placement) {
+  static Narrow of(const PlacementView& placement) {
     Narrow narrow{Plan<R>::view, view_of<R>()};
     narrow.plan.evaluating = narrow.plan.model;
     narrow.plan.evaluation = placement;
@@ -63,7 +63,7 @@ void same_loss(double bound, int threads) {
   tokens.resize(3000);
   const Model& model = Plan<R>::model;
   const Program program = evaluation(model);
-  const Placed placed = place(model, program);
+  const Placement placed = place(model, program);
   Narrow narrow =
       Narrow::of<R>({program, placed.buffers, placed.persistent, placed.workspace, placed.peak});
   narrow.recipe.plan = &narrow.plan;

@@ -1,23 +1,16 @@
 // Precisions on a processor without AVX-512. A program of its own: the product is chosen once.
-#include <hwy/targets.h>
-
 #include "sinter/model/gpt2.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/tf32.hpp"
 #include "support/batches.hpp"
 #include "support/matmul_text.hpp"
+#include "support/processor.hpp"
 #include "support/trainers.hpp"
 
 namespace sinter::testing {
 namespace {
 
-const bool switched_off = [] {
-#if defined(__x86_64__)
-  hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(2 * HWY_AVX3 - 1));
-  hwy::GetChosenTarget().DeInit();
-#endif
-  return true;
-}();
+const bool switched_off = (switch_off_avx512(), true);
 
 TEST_CASE("without AVX-512 there is no unit for bf16, and the header says so") {
   REQUIRE(switched_off);

@@ -134,7 +134,7 @@ TEST_CASE("every legal pair of policies trains, as its plain counterpart, and re
       }
       if (step > 5) CHECK(last == take(again, batch));
     }
-    CHECK(last < first);
+    CHECK(last < .97 * first);
     CHECK(parameters_of(own) == parameters_of(plain));
     CHECK(parameters_of(own) == parameters_of(again));
   }

@@ -22,7 +22,7 @@ std::string_view when_text(When when) {
 
 }  // namespace
 
-std::string schedule_text(const RecipeView& recipe) {
+std::string program_text(const RecipeView& recipe) {
   const PlanView& plan = *recipe.plan;
   int iterations = recipe.global() / (plan.micro * recipe.ranks());
   std::string text = "program of the training step\n";
@@ -40,7 +40,7 @@ std::string schedule_text(const RecipeView& recipe) {
   return text;
 }
 
-nlohmann::ordered_json schedule_json(const RecipeView& recipe) {
+nlohmann::ordered_json program_json(const RecipeView& recipe) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Instruction& i : recipe.plan->training.program) {
     const char* when[]{"always", "first", "last"};

@@ -1,0 +1,88 @@
+// A data source to copy: rows that a formula makes, one item after the other, without end.
+// docs/add_a_data_source.md explains each member. What is here compiles, runs, and checks that it
+// continues after restore() as if it had never stopped.
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <sinter/sinter.hpp>
+
+namespace acme {
+using namespace sinter;
+
+/// Rows x, sin(x) + noise, with x in [-3, 3): values[0] has one number for each row, values[1] its
+/// target. Every row is a sequence of its own.
+class NoisySine {
+ public:
+  /// rows: of a batch, at least 1.
+  NoisySine(int rows, std::uint64_t seed) : rows(rows) {
+    // What a checkpoint says of the source. Whatever decides which items come, and in which order,
+    // must be here: `order` names the way of drawing, `data_hash` the content. An endless formula
+    // has no size, and no content beyond the version of the formula.
+    now.order = "noisy sine";
+    now.seed = seed;
+    now.data_hash = 1;
+  }
+
+  /// Overwrites the batch, whose memory is used again. A source that ends returns false, and leaves
+  /// an empty batch, when there is no more.
+  void next(HostBatch& batch) {
+    batch.ids.clear();
+    batch.values.resize(2);
+    batch.clear();
+    for (int r = 0; r < rows; ++r) append(batch, now.items++);
+    now.position = now.items;
+  }
+
+  /// Where the source stands: after the batch that next() gave last.
+  SamplerState state() const { return now; }
+
+  /// Goes there. Refuses, with a message of what differs, a state of other data.
+  void restore(const SamplerState& saved) {
+    require_same_data(saved, now);
+    now = saved;
+  }
+
+ private:
+  /// An item is a function of its number and the seed alone: nothing is replayed after a restore.
+  void append(HostBatch& batch, std::uint64_t item) const {
+    std::mt19937_64 engine(now.seed * 1'000'003 + item);  // the same numbers on every machine
+    auto uniform = [&] { return double(engine() >> 11) * 0x1p-53; };
+    const double x = 6 * uniform() - 3, noise = 0.1 * (uniform() - 0.5);
+    batch.values[0].push_back(float(x));
+    batch.values[1].push_back(float(std::sin(x) + noise));
+    batch.starts.push_back(batch.starts.back() + 1);
+  }
+
+  int rows;
+  SamplerState now;
+};
+
+// All that the loop asks of it; a member that is missing is named by the compiler.
+static_assert(DataSource<NoisySine>);
+
+}  // namespace acme
+
+struct curve
+    : sinter::Recipe<sinter::Mlp<{.in = 1, .hidden = 32, .out = 1, .layers = 3}>,
+                     sinter::AdamW<{.lr = 3e-3}>, sinter::Batch<{.global = 64, .micro = 64}>> {};
+
+int main() {
+  // The contract that resuming rests on.
+  acme::NoisySine source(64, 7), again(64, 7);
+  sinter::HostBatch batch, same;
+  for (int i = 0; i < 5; ++i) source.next(batch);
+  const sinter::SamplerState stands = source.state();
+  source.next(batch);
+  again.restore(stands);
+  again.next(same);
+  if (batch.values != same.values || source.state() != again.state())
+    return std::puts("restore() does not continue where state() was taken."), 1;
+
+  // The loop reads ahead in a thread of its own.
+  sinter::Trainer<curve> trainer;
+  sinter::Loop loop(trainer, acme::NoisySine(64, 7));
+  loop.run({.steps = 600});
+  const double loss = loop.state().last.loss;
+  std::printf("loss %.4f after %lld steps\n", loss, static_cast<long long>(trainer.steps()));
+  return loss < 0.02 ? 0 : 1;
+}

@@ -1,0 +1,95 @@
+// A policy to copy: an optimizer. docs/add_a_policy.md explains each member, and what policies for
+// other slots have in its place. What is here compiles, runs and checks its own arithmetic.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sinter/sinter.hpp>
+
+namespace acme {
+using namespace sinter;
+
+// Options are a structural aggregate, so that they may stand in a type: Signum<{.lr = 1e-3}>. Each
+// has the value that it has when it is left out.
+struct SignumOptions {
+  double lr = 1e-3, momentum = 0.9, weight_decay = 0;
+};
+
+// What must hold of a recipe that uses the policy. The message says what is wrong, why, and how to
+// mend it; it is the one error that the user sees.
+struct SignumMastersAreFloat {
+  template <class R>
+  static constexpr bool holds = std::is_same_v<typename R::precision::master, float>;
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        holds<R>,
+        "Signum: the master weights of this recipe are not fp32. Why: each step moves a weight by "
+        "exactly the learning rate, which is lost in the rounding of a narrower type. Fix: choose "
+        "Fp32, Tf32, Bf16, or Fp16 with masters.");
+  }
+};
+
+/// Signum (Bernstein et al. 2018): each parameter moves by the learning rate, along the sign of an
+/// average of gradients; decay is decoupled. No decay on biases and norms. State: one number for
+/// each parameter.
+template <SignumOptions O = {}>
+struct Signum {
+  // Which slot it fills. At most one policy of a recipe fills a slot.
+  using slot = slot::optimizer;
+
+  // The options, what each may be, and which of them are flags of the binary
+  // (--optimizer.lr 3e-4). What changes code or memory must not be a flag.
+  using Options = SignumOptions;
+  static constexpr Options options = O;
+  static constexpr std::array ranges{Range("lr").at_least(0),
+                                     Range("momentum").at_least(0).below(1),
+                                     Range("weight_decay").at_least(0)};
+  static constexpr std::array<std::string_view, 3> adjustable{"lr", "momentum", "weight_decay"};
+
+  using rules = RuleList<SignumMastersAreFloat>;
+
+  // State that lives through all steps. It is planned in the arena, saved in checkpoints, and reset
+  // with fresh weights. Without a type or shape it is one number for each parameter.
+  static constexpr std::array regions{Region{"momentum_buffer"}};
+
+  // What the optimizer's concept asks for, in sinter/recipe/concepts.hpp. s is a Stretch: a part of
+  // all parameters, flat, in which all are treated alike.
+  static constexpr double learning_rate(const Options& o) { return o.lr; }
+  static void update(const Options& o, const auto& s) {
+    const double decay = s.decayed ? s.learning_rate * o.weight_decay : 0;
+    for (std::int64_t k = 0; k < s.size; ++k) {
+      const double gradient =
+          std::clamp(s.gradient_scale * double(s.gradient[k]), -s.gradient_limit, s.gradient_limit);
+      const double average = o.momentum * s.state[0][k] + (1 - o.momentum) * gradient;
+      const double sign = double(average > 0) - double(average < 0);
+      s.state[0][k] = float(average);
+      s.master[k] = float(s.master[k] - s.learning_rate * sign - decay * s.master[k]);
+    }
+  }
+};
+
+}  // namespace acme
+
+// What makes the options known by name: to flags, `describe` and checkpoints.
+BOOST_HANA_ADAPT_STRUCT(acme::SignumOptions, lr, momentum, weight_decay);
+
+struct line : sinter::Recipe<sinter::Mlp<{.in = 1, .hidden = 16, .out = 1}>,
+                             acme::Signum<{.lr = 2e-3, .momentum = 0.5}>,
+                             sinter::Batch<{.global = 8, .micro = 4}>> {};
+
+static_assert(sinter::ready<line>());  // rules hold, and the verifier accepts the program
+
+int main() {
+  sinter::HostBatch batch;
+  batch.values = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7, 8}};
+  batch.starts = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  sinter::Trainer<line> trainer;
+  const double first = trainer.evaluate(batch).mean();
+  double before = trainer.parameter("output.bias")[0];
+  trainer.step(batch);
+  const double moved = std::abs(trainer.parameter("output.bias")[0] - before);
+  for (int step = 0; step < 300; ++step) trainer.step(batch);
+  const double last = trainer.evaluate(batch).mean();
+  std::printf("a step moves the bias by %.4f; loss %.4f, then %.4f\n", moved, first, last);
+  return std::abs(moved - 2e-3) < 1e-6 && last < first / 10 ? 0 : 1;
+}

@@ -1,0 +1,66 @@
+// The seam to the device that a binary computes on: its memory, and what passes between it and the
+// host. Everything else that touches device memory is a kernel. Implemented in src/device/<device>.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sinter/layer/layer.hpp"
+
+namespace sinter {
+
+namespace kernel {
+class Stream;
+}
+
+/// Memory of the device, all zeros at first.
+class DeviceMemory {
+ public:
+  /// throws  Error where the device has less memory than that
+  explicit DeviceMemory(std::int64_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+enum class Access : std::uint8_t { read, write };
+
+/// A part of the device's memory where host code may reach it, as long as this lives. The host sees
+/// what all earlier work of the stream has left there. With Access::write, the part is what the host
+/// has made of it once this is gone. (On the CPU it is the memory itself; elsewhere, a copy.)
+class OnHost {
+ public:
+  OnHost(kernel::Stream& stream, std::byte* at, std::int64_t bytes, Access access);
+  ~OnHost();
+  OnHost(OnHost&& other) noexcept;
+  OnHost& operator=(OnHost&&) = delete;
+
+  std::byte* data() const { return data_; }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  std::byte* data_;
+};
+
+/// Copies from one place of the device to another, which must not overlap.
+void copy_on_device(kernel::Stream& stream, const std::byte* from, std::byte* to,
+                    std::int64_t bytes);
+/// Sets bytes to zero.
+void clear_on_device(kernel::Stream& stream, std::byte* at, std::int64_t bytes);
+/// Copies ids of the host to the device, and sets the `padding` ids behind them to `value`.
+void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byte* to,
+             std::int64_t padding, std::int32_t value);
+/// Copies numbers of the host to the device, rounded to elements of that kind, and sets the `padding`
+/// elements behind them to zero.
+void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
+                Element element, std::int64_t padding);
+
+}  // namespace sinter

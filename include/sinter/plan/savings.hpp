@@ -1,0 +1,25 @@
+// What a recipe would need if it were another: the same planner, asked again when the binary runs.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sinter/plan/alternatives.hpp"
+#include "sinter/plan/plan_view.hpp"
+
+namespace sinter {
+
+/// A technique in the words in which it is offered, the bytes of the arena with it, and what it
+/// costs (Offer::cost).
+struct Saving {
+  std::string technique;
+  std::int64_t total = 0;
+  int cost = 0;
+};
+
+/// What each technique alone would make of a plan: smaller micro-batches, then the alternatives in
+/// their order. Those that save nothing are left out.
+/// requires  the alternatives are alternatives_of<R>() for the recipe R of the plan
+std::vector<Saving> savings(const PlanView& plan, std::span<const Alternative> alternatives);
+
+}  // namespace sinter

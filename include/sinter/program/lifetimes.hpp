@@ -1,0 +1,46 @@
+// What a touch makes of the lifetime of a buffer, and one cell for each buffer that a program may
+// touch. Placing, verifying and binding keep different things in their cells, but agree on this.
+#pragma once
+#include "sinter/program/model.hpp"
+
+namespace sinter {
+
+/// Whether a use needs no open buffer.
+constexpr bool may_open(Use use) {
+  return use == Use::write || use == Use::fetch || use == Use::accumulate;
+}
+/// Whether a use opens the buffer, which is open already or not: accumulate adds to an open one.
+constexpr bool opens(Use use, bool is_open) {
+  return may_open(use) && !(use == Use::accumulate && is_open);
+}
+constexpr bool closes(Use use) { return use == Use::consume; }
+/// Whether what the buffer holds is another thing afterwards.
+constexpr bool changes(Use use) {
+  return may_open(use) || use == Use::modify || use == Use::exchange;
+}
+/// Whether a buffer that this instruction opens lasts from one iteration of the loop to the next:
+/// what only the first makes serves all of them.
+constexpr bool carries(const Instruction& i, bool in_loop) {
+  return !in_loop || i.when == When::first;
+}
+
+/// A cell for each (space, number) that a program of a model may touch: those of the spaces up to
+/// `region`, and of each region.
+template <class Cell>
+class CellTable {
+  int numbers;  // in each space
+  std::vector<Cell> cells;
+
+ public:
+  constexpr explicit CellTable(const Model& model, const Cell& initial = {})
+      : numbers(std::max({model.count(), int(model.writers.size()), int(model.externals.size())})),
+        cells((std::size_t(Space::region) + model.regions.size()) * std::size_t(numbers), initial) {
+  }
+  constexpr Cell& at(Space space, int index) {
+    return cells[std::size_t(int(space) * numbers + index)];
+  }
+  constexpr Cell& of(const Touch& touch) { return at(touch.space, touch.index); }
+  constexpr const std::vector<Cell>& all() const { return cells; }
+};
+
+}  // namespace sinter

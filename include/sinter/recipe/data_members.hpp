@@ -1,0 +1,71 @@
+// Whether members of a data policy are what the verbs of a binary call (data/data_view.hpp).
+#pragma once
+#include <concepts>
+#include <string_view>
+#include <utility>
+
+#include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/diagnose.hpp"
+
+namespace sinter {
+
+struct DataRequest;
+struct DataUnit;
+struct OpenedData;
+struct Tokenizer;
+
+namespace detail {
+
+template <class P>
+concept OpensData =
+    std::same_as<decltype(P::open(std::declval<const DataRequest&>())), OpenedData> ||
+    std::same_as<decltype(P::open(P::options, std::declval<const DataRequest&>())), OpenedData>;
+template <class P>
+concept OffersTokenizer = std::same_as<decltype(P::tokenizer()), Tokenizer> ||
+                          std::same_as<decltype(P::tokenizer(P::options)), Tokenizer>;
+template <class P>
+concept SaysUnit = std::same_as<decltype(P::unit), const DataUnit>;
+template <class P>
+concept SaysPathsHelp = requires {
+  { P::paths_help } -> std::convertible_to<std::string_view>;
+};
+
+// A name that two bases have is ambiguous, whatever it names: so members are found whose signature
+// is not known.
+template <class P, class Other>
+struct Beside : P, Other {};
+template <class P, class Other>
+  requires std::is_final_v<P>
+struct Beside<P, Other> : Other {};
+struct NamesOfOffers {
+  int open, tokenizer, unit, paths_help;
+};
+template <class P>
+using Searched = Beside<P, NamesOfOffers>;
+
+/// The name of a member that P has, but not as it must be; "" where there is none.
+template <class P>
+constexpr std::string_view misfit() {
+  if constexpr (!OpensData<P> && !requires { &Searched<P>::open; }) return "open";
+  if constexpr (!OffersTokenizer<P> && !requires { &Searched<P>::tokenizer; }) return "tokenizer";
+  if constexpr (!SaysUnit<P> && !requires { &Searched<P>::unit; }) return "unit";
+  if constexpr (!SaysPathsHelp<P> && !requires { &Searched<P>::paths_help; }) return "paths_help";
+  return "";
+}
+
+/// Whether the verbs can use all that P offers to them, if it is a data policy. Where not, one
+/// compile error.
+template <class P>
+constexpr bool data_members_fit() {
+  if constexpr (InAnotherSlot<P, slot::data>) {
+    return true;
+  } else {
+    constexpr std::string_view member = misfit<P>();
+    if constexpr (!member.empty())
+      (void)&a_data_policy_has_another_member<P, Text<member.size() + 1>(member)>;
+    return member.empty();
+  }
+}
+
+}  // namespace detail
+}  // namespace sinter

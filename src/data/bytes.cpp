@@ -1,0 +1,44 @@
+#include "sinter/data/bytes.hpp"
+
+#include "sinter/data/byte_corpus.hpp"
+#include "sinter/data/windows.hpp"
+
+namespace sinter {
+namespace {
+
+using ByteSpan = std::span<const unsigned char>;
+using Corpus = std::shared_ptr<const ByteCorpus>;
+
+AnySource training_source(const Corpus& corpus, ByteSpan text, int context,
+                          const DataRequest::Training& training) {
+  const WindowShape shape{context, training.sequences};
+  if (training.order == Order::sequential)
+    return {SequentialWindows(text, shape, training.shapes), corpus};
+  return {ShuffledWindows(text, shape, training.seed, training.shapes), corpus};
+}
+
+}  // namespace
+
+OpenedData open_bytes(const DataRequest& request, int context) {
+  const auto corpus = std::make_shared<const ByteCorpus>(request.paths);
+  OpenedData opened;
+  opened.text = byte_unit.count(std::int64_t(corpus->bytes().size())) + " in " +
+                DataUnit{"file", "files"}.count(std::int64_t(corpus->files().size()));
+  ByteSpan evaluated = corpus->bytes();
+  if (const auto& training = request.training) {
+    ByteCorpus::Split split{corpus->bytes(), {}};
+    if (training->held_out > 0) split = corpus->split(training->held_out, context);
+    opened.training = training_source(corpus, split.train, context, *training);
+    evaluated = split.validation;
+    if (!evaluated.empty())
+      opened.text +=
+          ", the last " + thousands(std::int64_t(evaluated.size())) + " held out for validation";
+  }
+  if (!evaluated.empty())
+    opened.evaluation =
+        AnySource(EvaluationWindows(evaluated, {context, request.evaluation_sequences}), corpus);
+  opened.evaluation_size = std::int64_t(evaluated.size());
+  return opened;
+}
+
+}  // namespace sinter

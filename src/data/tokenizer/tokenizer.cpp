@@ -1,0 +1,15 @@
+#include "sinter/data/tokenizer/tokenizer.hpp"
+
+namespace sinter {
+
+Tokenizer byte_tokenizer() {
+  return {.encode =
+              [](std::string_view text) {
+                std::vector<std::int32_t> tokens;
+                for (char c : text) tokens.push_back(static_cast<unsigned char>(c));
+                return tokens;
+              },
+          .decode = [](std::int32_t token) { return std::string(1, char(token)); }};
+}
+
+}  // namespace sinter

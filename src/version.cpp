@@ -1,0 +1,7 @@
+#include "sinter/version.hpp"
+
+namespace sinter {
+
+std::string_view version() { return SINTER_VERSION; }
+
+}  // namespace sinter

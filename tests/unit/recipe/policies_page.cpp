@@ -1,0 +1,154 @@
+// docs/policies.md: its tables of options are those that the policies reflect, for every policy.
+//
+//   SINTER_REWRITE=1 ctest -R unit/recipe/policies_page    writes them anew
+#include <doctest/doctest.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sinter/sinter.hpp>
+#include <sstream>
+
+namespace sinter::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path source_dir = SINTER_SOURCE_DIR;
+const fs::path page = source_dir / "docs/policies.md";
+
+std::string text_of_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE_MESSAGE(in, "cannot read ", path.string());
+  return (std::stringstream() << in.rdbuf()).str();
+}
+
+std::string text(double value) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+std::string text(bool value) { return value ? "true" : "false"; }
+std::string text(std::int64_t value) { return std::to_string(value); }
+
+std::string value_of(const Option& option) {
+  return std::visit(
+      []<class T>(T value) -> std::string {
+        if constexpr (std::is_same_v<T, int*>) {
+          return text(std::int64_t(*value));
+        } else if constexpr (std::is_pointer_v<T>) {
+          return text(*value);
+        } else {
+          return std::string(value);
+        }
+      },
+      option.value);
+}
+
+/// A recipe of one policy, as far as its options go.
+template <class P>
+struct Alone {
+  using all = Claimants<P>;
+};
+
+std::set<std::string> shown;  // the policies of all tables
+
+template <class P>
+std::string rows_of() {
+  std::string name = detail::short_type_name<P>(), rows;
+  shown.insert(name);
+  OptionSet<Alone<P>> set;
+  for (const Option& option : set.list()) {
+    const TextBuilder range = option.range ? option.range->text() : TextBuilder();
+    rows += "| " + (rows.empty() ? "`" + name + "`" : "") + " | `" + std::string(option.name) +
+            "` | " + value_of(option) + " | " + std::string(range.view()) + " | " +
+            (option.adjustable ? "`--" + option.dotted() + "`" : "") + " |\n";
+  }
+  return rows;
+}
+
+template <class... Policies>
+std::string table() {
+  std::string rows = (rows_of<Policies>() + ...);
+  return rows.empty()
+             ? ""
+             : "| policy | option | default | may be | flag |\n|---|---|---|---|---|\n" + rows;
+}
+
+struct Section {
+  const char* name;
+  std::string table;
+};
+std::vector<Section> sections() {
+  using Groups = Groups<Group<"*", {.learning_rate = 0.5}>>;
+  return {
+      {"model", table<Gpt2<>, Mlp<>>()},
+      {"data", table<Bytes<>, Rows>()},
+      {"precision", table<Fp32, Tf32, Bf16, Fp16<>, Fp64>()},
+      {"optimizer", table<AdamW<>, Adam<>, Sgd<>, Lion<>, Adafactor<>, AdamW8bit<>, Muon<>>()},
+      {"parameters", table<Groups, Freeze<"wte">, Average<>, ScaledRate<ScaledRateOptions{}>>()},
+      {"clipping", table<ClipNorm<>, ClipValue<>, NoClip>()},
+      {"schedule", table<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>,
+                         PolynomialDecay<>, InverseSqrt<>, WarmupStableDecay<>, Plateau<>>()},
+      {"batch", table<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>()},
+      {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>>()},
+      {"parallel", table<Single, Ddp<>>()},
+  };
+}
+
+/// The page with each section's table between its marks replaced.
+std::string with_tables(std::string text, const std::vector<Section>& tables) {
+  for (const auto& [name, table] : tables) {
+    const std::string begin = "<!-- options: " + std::string(name) + " -->\n";
+    const std::string end = "<!-- end of options -->";
+    const std::size_t first = text.find(begin);
+    REQUIRE_MESSAGE(first != text.npos, "docs/policies.md has no mark ", begin);
+    const std::size_t from = first + begin.size(), last = text.find(end, from);
+    REQUIRE_MESSAGE(last != text.npos, "docs/policies.md does not end its table after ", begin);
+    text.replace(from, last - from, table);
+  }
+  return text;
+}
+
+TEST_CASE("the tables of options on the page of policies are those of the policies") {
+  const std::string now = text_of_file(page), want = with_tables(now, sections());
+  if (std::getenv("SINTER_REWRITE")) {
+    std::ofstream(page, std::ios::binary) << want;
+    return;
+  }
+  std::istringstream has(now), wants(want);
+  std::string line, wanted;
+  for (int number = 1; std::getline(wants, wanted); ++number) {
+    std::getline(has, line);
+    CAPTURE(number);
+    REQUIRE_MESSAGE(line == wanted,
+                    "docs/policies.md is not what the policies say; write it anew with "
+                    "SINTER_REWRITE=1 ctest -R unit/recipe/policies_page");
+  }
+  CHECK(now == want);
+}
+
+TEST_CASE("every policy that a header defines is on the page") {
+  sections();
+  const std::string text = text_of_file(page);
+  // A slot of ours or one's own: `struct Name {`, and in it `using slot = …;`.
+  const std::regex policy("struct (\\w+) \\{\\n  using slot = slot::\\w+;");
+  int found = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(source_dir / "include/sinter")) {
+    if (entry.path().extension() != ".hpp") continue;
+    const std::string header = text_of_file(entry.path());
+    for (std::sregex_iterator at(header.begin(), header.end(), policy), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      CAPTURE(name);
+      CHECK_MESSAGE(shown.contains(name), "add it to sections() in this test");
+      CHECK_MESSAGE(text.find('`' + name) != text.npos, "docs/policies.md does not say what it is");
+      ++found;
+    }
+  }
+  CHECK(found >= 36);  // as many as there were when this was written
+}
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,66 @@
+// One version, everywhere; and a checkpoint of an older one that must stay readable.
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "sinter/files/checkpoint.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/parameters/average.hpp"
+#include "sinter/schedule/plateau.hpp"
+#include "sinter/version.hpp"
+#include "support/trainers.hpp"
+#include "unit/files/support.hpp"
+
+namespace sinter::testing {
+namespace {
+
+const fs::path source_dir = SINTER_SOURCE_DIR;
+
+std::string first_match(const char* file, const char* pattern) {
+  const std::string text = get(source_dir / file);
+  std::smatch match;
+  return std::regex_search(text, match, std::regex(pattern)) ? match[1].str() : "no match";
+}
+
+TEST_CASE("the version is CMake's, and the newest of the changelog") {
+  CHECK(version() == first_match("CMakeLists.txt", "VERSION (\\d+\\.\\d+\\.\\d+)"));
+  CHECK(version() == first_match("CHANGELOG.md", "## \\[(\\d+\\.\\d+\\.\\d+)\\]"));
+}
+
+// What wrote tests/data/checkpoint_0.1, before manifests said who wrote them: three steps and a
+// validation loss.
+struct small_line
+    : Recipe<Mlp<{.in = 1, .hidden = 2, .out = 1}>, AdamW<{.lr = 1e-2}>, Average<{.decay = 0.5}>,
+             Plateau<{.patience = 3}>, Batch<{.global = 4, .micro = 2}>> {};
+
+TEST_CASE("a checkpoint of the first version resumes") {
+  const fs::path old = source_dir / "tests/data/checkpoint_0.1";
+  CHECK(CheckpointReader(old).written_by().empty());
+  Trainer<small_line> trainer({.seed = 1, .threads = 1});
+  trainer.load(old);
+  CHECK(trainer.steps() == 3);
+  CHECK(trainer.settings().seed == 11);
+  const std::map<std::string, Numbers> weights{{"input.weight", {-0.902683496, -0.680888116}},
+                                               {"input.bias", {-0.152958184, 0.500813961}},
+                                               {"output.weight", {0.409085572, 0.52794683}},
+                                               {"output.bias", {-0.422788352}}};
+  for (const auto& [name, want] : weights) {
+    CAPTURE(name);
+    const auto has = trainer.parameter(name);
+    REQUIRE(has.size() == want.size());
+    for (std::size_t k = 0; k < want.size(); ++k) CHECK(float(has[k]) == float(want[k]));
+  }
+  const auto& fields = trainer.recipe().state.fields;
+  const auto best = std::ranges::find_if(
+      fields, [](const Option& field) { return field.dotted() == "schedule.best"; });
+  REQUIRE(best != fields.end());
+  CHECK(*std::get<double*>(best->value) == 0.75);
+  HostBatch batch;
+  batch.values = {{0, 1, 2, 3}, {1, 2, 3, 4}};
+  batch.starts = {0, 1, 2, 3, 4};
+  CHECK(std::holds_alternative<Applied>(trainer.step(batch)));
+  CHECK(trainer.steps() == 4);
+}
+
+}  // namespace
+}  // namespace sinter::testing
