@@ -16,7 +16,7 @@
 #include "sinter/model/mlp.hpp"
 
 // Layers for models of one's own, beside those of the models above
-#include "sinter/layer/rms_norm.hpp"
+#include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 
 // How it is computed

@@ -8,9 +8,9 @@
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/init.hpp"
-#include "sinter/layer/layer_norm.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/recipe/concepts.hpp"
 

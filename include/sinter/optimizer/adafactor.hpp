@@ -96,10 +96,10 @@ struct Adafactor {
     step.weight_decay = s.decayed ? o.weight_decay : 0;
     step.gradient_scale = s.gradient_scale;
     step.scale_parameter = o.scale_parameter;
-    auto state = [&](int region) { return reinterpret_cast<float*>(s.parts[region]); };
+    auto state = [&](int region) { return s.template part<float>(region); };
     kernel::adafactor(s.stream, s.master, s.gradient, state(0), state(1),
                       o.beta1 != 0 ? state(2) : nullptr, s.copy, s.rows, s.columns, step,
-                      reinterpret_cast<float*>(s.workspace));
+                      s.template scratch<float>());
   }
 };
 

@@ -45,8 +45,8 @@ struct AdamW8bit {
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
     const kernel::AdamWStep step = adamw_step(o, s);
-    auto state = [&](int region) { return reinterpret_cast<float*>(s.parts[region]); };
-    auto codes = [&](int region) { return reinterpret_cast<std::uint8_t*>(s.parts[region]); };
+    auto state = [&](int region) { return s.template part<float>(region); };
+    auto codes = [&](int region) { return s.template part<std::uint8_t>(region); };
     if (quantizes(s.layer, s.number)) {
       kernel::adamw8bit(s.stream, s.master, s.gradient, codes(0), codes(1), state(2), state(3),
                         s.copy, s.size, step);

@@ -100,17 +100,14 @@ struct Muon {
     const AdamWOptions others{o.adamw_lr, o.beta1, o.beta2, o.eps, o.adamw_weight_decay};
     kernel::AdamWStep step = adamw_step(others, s);
     step.lr = others.lr * s.rate_factor;
-    kernel::adamw(s.stream, s.master, s.gradient, state(s, 1), state(s, 2), s.copy, s.size, step);
+    kernel::adamw(s.stream, s.master, s.gradient, s.template part<float>(1),
+                  s.template part<float>(2), s.copy, s.size, step);
   }
 
  private:
-  static float* state(const auto& s, int region) {
-    return reinterpret_cast<float*>(s.parts[region]);
-  }
-
   static void update_matrix(const Options& o, const auto& s) {
-    auto* direction = reinterpret_cast<float*>(s.workspace);
-    float* buffer = state(s, 0);
+    auto* direction = s.template scratch<float>();
+    float* buffer = s.template part<float>(0);
     const auto keep = float(o.momentum);
     kernel::scale(s.stream, s.gradient, float((1 - o.momentum) * s.gradient_scale), direction,
                   s.size);
@@ -147,22 +144,21 @@ struct Muon {
     kernel::scale(s.stream, x, float(1 / std::max(norm, 1e-7)), x, s.size);
     const auto inputs = o.rounded ? kernel::MatmulInputs::rounded : s.stream.matmul_inputs();
     kernel::Stream stream(s.stream, inputs);
-    const auto small = [n](float* data) { return kernel::dense(data, n, n); };
+    const auto small = [n](float* data) { return kernel::Tensor(data, n, n); };
     for (int k = 0; k < o.iterations; ++k) {
-      const auto matrix = kernel::dense(x, s.rows, s.columns);
-      auto turned = matrix;
-      turned.transposed = true;
-      kernel::matmul(stream, wide ? matrix : turned, wide ? turned : matrix, small(gram), false);
-      kernel::matmul(stream, small(gram), small(gram), small(polynomial), false);
+      const kernel::Tensor whole(x, s.rows, s.columns);
+      const kernel::Matrix matrix = whole, turned = transposed(whole);
+      kernel::matmul(stream, wide ? matrix : turned, wide ? turned : matrix, small(gram));
+      kernel::matmul(stream, small(gram), small(gram), small(polynomial));
       kernel::scale(s.stream, polynomial, c, polynomial, square);
       kernel::scale(s.stream, gram, b, gram, square);
       kernel::accumulate(s.stream, gram, polynomial, square);
       kernel::scale(s.stream, x, a, y, s.size);
-      const auto next = kernel::dense(y, s.rows, s.columns);
+      const kernel::Tensor next(y, s.rows, s.columns, true);
       if (wide) {
-        kernel::matmul(stream, small(polynomial), matrix, next, true);
+        kernel::matmul(stream, small(polynomial), matrix, next);
       } else {
-        kernel::matmul(stream, matrix, small(polynomial), next, true);
+        kernel::matmul(stream, matrix, small(polynomial), next);
       }
       std::swap(x, y);
     }

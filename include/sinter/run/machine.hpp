@@ -161,7 +161,7 @@ class Machine {
   std::byte* flat_address(Space space) const;
   const void* find_options(const void* slot) const;
   void begin(const Work&, bool training);
-  void run(const struct BoundProgram&, Observer*);
+  void run(struct BoundProgram&, Observer*);
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;
