@@ -114,8 +114,7 @@ class Placer {
       for (int p = 0; p < phases; ++p)
         if (i.kind->phases & (1 << p))
           placed.workspace = std::max(placed.workspace, model.plan(i.what).phase[p].workspace);
-      if (i.kind->workspace)
-        placed.workspace = std::max(placed.workspace, aligned(i.kind->workspace(model, i)));
+      placed.workspace = std::max(placed.workspace, aligned(i.kind->workspace(model, i)));
     }
     placed.buffers.push_back(
         {Space::workspace, 0, -1, 0, int(program.size()), placed.workspace, placed.peak});
