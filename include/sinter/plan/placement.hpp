@@ -1,6 +1,7 @@
 // Buffers from a program. One walk: every write opens a buffer, its last use closes it. Nothing is
 // freed by hand, because lifetimes follow from what instructions touch.
 #pragma once
+#include "sinter/plan/arena.hpp"
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/regions.hpp"
 #include "sinter/program/walk.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
 
 namespace sinter {

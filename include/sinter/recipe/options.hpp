@@ -7,10 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/option_checks.hpp"
-#include "sinter/recipe/recipe.hpp"
-#include "sinter/run/machine.hpp"
 
 namespace sinter {
 
