@@ -106,8 +106,8 @@ class Matmuls {
     Floats y(std::size_t(rows * out), .03f);
     products.push_back({in, out, x, w, y, y, x, w});
   }
-  static kernel::Matrix<float> dense(Floats& values, int r, int c) {
-    return kernel::dense(values.data(), r, c);
+  static kernel::Tensor<float> tensor(Floats& values, int r, int c) {
+    return {values.data(), r, c};
   }
 
  public:
@@ -119,15 +119,13 @@ class Matmuls {
   }
   void run() {
     for (Product& p : products)
-      kernel::matmul(stream, dense(p.x, rows, p.in), dense(p.w, p.in, p.out),
-                     dense(p.y, rows, p.out), false);
+      kernel::matmul(stream, tensor(p.x, rows, p.in), tensor(p.w, p.in, p.out),
+                     tensor(p.y, rows, p.out));
     for (std::size_t k = products.size(); k-- > 0;) {
       Product& p = products[k];
-      auto dy = dense(p.dy, rows, p.out);
-      kernel::matmul(stream, dy, kernel::transposed(p.w.data(), p.in, p.out),
-                     dense(p.dx, rows, p.in), false);
-      kernel::matmul(stream, kernel::transposed(p.x.data(), rows, p.in), dy,
-                     dense(p.dw, p.in, p.out), false);
+      auto dy = tensor(p.dy, rows, p.out);
+      kernel::matmul(stream, dy, transposed(tensor(p.w, p.in, p.out)), tensor(p.dx, rows, p.in));
+      kernel::matmul(stream, transposed(tensor(p.x, rows, p.in)), dy, tensor(p.dw, p.in, p.out));
     }
   }
 };

@@ -9,13 +9,14 @@
 
 #include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
+#include "sinter/kernels/random.hpp"
 
 namespace sinter {
 namespace {
 
 /// In [0, 1), 53 bits.
 double uniform(std::uint64_t seed, std::uint64_t position) {
-  return double(Permutation::mix(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
+  return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
 }
 
 void check(std::span<const float> logits, const SamplingOptions& options) {

@@ -13,10 +13,16 @@ struct BoundProgram {
   LoopBounds loop;
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
-  int micro = 1;                    // sequences of a micro-batch
-  int row_multiple = 1;             // to which its rows are padded
-  std::vector<std::byte*> inputs;   // of Model::externals
-  std::vector<std::byte*> results;  // of Model::results
+  int micro = 1;                         // sequences of a micro-batch
+  int row_multiple = 1;                  // to which its rows are padded
+  std::vector<std::byte*> inputs;        // of Model::externals
+  std::vector<std::byte*> results;       // of Model::results
+  std::vector<BoundOperand*> changing;   // of calls: their shapes differ between micro-batches
+  std::array<int, axes> updated_rows{};  // what `changing` has now, of each axis
+  bool updated_first = true;             // and whether for the first micro-batch
+
+  /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
+  void update(const Now& now);
 };
 
 /// requires  the program is verified; arena is as large as the placement's peak

@@ -19,26 +19,18 @@
 #include <thread>
 #include <vector>
 
+#include "support/folder.hpp"
+
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// A fresh folder that is gone when the test ends.
+/// A temporary folder with paths as strings, of which command lines are made.
 class Scratch {
-  fs::path folder;
+  sinter::testing::TemporaryFolder folder;
 
  public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "sinter-test-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-  Scratch(const Scratch&) = delete;
   std::string operator/(const std::string& name) const { return (folder / name).string(); }
-  std::string path() const { return folder.string(); }
+  std::string path() const { return folder.path().string(); }
 };
 
 inline std::string content(const fs::path& path) {

@@ -1,12 +1,13 @@
 // Tiny models that between them use every mechanism of programs, and batches for them.
 #pragma once
 #include "sinter/data/host_batch.hpp"
-#include "sinter/layer/rms_norm.hpp"
+#include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "support/recipes.hpp"
 
 namespace sinter::testing {
 
@@ -130,10 +131,6 @@ struct PlainDescent {
       s.master[k] -= float(s.learning_rate * s.gradient_scale) * s.gradient[k];
   }
 };
-
-/// A recipe without a name of its own.
-template <class... Policies>
-struct Made : Recipe<Policies...> {};
 
 /// A batch with sequences of these lengths, whose letters follow from `salt`. Some rows have
 /// nothing to predict.

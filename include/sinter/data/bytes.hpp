@@ -6,6 +6,7 @@ namespace sinter {
 
 struct BytesOptions {
   int context = 256;  // tokens of a sequence
+  SINTER_FIELDS((context).at_least(1))
 };
 
 /// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. The last
@@ -19,7 +20,6 @@ struct Bytes {
   using slot = slot::data;
   using Options = BytesOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("context").at_least(1)};
   static constexpr int context = O.context, vocabulary = 256;
 
   static constexpr DataUnit unit = byte_unit;
@@ -31,5 +31,3 @@ struct Bytes {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::BytesOptions, context);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "sinter/kernels/random.hpp"
+
 namespace sinter {
 
 /// A bijection of [0, count) that is chosen by a key: permutation(i) is the i-th item of the
@@ -29,7 +31,7 @@ class Permutation {
     if (bits < smallest_bits) bits = smallest_bits;
     high_bits = bits / 2;
     low_bits = bits - high_bits;
-    for (auto& k : keys) k = mix(key += golden);
+    for (auto& k : keys) k = kernel::mix_bits(key += kernel::mix_step);
   }
 
   constexpr std::uint64_t size() const { return count; }
@@ -41,34 +43,25 @@ class Permutation {
     return i;
   }
 
-  /// SplitMix64's finaliser: a bijection of 64 bits in which every bit depends on every bit.
-  static constexpr std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
   /// The key of one epoch under one seed.
   static constexpr std::uint64_t epoch_key(std::uint64_t seed, std::uint64_t epoch) {
-    return mix(mix(seed + golden) ^ epoch);
+    return kernel::mix_bits(kernel::mix(seed) ^ epoch);
   }
 
   /// A number in [0, bound) drawn by a key. Its distribution is uneven by less than bound · 2⁻³².
   /// requires  bound < 2³²
   static constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t bound) {
-    return (mix(~key) >> 32) * bound >> 32;
+    return (kernel::mix_bits(~key) >> 32) * bound >> 32;
   }
 
  private:
-  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-
   constexpr std::uint64_t scramble(std::uint64_t i) const {
     const std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1;
     const std::uint64_t high_mask = (std::uint64_t{1} << high_bits) - 1;
     std::uint64_t low = i & low_mask, high = i >> low_bits;
     for (int r = 0; r < rounds; r += 2) {
-      high ^= mix(low ^ keys[r]) & high_mask;
-      low ^= mix(high ^ keys[r + 1]) & low_mask;
+      high ^= kernel::mix_bits(low ^ keys[r]) & high_mask;
+      low ^= kernel::mix_bits(high ^ keys[r + 1]) & low_mask;
     }
     return high << low_bits | low;
   }

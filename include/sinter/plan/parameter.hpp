@@ -26,4 +26,7 @@ struct Parameter {
 /// joined by dots. Tied ones belong to their owner.
 std::vector<Parameter> list_parameters(const Model& model);
 
+/// The name of a unit of a model.
+std::string unit_name(const Model& model, int unit);
+
 }  // namespace sinter

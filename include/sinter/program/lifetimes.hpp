@@ -1,6 +1,8 @@
 // What a touch makes of the lifetime of a buffer, and one cell for each buffer that a program may
 // touch. Placing, verifying and binding keep different things in their cells, but agree on this.
 #pragma once
+#include <algorithm>
+
 #include "sinter/program/model.hpp"
 
 namespace sinter {

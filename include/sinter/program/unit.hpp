@@ -5,9 +5,11 @@
 #include <span>
 
 #include "sinter/graph/graph.hpp"
-#include "sinter/plan/arena.hpp"
 
 namespace sinter {
+
+/// What begins in the arena begins at a multiple of 64 bytes.
+constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// evaluate: forward without backward to come, so that nothing is saved; losses run here, too.
 enum class Phase : std::uint8_t { forward, recompute, backward, evaluate };

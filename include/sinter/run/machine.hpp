@@ -9,6 +9,7 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "sinter/recipe/slots.hpp"
 
 namespace sinter {
 
@@ -47,12 +48,6 @@ struct Bound {
   const BoundCall* calls = nullptr;
   int count = 0;
   void* value = nullptr;  // what it takes or keeps: address of the first value that it touches
-};
-
-/// The run-time options of a policy, by its slot.
-struct OptionsOf {
-  const void* slot;
-  const void* options;
 };
 
 /// One step, evaluation or prediction, on a part of a batch.
@@ -161,7 +156,7 @@ class Machine {
   std::byte* flat_address(Space space) const;
   const void* find_options(const void* slot) const;
   void begin(const Work&, bool training);
-  void run(const struct BoundProgram&, Observer*);
+  void run(struct BoundProgram&, Observer*);
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;

@@ -1,40 +1,16 @@
 // What the tests of files share.
 #pragma once
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <system_error>
 
 #include "sinter/error.hpp"
+#include "support/folder.hpp"
 
 namespace sinter::testing {
-
-namespace fs = std::filesystem;
-
-/// A fresh folder that is gone when the test ends.
-class TemporaryFolder {
-  fs::path name;
-
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "sinter-files-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    name = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(name, ignored);
-  }
-  const fs::path& path() const { return name; }
-  fs::path operator/(const fs::path& below) const { return name / below; }
-};
 
 /// Writes a new file. (ext4 flushes a file that is emptied and written again when it is closed,
 /// which costs milliseconds, but not a new one.)

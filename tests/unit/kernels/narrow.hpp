@@ -75,13 +75,13 @@ void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, boo
   const auto a = normal_values<H>(m * k, 1), b = normal_values<H>(k * n, 2);
   const auto before = normal_values<C>(m * n, 3), bias = normal_values<C>(n, 4);
   auto matrix = [](const std::vector<H>& values, int r, int c, bool transposed) {
-    return transposed ? kernel::transposed(values.data(), c, r)
-                      : kernel::dense(values.data(), r, c);
+    return transposed ? kernel::transposed(kernel::Tensor(values.data(), c, r))
+                      : kernel::Tensor(values.data(), r, c);
   };
   const auto got = same_on_all_threads([&](Stream& s) {
     auto c = before;
     kernel::matmul_by<H, C>(gemm, s, matrix(a, m, k, a_transposed), matrix(b, k, n, b_transposed),
-                            kernel::dense(c.data(), m, n),
+                            kernel::Tensor(c.data(), m, n),
                             addend_of(add, c.data(), n, bias.data()));
     return c;
   });

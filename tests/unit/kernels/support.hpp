@@ -29,6 +29,12 @@ kernel::Addend<C> addend_of(AddTo add, const C* c, std::int64_t stride, const C*
   return add == AddTo::itself ? kernel::Addend<C>{c, stride} : kernel::Addend<C>{row};
 }
 
+/// A std::vector as a tensor.
+template <class Values>
+auto tensor(Values&& values, int rows, int columns, bool add = false) {
+  return kernel::Tensor(values.data(), rows, columns, add);
+}
+
 template <class T>
 std::vector<T> normal_values(std::int64_t n, std::uint64_t seed, double deviation = 1) {
   std::mt19937_64 engine(seed);
