@@ -10,6 +10,7 @@
 #include "sinter/data/arrays.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/bytes.hpp"
+#include "sinter/data/data_view.hpp"
 #include "sinter/data/rows.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/model/gpt2.hpp"

@@ -78,8 +78,8 @@ void set_option(const Option& option, const std::string& flag, const std::string
             throw UsageError(fmt::format("{} takes true or false, not '{}'.", flag, text));
           *value = text == "true";
         } else if constexpr (std::is_pointer_v<Value>) {
-          *value = number_of<std::remove_pointer_t<Value>>(
-              flag, text, option.range ? *option.range : Range(option.name));
+          *value = number_of<std::remove_pointer_t<Value>>(flag, text,
+                                                           option.range ? *option.range : Range());
         } else {
           throw UsageError(fmt::format("{} is a word and cannot be changed.", flag));
         }

@@ -42,7 +42,7 @@ T number_of(const std::string& flag, const std::string& text, const Range& range
 /// The same, of at least `least`.
 template <class T>
 T number_of(const std::string& flag, const std::string& text, int least) {
-  return number_of<T>(flag, text, Range(flag).at_least(least));
+  return number_of<T>(flag, text, Range().at_least(least));
 }
 
 }  // namespace sinter::cli

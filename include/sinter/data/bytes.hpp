@@ -7,6 +7,7 @@ namespace sinter {
 /// context: tokens of a sequence.
 struct BytesOptions {
   int context = 256;
+  SINTER_FIELDS((context).at_least(1))
 };
 
 /// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. What is
@@ -20,7 +21,6 @@ struct Bytes {
   using slot = slot::data;
   using Options = BytesOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("context").at_least(1)};
   static constexpr int context = O.context, vocabulary = 256;
 
   static constexpr DataUnit unit = byte_unit;
@@ -32,5 +32,3 @@ struct Bytes {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::BytesOptions, context);

@@ -13,6 +13,10 @@ struct AdafactorOptions {
   double lr = 1e-3, beta1 = 0, decay = -0.8, clip_threshold = 1, weight_decay = 0;
   double eps_square = 1e-30, eps_scale = 1e-3;
   bool scale_parameter = false, relative_step = false, warmup_init = false;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
+                (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
+                (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
+                (warmup_init))
 };
 
 struct AdafactorHasOneRate {
@@ -38,18 +42,6 @@ struct Adafactor {
   using rules = RuleList<AdafactorHasOneRate, MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr Offer offered{"Adafactor<>", 110};
-  static constexpr std::array ranges{
-      Range("lr").at_least(0),           Range("beta1").at_least(0).below(1),
-      Range("decay").below(0),           Range("clip_threshold").above(0),
-      Range("weight_decay").at_least(0), Range("eps_square").above(0),
-      Range("eps_scale").at_least(0)};
-  static constexpr auto adjustable = [] {
-    if constexpr (O.relative_step) {
-      return std::array<std::string_view, 2>{"weight_decay", "clip_threshold"};
-    } else {
-      return std::array<std::string_view, 3>{"lr", "weight_decay", "clip_threshold"};
-    }
-  }();
   static constexpr std::string_view why_fixed(std::string_view option) {
     if (!O.relative_step || option != "lr") return "";
     return "relative_step makes the rate from the number of the step, and nothing reads lr";
@@ -104,6 +96,3 @@ struct Adafactor {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::AdafactorOptions, lr, beta1, decay, clip_threshold, weight_decay,
-                        eps_square, eps_scale, scale_parameter, relative_step, warmup_init);

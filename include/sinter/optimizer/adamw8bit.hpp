@@ -19,9 +19,6 @@ struct AdamW8bit {
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr Offer offered{"AdamW8bit<>", 100};
-  static constexpr auto ranges = adam_ranges;
-  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
-                                                              "weight_decay"};
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 

@@ -22,6 +22,12 @@ struct MuonOptions {
   int iterations = 5;
   double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double adamw_weight_decay = AdamWOptions{}.weight_decay;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
+                (weight_decay).at_least(0).adjustable(), (nesterov), (rounded),
+                (iterations).at_least(1), (adamw_lr).at_least(0).adjustable(),
+                (beta1).at_least(0).below(1).adjustable(),
+                (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
+                (adamw_weight_decay).at_least(0).adjustable())
 };
 
 /// Whether Muon's iteration is for this parameter of a layer, and not AdamW.
@@ -61,17 +67,6 @@ struct Muon {
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   using model_rules = RuleList<HasHiddenMatrix>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("lr").at_least(0),
-                                     Range("momentum").at_least(0).below(1),
-                                     Range("weight_decay").at_least(0),
-                                     Range("iterations").at_least(1),
-                                     Range("adamw_lr").at_least(0),
-                                     Range("beta1").at_least(0).below(1),
-                                     Range("beta2").at_least(0).below(1),
-                                     Range("eps").above(0),
-                                     Range("adamw_weight_decay").at_least(0)};
-  static constexpr std::array<std::string_view, 8> adjustable{
-      "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps", "adamw_weight_decay"};
   static constexpr bool by_parameter = true;
 
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
@@ -167,6 +162,3 @@ struct Muon {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::MuonOptions, lr, momentum, weight_decay, nesterov, rounded,
-                        iterations, adamw_lr, beta1, beta2, eps, adamw_weight_decay);

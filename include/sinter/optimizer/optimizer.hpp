@@ -132,7 +132,7 @@ class Updater {
         machine.norm().limit,
         machine.updates() + 1};
     for (int k = 0; k < region_count; ++k)
-      if (!model.regions[regions[k]].shape)
+      if (!Optimizer::regions[k].shape)
         s.state[k] = machine.flat<S>(region(regions[k])) + range.first;
     return s;
   }

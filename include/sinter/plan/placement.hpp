@@ -106,8 +106,7 @@ class Placer {
         if (i.kind->phases & (1 << p))
           placement.workspace =
               std::max(placement.workspace, model.plan(i.what).phase[p].workspace);
-      if (i.kind->workspace)
-        placement.workspace = std::max(placement.workspace, aligned(i.kind->workspace(model, i)));
+      placement.workspace = std::max(placement.workspace, aligned(i.kind->workspace(model, i)));
     }
     placement.buffers.push_back(
         {Space::workspace, 0, -1, 0, int(program.size()), placement.workspace, placement.peak});

@@ -1,5 +1,7 @@
 // Plans the inside of a unit: writes its programs and shares its workspace out.
 #pragma once
+#include <optional>
+
 #include "sinter/plan/saved.hpp"
 
 namespace sinter {
@@ -101,7 +103,6 @@ class UnitPlanner {
     (n.tied ? touches.tied : touches.weights) = true;
   }
   constexpr void use_scratch(const Node& n) {
-    if (!n.layer->scratch) return;
     int rows = sizes.rows[unit.local(n.in[0]).axis];
     std::int64_t elements = n.layer->scratch(rows);
     if (elements > 0) out.back().scratch = take(aligned(elements * sizes.of(Type::statistic)));
@@ -212,10 +213,10 @@ class UnitPlanner {
 };
 
 /// What a memory policy recomputes inside units. keeps_whole: in which copies of a repeated unit
-/// nothing, counted from 0; nullptr: in none.
+/// nothing, counted from 0; without it: in none.
 struct RecomputedInside {
   bool (*layer)(const Layer&);
-  bool (*keeps_whole)(int copy) = nullptr;
+  std::optional<bool (*)(int copy)> keeps_whole{};
 
   constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
 };
@@ -249,7 +250,7 @@ constexpr void choose_plans(Graph& graph, const RecomputedInside& inside) {
   std::vector<int> copies(graph.blocks.size(), 0);
   for (Unit& unit : graph.units) {
     unit.plan = unit.block;
-    if (inside.keeps_whole && inside.keeps_whole(copies[unit.block]++))
+    if (inside.keeps_whole && (*inside.keeps_whole)(copies[unit.block]++))
       unit.plan += int(graph.blocks.size());
   }
 }

@@ -1,5 +1,7 @@
 // A traced model with the plans of its units, and the state that policies keep for its parameters.
 #pragma once
+#include <optional>
+
 #include "sinter/program/kind.hpp"
 
 namespace sinter {
@@ -19,7 +21,7 @@ struct Region {
   const char* name;
   Type type = Type::state;
   const void* owner = nullptr;
-  StateShape (*shape)(const Layer& layer, int parameter) = nullptr;
+  std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
 };
 /// An address that stands for a type.
 template <class T>

@@ -1,17 +1,16 @@
 // The slots of a recipe, and what a policy for each of them must be.
 //
 // Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if any,
-// are a structural aggregate: `using Options = …; static constexpr Options options = …;`, adapted
-// for Boost.Hana (BOOST_HANA_ADAPT_STRUCT), which makes them flags and printed lines. Options
-// listed in `adjustable` may be overridden when a binary runs; all others are frozen in the type,
-// most of them because they change code or memory layout.
+// are a structural aggregate: `using Options = …; static constexpr Options options = …;`, which
+// lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and whether a flag
+// sets it. So they are a Struct of Boost.Hana, and become flags and printed lines.
 //
-// What options may be is checked when a recipe compiles and when a trainer is made:
-//   ranges           array of Range: what each number may be
+// What options may be is checked when a recipe compiles and when a trainer is made. Beside the
+// ranges of single numbers a policy may have
 //   contradiction    contradiction(options), constexpr: what is wrong with several together, if
 //                    anything is; called where all are within their ranges
-//   why_fixed        why_fixed(name): why an option is not adjustable, where there is a reason of
-//                    its own; else nothing
+//   why_fixed        why_fixed(name): why an option that its list calls adjustable is none in this
+//                    policy; nothing where it is
 // Any policy may also have
 //   offered    an Offer: with what words and at what cost `describe` offers the policy, where it
 //              would save memory; plan/alternatives.hpp lists the types
@@ -19,7 +18,7 @@
 //   rewrite    a function from program to program, run at compile time
 //   rules      RuleList<…>: what must hold of a recipe that uses it
 //   model_rules  RuleList<…>: what must hold of the traced model, as a value (rules.hpp)
-//   State      an aggregate of plain numbers, adapted for Boost.Hana, that goes from step to step:
+//   State      an aggregate of plain numbers that lists its fields and goes from step to step:
 //              checkpoints hold it, and all ranks have the same. Such a policy may say
 //                initial(options)                         how it starts, if not as State{}
 //                loss_scale(state)                        what gradients are multiplied by
@@ -35,14 +34,13 @@
 //   row_multiple     rows of a micro-batch are padded to a multiple of it, masked out of the loss
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <concepts>
 #include <string_view>
 
 #include "sinter/kernels/stream.hpp"
 #include "sinter/program/model.hpp"
+#include "sinter/recipe/fields.hpp"
 #include "sinter/recipe/offer.hpp"
-#include "sinter/recipe/range.hpp"
 #include "sinter/recipe/rules.hpp"
 #include "sinter/recipe/slots.hpp"
 
