@@ -1,5 +1,6 @@
 // Small models around one layer, in double precision, for gradient checks.
 #pragma once
+#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"

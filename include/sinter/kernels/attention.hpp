@@ -3,7 +3,8 @@
 // (BFloat16, float) and (Float16, float). The same bits for every number of threads.
 //
 // Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence; narrow types
-// add the rounding of what is stored, and an add flag one ε of the sum and √L / 2 ε of what was there.
+// add the rounding of what is stored, and an add flag one ε of the sum and √L / 2 ε of what was
+// there.
 // In a head, with s = max Σ|q k| / √d, a score is wrong by up to (1 + √d / 4) s ε, and so is p,
 // relatively: with what softmax adds, τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings as good as
 // random, Higham & Mary 2019.)

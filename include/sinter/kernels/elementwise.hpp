@@ -1,5 +1,6 @@
 // Elementwise arithmetic on tensors, and on flat arrays, of which a tensor says no more than their
-// length. Inputs and outputs may be the same array, but must not overlap otherwise. Each result is the exact one, rounded once to Wide<T> and once to T.
+// length. Inputs and outputs may be the same array, but must not overlap otherwise. Each result is
+// the exact one, rounded once to Wide<T> and once to T.
 #pragma once
 #include <cstdint>
 

@@ -39,7 +39,7 @@ struct BoundOperand {
   void* data = nullptr;
   kernel::Shape shape;  // as of the micro-batch at hand
   std::uint8_t element_bytes = 0, axis = 0;
-  bool rows_of_axis = true;  // has as many rows as the axis has now, rather than always the same
+  bool rows_of_axis = true;  // as many rows as the axis has now, not always the same
   Put put = assign;
 
   void update(const Now& now) {
@@ -48,7 +48,7 @@ struct BoundOperand {
   }
 };
 
-/// What one layer sees in one call. Made once; only Now changes, and with it the shapes of operands.
+/// What one layer sees in one call. Made once; only Now changes, and with it its operands' shapes.
 struct Call {
   std::array<BoundOperand, max_inputs> x, dx;
   std::array<BoundOperand, max_outputs> y, dy;
