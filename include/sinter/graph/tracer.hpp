@@ -41,7 +41,7 @@ class UnitTracer {
   constexpr auto operator()(const char* name, L, V... x) {
     return node<L>(name, own_parameters(erased<L, P>), nullptr, x...);
   }
-  /// Adds a node that uses the parameters of the node `owner`, in the unit that this one is tied to.
+  /// Adds a node with the parameters of the node `owner`, in the unit that this one is tied to.
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
     return node<L>(name, {}, owner, x...);
