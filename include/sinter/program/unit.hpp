@@ -1,6 +1,6 @@
 // The inside of a unit as data, planned once however often the unit repeats: the layer calls of its
-// four phases, a saved block that lives from forward to backward, and a workspace that lives for one
-// phase.
+// four phases, a saved block that lives from forward to backward, and a workspace that lives for
+// one phase.
 #pragma once
 #include <span>
 
