@@ -170,8 +170,8 @@ class UnitPlanner {
     if (d.layer->reads_weights_in_backward) use_weights(d);
     use_scratch(d);
   }
-  /// The gradient of a value that leaves the unit lies outside; nodes inside that read the value have
-  /// added to it there.
+  /// The gradient of a value that leaves the unit lies outside; nodes inside that read the value
+  /// have added to it there.
   constexpr void add_to_output_gradient(int v, int k) {
     if (gradient[v].where != Operand::nowhere) return;
     gradient[v].where = Operand::d_output;

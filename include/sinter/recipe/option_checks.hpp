@@ -12,7 +12,7 @@
 
 namespace sinter {
 
-/// Whether T is a type of options that are numbers, and so have ranges.
+/// Whether an option of type T is a number, and so may have a range.
 template <class T>
 constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
@@ -28,7 +28,7 @@ constexpr void for_each_number(const Options& options, auto visit) {
     });
 }
 
-/// The range of a policy's option; nullptr: it may be any number.
+/// The range of a policy's option; nullptr if it may be any number.
 template <class P>
 constexpr const Range* range_of(std::string_view option) {
   if constexpr (requires { P::ranges; })
@@ -37,7 +37,7 @@ constexpr const Range* range_of(std::string_view option) {
   return nullptr;
 }
 
-/// What contradicts in a policy's options.
+/// What is wrong with a policy's options together, if anything is.
 template <class P>
 constexpr Contradiction contradiction_of(const auto& options) {
   if constexpr (requires { P::contradiction(options); }) {
@@ -47,12 +47,12 @@ constexpr Contradiction contradiction_of(const auto& options) {
   }
 }
 
-/// The mistakes of a policy's own options, as its type has them.
+/// The mistakes in a policy's options as they are in its type.
 template <class P>
 struct OptionMistakes {
-  int stray = -1;    // number of the range that is of no numeric option
-  int outside = -1;  // number of the range that does not hold of its option, with this value
-  double value = 0;
+  int stray = -1;    // number of a range whose name is that of no numeric option, or -1
+  int outside = -1;  // number of the first range that does not hold, or -1
+  double value = 0;  // of the option that is outside it
   Contradiction contradiction{};
 
   constexpr OptionMistakes() {
@@ -77,9 +77,10 @@ struct OptionMistakes {
 template <class P>
 inline constexpr OptionMistakes<P> option_mistakes{};
 
-/// Whether a policy's own options are what it says they may be. Where not, one compile error.
+/// Whether the options in a policy's type are what it says they may be. Where not, one compile
+/// error says so.
 template <class P>
-constexpr bool options_are_legal() {
+[[nodiscard]] constexpr bool options_are_legal() {
   constexpr const auto& mistakes = option_mistakes<P>;
   if constexpr (mistakes.stray >= 0) {
     constexpr std::string_view name = P::ranges[mistakes.stray].option();
