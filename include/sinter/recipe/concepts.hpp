@@ -17,14 +17,13 @@
 //                      it would save memory; plan/alternatives.hpp lists the types
 //   regions            an array of Region: state for each parameter, planned in the arena and saved
 //                      in checkpoints
-//   rewrite(model, program)           makes another program, at compile time
-//   rate_factor(options, sequences)   a factor of the learning rate, for a batch of so many
 //   rules              a RuleList: what must hold of a recipe that uses the policy
 //   model_rules        a RuleList: what must hold of the traced model
 //   frozen             patterns for the names of parameters that are not trained
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
-//   row_multiple       rows of a micro-batch are padded to a multiple of this; padding is masked out
-//                      of the loss
+//   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
+//   rewrite(model, program)           makes another program of this one, at compile time
+//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences
 // A policy that carries plain numbers from step to step has
 //   State                                    an aggregate of them, adapted for Boost.Hana; it is in
 //                                            checkpoints, and the same on all ranks
