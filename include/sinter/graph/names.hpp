@@ -11,7 +11,7 @@
 
 namespace sinter {
 
-/// Whether a name matches a pattern, in which * stands for any letters, none included.
+/// Whether a name matches a pattern, in which * stands for any letters, or none.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] != '*')
@@ -29,16 +29,16 @@ constexpr bool matches_part(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-/// Parameters whose names match, and what is theirs: a factor of the learning rate, and whether
-/// weight decay is (usual: for matrices alone).
+/// Parameters with a learning rate or a weight decay of their own.
 struct ParameterGroup {
-  enum Decay : std::uint8_t { usual, never, always };
-  const char* pattern = "*";
-  double learning_rate = 1;
+  enum Decay : std::uint8_t { usual, never, always };  // usual: of matrices alone
+  const char* pattern = "*";                           // which names match
+  double learning_rate = 1;                            // a factor of the step's
   Decay decay = usual;
 };
 
-/// The name of a unit, with its number within a repeat. One without a name is called by its layers.
+/// The name of a unit, with its number within a repeat. A unit without a name is called by its
+/// layers.
 constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& block,
                                    const Unit& unit) {
   TextBuilder name;
