@@ -7,6 +7,7 @@
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/curriculum/batch_warmup.hpp"
 #include "sinter/curriculum/length_warmup.hpp"
+#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/dropout.hpp"
