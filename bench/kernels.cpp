@@ -1,7 +1,7 @@
-// Each kernel against ATen's counterpart, and against what the machine could do: the matmul rate
-// and the bandwidth that are measured first.
-// With more than one thread our pool and ATen's disturb each other in this one process: what such a
-// run says of single kernels is no evidence (bench step, whose contestants are processes, is).
+// How fast is each kernel beside ATen's counterpart, and beside what the machine could do at the
+// matmul rate and the bandwidth that are measured first?
+// With more than one thread, our pool and ATen's disturb each other in this one process. What such
+// a run says of single kernels is no evidence; bench step, whose contestants are processes, is.
 //   ./sinter bench kernels [--threads N] [--rounds N] [--only TEXT] [--json FILE] [--svg FILE]
 #include <torch/torch.h>
 
@@ -12,12 +12,11 @@
 #include "sinter/kernels/attention.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/embedding.hpp"
-#include "sinter/kernels/layer_norm.hpp"
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
+#include "sinter/kernels/normalize.hpp"
 #include "sinter/kernels/optimizer.hpp"
-#include "sinter/kernels/rms_norm.hpp"
 #include "sinter/kernels/swiglu.hpp"
 
 using namespace sinter;
@@ -34,7 +33,15 @@ double microseconds(const auto& work) {
 }
 Tensor normal(std::initializer_list<std::int64_t> shape) { return torch::randn(shape); }
 float* data(const Tensor& t) { return t.data_ptr<float>(); }
-BFloat16* halves(const Tensor& t) { return reinterpret_cast<BFloat16*>(t.data_ptr()); }
+/// As kernels take it; a vector as one row, or as one column.
+template <class T = float>
+kernel::Tensor<T> view(const Tensor& t) {
+  return {static_cast<T*>(t.data_ptr()), int(t.numel() / t.size(-1)), int(t.size(-1))};
+}
+template <class T = float>
+kernel::Tensor<T> column(const Tensor& t) {
+  return {static_cast<T*>(t.data_ptr()), int(t.numel()), 1};
+}
 
 /// The largest difference, relative to the largest number.
 double difference(const Tensor& a, const Tensor& b) {
@@ -42,9 +49,9 @@ double difference(const Tensor& a, const Tensor& b) {
   return ((x - y).abs().max() / y.abs().max()).item<double>();
 }
 
-/// What a kernel must at least do: floating-point operations of matmuls, and bytes of memory.
+/// What a kernel must at least do.
 struct Least {
-  double flops = 0, bytes = 0;
+  double flops = 0, bytes = 0;  // of matmuls; moved from and to memory
 };
 
 class Bench {
@@ -69,7 +76,7 @@ class Bench {
                 matmul_rate / 1e9, bandwidth / 1e9);
   }
 
-  /// ours and peer: called in turns; check: how far their results are apart, relative.
+  /// Calls `ours` and `peer` in turns. `check` tells how far apart their results are, relatively.
   void add(const std::string& name, Least least, double tolerance, const auto& ours,
            const auto& peer, const auto& check) {
     if (name.find(only) == name.npos) return;
@@ -78,7 +85,7 @@ class Bench {
     const double apart = check();
     const int calls = std::max(1, int(2000 / std::max(1., microseconds(ours))));
     for (int r = 0; r < rounds; ++r) {
-      // ATen's threads spin for a while after each call, on the processors that ours need.
+      // ATen's threads spin for a while after each call, on processors that our threads need.
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       a.push_back(microseconds([&] {
                     for (int k = 0; k < calls; ++k) ours();
@@ -111,16 +118,16 @@ void norms(Bench& b, int rows, int width) {
   b.add(
       "layer norm " + shape(rows, width), {0, 2 * n}, 1e-5,
       [&] {
-        kernel::layer_norm_forward(b.stream, data(x), data(w), data(c), data(y), data(mean),
-                                   data(inverse), rows, width, 1e-5);
+        kernel::normalize_forward(b.stream, view(x), view(w), view(c), view(y), column(mean),
+                                  column(inverse), 1e-5);
       },
       [&] { made = at::native_layer_norm(x, {width}, w, c, 1e-5); },
       [&] { return difference(y, std::get<0>(made)); });
   b.add(
       "add + layer norm " + shape(rows, width), {0, 4 * n}, 1e-5,
       [&] {
-        kernel::add_layer_norm_forward(b.stream, data(x), data(other), data(w), data(c), data(h),
-                                       data(y), data(mean), data(inverse), rows, width, 1e-5);
+        kernel::add_normalize_forward(b.stream, view(x), view(other), view(w), view(c), view(h),
+                                      view(y), column(mean), column(inverse), 1e-5);
       },
       [&] { made = at::native_layer_norm(x + other, {width}, w, c, 1e-5); },
       [&] { return difference(y, std::get<0>(made)); });
@@ -128,15 +135,13 @@ void norms(Bench& b, int rows, int width) {
   mean.copy_(std::get<1>(made).flatten()), inverse.copy_(std::get<2>(made).flatten());
   Tensor dy = normal({rows, width}), dx = torch::empty_like(x), dw = torch::empty({width}),
          db = torch::empty({width});
-  Tensor scratch = torch::empty({kernel::layer_norm_scratch(width)});
+  Tensor scratch = torch::empty({kernel::normalize_scratch(2, width)});
   std::tuple<Tensor, Tensor, Tensor> back;
   b.add(
       "layer norm backward " + shape(rows, width), {0, 3 * n}, 1e-4,
       [&] {
-        kernel::layer_norm_backward(b.stream, data(x), data(w), data(mean), data(inverse), data(dy),
-                                    static_cast<const float*>(nullptr), data(dx),
-                                    static_cast<float*>(nullptr), false, false, data(dw), data(db),
-                                    false, rows, width, data(scratch));
+        kernel::normalize_backward(b.stream, view(x), view(w), column(mean), column(inverse),
+                                   view(dy), {}, view(dx), {}, view(dw), view(db), data(scratch));
       },
       [&] {
         back = at::native_layer_norm_backward(dy, x, {width}, std::get<1>(made), std::get<2>(made),
@@ -154,8 +159,8 @@ void rms_norms(Bench& b, int rows, int width) {
   b.add(
       "RMS norm " + shape(rows, width), {0, 2 * n}, 1e-5,
       [&] {
-        kernel::rms_norm_forward(b.stream, data(x), data(w), data(y), data(inverse), rows, width,
-                                 1e-6);
+        kernel::normalize_forward(b.stream, view(x), view(w), {}, view(y), {}, column(inverse),
+                                  1e-6);
       },
       [&] { made = at::rms_norm(x, {width}, w, 1e-6); }, [&] { return difference(y, made); });
 }
@@ -166,12 +171,12 @@ void gates(Bench& b, int rows, int width) {
   Tensor gate = x.slice(1, 0, width), up = x.slice(1, width);
   b.add(
       "SwiGLU " + shape(rows, width), {0, 3 * n}, 1e-5,
-      [&] { kernel::swiglu_forward(b.stream, data(x), data(y), rows, width); },
+      [&] { kernel::swiglu_forward(b.stream, view(x), view(y)); },
       [&] { made = at::silu(gate) * up; }, [&] { return difference(y, made); });
   Tensor dy = normal({rows, width}), dx = torch::empty_like(x);
   b.add(
       "SwiGLU backward " + shape(rows, width), {0, 5 * n}, 1e-5,
-      [&] { kernel::swiglu_backward(b.stream, data(x), data(dy), data(dx), rows, width, false); },
+      [&] { kernel::swiglu_backward(b.stream, view(x), view(dy), view(dx)); },
       [&] { made = at::cat({at::silu_backward(dy * up, gate), dy * at::silu(gate)}, 1); },
       [&] { return difference(dx, made); });
 }
@@ -179,19 +184,17 @@ void gates(Bench& b, int rows, int width) {
 void activations(Bench& b, int rows, int width) {
   const double n = 4. * rows * width;
   Tensor x = normal({rows, width}), y = torch::empty_like(x), dy = normal({rows, width}), made;
-  const std::int64_t count = x.numel();
   b.add(
       "GELU (tanh) " + shape(rows, width), {0, 2 * n}, 1e-5,
       [&] {
-        kernel::activation_forward(b.stream, kernel::Activation::gelu_tanh, data(x), data(y),
-                                   count);
+        kernel::activation_forward(b.stream, kernel::Activation::gelu_tanh, view(x), view(y));
       },
       [&] { made = at::gelu(x, "tanh"); }, [&] { return difference(y, made); });
   b.add(
       "GELU (tanh) backward " + shape(rows, width), {0, 3 * n}, 1e-5,
       [&] {
-        kernel::activation_backward(b.stream, kernel::Activation::gelu_tanh, data(x), data(dy),
-                                    data(y), count, false);
+        kernel::activation_backward(b.stream, kernel::Activation::gelu_tanh, view(x), view(dy),
+                                    view(y));
       },
       [&] { made = at::gelu_backward(dy, x, "tanh"); }, [&] { return difference(y, made); });
 }
@@ -212,16 +215,16 @@ void attention(Bench& b, int sequences, int length, int heads, int width, bool c
   b.add(
       name + size, {flops, 4 * n}, 1e-4,
       [&] {
-        kernel::attention_forward(b.stream, data(qkv), data(y), data(log_sum), starts.data(),
-                                  sequences, heads, width, causal);
+        kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum),
+                                  {starts.data(), sequences}, causal);
       },
       [&] {
         made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0,
                                                                causal);
       },
       [&] { return difference(y, flat(std::get<0>(made))); });
-  kernel::attention_forward(b.stream, data(qkv), data(y), data(log_sum), starts.data(), sequences,
-                            heads, width, causal);
+  kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum), {starts.data(), sequences},
+                            causal);
   made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0, causal);
   Tensor dy = normal({rows, width}), dqkv = torch::empty_like(qkv);
   Tensor slopes = dy.view({sequences, length, heads, -1}).transpose(1, 2);
@@ -229,9 +232,9 @@ void attention(Bench& b, int sequences, int length, int heads, int width, bool c
   b.add(
       name + " backward" + size, {2.5 * flops, 8 * n}, 1e-4,
       [&] {
-        kernel::attention_backward(b.stream, data(qkv), data(y), data(dy), data(log_sum),
-                                   data(dqkv), false, starts.data(), sequences, heads, width,
-                                   causal, static_cast<float*>(nullptr));
+        kernel::attention_backward(b.stream, view(qkv), view(y), view(dy), view(log_sum),
+                                   view(dqkv), {starts.data(), sequences}, causal,
+                                   static_cast<float*>(nullptr));
       },
       [&] {
         back = at::_scaled_dot_product_flash_attention_for_cpu_backward(
@@ -245,7 +248,7 @@ void losses(Bench& b, int rows, int width, int vocabulary) {
          ids = torch::randint(vocabulary, {rows}, torch::kInt32);
   Tensor dx = torch::empty_like(x), dtable = torch::empty_like(table), loss = torch::empty({rows});
   const int chunk = std::max(128, (1 << 20) / vocabulary);
-  Tensor scratch = torch::empty({std::int64_t(std::min(chunk, rows)) * vocabulary}),
+  Tensor scratch = torch::empty({std::min(chunk, rows), vocabulary}),
          wide_ids = ids.to(torch::kInt64);
   Tensor back_x, back_table;
   b.add(
@@ -253,9 +256,9 @@ void losses(Bench& b, int rows, int width, int vocabulary) {
           std::to_string(vocabulary),
       {6. * rows * width * vocabulary, 0}, 1e-3,
       [&] {
-        kernel::linear_cross_entropy(b.stream, data(x), data(table), ids.data_ptr<std::int32_t>(),
-                                     data(loss), data(dx), false, data(dtable), false, 1. / rows,
-                                     data(scratch), rows, width, vocabulary, std::min(chunk, rows));
+        kernel::linear_cross_entropy(b.stream, view(x), view(table), column<std::int32_t>(ids),
+                                     column(loss), view(dx), view(dtable), 1. / rows,
+                                     view(scratch));
       },
       [&] {
         Tensor log_p = at::_log_softmax(x.matmul(table.t()), 1, false);
@@ -274,8 +277,8 @@ void tables(Bench& b, int rows, int width, int vocabulary) {
       "embedding backward " + shape(rows, width) + " into " + std::to_string(vocabulary),
       {0, 4. * (3. * rows + vocabulary) * width}, 1e-5,
       [&] {
-        kernel::embedding_backward(b.stream, ids.data_ptr<std::int32_t>(), data(dy), data(sum),
-                                   rows, vocabulary, width, false, nullptr);
+        kernel::embedding_backward(b.stream, column<std::int32_t>(ids), view(dy), view(sum),
+                                   nullptr);
       },
       [&] { made = at::embedding_dense_backward(dy, wide_ids, vocabulary, -1, false); },
       [&] { return difference(sum, made); });
@@ -316,16 +319,12 @@ void matmuls(Bench& b, int m, int n, int k) {
   const double flops = 2. * m * n * k;
   b.add(
       "matmul " + size, {flops, 0}, 1e-5,
-      [&] {
-        kernel::matmul(b.stream, kernel::dense(data(x), m, k), kernel::dense(data(w), k, n),
-                       kernel::dense(data(y), m, n), false);
-      },
-      [&] { at::mm_out(made, x, w); }, [&] { return difference(y, made); });
+      [&] { kernel::matmul(b.stream, view(x), view(w), view(y)); }, [&] { at::mm_out(made, x, w); },
+      [&] { return difference(y, made); });
   b.add(
       "matmul of a transpose " + size, {flops, 0}, 1e-5,
       [&, t = x.t().contiguous()] {
-        kernel::matmul(b.stream, kernel::transposed(data(t), k, m), kernel::dense(data(w), k, n),
-                       kernel::dense(data(y), m, n), false);
+        kernel::matmul(b.stream, transposed(view(t)), view(w), view(y));
       },
       [&, t = x.t().contiguous()] { at::mm_out(made, t.t(), w); },
       [&] { return difference(y, made); });
@@ -333,10 +332,7 @@ void matmuls(Bench& b, int m, int n, int k) {
          hmade = hy.clone();
   b.add(
       "matmul in bf16 " + size, {flops, 0}, 2e-2,
-      [&] {
-        kernel::matmul(b.stream, kernel::dense(halves(hx), m, k), kernel::dense(halves(hw), k, n),
-                       kernel::dense(halves(hy), m, n), false);
-      },
+      [&] { kernel::matmul(b.stream, view<BFloat16>(hx), view<BFloat16>(hw), view<BFloat16>(hy)); },
       [&] { at::mm_out(hmade, hx, hw); }, [&] { return difference(hy, hmade); });
 }
 

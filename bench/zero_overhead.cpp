@@ -1,6 +1,6 @@
-// What does the executor cost? A GPT's step over kernels that do nothing, run by our executor and
-// by a loop written by hand that calls the same kernels in the same order. Instructions are counted
-// by callgrind, as the difference of 2N and N steps. No LibTorch in this binary.
+// What does the executor cost? It runs a GPT's step over kernels that do nothing, and so does a
+// loop written by hand that calls the same kernels in the same order. callgrind counts the
+// instructions of both, as the difference of 2N and N steps. LibTorch is not in this binary.
 //   ./sinter bench zero-overhead
 // Needs: valgrind
 #include <cstdio>
@@ -17,7 +17,7 @@
 #include "sinter/plan/plan.hpp"
 #include "sinter/recipe/options.hpp"
 
-// ---- kernels that do nothing but be called
+// ---- Kernels that do nothing.
 namespace sinter::kernel {
 
 std::int64_t calls = 0;
@@ -51,34 +51,33 @@ int Stream::threads() const { return 1; }
   [[gnu::noinline]] void __VA_ARGS__ {          \
     stub();                                     \
   }
-using Ids = const std::int32_t*;
+using Ids = Input<std::int32_t>;
 SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, Addend<S>))
-SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB_S(cast(Stream&, const T*, S*, std::int64_t))
 SINTER_STUB(fill(Stream&, T*, Wide<T>, std::int64_t))
-SINTER_STUB(add(Stream&, const T*, const T*, T*, std::int64_t))
-SINTER_STUB(accumulate(Stream&, const T*, T*, std::int64_t))
-SINTER_STUB_S(column_sum(Stream&, const T*, S*, int, int, bool))
-SINTER_STUB(activation_forward(Stream&, Activation, const T*, T*, std::int64_t))
-SINTER_STUB(activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, bool))
-SINTER_STUB(embedding_forward(Stream&, Ids, const T*, T*, int, int))
-SINTER_STUB_S(embedding_backward(Stream&, Ids, const T*, S*, int, int, int, bool, std::int32_t*))
-SINTER_STUB(position_forward(Stream&, const T*, const T*, Ids, int, T*, int))
-SINTER_STUB_S(position_backward(Stream&, const T*, Ids, int, S*, int, int, bool))
-SINTER_STUB(last_rows(Stream&, const T*, Ids, int, T*, int))
-SINTER_STUB(last_rows_backward(Stream&, const T*, Ids, int, T*, int, bool))
+SINTER_STUB(add(Stream&, Input<T>, Input<T>, Tensor<T>))
+SINTER_STUB(put(Stream&, Input<T>, Tensor<T>))
+SINTER_STUB_S(column_sum(Stream&, Tensor<const T>, Tensor<S>))
+SINTER_STUB(activation_forward(Stream&, Activation, Input<T>, Tensor<T>))
+SINTER_STUB(activation_backward(Stream&, Activation, Input<T>, Input<T>, Tensor<T>))
+SINTER_STUB(embedding_forward(Stream&, Ids, Input<T>, Tensor<T>))
+SINTER_STUB_S(embedding_backward(Stream&, Ids, Tensor<const T>, Tensor<S>, std::int32_t*))
+SINTER_STUB(position_forward(Stream&, Input<T>, Input<T>, Sequences, Tensor<T>))
+SINTER_STUB_S(position_backward(Stream&, Tensor<const T>, Sequences, Tensor<S>))
+SINTER_STUB(last_rows(Stream&, Input<T>, Sequences, Tensor<T>))
+SINTER_STUB(last_rows_backward(Stream&, Input<T>, Sequences, Tensor<T>))
 SINTER_STUB_M(adamw(Stream&, M*, const G*, S*, S*, C*, std::int64_t, const AdamWStep&))
-SINTER_STUB_S(layer_norm_forward(Stream&, const T*, const T*, const T*, T*, S*, S*, int, int,
-                                 double))
-SINTER_STUB_S(add_layer_norm_forward(Stream&, const T*, const T*, const T*, const T*, T*, T*, S*,
-                                     S*, int, int, double))
-SINTER_STUB_G(layer_norm_backward(Stream&, const T*, const T*, const S*, const S*, const T*,
-                                  const T*, T*, T*, bool, bool, G*, G*, bool, int, int, S*))
-SINTER_STUB_S(attention_forward(Stream&, const T*, T*, S*, Ids, int, int, int, bool, Dropout))
-SINTER_STUB_S(attention_backward(Stream&, const T*, const T*, const T*, const S*, T*, bool, Ids,
-                                 int, int, int, bool, S*, Dropout))
-SINTER_STUB_G(linear_cross_entropy(Stream&, const T*, const T*, Ids, S*, T*, bool, G*, bool, double,
-                                   S*, int, int, int, int, int))
+SINTER_STUB_S(normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Tensor<T>, Output<S>,
+                                Tensor<S>, double))
+SINTER_STUB_S(add_normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Input<T>, Output<T>,
+                                    Tensor<T>, Output<S>, Tensor<S>, double))
+SINTER_STUB_G(normalize_backward(Stream&, Input<T>, Input<T>, Input<S>, Input<S>, Input<T>,
+                                 Input<T>, Tensor<T>, Output<T>, Tensor<G>, Output<G>, S*))
+SINTER_STUB_S(attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<S>, Sequences, bool, Dropout))
+SINTER_STUB_S(attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<S>, Tensor<T>,
+                                 Sequences, bool, S*, Dropout))
+SINTER_STUB_G(linear_cross_entropy(Stream&, Input<T>, Input<T>, Ids, Output<S>, Tensor<T>,
+                                   Tensor<G>, double, Tensor<S>))
 #undef SINTER_STUB
 #undef SINTER_STUB_S
 #undef SINTER_STUB_G
@@ -148,69 +147,78 @@ void run_ours(int steps) {
   }
 }
 
-/// The step as somebody writes it who knows the model: the same kernels, fixed pointers.
+/// The step as somebody writes it who knows the model: the same kernels on fixed pointers.
 struct ByHand {
   kernel::Stream stream{1};
   std::vector<float> memory = std::vector<float>(1024);
   std::vector<std::int32_t> ids = std::vector<std::int32_t>(rows), starts{0, rows};
-  float *p = memory.data(), *none = nullptr;
+  float* p = memory.data();
   HostBatch batch = full_batch();
 
+  Tensor<float> at(int r, int columns) { return {p, r, columns}; }
+  Tensor<float> x() { return at(rows, width); }
+  Tensor<float> vector() { return at(1, width); }
+  Tensor<float> statistic() { return at(rows, 1); }
+  Tensor<std::int32_t> tokens() { return {ids.data(), rows, 0}; }
+  Sequences all() { return {starts.data(), 1}; }
+
   void linear(int in, int out) {
-    kernel::matmul_bias(stream, kernel::dense(p, rows, in), kernel::dense(p, in, out), p,
-                        kernel::dense(p, rows, out));
+    kernel::matmul_bias(stream, at(rows, in), at(in, out), at(1, out), at(rows, out));
   }
   void linear_backward(int in, int out) {
-    kernel::matmul(stream, kernel::dense(p, rows, out), kernel::transposed(p, in, out),
-                   kernel::dense(p, rows, in), false);
-    kernel::matmul(stream, kernel::transposed(p, rows, in), kernel::dense(p, rows, out),
-                   kernel::dense(p, in, out), false);
-    kernel::column_sum(stream, p, p, rows, out, false);
+    kernel::matmul(stream, at(rows, out), transposed(at(in, out)), at(rows, in));
+    kernel::matmul(stream, transposed(at(rows, in)), at(rows, out), at(in, out));
+    kernel::column_sum(stream, at(rows, out), at(1, out));
+  }
+  void norm() {
+    kernel::normalize_forward(stream, x(), vector(), vector(), x(), statistic(), statistic(), 1e-5);
   }
   void norm_backward() {
-    kernel::layer_norm_backward(stream, p, p, p, p, p, p, p, p, false, false, p, p, false, rows,
-                                width, p);
+    kernel::normalize_backward(stream, x(), vector(), statistic(), statistic(), x(), x(), x(), x(),
+                               vector(), vector(), p);
   }
   void block() {
-    kernel::layer_norm_forward(stream, p, p, p, p, p, p, rows, width, 1e-5);
+    norm();
     linear(width, 3 * width);
-    kernel::attention_forward(stream, p, p, p, starts.data(), 1, 4, width, true, {});
+    kernel::attention_forward(stream, at(rows, 3 * width), x(), at(rows, 4), all(), true, {});
     linear(width, width);
-    kernel::add_layer_norm_forward(stream, p, p, p, p, p, p, p, p, rows, width, 1e-5);
+    kernel::add_normalize_forward(stream, x(), x(), vector(), vector(), x(), x(), statistic(),
+                                  statistic(), 1e-5);
     linear(width, 4 * width);
-    kernel::activation_forward(stream, kernel::Activation::gelu_tanh, p, p, rows * 4 * width);
+    kernel::activation_forward(stream, kernel::Activation::gelu_tanh, at(rows, 4 * width),
+                               at(rows, 4 * width));
     linear(4 * width, width);
-    kernel::add(stream, p, p, p, rows * width);
+    kernel::add(stream, x(), x(), x());
   }
   void block_backward() {
-    kernel::copy(stream, p, p, rows * width);
-    kernel::copy(stream, p, p, rows * width);
+    kernel::put(stream, x(), x());
+    kernel::put(stream, x(), x());
     linear_backward(4 * width, width);
-    kernel::activation_backward(stream, kernel::Activation::gelu_tanh, p, p, p, rows * 4 * width,
-                                false);
+    kernel::activation_backward(stream, kernel::Activation::gelu_tanh, at(rows, 4 * width),
+                                at(rows, 4 * width), at(rows, 4 * width));
     linear_backward(width, 4 * width);
     norm_backward();
     linear_backward(width, width);
-    kernel::attention_backward(stream, p, p, p, p, p, false, starts.data(), 1, 4, width, true, p,
-                               {});
+    kernel::attention_backward(stream, at(rows, 3 * width), x(), x(), at(rows, 4),
+                               at(rows, 3 * width), all(), true, p, {});
     linear_backward(width, 3 * width);
     norm_backward();
   }
   void step(int s) {
     std::memcpy(ids.data(), batch.ids[0].data(), rows * 4);
     std::memcpy(ids.data(), batch.ids[1].data(), rows * 4);
-    kernel::embedding_forward(stream, ids.data(), p, p, rows, width);
-    kernel::position_forward(stream, p, p, starts.data(), 1, p, width);
+    kernel::embedding_forward(stream, tokens(), at(256, width), x());
+    kernel::position_forward(stream, x(), at(context, width), all(), x());
     for (int l = 0; l < layers; ++l) block();
-    kernel::layer_norm_forward(stream, p, p, p, p, p, p, rows, width, 1e-5);
-    kernel::linear_cross_entropy(stream, p, p, ids.data(), p, p, false, p, false, 1.0, p, rows,
-                                 width, 256, rows);
+    norm();
+    kernel::linear_cross_entropy(stream, x(), at(256, width), tokens(), statistic(), x(),
+                                 at(256, width), 1.0, at(rows, 256));
     double loss = kernel::sum(stream, p, rows);
     norm_backward();
     for (int l = 0; l < layers; ++l) block_backward();
-    kernel::position_backward(stream, p, starts.data(), 1, p, context, width, false);
-    kernel::copy(stream, p, p, rows * width);
-    kernel::embedding_backward(stream, ids.data(), p, p, rows, 256, width, true, nullptr);
+    kernel::position_backward(stream, x(), all(), at(context, width));
+    kernel::put(stream, x(), x());
+    kernel::embedding_backward(stream, tokens(), x(), Tensor(p, 256, width, true), nullptr);
     double scale = 1 / (std::sqrt(kernel::sum_of_squares(stream, p, 1024)) + loss);
     for (int part = 0; part < 2; ++part) {
       kernel::AdamWStep adam{
@@ -225,7 +233,7 @@ void run_by_hand(int steps) {
   for (int s = 1; s <= steps; ++s) loop.step(s);
 }
 
-/// Instructions that this binary takes for so many steps, or -1.
+/// The instructions that this binary takes for so many steps, or -1 if they cannot be counted.
 long long count(const std::string& self, const std::string& what, int steps) {
   std::string command = "valgrind --tool=callgrind --callgrind-out-file=/dev/null '" + self + "' " +
                         what + " " + std::to_string(steps) + " 2>&1";
@@ -267,8 +275,7 @@ int main(int argc, char** argv) {
   run_ours(1);
   double kernel_calls = double(kernel::calls), more = per_step[0] - per_step[1];
   double instructions = double(Plan<small>::program.size());
-  // A fused multiply-add of eight numbers is 16 FLOP; a real step takes more instructions than
-  // that.
+  // A fused multiply-add of eight numbers is 16 FLOP; a real step takes more instructions.
   double real = double(Plan<small>::flops_per_token) * rows / 16;
   std::printf("GPT %d wide, %d layers, %d×%d tokens: a step over kernels that do nothing\n\n",
               width, layers, sequences, context);

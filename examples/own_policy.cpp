@@ -12,6 +12,7 @@ struct averaging {  // the slot
 };
 struct AverageOptions {
   double decay = 0.999;
+  SINTER_FIELDS((decay).at_least(0).below(1).adjustable())
 };
 
 /// What the instruction touches: placing, verifying and running follow from it.
@@ -49,7 +50,6 @@ struct Average {
   using slot = averaging;
   using Options = AverageOptions;
   static constexpr Options options = O;
-  static constexpr std::array<std::string_view, 1> adjustable{"decay"};
   static constexpr std::array regions{Region{"average"}};
 
   static constexpr Program rewrite(const Model& model, Program program) {
@@ -59,8 +59,6 @@ struct Average {
 };
 
 }  // namespace acme
-
-BOOST_HANA_ADAPT_STRUCT(acme::AverageOptions, decay);
 
 struct averaged
     : sinter::Recipe<sinter::Mlp<{.in = 1, .hidden = 16, .out = 1}>, acme::Average<{.decay = 0.9}>,

@@ -9,19 +9,19 @@
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
-/// y = max(x, 0)² (So et al. 2021).   n elements; y may be x. T: float, double, BFloat16 or
+/// y = max(x, 0)² (So et al. 2021).   x, y: of one shape; y may be x. T: float, double, BFloat16 or
 /// Float16. Each result is the exact one, rounded once to Wide<T> and once to T: the same bits for
 /// every number of threads.
 template <class T>
-void squared_relu_forward(Stream& stream, const T* x, T* y, std::int64_t n);
+void squared_relu_forward(Stream& stream, Input<T> x, Tensor<T> y);
 
-/// dx = 2 max(x, 0) dy, or dx += … with `add`, which adds one ε of the sum.   dx may be dy.
+/// dx = 2 max(x, 0) dy, or dx += … with its add flag, which adds one ε of the sum.   dx may be dy.
 template <class T>
-void squared_relu_backward(Stream& stream, const T* x, const T* dy, T* dx, std::int64_t n,
-                           bool add);
+void squared_relu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx);
 
 }  // namespace sinter::kernel
 #endif
@@ -102,25 +102,25 @@ SINTER_DISPATCH(SquaredReluTable)
 }  // namespace
 
 template <class T>
-void squared_relu_forward(Stream& stream, const T* x, T* y, std::int64_t n) {
+void squared_relu_forward(Stream& stream, Input<T> x, Tensor<T> y) {
   const auto kernel = table<T>().forward;
-  split_elements(stream, n,
-                 [&](auto begin, auto end) { kernel(x + begin, y + begin, end - begin); });
+  split_elements(stream, y.size(), [&](auto begin, auto end) {
+    kernel(x.data + begin, y.data + begin, end - begin);
+  });
 }
 
 template <class T>
-void squared_relu_backward(Stream& stream, const T* x, const T* dy, T* dx, std::int64_t n,
-                           bool add) {
+void squared_relu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx) {
   const auto kernel = table<T>().backward;
-  split_elements(stream, n, [&](auto begin, auto end) {
-    kernel(x + begin, dy + begin, dx + begin, end - begin, add);
+  split_elements(stream, dx.size(), [&](auto begin, auto end) {
+    kernel(x.data + begin, dy.data + begin, dx.data + begin, end - begin, dx.add);
   });
 }
 
 // The header declares templates; this is where they exist.
-#define SINTER_INSTANTIATE(T)                                              \
-  template void squared_relu_forward(Stream&, const T*, T*, std::int64_t); \
-  template void squared_relu_backward(Stream&, const T*, const T*, T*, std::int64_t, bool);
+#define SINTER_INSTANTIATE(T)                                       \
+  template void squared_relu_forward(Stream&, Input<T>, Tensor<T>); \
+  template void squared_relu_backward(Stream&, Input<T>, Input<T>, Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 
@@ -136,7 +136,7 @@ namespace {
 
 template <class T>
 bool holds(int n) {
-  using sinter::kernel::Wide;
+  using sinter::kernel::Tensor, sinter::kernel::Wide;
   std::vector<T> x(n), dy(n);
   for (int i = 0; i < n; ++i) {
     x[i] = T(float(i % 17 - 8) / 4);
@@ -147,8 +147,9 @@ bool holds(int n) {
   for (int threads : {1, 2, 3}) {
     sinter::kernel::Stream stream(threads);
     std::vector<T> y(n), dx(n, T(1.f));
-    sinter::kernel::squared_relu_forward(stream, x.data(), y.data(), n);
-    sinter::kernel::squared_relu_backward(stream, x.data(), dy.data(), dx.data(), n, true);
+    const Tensor input(x.data(), 1, n), slope(dy.data(), 1, n);
+    squared_relu_forward(stream, input, Tensor(y.data(), 1, n));
+    squared_relu_backward(stream, input, slope, Tensor(dx.data(), 1, n, true));
     for (int i = 0; i < n; ++i) {  // small binary fractions: exact in every type
       const Wide<T> above = Wide<T>(x[i]) > 0 ? Wide<T>(x[i]) : 0;
       right &= Wide<T>(y[i]) == above * above;

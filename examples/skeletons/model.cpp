@@ -10,6 +10,7 @@ using namespace sinter;
 /// in, out: numbers of a row; width: of each block's input and output; blocks: how many.
 struct ResidualMlpOptions {
   int in = 1, width = 32, out = 1, blocks = 2;
+  SINTER_FIELDS((in).at_least(1), (width).at_least(1), (out).at_least(1), (blocks).at_least(1))
 };
 
 namespace residual_mlp {
@@ -57,8 +58,6 @@ struct ResidualMlp {
   using slot = slot::model;
   using Options = ResidualMlpOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("in").at_least(1), Range("width").at_least(1),
-                                     Range("out").at_least(1), Range("blocks").at_least(1)};
 
   // Training: what comes in, the units in order, the loss. repeat() stamps copies of one plan, so
   // that 96 blocks compile nearly as fast as 4.
@@ -82,8 +81,6 @@ struct ResidualMlp {
 };
 
 }  // namespace acme
-
-BOOST_HANA_ADAPT_STRUCT(acme::ResidualMlpOptions, in, width, out, blocks);
 
 struct wave
     : sinter::Recipe<acme::ResidualMlp<{.width = 16, .blocks = 3}>, sinter::AdamW<{.lr = 3e-3}>,

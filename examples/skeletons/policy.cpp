@@ -9,9 +9,13 @@ namespace acme {
 using namespace sinter;
 
 // Options are a structural aggregate, so that they may stand in a type: Signum<{.lr = 1e-3}>. Each
-// has the value that it has when it is left out.
+// has the value that it has when it is left out. The list names them for flags, `describe` and
+// checkpoints, and says what each may be and which of them are flags of the binary
+// (--optimizer.lr 3e-4). What changes code or memory must not be a flag.
 struct SignumOptions {
   double lr = 1e-3, momentum = 0.9, weight_decay = 0;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
+                (weight_decay).at_least(0).adjustable())
 };
 
 // What must hold of a recipe that uses the policy. The message says what is wrong, why, and how to
@@ -37,14 +41,8 @@ struct Signum {
   // Which slot it fills. At most one policy of a recipe fills a slot.
   using slot = slot::optimizer;
 
-  // The options, what each may be, and which of them are flags of the binary
-  // (--optimizer.lr 3e-4). What changes code or memory must not be a flag.
   using Options = SignumOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("lr").at_least(0),
-                                     Range("momentum").at_least(0).below(1),
-                                     Range("weight_decay").at_least(0)};
-  static constexpr std::array<std::string_view, 3> adjustable{"lr", "momentum", "weight_decay"};
 
   using rules = RuleList<SignumMastersAreFloat>;
 
@@ -69,9 +67,6 @@ struct Signum {
 };
 
 }  // namespace acme
-
-// What makes the options known by name: to flags, `describe` and checkpoints.
-BOOST_HANA_ADAPT_STRUCT(acme::SignumOptions, lr, momentum, weight_decay);
 
 struct line : sinter::Recipe<sinter::Mlp<{.in = 1, .hidden = 16, .out = 1}>,
                              acme::Signum<{.lr = 2e-3, .momentum = 0.5}>,

@@ -10,13 +10,14 @@
 #include "sinter/data/arrays.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/bytes.hpp"
+#include "sinter/data/data_view.hpp"
 #include "sinter/data/rows.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 
 // Layers for models of one's own, beside those of the models above
-#include "sinter/layer/rms_norm.hpp"
+#include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 
 // How it is computed

@@ -9,13 +9,14 @@
 
 #include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
+#include "sinter/kernels/random.hpp"
 
 namespace sinter {
 namespace {
 
 /// A random number of 53 bits in [0, 1).
 double uniform(std::uint64_t seed, std::uint64_t position) {
-  return double(Permutation::mix(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
+  return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
 }
 
 /// throws    what sample() throws

@@ -44,6 +44,7 @@ class Binder {
     for (int e = 0; e < int(m.externals.size()); ++e)
       bound.inputs.push_back(cell(Space::input, e).at);
     for (int value : m.results) bound.results.push_back(cell(Space::value, value).at);
+    collect_changing();
   }
 
  private:
@@ -126,6 +127,18 @@ class Binder {
     merge_operands(first.gradients, second.gradients);
   }
 
+  void collect_changing() {
+    for (BoundCall& made : bound.calls)
+      made.call.each_array([&](auto& operands) {
+        for (BoundOperand& operand : operands) {
+          operand.update(now);
+          if (operand.data &&
+              (operand.rows_of_axis || operand.put == BoundOperand::add_after_first))
+            bound.changing.push_back(&operand);
+        }
+      });
+  }
+
   Call bind_call(int u, const Node& node, const LayerCall& planned) {
     const Layer& layer = *node.layer;
     Call call;
@@ -172,15 +185,15 @@ class Binder {
     }
     BoundOperand resolved;
     resolved.data = base ? base + offset * bytes : nullptr;
-    resolved.rows = p.rows;
-    resolved.columns = p.columns;
+    resolved.shape = {p.rows, p.columns};
+    resolved.rows_of_axis = false;
     resolved.element_bytes = std::uint8_t(bytes);
     return resolved;
   }
 
   BoundOperand operand(int u, const Operand& planned) {
     BoundOperand resolved;
-    resolved.columns = planned.columns;
+    resolved.shape.columns = planned.columns;
     resolved.element_bytes = planned.element_bytes;
     resolved.axis = planned.axis;
     resolved.put = planned.put == Operand::add ? BoundOperand::add : BoundOperand::assign;
@@ -218,6 +231,15 @@ class Binder {
 };
 
 }  // namespace
+
+void BoundProgram::update(const Now& now) {
+  std::array<int, axes> rows;
+  for (int axis = 0; axis < axes; ++axis) rows[axis] = now.sequences[axis].rows();
+  if (rows == updated_rows && (now.iteration == 0) == updated_first) return;
+  updated_rows = rows;
+  updated_first = now.iteration == 0;
+  for (BoundOperand* operand : changing) operand->update(now);
+}
 
 BoundProgram bind(const Model& model, const PlacementView& placement, std::byte* arena,
                   const Now& now) {

@@ -13,10 +13,16 @@ struct BoundProgram {
   LoopBounds loop;
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
-  int micro = 1;                    // sequences of a micro-batch
-  int row_multiple = 1;             // rows of a micro-batch are padded to a multiple of this
-  std::vector<std::byte*> inputs;   // of Model::externals
-  std::vector<std::byte*> results;  // of Model::results
+  int micro = 1;                         // sequences of a micro-batch
+  int row_multiple = 1;                  // its rows are padded to a multiple of this
+  std::vector<std::byte*> inputs;        // of Model::externals
+  std::vector<std::byte*> results;       // of Model::results
+  std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches
+  std::array<int, axes> updated_rows{};  // rows that `changing` has now, by axis
+  bool updated_first = true;             // and whether as in the first micro-batch
+
+  /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
+  void update(const Now& now);
 };
 
 /// Gives a program addresses.

@@ -18,7 +18,7 @@ namespace sinter {
 
 struct Machine::Programs {
   BoundProgram training, evaluation, prediction;
-  const BoundProgram* current = nullptr;
+  BoundProgram* current = nullptr;
 };
 
 namespace {
@@ -135,7 +135,7 @@ void Machine::predict(const Work& work, Observer* observer) {
   run(programs_->prediction, observer);
 }
 
-void Machine::run(const BoundProgram& program, Observer* observer) {
+void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
   const int iterations = (work_.sequences + program.micro - 1) / program.micro;
   walk(program.program, program.loop, iterations, [&](int t, int iteration) {
@@ -173,6 +173,7 @@ void Machine::load_micro_batch() {
     now_.sequences[axis] = {starts_.data(), sequences};
     now_.sequences[pooled(axis)] = {pooled_starts_.data(), sequences};
   }
+  programs_->current->update(now_);
   int next_ids = 0, next_values = 0;
   for (int e = 0; e < int(m.externals.size()); ++e) {
     std::byte* to = programs_->current->inputs[e];

@@ -135,6 +135,10 @@ TEST_CASE("Unembedding") {
       [](auto& w, const Tensor& a, auto&&...) { return F::linear(a, w["layer.weight"]); });
 }
 
+kernel::Tensor<Numbers::value_type> view(Numbers& values, int rows, int columns) {
+  return {values.data(), rows, columns};
+}
+
 /// The dropout of the first step, in the unit after "a".
 kernel::Dropout dropout_of_step_one() {
   Now now;
@@ -147,8 +151,8 @@ TEST_CASE("Dropout") {
     if (!training) return a.clone();
     kernel::Stream stream(1);
     Numbers mask(std::size_t(batch.rows()) * wide, 1);
-    kernel::dropout_forward(stream, mask.data(), mask.data(), batch.rows(), wide,
-                            dropout_of_step_one());
+    kernel::dropout(stream, view(mask, batch.rows(), wide), view(mask, batch.rows(), wide),
+                    dropout_of_step_one());
     CHECK(std::ranges::count(mask, 0.) > 0);
     return a * tensor_of(mask, {batch.rows(), wide});
   };
@@ -168,8 +172,9 @@ Tensor attention_mask(const HostBatch& batch, bool causal) {
          ++r, ++k)
       for (int h = 0; h < heads; ++h) qkv[std::size_t(r * 3 * wide + 2 * wide + h * head + k)] = 1;
   kernel::Stream stream(1);
-  kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), batch.starts.data(),
-                            batch.sequences(), heads, wide, causal, dropout_of_step_one());
+  kernel::attention_forward(stream, view(qkv, rows, 3 * wide), view(y, rows, wide),
+                            view(log_sum, rows, heads), {batch.starts.data(), batch.sequences()},
+                            causal, dropout_of_step_one());
   Tensor mask = tensor_of(y, {rows, heads, head});
   return mask * torch::exp(tensor_of(log_sum, {rows, heads, 1}));
 }

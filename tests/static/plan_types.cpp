@@ -2,9 +2,9 @@
 // computes in fp32 but keeps means, log-sum-exps and losses in fp64.
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
-#include "sinter/layer/layer_norm.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp64.hpp"

@@ -1,17 +1,44 @@
-// What options of policies may be: every number of every shipped policy has a range, what torch,
-// transformers and bitsandbytes refuse is refused, and what they take at the bounds is taken.
+// What options of policies may be: every option of every shipped policy is in its list, every number
+// has bounds, what torch, transformers and bitsandbytes refuse is refused, and what they take at the
+// bounds is taken.
 #include <limits>
 
 #include "sinter/sinter.hpp"
 
 using namespace sinter;
 
-// ---- every number has a range, and every range a number
+// ---- every option is listed, and has bounds if it is a number
+struct Anything {
+  template <class T>
+  constexpr operator T() const;
+};
+/// How many fields an aggregate has.
+template <class S, class... Given>
+constexpr std::size_t size_of_aggregate() {
+  if constexpr (requires { S{Given{}..., Anything{}}; }) {
+    return size_of_aggregate<S, Given..., Anything>();
+  } else {
+    return sizeof...(Given);
+  }
+}
+struct Three {
+  int a = 1;
+  double b = 2;
+  bool c = false;
+  SINTER_FIELDS((a).above(-1), (c))
+};
+static_assert(size_of_aggregate<Three>() == 3 && fields_of<Three>.size() == 2);
+static_assert(fields_of<Three>[0].name == "a" && fields_of<Three>[0].numeric);
+static_assert(fields_of<Three>[1].name == "c" && !fields_of<Three>[1].numeric);
+static_assert(boost::hana::Struct<Three>::value);
+
+template <class S>
+constexpr bool lists_all = size_of_aggregate<S>() == fields_of<S>.size();
 template <class P>
 constexpr bool has_all_ranges() {
-  bool all = true;
-  for_each_number(P::options,
-                  [&](std::string_view name, double) { all &= range_of<P>(name) != nullptr; });
+  bool all = lists_all<typename P::Options>;
+  for (const Field& field : fields_of<typename P::Options>)
+    all &= field.numeric == field.range.bounded();
   return all && !option_mistakes<P>.any();
 }
 template <class... Policies>
@@ -22,13 +49,14 @@ static_assert(have_all_ranges<AdamW<>, Adam<>, AdamW8bit<>, Sgd<>, Lion<>, Adafa
 static_assert(have_all_ranges<LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>>);
 static_assert(have_all_ranges<InverseSqrt<>, WarmupStableDecay<>, Plateau<>>);
 static_assert(have_all_ranges<ClipNorm<>, ClipValue<>, Checkpoint<>, Average<>, Ddp<>, Budget<{}>>);
+static_assert(!lists_all<Three> && lists_all<LossScale> && lists_all<PlateauState>);
 static_assert(have_all_ranges<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>, ScaledRate<{}>>);
 
 // ---- what is refused: the option, or what contradicts
 template <class P>
 constexpr bool refuses(std::string_view option) {
   const auto& mistakes = option_mistakes<P>;
-  return mistakes.outside >= 0 && P::ranges[mistakes.outside].option() == option;
+  return mistakes.outside >= 0 && fields_of<typename P::Options>[mistakes.outside].name == option;
 }
 template <class P>
 constexpr bool contradicts = bool(option_mistakes<P>.contradiction);
@@ -90,9 +118,8 @@ static_assert(!legal<Mine<LinearDecay<{.warmup = 100, .steps = 20}>>>);
 
 // ---- what a range says
 constexpr bool says(Range range, std::string_view words) { return range.text().view() == words; }
-static_assert(says(Range("x"), "") && says(Range("x").below(-2), "below -2"));
-static_assert(says(Range("x").at_least(1).at_most(1LL << 32), "at least 1 and at most 4294967296"));
-static_assert(Range("x").holds(-1e300) && !Range("x").holds(infinity) &&
-              !Range("x").holds(not_a_number));
+static_assert(says(Range(), "") && says(Range().below(-2), "below -2"));
+static_assert(says(Range().at_least(1).at_most(1LL << 32), "at least 1 and at most 4294967296"));
+static_assert(Range().holds(-1e300) && !Range().holds(infinity) && !Range().holds(not_a_number));
 static_assert(Adafactor<>::why_fixed("lr").empty());
 static_assert(!Adafactor<{.relative_step = true}>::why_fixed("lr").empty());

@@ -10,6 +10,7 @@ namespace sinter {
 /// the budget of activation memory.
 struct BatchOptions {
   int global = 8, micro = 8;
+  SINTER_FIELDS((global).at_least(1).adjustable(), (micro).at_least(1))
 };
 
 /// Sequences that all ranks compute at once, before flags: a global batch is a multiple of it.
@@ -37,8 +38,6 @@ struct Batch {
   using Options = BatchOptions;
   using rules = RuleList<MicroDividesGlobal>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("global").at_least(1), Range("micro").at_least(1)};
-  static constexpr std::array<std::string_view, 1> adjustable{"global"};
   static constexpr int micro = O.micro;
 };
 
@@ -60,5 +59,3 @@ inline std::vector<SmallerMicroBatch> smaller_micro_batches(int micro) {
 }
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::BatchOptions, global, micro);

@@ -17,6 +17,7 @@ struct row_padding {
 /// multiple: of which the rows of a micro-batch are; 8 or 64 for tensor cores.
 struct PadRowsOptions {
   int multiple = 8;
+  SINTER_FIELDS((multiple).at_least(1))
 };
 
 template <PadRowsOptions O>
@@ -62,7 +63,6 @@ struct PadRows {
   using rules = RuleList<ContextIsAMultiple<O>>;
   using model_rules = RuleList<TargetsAreIds>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("multiple").at_least(1)};
   static constexpr int row_multiple = O.multiple;
 
   template <class R>
@@ -77,5 +77,3 @@ struct PadRows {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::PadRowsOptions, multiple);

@@ -24,6 +24,7 @@ constexpr std::string_view name_of(ScalingRule rule) { return rule == linear ? "
 struct ScaledRateOptions {
   ScalingRule rule = linear;
   int base = 8;
+  SINTER_FIELDS((rule), (base).at_least(1).adjustable())
 };
 
 /// Scales the learning rate with the global batch, over all ranks, and says so: an explicit policy,
@@ -33,8 +34,6 @@ struct ScaledRate {
   using slot = slot::scaling;
   using Options = ScaledRateOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("base").at_least(1)};
-  static constexpr std::array<std::string_view, 1> adjustable{"base"};
 
   static double rate_factor(const Options& o, int sequences) {
     const double larger = double(sequences) / o.base;
@@ -53,5 +52,3 @@ struct ScaledRate {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::ScaledRateOptions, rule, base);

@@ -5,6 +5,7 @@ namespace sinter {
 
 struct ClipNormOptions {
   double max = 1.0;
+  SINTER_FIELDS((max).above(0).adjustable())
 };
 
 /// Scales all gradients together so that their global norm is at most `max`, as
@@ -14,8 +15,6 @@ struct ClipNorm {
   using slot = slot::clipping;
   using Options = ClipNormOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("max").above(0)};
-  static constexpr std::array<std::string_view, 1> adjustable{"max"};
 
   static constexpr double scale(const Options& o, double norm) {
     double factor = o.max / (norm + 1e-6);
@@ -24,5 +23,3 @@ struct ClipNorm {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::ClipNormOptions, max);

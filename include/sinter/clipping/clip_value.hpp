@@ -5,6 +5,7 @@ namespace sinter {
 
 struct ClipValueOptions {
   double limit = 1.0;
+  SINTER_FIELDS((limit).above(0).adjustable())
 };
 
 /// Clamps each gradient to [-limit, limit], as torch.nn.utils.clip_grad_value_ does.
@@ -13,13 +14,9 @@ struct ClipValue {
   using slot = slot::clipping;
   using Options = ClipValueOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("limit").above(0)};
-  static constexpr std::array<std::string_view, 1> adjustable{"limit"};
 
   static constexpr double scale(const Options&, double) { return 1; }
   static constexpr double limit(const Options& o) { return o.limit; }
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::ClipValueOptions, limit);

@@ -21,6 +21,8 @@ struct batch_warmup {
 struct BatchWarmupOptions {
   int from = 8, increment = 0;
   std::int64_t sequences = 100000;
+  SINTER_FIELDS((from).at_least(1).adjustable(), (increment).at_least(0).adjustable(),
+                (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable())
 };
 
 /// Whether every batch of a ramp is a multiple of the unit, and the last one whole.
@@ -59,9 +61,6 @@ struct BatchWarmup {
   using Options = BatchWarmupOptions;
   using rules = RuleList<RampFitsTheBatch<O>>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("from").at_least(1), Range("increment").at_least(0),
-                                     Range("sequences").at_least(1).at_most(std::int64_t(1) << 32)};
-  static constexpr std::array<std::string_view, 3> adjustable{"from", "increment", "sequences"};
 
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
                                    std::uint64_t sequences, BatchShape& shape) {
@@ -101,5 +100,3 @@ struct BatchWarmup {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::BatchWarmupOptions, from, increment, sequences);

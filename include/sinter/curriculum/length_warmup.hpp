@@ -20,6 +20,9 @@ struct LengthWarmupOptions {
   int from = 64;
   std::int64_t sequences = 100000;
   int multiple = 8;
+  SINTER_FIELDS((from).at_least(1).adjustable(),
+                (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable(),
+                (multiple).at_least(1).adjustable())
 };
 
 /// requires  options within their ranges
@@ -66,10 +69,6 @@ struct LengthWarmup {
   using Options = LengthWarmupOptions;
   using rules = RuleList<DataHaveSequences, LengthFitsTheContext<O>>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("from").at_least(1),
-                                     Range("sequences").at_least(1).at_most(std::int64_t(1) << 32),
-                                     Range("multiple").at_least(1)};
-  static constexpr std::array<std::string_view, 3> adjustable{"from", "sequences", "multiple"};
 
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
                                    std::uint64_t sequences, BatchShape& shape) {
@@ -98,5 +97,3 @@ struct LengthWarmup {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::LengthWarmupOptions, from, sequences, multiple);

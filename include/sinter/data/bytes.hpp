@@ -4,23 +4,22 @@
 
 namespace sinter {
 
-/// context: tokens of a sequence.
 struct BytesOptions {
-  int context = 256;
+  int context = 256;  // tokens of a sequence
+  SINTER_FIELDS((context).at_least(1))
 };
 
-/// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. What is
-/// held out are the last bytes.
-/// throws  FileError, ArgumentError as ByteCorpus and the windows of data/windows.hpp
+/// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. The last
+/// bytes are held out.
+/// throws    FileError and ArgumentError, as do ByteCorpus and the windows of data/windows.hpp
 OpenedData open_bytes(const DataRequest& request, int context);
 
-/// Text as bytes: a vocabulary of 256, nothing to download or train.
+/// Text as bytes: the vocabulary is 256, and there is nothing to download or train.
 template <BytesOptions O = {}>
 struct Bytes {
   using slot = slot::data;
   using Options = BytesOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("context").at_least(1)};
   static constexpr int context = O.context, vocabulary = 256;
 
   static constexpr DataUnit unit = byte_unit;
@@ -32,5 +31,3 @@ struct Bytes {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::BytesOptions, context);

@@ -4,16 +4,19 @@
 #include <bit>
 #include <cstdint>
 
+#include "sinter/kernels/random.hpp"
+
 namespace sinter {
 
-/// A bijection of [0, count) chosen by a key: permutation(i) is the i-th item of the shuffled
-/// order. Integer arithmetic only, so it is the same on every machine, compiler and library.
+/// A bijection of [0, count) that is chosen by a key: permutation(i) is the i-th item of the
+/// shuffled order. Integer arithmetic alone makes it the same on every machine, compiler and
+/// library. It is not for cryptography.
 ///
-/// A Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How to construct
-/// pseudorandom permutations", 1988), walked until it falls inside [0, count) (Black and Rogaway,
-/// "Ciphers with arbitrary finite domains", 2002: at most 2 evaluations per item on average, from
-/// 128 items on). The round function is SplitMix64's finaliser (Steele, Lea and Flood, 2014). Not
-/// for cryptography.
+/// It is a Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How to
+/// construct pseudorandom permutations", 1988), walked until it falls inside [0, count) (Black and
+/// Rogaway, "Ciphers with arbitrary finite domains", 2002: at most 2 evaluations per item on
+/// average, from 128 items on). The round function is SplitMix64's finaliser (Steele, Lea and
+/// Flood, 2014).
 class Permutation {
   static constexpr int rounds = 8;
   static constexpr int smallest_bits = 8;  // smaller networks cannot reach all orders
@@ -28,7 +31,7 @@ class Permutation {
     if (bits < smallest_bits) bits = smallest_bits;
     high_bits = bits / 2;
     low_bits = bits - high_bits;
-    for (auto& k : keys) k = mix(key += golden);
+    for (auto& k : keys) k = kernel::mix_bits(key += kernel::mix_step);
   }
 
   constexpr std::uint64_t size() const { return count; }
@@ -40,33 +43,25 @@ class Permutation {
     return i;
   }
 
-  /// SplitMix64's finaliser: a bijection of 64 bits in which every bit depends on every bit.
-  static constexpr std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
   /// The key of one epoch under one seed.
   static constexpr std::uint64_t epoch_key(std::uint64_t seed, std::uint64_t epoch) {
-    return mix(mix(seed + golden) ^ epoch);
+    return kernel::mix_bits(kernel::mix(seed) ^ epoch);
   }
 
-  /// A number in [0, bound) drawn by a key; bound < 2³². Uneven by less than bound · 2⁻³².
+  /// A number in [0, bound) drawn by a key. Its distribution is uneven by less than bound · 2⁻³².
+  /// requires  bound < 2³²
   static constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t bound) {
-    return (mix(~key) >> 32) * bound >> 32;
+    return (kernel::mix_bits(~key) >> 32) * bound >> 32;
   }
 
  private:
-  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-
   constexpr std::uint64_t scramble(std::uint64_t i) const {
     const std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1;
     const std::uint64_t high_mask = (std::uint64_t{1} << high_bits) - 1;
     std::uint64_t low = i & low_mask, high = i >> low_bits;
     for (int r = 0; r < rounds; r += 2) {
-      high ^= mix(low ^ keys[r]) & high_mask;
-      low ^= mix(high ^ keys[r + 1]) & low_mask;
+      high ^= kernel::mix_bits(low ^ keys[r]) & high_mask;
+      low ^= kernel::mix_bits(high ^ keys[r + 1]) & low_mask;
     }
     return high << low_bits | low;
   }

@@ -1,11 +1,12 @@
 // Names of units and parameters, and patterns for them, as constants.
 #pragma once
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sinter/program/model.hpp"
+#include "sinter/graph/graph.hpp"
 #include "sinter/recipe/text.hpp"
 
 namespace sinter {
@@ -47,9 +48,6 @@ constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& blo
   for (const Node& node : nodes.subspan(block.first_node, block.nodes))
     (name += name.view().empty() ? "" : "+") += node.name;
   return name;
-}
-inline std::string unit_name(const Model& model, int u) {
-  return std::string(unit_letters(model.nodes, model.block(u), model.units[u]).view());
 }
 
 /// Hugging Face's name of a parameter: unit, node and parameter, joined by dots.

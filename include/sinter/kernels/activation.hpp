@@ -1,10 +1,9 @@
 // Activation functions. T: float, double, BFloat16 or Float16.
 #pragma once
-#include <cstdint>
-
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
@@ -14,13 +13,13 @@ namespace sinter::kernel {
 /// silu:      x / (1 + exp(-x)) (Elfwing, Uchibe & Doya 2018).
 enum class Activation { gelu_tanh, gelu_erf, relu, silu };
 
-/// y = f(x).   n elements; y may be x. Error ≤ 4 ulp of max(|x|, 1).
+/// y = f(x).   x, y: of one shape; y may be x. Error ≤ 4 ulp of max(|x|, 1).
 template <class T>
-void activation_forward(Stream& stream, Activation f, const T* x, T* y, std::int64_t n);
+void activation_forward(Stream& stream, Activation f, Input<T> x, Tensor<T> y);
 
-/// dx = f'(x) dy, or dx += … with `add`.   dx may be dy. Error of f' ≤ 16 ulp of 1.
+/// dx = f'(x) dy, or dx += … with its add flag.   x, dy, dx: of one shape; dx may be dy. Error of
+/// f' ≤ 16 ulp of 1.
 template <class T>
-void activation_backward(Stream& stream, Activation f, const T* x, const T* dy, T* dx,
-                         std::int64_t n, bool add);
+void activation_backward(Stream& stream, Activation f, Input<T> x, Input<T> dy, Tensor<T> dx);
 
 }  // namespace sinter::kernel

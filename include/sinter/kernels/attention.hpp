@@ -3,7 +3,8 @@
 // (BFloat16, float) and (Float16, float). The same bits for every number of threads.
 //
 // Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence; narrow types
-// add the rounding of what is stored, and `add` one ε of the sum and √L / 2 ε of what was there.
+// add the rounding of what is stored, and an add flag one ε of the sum and √L / 2 ε of what was
+// there.
 // In a head, with s = max Σ|q k| / √d, a score is wrong by up to (1 + √d / 4) s ε, and so is p,
 // relatively: with what softmax adds, τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings as good as
 // random, Higham & Mary 2019.)
@@ -13,12 +14,12 @@
 //   dq, dk   3 τ ε Σ p (g + Σ p g) |k or q| / √d, where g = Σ |dy v| of a row and a key
 #pragma once
 #include <cstdint>
-#include <type_traits>
 
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
@@ -28,13 +29,12 @@ inline constexpr int most_head_width = 1024;
 /// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads.
 /// qkv: rows × 3 width (q, then k, then v; the heads one after the other in each), y: rows × width,
 /// log_sum: rows × heads, the natural logarithm of each softmax's denominator, for the backward
-/// pass. Sequence s is rows [starts[s], starts[s + 1]), rows = starts[sequences]. With `causal` a
-/// row sees itself and the rows before it in its sequence, else its whole sequence. Dropout acts on
-/// the probabilities; its mask is a function of (key, first_row + row, head, position of the key in
-/// its sequence).
+/// pass. With `causal` a row sees itself and the rows before it in its sequence, else its whole
+/// sequence. Dropout acts on the probabilities; its mask is a function of (key, first_row + row,
+/// head, position of the key in its sequence).
 template <class T, class S>
-void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std::int32_t* starts,
-                       int sequences, int heads, int width, bool causal, Dropout dropout = {});
+void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
+                       Sequences sequences, bool causal, Dropout dropout = {});
 
 /// Elements of S that attention_backward needs as scratch.
 template <class T>
@@ -42,11 +42,11 @@ constexpr std::int64_t attention_scratch(std::int64_t rows, int width) {
   return is_narrow<T> ? 2 * rows * width : 0;
 }
 
-/// dqkv = gradient of qkv, or += with `add`.   y and log_sum as the forward pass left them, dy:
-/// rows × width, dqkv: rows × 3 width, scratch: attention_scratch<T>(rows, width) elements.
+/// dqkv = gradient of qkv, or += with its add flag.   y and log_sum as the forward pass left them,
+/// dy: rows × width, dqkv: rows × 3 width, scratch: attention_scratch<T>(rows, width) elements.
 template <class T, class S>
-void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, const S* log_sum,
-                        T* dqkv, bool add, const std::int32_t* starts, int sequences, int heads,
-                        int width, bool causal, S* scratch, Dropout dropout = {});
+void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
+                        Tensor<T> dqkv, Sequences sequences, bool causal, S* scratch,
+                        Dropout dropout = {});
 
 }  // namespace sinter::kernel

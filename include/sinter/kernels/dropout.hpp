@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
@@ -19,14 +20,10 @@ struct Dropout {
   std::int64_t first_row = 0;
 };
 
-/// y = x / (1 - p) where kept, else 0. The mask is a function of (key, first_row + row, column).
-/// x, y: rows × width, may be the same. p = 0 copies.
+/// y = x / (1 - p) where kept, else 0; y += … with its add flag. Of a gradient it is the backward
+/// pass. The mask is a function of (key, first_row + row, column).   x, y: of one shape, may be the
+/// same. p = 0 copies.
 template <class T>
-void dropout_forward(Stream& stream, const T* x, T* y, int rows, int width, Dropout dropout);
-
-/// dx = dy / (1 - p) where kept, else 0; dx += … with `add`.   dy, dx may be the same.
-template <class T>
-void dropout_backward(Stream& stream, const T* dy, T* dx, int rows, int width, Dropout dropout,
-                      bool add);
+void dropout(Stream& stream, Input<T> x, Tensor<T> y, Dropout dropout);
 
 }  // namespace sinter::kernel

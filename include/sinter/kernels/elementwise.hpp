@@ -1,11 +1,13 @@
-// Elementwise arithmetic on flat arrays and on rows. Inputs and outputs may be the same array, but
-// must not overlap otherwise. Each result is the exact one, rounded once to Wide<T> and once to T.
+// Elementwise arithmetic on tensors, and on flat arrays, of which a tensor says no more than their
+// length. Inputs and outputs may be the same array, but must not overlap otherwise. Each result is
+// the exact one, rounded once to Wide<T> and once to T.
 #pragma once
 #include <cstdint>
 
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
@@ -16,10 +18,6 @@ void fill(Stream& stream, T* y, Wide<T> value, std::int64_t n);
 /// y[i] = x[i].
 template <class T>
 void copy(Stream& stream, const T* x, T* y, std::int64_t n);
-
-/// y[i] = a[i] + b[i].
-template <class T>
-void add(Stream& stream, const T* a, const T* b, T* y, std::int64_t n);
 
 /// y[i] = factor x[i].
 template <class T>
@@ -34,10 +32,26 @@ void accumulate(Stream& stream, const T* a, T* y, std::int64_t n);
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n);
 
-/// sum[c] = Σ_r x[r][c], or sum[c] += … with `add`.   x: rows × columns. The same bits for every
-/// number of threads; error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of Wide<T> (sums of 64 rows are
-/// summed), and with `add` one ε of the sum more. G: Wide<T>, or T: rounded once.
+/// y = a + b.   a, b, y: of one shape.
+template <class T>
+void add(Stream& stream, Input<T> a, Input<T> b, Tensor<T> y);
+
+/// y = x, or y += x with its add flag.   x, y: of one shape.
+template <class T>
+void put(Stream& stream, Input<T> x, Tensor<T> y);
+
+/// sum[c] = Σ_r x[r][c], or sum[c] += … with its add flag.   x: rows × columns, sum: 1 × columns.
+/// The same bits for every number of threads; error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of
+/// Wide<T> (sums of 64 rows are summed), and with the flag one ε of the sum more. G: Wide<T>, or T:
+/// rounded once.
 template <class T, class G>
-void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool add);
+void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum);
+
+// For a tensor that the caller may write: T is not deduced through a conversion.
+template <class T, class G>
+  requires(!std::is_const_v<T>)
+void column_sum(Stream& stream, Tensor<T> x, Tensor<G> sum) {
+  column_sum<T, G>(stream, Input<T>(x), sum);
+}
 
 }  // namespace sinter::kernel

@@ -8,13 +8,14 @@
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
-/// y[r] = table[ids[r]].   y: rows × width; every id lies within the table.
+/// y[r] = table[ids[r]].   ids: one for each row of y; table: vocabulary × width, y: rows × width;
+/// every id lies within the table.
 template <class T>
-void embedding_forward(Stream& stream, const std::int32_t* ids, const T* table, T* y, int rows,
-                       int width);
+void embedding_forward(Stream& stream, Input<std::int32_t> ids, Input<T> table, Tensor<T> y);
 
 /// Integers that embedding_backward needs as scratch, for gradients of type G.
 template <class G>
@@ -22,23 +23,34 @@ constexpr std::int64_t embedding_scratch(std::int64_t rows, int vocabulary) {
   return is_narrow<G> ? rows + vocabulary : 0;
 }
 
-/// dtable[v] = Σ_{r: ids[r] = v} dy[r], or += with `add`.   dy: rows × width, dtable: vocabulary ×
-/// width. Summed in the order of the rows. scratch: embedding_scratch<G>(rows, vocabulary)
-/// integers.
+/// dtable[v] = Σ_{r: ids[r] = v} dy[r], or += with its add flag.   dy: rows × width, dtable:
+/// vocabulary × width. Summed in the order of the rows. scratch: embedding_scratch<G>(rows,
+/// vocabulary) integers.
 template <class T, class G>
-void embedding_backward(Stream& stream, const std::int32_t* ids, const T* dy, G* dtable, int rows,
-                        int vocabulary, int width, bool add, std::int32_t* scratch);
+void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<const T> dy,
+                        Tensor<G> dtable, std::int32_t* scratch);
 
-/// y[r] = x[r] + table[position of r in its sequence].   Sequence s is rows [starts[s], starts[s +
-/// 1]); x, y: starts[sequences] × width, may be the same; no sequence is longer than the table.
+/// y[r] = x[r] + table[position of r in its sequence].   x, y: rows × width, may be the same;
+/// table: positions × width; no sequence is longer than the table.
 template <class T>
-void position_forward(Stream& stream, const T* x, const T* table, const std::int32_t* starts,
-                      int sequences, T* y, int width);
+void position_forward(Stream& stream, Input<T> x, Input<T> table, Sequences sequences, Tensor<T> y);
 
-/// dtable[p] = Σ_s dy[starts[s] + p] over the sequences that have a position p, or += with `add`.
-/// dtable: positions × width.
+/// dtable[p] = Σ_s dy[starts[s] + p] over the sequences that have a position p, or += with its add
+/// flag.   dy: rows × width, dtable: positions × width.
 template <class T, class G>
-void position_backward(Stream& stream, const T* dy, const std::int32_t* starts, int sequences,
-                       G* dtable, int positions, int width, bool add);
+void position_backward(Stream& stream, Tensor<const T> dy, Sequences sequences, Tensor<G> dtable);
+
+// For tensors that the caller may write: T is not deduced through a conversion.
+template <class T, class G>
+  requires(!std::is_const_v<T>)
+void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<T> dy, Tensor<G> dtable,
+                        std::int32_t* scratch) {
+  embedding_backward<T, G>(stream, ids, Input<T>(dy), dtable, scratch);
+}
+template <class T, class G>
+  requires(!std::is_const_v<T>)
+void position_backward(Stream& stream, Tensor<T> dy, Sequences sequences, Tensor<G> dtable) {
+  position_backward<T, G>(stream, Input<T>(dy), sequences, dtable);
+}
 
 }  // namespace sinter::kernel

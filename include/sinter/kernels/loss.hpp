@@ -8,7 +8,7 @@
 //                         weight ε (p (τ + largest logit - logit), and 1 more at the target)
 //   linear_cross_entropy  the same with τ + 2 (1 + √width) max Σ|x table|, as the logits are
 //                         products; dx and dtable: what that makes of the sums over dlogits, and
-//                         matmul's own error; with add_dtable √chunks ε |dtable before| more
+//                         matmul's own error; with dtable's √chunks ε |dtable before| more
 //   mean_squared_error    losses (2 + √width / 2) ε loss, dx 2 ε |dx|
 #pragma once
 #include <cstdint>
@@ -16,33 +16,34 @@
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
 /// losses[r] = -log softmax(logits[r])[targets[r]] in nats, 0 where targets[r] < 0 (ignored).
-/// dlogits = weight (softmax - onehot), 0 in ignored rows; += with `add`; may be `logits`; null:
-/// none. logits, dlogits: rows × vocabulary.
+/// dlogits = weight (softmax - onehot), 0 in ignored rows; += with its add flag; may be `logits`,
+/// or empty. logits, dlogits: rows × vocabulary, targets: one for each row, losses: rows × 1.
 template <class S>
-void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
-                   S* dlogits, double weight, int rows, int vocabulary, bool add);
+void cross_entropy(Stream& stream, Input<S> logits, Input<std::int32_t> targets, Tensor<S> losses,
+                   Output<S> dlogits, double weight);
 
 /// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that all logits never exist.
-/// x: rows × width, table: vocabulary × width, targets and losses as above.
-///   dx     = weight dloss/dx      (+= with add_dx); null: none
-///   dtable = weight dloss/dtable  (+= with add_dtable); null: none
-/// scratch: chunk_rows × (vocabulary + padding) elements. One pass: the loss and its gradients
-/// together. padding: rows of zeros behind table, and zeros or anything behind dtable, which get
-/// exact zeros added (or assigned).
+/// x: rows × width, table: vocabulary × width, targets and losses as above. Each gradient obeys its
+/// add flag or is empty, then it is not computed:
+///   dx      weight dloss/dx
+///   dtable  weight dloss/dtable
+/// logits: scratch for the logits of a chunk, rows of a chunk × (vocabulary + padding). One pass:
+/// the loss and its gradients together. padding: rows of zeros behind table, and zeros or anything
+/// behind dtable, which get exact zeros added (or assigned).
 template <class T, class S, class G>
-void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
-                          S* losses, T* dx, bool add_dx, G* dtable, bool add_dtable, double weight,
-                          S* scratch, int rows, int width, int vocabulary, int chunk_rows,
-                          int padding = 0);
+void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
+                          Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
+                          Tensor<S> logits);
 
-/// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), += with `add`; may be x;
-/// null: none. x, target, dx: rows × width.
+/// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), += with its add flag; may
+/// be x, or empty. x, target, dx: rows × width, losses: rows × 1.
 template <class T, class S>
-void mean_squared_error(Stream& stream, const T* x, const T* target, S* losses, T* dx,
-                        double weight, int rows, int width, bool add);
+void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> losses, Tensor<T> dx,
+                        double weight);
 
 }  // namespace sinter::kernel

@@ -6,35 +6,38 @@
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
-/// A row-major matrix somewhere in memory. rows and columns are as stored; `stride` is the distance
-/// of two rows in elements. With `transposed` it takes part as its transpose.
+/// A tensor, or a part of one, as a product takes it. rows and columns are as stored; `stride` is
+/// the distance of two rows in elements. With `transposed` it takes part as its transpose.
 template <class T>
 struct Matrix {
-  T* data;
-  int rows, columns;
-  std::int64_t stride;
+  T* data = nullptr;
+  int rows = 0, columns = 0;
+  std::int64_t stride = 0;
   bool transposed = false;
 
-  operator Matrix<const T>() const
+  constexpr Matrix() = default;
+  constexpr Matrix(T* data, int rows, int columns, std::int64_t stride, bool transposed = false)
+      : data(data), rows(rows), columns(columns), stride(stride), transposed(transposed) {}
+  constexpr Matrix(Tensor<T> t) : Matrix(t.data, t.rows, t.columns, t.columns) {}
+  constexpr Matrix(Tensor<std::remove_const_t<T>> t)
+    requires std::is_const_v<T>
+      : Matrix(t.data, t.rows, t.columns, t.columns) {}
+
+  constexpr operator Matrix<const T>() const
     requires(!std::is_const_v<T>)
   {
     return {data, rows, columns, stride, transposed};
   }
 };
 
-/// A dense matrix: the stride is the number of columns.
+/// A tensor that takes part as its transpose.
 template <class T>
-constexpr Matrix<T> dense(T* data, int rows, int columns) {
-  return {data, rows, columns, columns};
-}
-
-/// A dense matrix, used as its transpose.
-template <class T>
-constexpr Matrix<T> transposed(T* data, int rows, int columns) {
-  return {data, rows, columns, columns, true};
+constexpr Matrix<T> transposed(Tensor<T> tensor) {
+  return {tensor.data, tensor.rows, tensor.columns, tensor.columns, true};
 }
 
 /// Multiplications below which waking another thread costs more than it saves.
@@ -67,17 +70,20 @@ template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                  Addend<C> addend);
 
-/// c = op(a) op(b), or c += op(a) op(b) with `add`.
+/// The type of the elements of a Tensor or Matrix.
+template <class Operand>
+using ElementOf = std::remove_const_t<std::remove_pointer_t<decltype(Operand::data)>>;
+
+/// c = op(a) op(b), or c += op(a) op(b) with its add flag.   a, b: Tensor or Matrix.
 template <class A, class B, class C>
-void matmul(Stream& stream, Matrix<A> a, Matrix<B> b, Matrix<C> c, bool add) {
-  matmul_into<std::remove_const_t<A>, C>(stream, a, b, c,
-                                         add ? Addend<C>{c.data, c.stride} : Addend<C>{});
+void matmul(Stream& stream, const A& a, const B& b, Tensor<C> c) {
+  matmul_into<ElementOf<A>, C>(stream, a, b, c, c.add ? Addend<C>{c.data, c.columns} : Addend<C>{});
 }
 
-/// c = op(a) op(b) + bias in each row.
+/// c = op(a) op(b) + bias in each row.   a, b: Tensor or Matrix; bias: 1 × columns of c.
 template <class A, class B, class C>
-void matmul_bias(Stream& stream, Matrix<A> a, Matrix<B> b, const C* bias, Matrix<C> c) {
-  matmul_into<std::remove_const_t<A>, C>(stream, a, b, c, Addend<C>{bias});
+void matmul_bias(Stream& stream, const A& a, const B& b, Input<C> bias, Tensor<C> c) {
+  matmul_into<ElementOf<A>, C>(stream, a, b, c, Addend<C>{bias.data});
 }
 
 }  // namespace sinter::kernel

@@ -6,14 +6,20 @@
 
 namespace sinter::kernel {
 
-/// SplitMix64 (Steele, Lea & Flood 2014): a bijection whose output looks random. Keys are made by
-/// chaining it: mix(mix(mix(seed) + step) + layer).
-constexpr std::uint64_t mix(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15;
+/// The distance of two states of SplitMix64 (Steele, Lea & Flood 2014).
+inline constexpr std::uint64_t mix_step = 0x9e3779b97f4a7c15;
+
+/// SplitMix64's finaliser: a bijection of 64 bits in which every bit depends on every bit. 0 is
+/// mapped to 0.
+constexpr std::uint64_t mix_bits(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
 }
+
+/// SplitMix64: a bijection whose output looks random. Keys are made by chaining it:
+/// mix(mix(mix(seed) + step) + layer).
+constexpr std::uint64_t mix(std::uint64_t z) { return mix_bits(z + mix_step); }
 
 /// data[i] = normal(mean, deviation), a function of key and i alone (Box & Muller 1958, computed
 /// in double and then rounded to T; |value - mean| < 9 deviations).

@@ -1,8 +1,8 @@
 // SwiGLU (Shazeer 2020): one half of a matrix, through silu, gates the other. T: float, double,
 // BFloat16 or Float16. The same bits for every number of threads.
 //
-// Errors, with ε the epsilon of Wide<T>; a narrow T adds the rounding of what is stored, and `add`
-// one ε of the sum:
+// Errors, with ε the epsilon of Wide<T>; a narrow T adds the rounding of what is stored, and an
+// add flag one ε of the sum:
 //   y      4 ε max(|gate|, 1) |up|
 //   dgate  16 ε |dy up|
 //   dup    4 ε max(|gate|, 1) |dy|
@@ -10,17 +10,18 @@
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
 /// y = silu(gate) up, where silu(z) = z / (1 + exp(-z)).
 /// x: rows × 2 width (in each row gate, then up), y: rows × width.
 template <class T>
-void swiglu_forward(Stream& stream, const T* x, T* y, int rows, int width);
+void swiglu_forward(Stream& stream, Input<T> x, Tensor<T> y);
 
-/// dx = gradient of x, or += with `add`: up silu'(gate) dy, then silu(gate) dy.
+/// dx = gradient of x, or += with its add flag: up silu'(gate) dy, then silu(gate) dy.
 /// x, dx: rows × 2 width, dy: rows × width; dx may be x.
 template <class T>
-void swiglu_backward(Stream& stream, const T* x, const T* dy, T* dx, int rows, int width, bool add);
+void swiglu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx);
 
 }  // namespace sinter::kernel

@@ -18,14 +18,9 @@ struct Activate {
   };
   static constexpr Saved<Keep, Keep> saved{input()};
 
-  static void forward(auto& c) {
-    auto x = c.x();
-    kernel::activation_forward(c.stream(), F, x.data, c.y().data, x.size());
-  }
+  static void forward(auto& c) { kernel::activation_forward(c.stream(), F, c.x(), c.y()); }
   static void backward(auto& c) {
-    auto x = c.saved.x, dx = c.dx();
-    if (dx)
-      kernel::activation_backward(c.stream(), F, x.data, c.dy().data, dx.data, x.size(), dx.add);
+    if (auto dx = c.dx()) kernel::activation_backward(c.stream(), F, c.saved.x, c.dy(), dx);
   }
 };
 

@@ -32,17 +32,13 @@ struct Attention {
   }
 
   static void forward(auto& c) {
-    const Sequences& s = c.sequences();
-    kernel::attention_forward(c.stream(), c.x().data, c.y().data, c.saved.log_sum.data, s.starts,
-                              s.count, Heads, W, Causal, c.dropout(Dropout));
+    kernel::attention_forward(c.stream(), c.x(), c.y(), c.saved.log_sum, c.sequences(), Causal,
+                              c.dropout(Dropout));
   }
   static void backward(auto& c) {
-    const Sequences& s = c.sequences();
-    auto dx = c.dx();
-    if (!dx) return;
-    kernel::attention_backward(c.stream(), c.saved.qkv.data, c.saved.y.data, c.dy().data,
-                               c.saved.log_sum.data, dx.data, dx.add, s.starts, s.count, Heads, W,
-                               Causal, c.scratch(), c.dropout(Dropout));
+    if (auto dx = c.dx())
+      kernel::attention_backward(c.stream(), c.saved.qkv, c.saved.y, c.dy(), c.saved.log_sum, dx,
+                                 c.sequences(), Causal, c.scratch(), c.dropout(Dropout));
   }
 };
 

@@ -1,4 +1,4 @@
-// The seam between the untyped plan and the typed layers: the only header with a void*.
+// The seam between the plan, which counts bytes, and the layers, which have types.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -7,38 +7,13 @@
 
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/random.hpp"
+#include "sinter/kernels/tensor.hpp"
 #include "sinter/layer/layer.hpp"
 
 namespace sinter {
 
-namespace kernel {
-class Stream;
-}
-
-/// rows × columns, contiguous. add: the layer must add to what is there rather than assign.
-/// data is null where nobody wants the gradient.
-template <class T>
-struct Tensor {
-  T* data = nullptr;
-  int rows = 0, columns = 0;
-  bool add = false;
-
-  T& operator()(int row, int column) const { return data[std::int64_t(row) * columns + column]; }
-  std::int64_t size() const { return std::int64_t(rows) * columns; }
-  explicit operator bool() const { return data != nullptr; }
-  /// Assigns or accumulates, as the plan decided.
-  void put(int row, int column, auto value) const {
-    T& element = (*this)(row, column);
-    element = T(add ? decltype(value)(element) + value : value);
-  }
-};
-
-/// Cumulative starts of the sequences on one axis: sequence s is rows [starts[s], starts[s + 1]).
-struct Sequences {
-  const std::int32_t* starts = nullptr;
-  int count = 0;
-  int rows() const { return count ? starts[count] : 0; }
-};
+using kernel::Sequences;
+using kernel::Tensor;
 
 /// What is true of the micro-batch at hand, for all calls.
 struct Now {
@@ -62,13 +37,18 @@ struct BoundOperand {
   enum Put : std::uint8_t { assign, add, add_after_first };  // after the first micro-batch
 
   void* data = nullptr;
-  int rows = -1;  // -1: as many as the axis has now
-  int columns = 0;
+  kernel::Shape shape;  // as of the micro-batch at hand
   std::uint8_t element_bytes = 0, axis = 0;
+  bool rows_of_axis = true;  // as many rows as the axis has now, not always the same
   Put put = assign;
+
+  void update(const Now& now) {
+    if (rows_of_axis) shape.rows = now.sequences[axis].rows();
+    shape.add = put == add || (put == add_after_first && now.iteration > 0);
+  }
 };
 
-/// What one layer sees in one call. Made once; only Now changes.
+/// What one layer sees in one call. Made once; only Now changes, and with it its operands' shapes.
 struct Call {
   std::array<BoundOperand, max_inputs> x, dx;
   std::array<BoundOperand, max_outputs> y, dy;
@@ -82,10 +62,12 @@ struct Call {
   Tensor<T> tensor(const BoundOperand& operand) const {
     assert((!operand.data || operand.element_bytes == sizeof(T)) &&
            "Sinter: planned and used element sizes differ");
-    bool adds = operand.put == BoundOperand::add ||
-                (operand.put == BoundOperand::add_after_first && now->iteration > 0);
-    int rows = operand.rows >= 0 ? operand.rows : now->sequences[operand.axis].rows();
-    return {static_cast<T*>(operand.data), rows, operand.columns, adds};
+    return {static_cast<T*>(operand.data), operand.shape};
+  }
+  /// Calls visit(operands) for each array of operands.
+  template <class Visit>
+  void each_array(const Visit& visit) {
+    visit(x), visit(dx), visit(y), visit(dy), visit(saved), visit(weights), visit(gradients);
   }
 };
 

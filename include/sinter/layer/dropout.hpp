@@ -15,14 +15,10 @@ struct Dropout {
   static constexpr bool cheap = true;
 
   static void forward(auto& c) {
-    auto x = c.x();
-    kernel::dropout_forward(c.stream(), x.data, c.y().data, x.rows, W, c.dropout(Probability));
+    kernel::dropout(c.stream(), c.x(), c.y(), c.dropout(Probability));
   }
   static void backward(auto& c) {
-    auto dy = c.dy(), dx = c.dx();
-    if (dx)
-      kernel::dropout_backward(c.stream(), dy.data, dx.data, dy.rows, W, c.dropout(Probability),
-                               dx.add);
+    if (auto dx = c.dx()) kernel::dropout(c.stream(), c.dy(), dx, c.dropout(Probability));
   }
 };
 

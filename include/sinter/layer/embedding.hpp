@@ -25,14 +25,12 @@ struct Embedding {
   }
 
   static void forward(auto& c) {
-    kernel::embedding_forward(c.stream(), c.ids().data, c.weights.weight.data, c.y().data, c.rows(),
-                              W);
+    kernel::embedding_forward(c.stream(), c.ids(), c.weights.weight, c.y());
   }
   static void backward(auto& c) {
-    auto dw = c.gradients.weight;
-    if (!dw) return;  // frozen
-    kernel::embedding_backward(c.stream(), c.ids().data, c.dy().data, dw.data, c.rows(), Vocabulary,
-                               W, dw.add, reinterpret_cast<std::int32_t*>(c.scratch()));
+    if (auto dw = c.gradients.weight)  // else frozen
+      kernel::embedding_backward(c.stream(), c.ids(), c.dy(), dw,
+                                 reinterpret_cast<std::int32_t*>(c.scratch()));
   }
 };
 
@@ -50,23 +48,12 @@ struct AddPosition {
   static constexpr Params<Param> params{matrix("weight", Positions, W, normal(.02f))};
 
   static void forward(auto& c) {
-    const Sequences& s = c.sequences();
-    kernel::position_forward(c.stream(), c.x().data, c.weights.weight.data, s.starts, s.count,
-                             c.y().data, W);
+    kernel::position_forward(c.stream(), c.x(), c.weights.weight, c.sequences(), c.y());
   }
   static void backward(auto& c) {
-    const Sequences& s = c.sequences();
-    auto dy = c.dy(), dx = c.dx();
-    auto dw = c.gradients.weight;
-    if (dw)
-      kernel::position_backward(c.stream(), dy.data, s.starts, s.count, dw.data, Positions, W,
-                                dw.add);
-    if (!dx) return;
-    if (dx.add) {
-      kernel::accumulate(c.stream(), dy.data, dx.data, dy.size());
-    } else {
-      kernel::copy(c.stream(), dy.data, dx.data, dy.size());
-    }
+    if (auto dw = c.gradients.weight)
+      kernel::position_backward(c.stream(), c.dy(), c.sequences(), dw);
+    if (auto dx = c.dx()) kernel::put(c.stream(), c.dy(), dx);
   }
 };
 

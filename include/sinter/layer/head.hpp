@@ -13,15 +13,9 @@ struct LastRow {
   static constexpr bool pools = true;
   static constexpr bool cheap = true;
 
-  static void forward(auto& c) {
-    const Sequences& s = c.sequences();
-    kernel::last_rows(c.stream(), c.x().data, s.starts, s.count, c.y().data, W);
-  }
+  static void forward(auto& c) { kernel::last_rows(c.stream(), c.x(), c.sequences(), c.y()); }
   static void backward(auto& c) {
-    const Sequences& s = c.sequences();
-    auto dx = c.dx();
-    if (dx)
-      kernel::last_rows_backward(c.stream(), c.dy().data, s.starts, s.count, dx.data, W, dx.add);
+    if (auto dx = c.dx()) kernel::last_rows_backward(c.stream(), c.dy(), c.sequences(), dx);
   }
 };
 
@@ -44,22 +38,12 @@ struct Unembedding {
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
 
   static void forward(auto& c) {
-    auto x = c.x();
-    kernel::matmul(c.stream(), kernel::dense(x.data, x.rows, W),
-                   kernel::transposed(c.weights.weight.data, Vocabulary, W),
-                   kernel::dense(c.y().data, x.rows, Vocabulary), false);
+    kernel::matmul(c.stream(), c.x(), transposed(c.weights.weight), c.y());
   }
   static void backward(auto& c) {
-    auto x = c.saved.x, dx = c.dx(), dy = c.dy();
-    auto dw = c.gradients.weight;
-    if (dx)
-      kernel::matmul(c.stream(), kernel::dense(dy.data, dy.rows, Vocabulary),
-                     kernel::dense(c.weights.weight.data, Vocabulary, W),
-                     kernel::dense(dx.data, dx.rows, W), dx.add);
-    if (dw)
-      kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Vocabulary),
-                     kernel::dense(x.data, x.rows, W), kernel::dense(dw.data, Vocabulary, W),
-                     dw.add);
+    auto dy = c.dy();
+    if (auto dx = c.dx()) kernel::matmul(c.stream(), dy, c.weights.weight, dx);
+    if (auto dw = c.gradients.weight) kernel::matmul(c.stream(), transposed(dy), c.saved.x, dw);
   }
 };
 

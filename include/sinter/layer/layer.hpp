@@ -158,12 +158,15 @@ struct Layer {
   bool loss = false;
   bool pools = false;
   bool reads_weights_in_backward = false;
-  std::int64_t (*flops)(std::int64_t context) = nullptr;
-  std::int64_t (*scratch)(std::int64_t rows) = nullptr;
+  std::int64_t (*flops)(std::int64_t context) = none;
+  std::int64_t (*scratch)(std::int64_t rows) = none;
   void (*forward)(const Call&) = nullptr;
   void (*backward)(const Call&) = nullptr;
 
   constexpr Type result_type() const { return loss ? Type::statistic : Type::compute; }
+
+ private:
+  static constexpr std::int64_t none(std::int64_t) { return 0; }
 };
 
 template <class L>

@@ -38,34 +38,27 @@ struct Linear {
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * In * Out; }
 
   static void forward(auto& c) {
-    auto x = c.x(), y = c.y();
-    kernel::matmul_bias(c.stream(), kernel::dense(x.data, x.rows, In), weight(c, false),
-                        c.weights.bias.data, kernel::dense(y.data, y.rows, Out));
+    kernel::matmul_bias(c.stream(), c.x(), weight(c, false), c.weights.bias, c.y());
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
-    auto d = kernel::dense(dy.data, dy.rows, Out);
     auto dw = c.gradients.weight;
-    auto db = c.gradients.bias;
     c.stream().together(double(dy.rows) * In * Out > kernel::matmul_grain, [&] {
-      if (dx)
-        kernel::matmul(c.stream(), d, weight(c, true), kernel::dense(dx.data, dx.rows, In), dx.add);
+      if (dx) kernel::matmul(c.stream(), dy, weight(c, true), dx);
       if (!dw) return;  // frozen
       if constexpr (as_is) {
-        kernel::matmul(c.stream(), kernel::transposed(x.data, x.rows, In), d,
-                       kernel::dense(dw.data, In, Out), dw.add);
+        kernel::matmul(c.stream(), transposed(x), dy, dw);
       } else {
-        kernel::matmul(c.stream(), kernel::transposed(dy.data, dy.rows, Out),
-                       kernel::dense(x.data, x.rows, In), kernel::dense(dw.data, Out, In), dw.add);
+        kernel::matmul(c.stream(), transposed(dy), x, dw);
       }
-      kernel::column_sum(c.stream(), dy.data, db.data, dy.rows, Out, db.add);
+      kernel::column_sum(c.stream(), dy, c.gradients.bias);
     });
   }
 
  private:
   /// W, or its transpose.
   static auto weight(auto& c, bool transposed) {
-    auto w = kernel::dense(c.weights.weight.data, c.weights.weight.rows, c.weights.weight.columns);
+    kernel::Matrix w = c.weights.weight;
     w.transposed = transposed == as_is;
     return w;
   }

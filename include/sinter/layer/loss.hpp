@@ -36,19 +36,17 @@ struct LinearCrossEntropy {
   }
 
   static void forward(auto& c) {
-    auto x = c.x();
-    decltype(x) no_dx;
-    decltype(c.gradients.weight) no_dw;
-    kernel::linear_cross_entropy(c.stream(), x.data, c.weights.weight.data, c.ids(1).data,
-                                 c.y().data, no_dx.data, false, no_dw.data, false, 0.0, c.scratch(),
-                                 x.rows, W, Vocabulary, chunk(x.rows), Padding);
+    compute(c, c.x(), decltype(c.x()){}, decltype(c.gradients.weight){}, 0.0);
   }
   static void backward(auto& c) {
-    auto x = c.saved.x, dx = c.dx();
-    auto dw = c.gradients.weight;
-    kernel::linear_cross_entropy(c.stream(), x.data, c.weights.weight.data, c.ids(1).data,
-                                 c.y().data, dx.data, dx.add, dw.data, dw.add, c.loss_weight(),
-                                 c.scratch(), x.rows, W, Vocabulary, chunk(x.rows), Padding);
+    compute(c, c.saved.x, c.dx(), c.gradients.weight, c.loss_weight());
+  }
+
+ private:
+  static void compute(auto& c, auto x, auto dx, auto dw, double weight) {
+    const Tensor logits(c.scratch(), chunk(x.rows), Vocabulary + Padding);
+    kernel::linear_cross_entropy(c.stream(), x, c.weights.weight, c.ids(1), c.y(), dx, dw, weight,
+                                 logits);
   }
 };
 
@@ -66,18 +64,13 @@ struct MeanSquaredError {
   static constexpr Saved<Keep, Keep> saved{input(0), input(1)};
 
   static void forward(auto& c) {
-    using T = typename std::remove_reference_t<decltype(c)>::compute;
-    auto x = c.x(0);
-    kernel::mean_squared_error(c.stream(), x.data, c.x(1).data, c.y().data,
-                               static_cast<T*>(nullptr), 0.0, x.rows, W, false);
+    kernel::mean_squared_error(c.stream(), c.x(0), c.x(1), c.y(), decltype(c.x()){}, 0.0);
   }
   static void backward(auto& c) {
-    auto x = c.saved.x, target = c.saved.target, dx = c.dx(0), dtarget = c.dx(1);
-    kernel::mean_squared_error(c.stream(), x.data, target.data, c.y().data, dx.data,
-                               c.loss_weight(), x.rows, W, dx.add);
-    if (dtarget)  // a target that the model computes
-      kernel::mean_squared_error(c.stream(), target.data, x.data, c.y().data, dtarget.data,
-                                 c.loss_weight(), x.rows, W, dtarget.add);
+    auto x = c.saved.x, target = c.saved.target;
+    kernel::mean_squared_error(c.stream(), x, target, c.y(), c.dx(0), c.loss_weight());
+    if (auto dtarget = c.dx(1))  // a target that the model computes
+      kernel::mean_squared_error(c.stream(), target, x, c.y(), dtarget, c.loss_weight());
   }
 };
 

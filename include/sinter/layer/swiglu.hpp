@@ -17,13 +17,9 @@ struct SwiGlu {
   };
   static constexpr Saved<Keep, Keep> saved{input()};
 
-  static void forward(auto& c) {
-    auto x = c.x();
-    kernel::swiglu_forward(c.stream(), x.data, c.y().data, x.rows, W);
-  }
+  static void forward(auto& c) { kernel::swiglu_forward(c.stream(), c.x(), c.y()); }
   static void backward(auto& c) {
-    auto x = c.saved.x, dx = c.dx();
-    if (dx) kernel::swiglu_backward(c.stream(), x.data, c.dy().data, dx.data, x.rows, W, dx.add);
+    if (auto dx = c.dx()) kernel::swiglu_backward(c.stream(), c.saved.x, c.dy(), dx);
   }
 };
 

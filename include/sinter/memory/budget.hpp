@@ -11,6 +11,7 @@ namespace sinter {
 /// bytes: the most that the arena of a rank may have.
 struct BudgetOptions {
   std::int64_t bytes = std::int64_t(1) << 30;
+  SINTER_FIELDS((bytes).at_least(1))
 };
 
 /// A recipe with what a budget has chosen.
@@ -83,7 +84,6 @@ struct Budget {
   using slot = slot::memory;
   using Options = BudgetOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("bytes").at_least(1)};
   static constexpr bool recomputed_inside(const Layer&) { return false; }
 
   /// A transformer of plans: the recipe that is planned in place of R. PlanOf: the planner.
@@ -131,5 +131,3 @@ struct Budget {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::BudgetOptions, bytes);

@@ -18,6 +18,7 @@ constexpr std::string_view name_of(CheckpointPolicy policy) {
 struct CheckpointOptions {
   CheckpointPolicy policy = full;
   int every = 1;
+  SINTER_FIELDS((policy), (every).at_least(1))
 };
 
 /// A `recompute` before the backward of every so many units fills its saved block again. Not of the
@@ -45,7 +46,6 @@ struct Checkpoint {
   static constexpr Offer offered = O.policy == full
                                        ? Offer{"Checkpoint<>, recomputing whole units", 20}
                                        : Offer{"Checkpoint<{.policy = selective}>", 2};
-  static constexpr std::array ranges{Range("every").at_least(1)};
 
   static constexpr bool recomputed_inside(const Layer& layer) {
     return O.policy == selective && layer.cheap;
@@ -65,5 +65,3 @@ struct Checkpoint {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::CheckpointOptions, policy, every);

@@ -8,9 +8,9 @@
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/init.hpp"
-#include "sinter/layer/layer_norm.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/recipe/concepts.hpp"
 
@@ -28,6 +28,9 @@ struct Gpt2Options {
     const int multiple = vocabulary_multiple < 1 ? 1 : vocabulary_multiple;
     return (multiple - vocabulary % multiple) % multiple;
   }
+  SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
+                (vocabulary).at_least(1), (positions).at_least(1), (dropout).at_least(0).below(1),
+                (vocabulary_multiple).at_least(1))
 };
 
 namespace gpt2 {
@@ -131,13 +134,6 @@ struct Gpt2 {
   using rules =
       RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("layers").at_least(1),
-                                     Range("heads").at_least(1),
-                                     Range("width").at_least(1),
-                                     Range("vocabulary").at_least(1),
-                                     Range("positions").at_least(1),
-                                     Range("dropout").at_least(0).below(1),
-                                     Range("vocabulary_multiple").at_least(1)};
 
   static constexpr void trace(auto& g) {
     auto tokens = g.tokens(), targets = g.targets();
@@ -190,6 +186,3 @@ struct Gpt2 {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::Gpt2Options, layers, heads, width, vocabulary, positions, dropout,
-                        vocabulary_multiple);

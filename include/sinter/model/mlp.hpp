@@ -11,6 +11,7 @@ namespace sinter {
 /// in, out: numbers of a row; hidden: width of each hidden layer; layers: linear layers in all.
 struct MlpOptions {
   int in = 1, hidden = 64, out = 1, layers = 2;
+  SINTER_FIELDS((in).at_least(1), (hidden).at_least(1), (out).at_least(1), (layers).at_least(2))
 };
 
 namespace mlp {
@@ -57,8 +58,6 @@ struct Mlp {
   using slot = slot::model;
   using Options = MlpOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("in").at_least(1), Range("hidden").at_least(1),
-                                     Range("out").at_least(1), Range("layers").at_least(2)};
 
   static constexpr void trace(auto& g) {
     auto x = body(g, g.template values<O.in>());
@@ -79,5 +78,3 @@ struct Mlp {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::MlpOptions, in, hidden, out, layers);

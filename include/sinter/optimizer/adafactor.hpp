@@ -13,6 +13,10 @@ struct AdafactorOptions {
   double lr = 1e-3, beta1 = 0, decay = -0.8, clip_threshold = 1, weight_decay = 0;
   double eps_square = 1e-30, eps_scale = 1e-3;
   bool scale_parameter = false, relative_step = false, warmup_init = false;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
+                (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
+                (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
+                (warmup_init))
 };
 
 struct AdafactorHasOneRate {
@@ -38,18 +42,6 @@ struct Adafactor {
   using rules = RuleList<AdafactorHasOneRate, MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr Offer offered{"Adafactor<>", 110};
-  static constexpr std::array ranges{
-      Range("lr").at_least(0),           Range("beta1").at_least(0).below(1),
-      Range("decay").below(0),           Range("clip_threshold").above(0),
-      Range("weight_decay").at_least(0), Range("eps_square").above(0),
-      Range("eps_scale").at_least(0)};
-  static constexpr auto adjustable = [] {
-    if constexpr (O.relative_step) {
-      return std::array<std::string_view, 2>{"weight_decay", "clip_threshold"};
-    } else {
-      return std::array<std::string_view, 3>{"lr", "weight_decay", "clip_threshold"};
-    }
-  }();
   static constexpr std::string_view why_fixed(std::string_view option) {
     if (!O.relative_step || option != "lr") return "";
     return "relative_step makes the rate from the number of the step, and nothing reads lr";
@@ -96,14 +88,11 @@ struct Adafactor {
     step.weight_decay = s.decayed ? o.weight_decay : 0;
     step.gradient_scale = s.gradient_scale;
     step.scale_parameter = o.scale_parameter;
-    auto state = [&](int region) { return reinterpret_cast<float*>(s.parts[region]); };
+    auto state = [&](int region) { return s.template part<float>(region); };
     kernel::adafactor(s.stream, s.master, s.gradient, state(0), state(1),
                       o.beta1 != 0 ? state(2) : nullptr, s.copy, s.rows, s.columns, step,
-                      reinterpret_cast<float*>(s.workspace));
+                      s.template scratch<float>());
   }
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::AdafactorOptions, lr, beta1, decay, clip_threshold, weight_decay,
-                        eps_square, eps_scale, scale_parameter, relative_step, warmup_init);

@@ -4,8 +4,12 @@
 
 namespace sinter {
 
+/// The ranges are those of AdamWOptions.
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
+                (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
+                (weight_decay).at_least(0).adjustable())
 };
 
 /// Adam (Kingma and Ba 2015), the arithmetic of torch.optim.Adam: decay, if any, is a part of the
@@ -15,9 +19,6 @@ struct Adam {
   using slot = slot::optimizer;
   using Options = AdamOptions;
   static constexpr Options options = O;
-  static constexpr auto ranges = adam_ranges;
-  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
-                                                              "weight_decay"};
   static constexpr std::array regions{Region{"exp_avg"}, Region{"exp_avg_sq"}};
   static constexpr bool casts = true;
 
@@ -30,5 +31,3 @@ struct Adam {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::AdamOptions, lr, beta1, beta2, eps, weight_decay);

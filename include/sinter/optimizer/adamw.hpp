@@ -6,14 +6,14 @@
 
 namespace sinter {
 
+/// The ranges are those of torch.optim.AdamW, but for eps = 0: a parameter without gradient would
+/// become 0 / 0.
 struct AdamWOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
+                (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
+                (weight_decay).at_least(0).adjustable())
 };
-
-/// Those of torch.optim.AdamW, but for eps = 0: a parameter without gradient would become 0 / 0.
-inline constexpr std::array adam_ranges{
-    Range("lr").at_least(0), Range("beta1").at_least(0).below(1),
-    Range("beta2").at_least(0).below(1), Range("eps").above(0), Range("weight_decay").at_least(0)};
 
 /// One step of Adam for a stretch, by options that have its names.
 kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
@@ -37,9 +37,6 @@ struct AdamW {
   using slot = slot::optimizer;
   using Options = AdamWOptions;
   static constexpr Options options = O;
-  static constexpr auto ranges = adam_ranges;
-  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
-                                                              "weight_decay"};
   static constexpr std::array regions{Region{"exp_avg"}, Region{"exp_avg_sq"}};
   static constexpr bool casts = true;
 
@@ -51,5 +48,3 @@ struct AdamW {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::AdamWOptions, lr, beta1, beta2, eps, weight_decay);

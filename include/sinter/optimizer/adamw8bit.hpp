@@ -19,9 +19,6 @@ struct AdamW8bit {
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr Offer offered{"AdamW8bit<>", 100};
-  static constexpr auto ranges = adam_ranges;
-  static constexpr std::array<std::string_view, 5> adjustable{"lr", "beta1", "beta2", "eps",
-                                                              "weight_decay"};
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 
@@ -45,8 +42,8 @@ struct AdamW8bit {
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
     const kernel::AdamWStep step = adamw_step(o, s);
-    auto state = [&](int region) { return reinterpret_cast<float*>(s.parts[region]); };
-    auto codes = [&](int region) { return reinterpret_cast<std::uint8_t*>(s.parts[region]); };
+    auto state = [&](int region) { return s.template part<float>(region); };
+    auto codes = [&](int region) { return s.template part<std::uint8_t>(region); };
     if (quantizes(s.layer, s.number)) {
       kernel::adamw8bit(s.stream, s.master, s.gradient, codes(0), codes(1), state(2), state(3),
                         s.copy, s.size, step);

@@ -6,6 +6,8 @@ namespace sinter {
 
 struct LionOptions {
   double lr = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay = 0;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
+                (beta2).at_least(0).below(1).adjustable(), (weight_decay).at_least(0).adjustable())
 };
 
 /// Lion (Chen et al. 2023): every parameter moves by the learning rate, in the direction of the
@@ -17,11 +19,6 @@ struct Lion {
   using Options = LionOptions;
   static constexpr Options options = O;
   static constexpr Offer offered{"Lion<>"};
-  static constexpr std::array ranges{Range("lr").at_least(0), Range("beta1").at_least(0).below(1),
-                                     Range("beta2").at_least(0).below(1),
-                                     Range("weight_decay").at_least(0)};
-  static constexpr std::array<std::string_view, 4> adjustable{"lr", "beta1", "beta2",
-                                                              "weight_decay"};
   static constexpr std::array regions{Region{"exp_avg"}};
   static constexpr bool casts = true;
 
@@ -39,5 +36,3 @@ struct Lion {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::LionOptions, lr, beta1, beta2, weight_decay);

@@ -22,6 +22,12 @@ struct MuonOptions {
   int iterations = 5;
   double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double adamw_weight_decay = AdamWOptions{}.weight_decay;
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
+                (weight_decay).at_least(0).adjustable(), (nesterov), (rounded),
+                (iterations).at_least(1), (adamw_lr).at_least(0).adjustable(),
+                (beta1).at_least(0).below(1).adjustable(),
+                (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
+                (adamw_weight_decay).at_least(0).adjustable())
 };
 
 /// Whether Muon's iteration is for this parameter of a layer, and not AdamW.
@@ -61,17 +67,6 @@ struct Muon {
   using rules = RuleList<MastersAreFloat, NotClippedByValue>;
   using model_rules = RuleList<HasHiddenMatrix>;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("lr").at_least(0),
-                                     Range("momentum").at_least(0).below(1),
-                                     Range("weight_decay").at_least(0),
-                                     Range("iterations").at_least(1),
-                                     Range("adamw_lr").at_least(0),
-                                     Range("beta1").at_least(0).below(1),
-                                     Range("beta2").at_least(0).below(1),
-                                     Range("eps").above(0),
-                                     Range("adamw_weight_decay").at_least(0)};
-  static constexpr std::array<std::string_view, 8> adjustable{
-      "lr", "momentum", "weight_decay", "adamw_lr", "beta1", "beta2", "eps", "adamw_weight_decay"};
   static constexpr bool by_parameter = true;
 
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
@@ -100,17 +95,14 @@ struct Muon {
     const AdamWOptions others{o.adamw_lr, o.beta1, o.beta2, o.eps, o.adamw_weight_decay};
     kernel::AdamWStep step = adamw_step(others, s);
     step.lr = others.lr * s.rate_factor;
-    kernel::adamw(s.stream, s.master, s.gradient, state(s, 1), state(s, 2), s.copy, s.size, step);
+    kernel::adamw(s.stream, s.master, s.gradient, s.template part<float>(1),
+                  s.template part<float>(2), s.copy, s.size, step);
   }
 
  private:
-  static float* state(const auto& s, int region) {
-    return reinterpret_cast<float*>(s.parts[region]);
-  }
-
   static void update_matrix(const Options& o, const auto& s) {
-    auto* direction = reinterpret_cast<float*>(s.workspace);
-    float* buffer = state(s, 0);
+    auto* direction = s.template scratch<float>();
+    float* buffer = s.template part<float>(0);
     const auto keep = float(o.momentum);
     kernel::scale(s.stream, s.gradient, float((1 - o.momentum) * s.gradient_scale), direction,
                   s.size);
@@ -147,22 +139,21 @@ struct Muon {
     kernel::scale(s.stream, x, float(1 / std::max(norm, 1e-7)), x, s.size);
     const auto inputs = o.rounded ? kernel::MatmulInputs::rounded : s.stream.matmul_inputs();
     kernel::Stream stream(s.stream, inputs);
-    const auto small = [n](float* data) { return kernel::dense(data, n, n); };
+    const auto small = [n](float* data) { return kernel::Tensor(data, n, n); };
     for (int k = 0; k < o.iterations; ++k) {
-      const auto matrix = kernel::dense(x, s.rows, s.columns);
-      auto turned = matrix;
-      turned.transposed = true;
-      kernel::matmul(stream, wide ? matrix : turned, wide ? turned : matrix, small(gram), false);
-      kernel::matmul(stream, small(gram), small(gram), small(polynomial), false);
+      const kernel::Tensor whole(x, s.rows, s.columns);
+      const kernel::Matrix matrix = whole, turned = transposed(whole);
+      kernel::matmul(stream, wide ? matrix : turned, wide ? turned : matrix, small(gram));
+      kernel::matmul(stream, small(gram), small(gram), small(polynomial));
       kernel::scale(s.stream, polynomial, c, polynomial, square);
       kernel::scale(s.stream, gram, b, gram, square);
       kernel::accumulate(s.stream, gram, polynomial, square);
       kernel::scale(s.stream, x, a, y, s.size);
-      const auto next = kernel::dense(y, s.rows, s.columns);
+      const kernel::Tensor next(y, s.rows, s.columns, true);
       if (wide) {
-        kernel::matmul(stream, small(polynomial), matrix, next, true);
+        kernel::matmul(stream, small(polynomial), matrix, next);
       } else {
-        kernel::matmul(stream, matrix, small(polynomial), next, true);
+        kernel::matmul(stream, matrix, small(polynomial), next);
       }
       std::swap(x, y);
     }
@@ -171,6 +162,3 @@ struct Muon {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::MuonOptions, lr, momentum, weight_decay, nesterov, rounded,
-                        iterations, adamw_lr, beta1, beta2, eps, adamw_weight_decay);

@@ -1,5 +1,7 @@
 // How an optimizer's arithmetic becomes the instruction `update`.
 #pragma once
+#include <cassert>
+
 #include "sinter/program/kinds.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
@@ -32,8 +34,22 @@ struct StretchOfParameter : Stretch<M, G, S, C> {
   const Layer& layer;  // number: among its parameters
   int number;
   int rows, columns;
-  std::array<std::byte*, max_regions> parts;  // what regions with shapes keep of it
-  std::byte* workspace;                       // Optimizer::workspace() bytes
+  std::array<Machine::Part, max_regions> parts;  // what the optimizer's regions keep of it
+  std::byte* workspace;                          // Optimizer::workspace() bytes
+
+  /// What a region keeps of it: elements T, as the region was planned.
+  template <class T>
+  T* part(int region) const {
+    const Machine::Part& kept = parts[region];
+    assert((!kept.data || kept.shape.element == element_of<T>) &&
+           "Sinter: a region has elements of another type");
+    return reinterpret_cast<T*>(kept.data);
+  }
+  /// The workspace, for elements T.
+  template <class T>
+  T* scratch() const {
+    return reinterpret_cast<T*>(workspace);
+  }
 };
 
 /// An optimizer that takes parameters one by one, each whole.
@@ -96,7 +112,7 @@ class Updater {
                                      p.layer->params[p.number].columns,
                                      {},
                                      machine.workspace()};
-    for (int k = 0; k < region_count; ++k) s.parts[k] = machine.part(region(regions[k]), p).data;
+    for (int k = 0; k < region_count; ++k) s.parts[k] = machine.part(region(regions[k]), p);
     Optimizer::update(options, s);
   }
 
@@ -116,7 +132,7 @@ class Updater {
         machine.norm().limit,
         machine.updates() + 1};
     for (int k = 0; k < region_count; ++k)
-      if (!model.regions[regions[k]].shape)
+      if (!Optimizer::regions[k].shape)
         s.state[k] = machine.flat<S>(region(regions[k])) + range.first;
     return s;
   }

@@ -7,6 +7,8 @@ namespace sinter {
 struct SgdOptions {
   double lr = 1e-2, momentum = 0, weight_decay = 0;
   bool nesterov = false;  // step along the gradient at where the momentum leads
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1),
+                (weight_decay).at_least(0).adjustable(), (nesterov))
 };
 
 struct NesterovHasMomentum {
@@ -33,10 +35,6 @@ struct Sgd {
   static constexpr Options options = O;
   static constexpr Offer offered{O.momentum == 0 ? "Sgd<> without momentum"
                                                  : "Sgd<{.momentum = …}>"};
-  static constexpr std::array ranges{Range("lr").at_least(0),
-                                     Range("momentum").at_least(0).below(1),
-                                     Range("weight_decay").at_least(0)};
-  static constexpr std::array<std::string_view, 2> adjustable{"lr", "weight_decay"};
   static constexpr auto regions = [] {
     if constexpr (O.momentum != 0) {
       return std::array{Region{"momentum_buffer"}};
@@ -61,5 +59,3 @@ struct Sgd {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::SgdOptions, lr, momentum, weight_decay, nesterov);

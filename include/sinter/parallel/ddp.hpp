@@ -11,6 +11,7 @@ namespace sinter {
 struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;
   int ranks = 2;
+  SINTER_FIELDS((bucket_bytes).at_least(1), (ranks).at_least(1).adjustable())
 };
 
 namespace touches {
@@ -55,8 +56,6 @@ struct Ddp {
   using slot = slot::parallel;
   using Options = DdpOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("bucket_bytes").at_least(1), Range("ranks").at_least(1)};
-  static constexpr std::array<std::string_view, 1> adjustable{"ranks"};
   static constexpr bool reduces = true;
   static constexpr int ranks(const Options& o) { return o.ranks; }
 
@@ -111,5 +110,3 @@ struct Ddp {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::DdpOptions, bucket_bytes, ranks);

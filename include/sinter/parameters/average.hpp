@@ -18,6 +18,7 @@ struct average {
 struct AverageOptions {
   double decay = 0.9999;
   bool warmup = true;
+  SINTER_FIELDS((decay).at_least(0).below(1).adjustable(), (warmup))
 };
 
 namespace touches {
@@ -57,8 +58,6 @@ struct Average {
   using slot = slot::average;
   using Options = AverageOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("decay").at_least(0).below(1)};
-  static constexpr std::array<std::string_view, 1> adjustable{"decay"};
   static constexpr std::array regions{Region{"ema"}};
 
   template <class R>
@@ -70,5 +69,3 @@ struct Average {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::AverageOptions, decay, warmup);

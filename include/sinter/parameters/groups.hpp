@@ -40,7 +40,7 @@ auto this_is_not_a_group() {
 
 template <class P>
 constexpr bool factor_is_allowed() {
-  if constexpr (IsGroup<P>) return Range("learning_rate").at_least(0).holds(P::value.learning_rate);
+  if constexpr (IsGroup<P>) return Range().at_least(0).holds(P::value.learning_rate);
   return true;
 }
 template <class... All>

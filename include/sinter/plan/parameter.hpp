@@ -25,4 +25,7 @@ struct Parameter {
 /// Lists all parameters, in the order of the model. A tied one is listed with its owner alone.
 std::vector<Parameter> list_parameters(const Model& model);
 
+/// The name of a unit of a model.
+std::string unit_name(const Model& model, int unit);
+
 }  // namespace sinter

@@ -1,6 +1,7 @@
 // Buffers from a program, in one walk: a write opens a buffer, its last use closes it. Nothing is
 // freed by hand, as lifetimes follow from what instructions touch.
 #pragma once
+#include "sinter/plan/arena.hpp"
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/regions.hpp"
 #include "sinter/program/walk.hpp"
@@ -110,8 +111,7 @@ class Placer {
         if (i.kind->phases & (1 << p))
           placement.workspace =
               std::max(placement.workspace, model.plan(i.what).phase[p].workspace);
-      if (i.kind->workspace)
-        placement.workspace = std::max(placement.workspace, aligned(i.kind->workspace(model, i)));
+      placement.workspace = std::max(placement.workspace, aligned(i.kind->workspace(model, i)));
     }
     placement.buffers.push_back(
         {Space::workspace, 0, -1, 0, int(program.size()), placement.workspace, placement.peak});

@@ -171,7 +171,7 @@ struct PlanAsIs {
     for (const Unit& unit : model.units) {
       const Block& block = model.blocks[unit.block];
       for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
-        if (node.layer->flops) sum += 3 * node.layer->flops(R::data::context);
+        sum += 3 * node.layer->flops(R::data::context);
     }
     return sum;
   }();

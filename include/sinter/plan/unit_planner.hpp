@@ -1,5 +1,8 @@
 // Plans the inside of a unit: writes the layer calls of its phases and lays out its workspace.
 #pragma once
+#include <optional>
+
+#include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
 
 namespace sinter {
@@ -104,7 +107,6 @@ class UnitPlanner {
     (n.tied ? touches.tied : touches.weights) = true;
   }
   constexpr void use_scratch(const Node& n) {
-    if (!n.layer->scratch) return;
     int rows = sizes.rows[unit.local(n.in[0]).axis];
     std::int64_t elements = n.layer->scratch(rows);
     if (elements > 0) out.back().scratch = take(aligned(elements * sizes.of(Type::statistic)));
@@ -217,9 +219,9 @@ class UnitPlanner {
 /// What a memory policy recomputes inside units.
 struct RecomputedInside {
   bool (*layer)(const Layer&);  // whether it recomputes such a layer
-  /// Whether it recomputes nothing in this copy of a repeated unit, counted from 0. No copy is kept
-  /// whole if this is null.
-  bool (*keeps_whole)(int copy) = nullptr;
+  /// Whether it recomputes nothing in this copy of a repeated unit, counted from 0. Without it, no
+  /// copy is kept whole.
+  std::optional<bool (*)(int copy)> keeps_whole{};
 
   constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
 };
@@ -254,7 +256,7 @@ constexpr void choose_plans(Graph& graph, const RecomputedInside& inside) {
   std::vector<int> copies(graph.blocks.size(), 0);
   for (Unit& unit : graph.units) {
     unit.plan = unit.block;
-    if (inside.keeps_whole && inside.keeps_whole(copies[unit.block]++))
+    if (inside.keeps_whole && (*inside.keeps_whole)(copies[unit.block]++))
       unit.plan += int(graph.blocks.size());
   }
 }

@@ -14,6 +14,8 @@ struct Fp16Options {
   double initial_scale = 65536;
   std::int64_t growth_interval = 2000;
   double minimum_scale = 1.0 / 32;
+  SINTER_FIELDS((masters), (initial_scale).above(0).adjustable(),
+                (growth_interval).at_least(1).adjustable(), (minimum_scale).above(0).adjustable())
 };
 
 /// Mixed precision with IEEE half precision (Micikevicius et al. 2018): activations and their
@@ -30,15 +32,10 @@ struct Fp16 {
   using Options = Fp16Options;
   static constexpr Options options = O;
   static constexpr Offer offered{O.masters ? "Fp16<>" : "Fp16<{.masters = false}>"};
-  static constexpr std::array ranges{Range("initial_scale").above(0),
-                                     Range("growth_interval").at_least(1),
-                                     Range("minimum_scale").above(0)};
   static constexpr Contradiction contradiction(const Options& o) {
     if (o.initial_scale >= o.minimum_scale) return {};
     return {"initial_scale is below its minimum", "raise it, or lower minimum_scale"};
   }
-  static constexpr std::array<std::string_view, 3> adjustable{"initial_scale", "growth_interval",
-                                                              "minimum_scale"};
   using compute = Float16;
   using statistic = float;
   using gradient = std::conditional_t<O.masters, float, Float16>;
@@ -64,6 +61,3 @@ struct Fp16 {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::Fp16Options, masters, initial_scale, growth_interval,
-                        minimum_scale);

@@ -12,6 +12,7 @@ namespace sinter {
 struct LossScale {
   double scale = 1;
   std::int64_t clean = 0;
+  SINTER_FIELDS((scale), (clean))
 };
 
 /// The arithmetic of torch.amp.GradScaler: ×2 after o.growth_interval applied steps, ×½ after each
@@ -33,5 +34,3 @@ void adapt(LossScale& s, const auto& o, bool finite) {
 }
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::LossScale, scale, clean);

@@ -72,8 +72,10 @@ struct Kind {
   Role role = Role::none;
   /// With bit p it makes the layer calls of Phase p of the unit `what`, in the shared workspace.
   std::uint8_t phases = 0;
-  /// Gives the bytes of the shared workspace that it needs otherwise; null if it needs none.
-  std::int64_t (*workspace)(const Model&, const Instruction&) = nullptr;
+  /// Gives the bytes of the shared workspace that it needs otherwise.
+  std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;
+
+  static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };
 constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
 

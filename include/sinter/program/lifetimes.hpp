@@ -2,6 +2,8 @@
 // program may touch. Placing, verifying and binding keep different things in their cells, but agree
 // on this.
 #pragma once
+#include <algorithm>
+
 #include "sinter/program/model.hpp"
 
 namespace sinter {

@@ -1,5 +1,7 @@
 // A traced model with the plans of its units, and the state that policies keep for its parameters.
 #pragma once
+#include <optional>
+
 #include "sinter/program/kind.hpp"
 
 namespace sinter {
@@ -19,7 +21,7 @@ struct Region {
   Type type = Type::state;      // of the elements, without `shape`
   const void* owner = nullptr;  // tag_of the policy
   /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
-  StateShape (*shape)(const Layer& layer, int parameter) = nullptr;
+  std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
 };
 /// Its address stands for a type.
 template <class T>

@@ -20,7 +20,7 @@ constexpr void for_each_parameter(const Model& model, Visit visit) {
 constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
   std::int64_t bytes = 0;
   for_each_parameter(model, [&](int, int n, int p) {
-    bytes += aligned(model.regions[r].shape(*model.nodes[n].layer, p).bytes());
+    bytes += aligned((*model.regions[r].shape)(*model.nodes[n].layer, p).bytes());
   });
   return bytes;
 }
@@ -40,7 +40,7 @@ constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
     const Node& node = model.nodes[n];
     const Param& param = node.layer->params[p];
     if (region.shape) {
-      StateShape shape = region.shape(*node.layer, p);
+      StateShape shape = (*region.shape)(*node.layer, p);
       parts.push_back({shape, end});
       end += aligned(shape.bytes());
     } else {

@@ -5,9 +5,11 @@
 #include <span>
 
 #include "sinter/graph/graph.hpp"
-#include "sinter/plan/arena.hpp"
 
 namespace sinter {
+
+/// Rounds up to a multiple of 64 bytes, at which everything in the arena begins.
+constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 enum class Phase : std::uint8_t {
   forward,

@@ -1,17 +1,16 @@
 // The slots of a recipe, and what a policy for each of them must be.
 //
 // Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if it
-// has any, are a structural aggregate (`using Options = …; static constexpr Options options = …;`),
-// adapted for Boost.Hana (BOOST_HANA_ADAPT_STRUCT), which makes them flags and printed lines. An
-// option that is listed in `adjustable` may be changed when a binary runs. All others are frozen in
-// the type, most of them because they change code or the layout of memory.
+// has any, are a structural aggregate: `using Options = …; static constexpr Options options = …;`.
+// The aggregate lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and
+// whether a flag sets it. So it is a Struct of Boost.Hana, and becomes flags and printed lines.
 //
-// A policy says what its options may be. This is checked when a recipe compiles, and when a trainer
-// is made:
-//   ranges                   an array of Range: what each number may be
+// What options may be is checked when a recipe compiles, and when a trainer is made. Beside the
+// ranges of single numbers a policy may have
 //   contradiction(options)   constexpr: what is wrong with several options together, if anything
 //                            is; called where each is within its range
-//   why_fixed(name)          why an option is not adjustable, if it has a reason of its own
+//   why_fixed(name)          why an option that its list calls adjustable is fixed in this policy;
+//                            empty if it is not
 // Any policy may also have
 //   offered            an Offer: in what words and at what cost `describe` offers the policy where
 //                      it would save memory; plan/alternatives.hpp lists the types
@@ -25,7 +24,7 @@
 //   rewrite(model, program)           makes another program of this one, at compile time
 //   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences
 // A policy that carries plain numbers from step to step has
-//   State                                    an aggregate of them, adapted for Boost.Hana; it is in
+//   State                                    an aggregate of them that lists its fields; it is in
 //                                            checkpoints, and the same on all ranks
 // and may have
 //   initial(options)                         how it starts, if not as State{}
@@ -39,14 +38,13 @@
 //   check_batch(options, limits)                    throws ArgumentError if options contradict
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <concepts>
 #include <string_view>
 
 #include "sinter/kernels/stream.hpp"
 #include "sinter/program/model.hpp"
+#include "sinter/recipe/fields.hpp"
 #include "sinter/recipe/offer.hpp"
-#include "sinter/recipe/range.hpp"
 #include "sinter/recipe/rules.hpp"
 #include "sinter/recipe/slots.hpp"
 

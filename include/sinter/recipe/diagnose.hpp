@@ -103,13 +103,11 @@ auto two_options_contradict() {
 }
 
 template <class Policy, Text Option>
-auto a_range_is_of_no_option() {
-  static_assert(
-      sizeof(Policy) == 0,
-      "Sinter: a policy has a range of an option that it does not have. What: Policy and "
-      "the Option are in this error. Why: the range would be checked of nothing. Fix: "
-      "correct the name in Policy::ranges, or name the option in BOOST_HANA_ADAPT_STRUCT; "
-      "only numbers have ranges.");
+auto a_range_is_of_no_number() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: a policy has a range of an option that is no number. What: Policy and the "
+                "Option are in this error. Why: the range would be checked of nothing. Fix: leave "
+                "the bounds out in SINTER_FIELDS of Policy::Options; only numbers have them.");
 }
 
 template <class Policy, Text Member>

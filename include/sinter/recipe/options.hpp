@@ -7,10 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/option_checks.hpp"
-#include "sinter/recipe/recipe.hpp"
-#include "sinter/run/machine.hpp"
 
 namespace sinter {
 
@@ -106,40 +105,29 @@ class PolicySet {
   }
 
   template <class P>
-  static bool is_adjustable(std::string_view name) {
-    if constexpr (requires { P::adjustable; }) {
-      for (std::string_view a : P::adjustable)
-        if (a == name) return true;
-    }
-    return false;
-  }
-  template <class P>
   static std::string_view why_fixed(std::string_view name) {
     if constexpr (requires { P::why_fixed(name); }) return P::why_fixed(name);
     return "";
   }
-  /// Whether Value is the policy's Options and not its State, whose fields may have the same names.
-  template <class P, class Value>
-  static constexpr bool is_options =
-      std::is_same_v<typename P::Options, std::remove_reference_t<Value>>;
-  template <class P>
-  static void add(auto& value, std::vector<Option>& result) {
-    boost::hana::for_each(
-        boost::hana::accessors<std::remove_reference_t<decltype(value)>>(), [&](auto accessor) {
-          std::string_view name = boost::hana::first(accessor).c_str();
-          auto& field = boost::hana::second(accessor)(value);
-          Option option{P::slot::name, name, is_adjustable<P>(name), {}};
-          if constexpr (requires { requires is_options<P, decltype(value)>; }) {
-            option.range = range_of<P>(name);
-            option.why_fixed = why_fixed<P>(name);
-          }
-          if constexpr (std::is_enum_v<std::remove_reference_t<decltype(field)>>) {
-            option.value = name_of(field);
-          } else {
-            option.value = &field;
-          }
-          result.push_back(option);
-        });
+  /// Whether it is the policy's Options and not its State, whose fields may have the same names.
+  template <class P, class Aggregate>
+  static constexpr bool is_options = std::is_same_v<typename P::Options, Aggregate>;
+  template <class P, class Aggregate>
+  static void add(Aggregate& aggregate, std::vector<Option>& result) {
+    for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
+      Option option{P::slot::name, field.name, false, {}};
+      if constexpr (requires { requires is_options<P, Aggregate>; }) {
+        option.why_fixed = why_fixed<P>(field.name);
+        option.adjustable = field.is_adjustable && option.why_fixed.empty();
+        if constexpr (is_number<Value> && HasFields<Aggregate>) option.range = &field.range;
+      }
+      if constexpr (std::is_enum_v<Value>) {
+        option.value = name_of(value);
+      } else {
+        option.value = &value;
+      }
+      result.push_back(option);
+    });
   }
 
   decltype(entries_of(typename R::all{})) entries;

@@ -6,27 +6,22 @@
 
 namespace sinter {
 
-/// What a numeric option may be: a finite number within bounds, which are whole numbers. Each bound
-/// is added by a call:
-///   static constexpr std::array ranges{Range("beta1").at_least(0).below(1),
-///                                      Range("bias")};  // any number
+/// What a number may be: finite, and within bounds, if it has any, which are whole numbers.
+///   Range().at_least(0).below(1)
 class Range {
   struct Bound {
     std::int64_t at = 0;
     bool given = false, included = false;
   };
-  std::string_view name;
   Bound low, high;
 
  public:
-  constexpr explicit Range(std::string_view option) : name(option) {}
-
   constexpr Range at_least(std::int64_t bound) const { return with(&Range::low, bound, true); }
   constexpr Range above(std::int64_t bound) const { return with(&Range::low, bound, false); }
   constexpr Range at_most(std::int64_t bound) const { return with(&Range::high, bound, true); }
   constexpr Range below(std::int64_t bound) const { return with(&Range::high, bound, false); }
 
-  constexpr std::string_view option() const { return name; }
+  constexpr bool bounded() const { return low.given || high.given; }
   constexpr bool holds(double value) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double least = double(low.at), most = double(high.at);

@@ -9,6 +9,7 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "sinter/recipe/slots.hpp"
 
 namespace sinter {
 
@@ -49,12 +50,6 @@ struct Bound {
   const BoundCall* calls = nullptr;
   int count = 0;
   void* value = nullptr;  // address of the first value that it touches, if it touches any
-};
-
-/// The run-time options of a policy.
-struct OptionsOf {
-  const void* slot;     // tag_of the policy's slot
-  const void* options;  // the policy's Options
 };
 
 /// One step, evaluation or prediction, on a part of a batch.
@@ -175,7 +170,7 @@ class Machine {
   std::byte* flat_address(Space space) const;
   const void* find_options(const void* slot) const;
   void begin(const Work&, bool training);
-  void run(const struct BoundProgram&, Observer*);
+  void run(struct BoundProgram&, Observer*);
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;

@@ -11,6 +11,8 @@ namespace sinter {
 struct CosineDecayOptions {
   std::int64_t warmup = 0, steps = 1000;
   double floor = 0;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
+                (floor).at_least(0).at_most(1).adjustable())
 };
 
 /// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate), which
@@ -20,9 +22,6 @@ struct CosineDecay {
   using slot = slot::schedule;
   using Options = CosineDecayOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1),
-                                     Range("floor").at_least(0).at_most(1)};
-  static constexpr std::array<std::string_view, 3> adjustable{"warmup", "steps", "floor"};
   static constexpr Contradiction contradiction(const Options& o) {
     return warmup_contradiction(o.warmup, o.steps);
   }
@@ -34,5 +33,3 @@ struct CosineDecay {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::CosineDecayOptions, warmup, steps, floor);

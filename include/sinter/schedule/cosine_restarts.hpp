@@ -13,6 +13,8 @@ namespace sinter {
 struct CosineRestartsOptions {
   std::int64_t warmup = 0, cycle = 1000;
   double growth = 1, floor = 0;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (cycle).at_least(1).adjustable(),
+                (growth).at_least(1).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
 /// Linear warm-up, then cycles of half a cosine from 1 down to `floor` (a share of the learning
@@ -22,10 +24,6 @@ struct CosineRestarts {
   using slot = slot::schedule;
   using Options = CosineRestartsOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("warmup").at_least(0), Range("cycle").at_least(1),
-                                     Range("growth").at_least(1),
-                                     Range("floor").at_least(0).at_most(1)};
-  static constexpr std::array<std::string_view, 4> adjustable{"warmup", "cycle", "growth", "floor"};
 
   static double factor(const Options& o, std::int64_t step) {
     const double decay = (1 + std::cos(std::numbers::pi * share_of_cycle(o, step))) / 2;
@@ -48,5 +46,3 @@ struct CosineRestarts {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::CosineRestartsOptions, warmup, cycle, growth, floor);

@@ -11,6 +11,7 @@ namespace sinter {
 /// falls to 1/√2; 0: as many as the warm-up, or 10000 where there is none.
 struct InverseSqrtOptions {
   std::int64_t warmup = 0, timescale = 0;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (timescale).at_least(0).adjustable())
 };
 
 /// Linear warm-up, then √(timescale / (timescale + steps since)) (Vaswani et al. 2017), as
@@ -20,8 +21,6 @@ struct InverseSqrt {
   using slot = slot::schedule;
   using Options = InverseSqrtOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("warmup").at_least(0), Range("timescale").at_least(0)};
-  static constexpr std::array<std::string_view, 2> adjustable{"warmup", "timescale"};
 
   static double factor(const Options& o, std::int64_t step) {
     double scale = double(o.timescale > 0 ? o.timescale : o.warmup > 0 ? o.warmup : 10000);
@@ -31,5 +30,3 @@ struct InverseSqrt {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::InverseSqrtOptions, warmup, timescale);

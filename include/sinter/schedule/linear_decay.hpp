@@ -7,6 +7,7 @@ namespace sinter {
 /// warmup: steps of linear growth; steps: the horizon, at whose end the rate is zero.
 struct LinearDecayOptions {
   std::int64_t warmup = 0, steps = 1000;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable())
 };
 
 /// Linear warm-up, then linear decay towards zero at the horizon; zero beyond it.
@@ -15,8 +16,6 @@ struct LinearDecay {
   using slot = slot::schedule;
   using Options = LinearDecayOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1)};
-  static constexpr std::array<std::string_view, 2> adjustable{"warmup", "steps"};
   static constexpr Contradiction contradiction(const Options& o) {
     return warmup_contradiction(o.warmup, o.steps);
   }
@@ -27,5 +26,3 @@ struct LinearDecay {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::LinearDecayOptions, warmup, steps);

@@ -17,6 +17,9 @@ struct PlateauOptions {
   double threshold = 1e-4;
   int cooldown = 0;
   double floor = 0;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (factor).above(0).below(1).adjustable(),
+                (patience).at_least(0).adjustable(), (threshold).at_least(0).below(1).adjustable(),
+                (cooldown).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
 /// best: the lowest validation loss; waited: evaluations since; cooling: that still do not count;
@@ -25,6 +28,7 @@ struct PlateauState {
   double best = std::numeric_limits<double>::max();
   int waited = 0, cooling = 0;
   double factor = 1;
+  SINTER_FIELDS((best), (waited), (cooling), (factor))
 };
 
 /// Lowers the learning rate when the validation loss no longer falls: torch's ReduceLROnPlateau in
@@ -35,12 +39,6 @@ struct Plateau {
   using Options = PlateauOptions;
   using State = PlateauState;
   static constexpr Options options = O;
-  static constexpr std::array ranges{
-      Range("warmup").at_least(0),   Range("factor").above(0).below(1),
-      Range("patience").at_least(0), Range("threshold").at_least(0).below(1),
-      Range("cooldown").at_least(0), Range("floor").at_least(0).at_most(1)};
-  static constexpr std::array<std::string_view, 6> adjustable{"warmup",    "factor",   "patience",
-                                                              "threshold", "cooldown", "floor"};
 
   static constexpr double factor(const Options& o, const State& s, std::int64_t step) {
     return warmup_factor(step, o.warmup) * s.factor;
@@ -64,7 +62,3 @@ struct Plateau {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::PlateauOptions, warmup, factor, patience, threshold, cooldown,
-                        floor);
-BOOST_HANA_ADAPT_STRUCT(sinter::PlateauState, best, waited, cooling, factor);

@@ -11,6 +11,8 @@ namespace sinter {
 struct PolynomialDecayOptions {
   std::int64_t warmup = 0, steps = 1000;
   double power = 1, floor = 0;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
+                (power).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
 /// Linear warm-up, then floor + (1 - floor) (what is left)^power, where what is left falls linearly
@@ -21,10 +23,6 @@ struct PolynomialDecay {
   using slot = slot::schedule;
   using Options = PolynomialDecayOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1),
-                                     Range("power").at_least(0),
-                                     Range("floor").at_least(0).at_most(1)};
-  static constexpr std::array<std::string_view, 4> adjustable{"warmup", "steps", "power", "floor"};
   static constexpr Contradiction contradiction(const Options& o) {
     return warmup_contradiction(o.warmup, o.steps);
   }
@@ -37,5 +35,3 @@ struct PolynomialDecay {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::PolynomialDecayOptions, warmup, steps, power, floor);

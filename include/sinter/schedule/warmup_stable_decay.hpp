@@ -29,6 +29,9 @@ struct WarmupStableDecayOptions {
   std::int64_t warmup = 0, steps = 1000, decay = 100;
   double floor = 0;
   DecayShape shape = DecayShape::linear;
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
+                (decay).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable(),
+                (shape))
 };
 
 /// Linear warm-up, then the optimizer's own rate, then a short decay to `floor` (a share of the
@@ -39,10 +42,6 @@ struct WarmupStableDecay {
   using slot = slot::schedule;
   using Options = WarmupStableDecayOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("warmup").at_least(0), Range("steps").at_least(1),
-                                     Range("decay").at_least(0),
-                                     Range("floor").at_least(0).at_most(1)};
-  static constexpr std::array<std::string_view, 4> adjustable{"warmup", "steps", "decay", "floor"};
   static constexpr Contradiction contradiction(const Options& o) {
     if (o.warmup <= o.steps && o.decay <= o.steps - o.warmup) return {};
     return {"warmup and decay are beyond steps", "raise steps, or lower one of them"};
@@ -68,5 +67,3 @@ struct WarmupStableDecay {
 };
 
 }  // namespace sinter
-
-BOOST_HANA_ADAPT_STRUCT(sinter::WarmupStableDecayOptions, warmup, steps, decay, floor, shape);

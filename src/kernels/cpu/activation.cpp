@@ -184,25 +184,23 @@ SINTER_DISPATCH(ActivationTable)
 }  // namespace
 
 template <class T>
-void activation_forward(Stream& stream, Activation f, const T* x, T* y, std::int64_t n) {
+void activation_forward(Stream& stream, Activation f, Input<T> x, Tensor<T> y) {
   auto kernel = table<T>().forward;
-  split(stream, n, 4, 64,
-        [&](auto begin, auto end) { kernel(f, x + begin, y + begin, end - begin); });
+  split(stream, x.size(), 4, 64,
+        [&](auto begin, auto end) { kernel(f, x.data + begin, y.data + begin, end - begin); });
 }
 
 template <class T>
-void activation_backward(Stream& stream, Activation f, const T* x, const T* dy, T* dx,
-                         std::int64_t n, bool add) {
+void activation_backward(Stream& stream, Activation f, Input<T> x, Input<T> dy, Tensor<T> dx) {
   auto kernel = table<T>().backward;
-  split(stream, n, 4, 64, [&](auto begin, auto end) {
-    kernel(f, x + begin, dy + begin, dx + begin, end - begin, add);
+  split(stream, x.size(), 4, 64, [&](auto begin, auto end) {
+    kernel(f, x.data + begin, dy.data + begin, dx.data + begin, end - begin, dx.add);
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                  \
-  template void activation_forward(Stream&, Activation, const T*, T*, std::int64_t);           \
-  template void activation_backward(Stream&, Activation, const T*, const T*, T*, std::int64_t, \
-                                    bool);
+#define SINTER_INSTANTIATE(T)                                                 \
+  template void activation_forward(Stream&, Activation, Input<T>, Tensor<T>); \
+  template void activation_backward(Stream&, Activation, Input<T>, Input<T>, Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

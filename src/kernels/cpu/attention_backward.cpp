@@ -269,25 +269,27 @@ SINTER_DISPATCH(AttentionBackwardTable)
 }  // namespace
 
 template <class T, class S>
-void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, const S* log_sum,
-                        T* dqkv, bool add, const std::int32_t* starts, int sequences, int heads,
-                        int width, bool causal, S* scratch, Dropout dropout) {
+void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
+                        Tensor<T> dqkv, Sequences sequences, bool causal, S* scratch,
+                        Dropout dropout) {
   const auto kernel = table<T>();
-  const Attention<T> a{qkv,
-                       const_cast<T*>(y),
-                       const_cast<S*>(log_sum),
+  const int heads = log_sum.columns;
+  const std::int32_t* starts = sequences.starts;
+  const Attention<T> a{qkv.data,
+                       const_cast<T*>(y.data),
+                       const_cast<S*>(log_sum.data),
                        heads,
-                       width,
+                       y.columns,
                        causal,
                        dropout,
-                       dy,
-                       dqkv,
-                       add,
+                       dy.data,
+                       dqkv.data,
+                       dqkv.add,
                        scratch};
   balance(
-      stream, width / heads,
+      stream, a.depth(),
       [&](const auto& visit) {
-        for (int s = 0; s < sequences; ++s) {
+        for (int s = 0; s < sequences.count; ++s) {
           const std::int64_t length = starts[s + 1] - starts[s];
           for (int h = 0; length > 0 && h < heads; ++h)
             visit(Head{starts[s], int(length), h}, 0, length * length);
@@ -296,10 +298,9 @@ void attention_backward(Stream& stream, const T* qkv, const T* y, const T* dy, c
       [&](Head head, int) { kernel.backward(a, head); });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                 \
-  template void attention_backward(Stream&, const T*, const T*, const T*, const Wide<T>*, T*, \
-                                   bool, const std::int32_t*, int, int, int, bool, Wide<T>*,  \
-                                   Dropout);
+#define SINTER_INSTANTIATE(T)                                                             \
+  template void attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<Wide<T>>, \
+                                   Tensor<T>, Sequences, bool, Wide<T>*, Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -36,7 +36,7 @@ struct Head {
 
 /// The mask's key for one head.
 inline Dropout for_head(Dropout dropout, int head) {
-  dropout.key = mix(dropout.key ^ (std::uint64_t(head) + 1) * 0x9e3779b97f4a7c15);
+  dropout.key = mix(dropout.key ^ (std::uint64_t(head) + 1) * mix_step);
   return dropout;
 }
 

@@ -160,9 +160,9 @@ SINTER_DISPATCH(AttentionForwardTable)
 
 /// Calls visit(head, first_query, cost) for each strip of `strip` queries of each head.
 template <class F>
-void for_each_strip(const std::int32_t* starts, int sequences, int heads, int strip, bool causal,
-                    const F& visit) {
-  for (int s = 0; s < sequences; ++s) {
+void for_each_strip(Sequences sequences, int heads, int strip, bool causal, const F& visit) {
+  const std::int32_t* starts = sequences.starts;
+  for (int s = 0; s < sequences.count; ++s) {
     const int length = starts[s + 1] - starts[s];
     for (int h = 0; h < heads; ++h)
       for (int first = 0; first < length; first += strip)
@@ -174,21 +174,20 @@ void for_each_strip(const std::int32_t* starts, int sequences, int heads, int st
 }  // namespace
 
 template <class T, class S>
-void attention_forward(Stream& stream, const T* qkv, T* y, S* log_sum, const std::int32_t* starts,
-                       int sequences, int heads, int width, bool causal, Dropout dropout) {
+void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
+                       Sequences sequences, bool causal, Dropout dropout) {
   const auto kernel = table<T>();
-  const Attention<T> a{qkv, y, log_sum, heads, width, causal, dropout};
+  const int heads = log_sum.columns;
+  const Attention<T> a{qkv.data, y.data, log_sum.data, heads, y.columns, causal, dropout};
   balance(
-      stream, std::int64_t(kernel.strip) * (width / heads),
-      [&](const auto& visit) {
-        for_each_strip(starts, sequences, heads, kernel.strip, causal, visit);
-      },
+      stream, std::int64_t(kernel.strip) * a.depth(),
+      [&](const auto& visit) { for_each_strip(sequences, heads, kernel.strip, causal, visit); },
       [&](Head head, int first) { kernel.forward(a, head, first); });
 }
 
 #define SINTER_INSTANTIATE(T)                                                                     \
-  template void attention_forward(Stream&, const T*, T*, Wide<T>*, const std::int32_t*, int, int, \
-                                  int, bool, Dropout);
+  template void attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<Wide<T>>, Sequences, bool, \
+                                  Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -59,39 +59,23 @@ namespace sinter::kernel {
 namespace {
 
 SINTER_DISPATCH(DropoutTable)
-
-template <class T>
-void masked(Stream& stream, const T* x, T* y, int rows, int width, const Dropout& dropout,
-            bool add) {
-  auto kernel = table<T>().mask;
-  auto threshold = keep_threshold(dropout);
-  auto scale = Wide<T>(keep_scale(dropout));
-  split_rows(stream, rows, 4 * width, [&](int begin, int end) {
-    for (std::int64_t r = begin; r < end; ++r)
-      kernel(x + r * width, y + r * width, width, row_key(dropout, r), threshold, scale, add);
-  });
-}
-
 }  // namespace
 
 template <class T>
-void dropout_forward(Stream& stream, const T* x, T* y, int rows, int width, Dropout dropout) {
-  if (dropout.probability == 0) return copy(stream, x, y, std::int64_t(rows) * width);
-  masked(stream, x, y, rows, width, dropout, false);
+void dropout(Stream& stream, Input<T> x, Tensor<T> y, Dropout dropout) {
+  if (dropout.probability == 0) return put(stream, x, y);
+  auto kernel = table<T>().mask;
+  auto threshold = keep_threshold(dropout);
+  auto scale = Wide<T>(keep_scale(dropout));
+  const int width = y.columns;
+  split_rows(stream, y.rows, 4 * width, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r)
+      kernel(x.data + r * width, y.data + r * width, width, row_key(dropout, r), threshold, scale,
+             y.add);
+  });
 }
 
-template <class T>
-void dropout_backward(Stream& stream, const T* dy, T* dx, int rows, int width, Dropout dropout,
-                      bool add) {
-  std::int64_t n = std::int64_t(rows) * width;
-  if (dropout.probability == 0)
-    return add ? accumulate(stream, dy, dx, n) : copy(stream, dy, dx, n);
-  masked(stream, dy, dx, rows, width, dropout, add);
-}
-
-#define SINTER_INSTANTIATE(T)                                              \
-  template void dropout_forward(Stream&, const T*, T*, int, int, Dropout); \
-  template void dropout_backward(Stream&, const T*, T*, int, int, Dropout, bool);
+#define SINTER_INSTANTIATE(T) template void dropout(Stream&, Input<T>, Tensor<T>, Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -108,6 +108,15 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 SINTER_DISPATCH(ElementwiseTable)
+
+template <class T>
+void add_arrays(Stream& stream, const T* a, const T* b, T* y, std::int64_t n) {
+  auto kernel = table<T>().add;
+  split_elements(stream, n, [&](auto begin, auto end) {
+    kernel(a + begin, b + begin, y + begin, end - begin);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -139,14 +148,6 @@ void copy(Stream& stream, const T* x, T* y, std::int64_t n) {
 }
 
 template <class T>
-void add(Stream& stream, const T* a, const T* b, T* y, std::int64_t n) {
-  auto kernel = table<T>().add;
-  split_elements(stream, n, [&](auto begin, auto end) {
-    kernel(a + begin, b + begin, y + begin, end - begin);
-  });
-}
-
-template <class T>
 void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n) {
   auto kernel = table<T>().scale;
   split_elements(stream, n,
@@ -155,7 +156,18 @@ void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n) {
 
 template <class T>
 void accumulate(Stream& stream, const T* a, T* y, std::int64_t n) {
-  add(stream, y, a, y, n);
+  add_arrays(stream, y, a, y, n);
+}
+
+template <class T>
+void add(Stream& stream, Input<T> a, Input<T> b, Tensor<T> y) {
+  add_arrays(stream, a.data, b.data, y.data, y.size());
+}
+
+template <class T>
+void put(Stream& stream, Input<T> x, Tensor<T> y) {
+  return y.add ? accumulate(stream, x.data, y.data, y.size())
+               : copy(stream, x.data, y.data, y.size());
 }
 
 template <class From, class To>
@@ -170,13 +182,15 @@ void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
 }
 
 template <class T, class G>
-void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool add) {
+void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum) {
   const auto functions = table<T>();
-  split_columns(stream, rows, columns, [&](int begin, int end) {
+  split_columns(stream, x.rows, x.columns, [&](int begin, int end) {
     if constexpr (std::is_same_v<G, T>) {
-      functions.column_sum(x + begin, sum + begin, rows, end - begin, columns, add);
+      functions.column_sum(x.data + begin, sum.data + begin, x.rows, end - begin, x.columns,
+                           sum.add);
     } else {
-      functions.wide_column_sum(x + begin, sum + begin, rows, end - begin, columns, add);
+      functions.wide_column_sum(x.data + begin, sum.data + begin, x.rows, end - begin, x.columns,
+                                sum.add);
     }
   });
 }
@@ -184,13 +198,14 @@ void column_sum(Stream& stream, const T* x, G* sum, int rows, int columns, bool 
 #define SINTER_INSTANTIATE(T)                                        \
   template void fill(Stream&, T*, Wide<T>, std::int64_t);            \
   template void copy(Stream&, const T*, T*, std::int64_t);           \
-  template void add(Stream&, const T*, const T*, T*, std::int64_t);  \
+  template void add(Stream&, Input<T>, Input<T>, Tensor<T>);         \
+  template void put(Stream&, Input<T>, Tensor<T>);                   \
   template void add_range(const T*, const T*, T*, std::int64_t);     \
   template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t); \
   template void accumulate(Stream&, const T*, T*, std::int64_t);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-#define SINTER_INSTANTIATE(T, G) template void column_sum(Stream&, const T*, G*, int, int, bool);
+#define SINTER_INSTANTIATE(T, G) template void column_sum(Stream&, Tensor<const T>, Tensor<G>);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 #define SINTER_INSTANTIATE(T)                                  \

@@ -69,8 +69,8 @@ void product(Operand a, Operand b, const Matrix<BFloat16>& c, bool add) {
     for (int j = 0; j < c.columns; j += most_columns) {
       const int rows = std::min(most_rows, c.rows - i);
       const int columns = std::min(most_columns, c.columns - j);
-      product(rows_of(a, i, i + rows), columns_of(b, j, j + columns), dense(sums, rows, columns),
-              false);
+      product(rows_of(a, i, i + rows), columns_of(b, j, j + columns),
+              Matrix(Tensor(sums, rows, columns)), false);
       for (int r = 0; r < rows; ++r)
         put_range(sums + r * columns, c.data + (i + r) * c.stride + j, columns, add);
     }

@@ -165,66 +165,68 @@ void cross_entropy_of_rows(Stream& stream, const S* logits, const std::int32_t* 
 }  // namespace
 
 template <class S>
-void cross_entropy(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
-                   S* dlogits, double weight, int rows, int vocabulary, bool add) {
-  cross_entropy_of_rows(stream, logits, targets, losses, dlogits, weight, rows, vocabulary,
-                        vocabulary, add);
+void cross_entropy(Stream& stream, Input<S> logits, Input<std::int32_t> targets, Tensor<S> losses,
+                   Output<S> dlogits, double weight) {
+  cross_entropy_of_rows(stream, logits.data, targets.data, losses.data, dlogits.data, weight,
+                        logits.rows, logits.columns, logits.columns, dlogits.add);
 }
 
 template <class T, class S, class G>
-void linear_cross_entropy(Stream& stream, const T* x, const T* table, const std::int32_t* targets,
-                          S* losses, T* dx, bool add_dx, G* dtable, bool add_dtable, double weight,
-                          S* scratch, int rows, int width, int vocabulary, int chunk_rows,
-                          int padding) {
-  const int columns = vocabulary + padding;
-  const auto weights = dense(table, columns, width);
+void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
+                          Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
+                          Tensor<S> logits) {
+  const int width = x.columns, columns = logits.columns;
+  const Tensor<const T> weights(table.data, columns, width);  // with their padding
   const bool gradients = dx || dtable;
-  if (dtable && rows <= 0 && !add_dtable) fill(stream, dtable, G(0), std::int64_t(columns) * width);
-  for (int first = 0; first < rows; first += chunk_rows) {
-    const int count = std::min(chunk_rows, rows - first);
+  if (dtable && x.rows <= 0 && !dtable.add)
+    fill(stream, dtable.data, G(0), std::int64_t(columns) * width);
+  for (int first = 0; first < x.rows; first += logits.rows) {
+    const int count = std::min(logits.rows, x.rows - first);
     const auto at = std::int64_t(first) * width;
-    const auto inputs = dense(x + at, count, width);
-    matmul(stream, inputs, transposed(table, columns, width), dense(scratch, count, columns),
-           false);
-    cross_entropy_of_rows(stream, scratch, targets + first, losses + first,
-                          gradients ? scratch : nullptr, weight, count, vocabulary, columns, false);
+    const Tensor<const T> inputs(x.data + at, count, width);
+    matmul(stream, inputs, transposed(weights), Tensor<S>(logits.data, count, columns));
+    cross_entropy_of_rows(stream, logits.data, targets.data + first, losses.data + first,
+                          gradients ? logits.data : nullptr, weight, count, table.rows, columns,
+                          false);
     if (!gradients) continue;
-    const auto slopes = narrow_rows<T>(stream, scratch, count, columns);
+    const auto slopes = narrow_rows<T>(stream, logits.data, count, columns);
     auto turned = slopes;
     turned.transposed = true;
     stream.together(double(count) * width * columns > matmul_grain, [&] {
-      if (dx) matmul(stream, slopes, weights, dense(dx + at, count, width), add_dx);
+      if (dx) matmul(stream, slopes, weights, Tensor<T>(dx.data + at, count, width, dx.add));
       if (dtable)
-        matmul(stream, turned, inputs, dense(dtable, columns, width), add_dtable || first > 0);
+        matmul(stream, turned, inputs,
+               Tensor<G>(dtable.data, columns, width, dtable.add || first > 0));
     });
   }
 }
 
 template <class T, class S>
-void mean_squared_error(Stream& stream, const T* x, const T* target, S* losses, T* dx,
-                        double weight, int rows, int width, bool add) {
+void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> losses, Tensor<T> dx,
+                        double weight) {
   auto kernel = table<T>().squared_error;
-  split_rows(stream, rows, width, [&](int begin, int end) {
+  const int width = x.columns;
+  split_rows(stream, x.rows, width, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
       auto at = r * width;
-      losses[r] = kernel(x + at, target + at, dx ? dx + at : nullptr, S(2 * weight), width, add);
+      losses.data[r] = kernel(x.data + at, target.data + at, dx ? dx.data + at : nullptr,
+                              S(2 * weight), width, dx.add);
     }
   });
 }
 
-template void cross_entropy(Stream&, const float*, const std::int32_t*, float*, float*, double, int,
-                            int, bool);
-template void cross_entropy(Stream&, const double*, const std::int32_t*, double*, double*, double,
-                            int, int, bool);
-#define SINTER_INSTANTIATE(T)                                                                   \
-  template void mean_squared_error(Stream&, const T*, const T*, Wide<T>*, T*, double, int, int, \
-                                   bool);
+template void cross_entropy(Stream&, Input<float>, Input<std::int32_t>, Tensor<float>,
+                            Output<float>, double);
+template void cross_entropy(Stream&, Input<double>, Input<std::int32_t>, Tensor<double>,
+                            Output<double>, double);
+#define SINTER_INSTANTIATE(T) \
+  template void mean_squared_error(Stream&, Input<T>, Input<T>, Tensor<Wide<T>>, Tensor<T>, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-#define SINTER_INSTANTIATE(T, G)                                                                 \
-  template void linear_cross_entropy(Stream&, const T*, const T*, const std::int32_t*, Wide<T>*, \
-                                     T*, bool, G*, bool, double, Wide<T>*, int, int, int, int,   \
-                                     int);
+#define SINTER_INSTANTIATE(T, G)                                                       \
+  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>, \
+                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,    \
+                                     Tensor<Wide<T>>);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -32,8 +32,7 @@ double measured_matmul_rate(Stream& stream, double seconds) {
   };
   auto once = [&] {
     auto start = Clock::now();
-    matmul(stream, dense<const T>(a.data(), n, n), dense<const T>(b.data(), n, n),
-           dense(c.data(), n, n), false);
+    matmul(stream, Tensor(a.data(), n, n), Tensor(b.data(), n, n), Tensor(c.data(), n, n));
     return since(start);
   };
   auto start = Clock::now();

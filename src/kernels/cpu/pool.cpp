@@ -7,28 +7,29 @@
 namespace sinter::kernel {
 
 template <class T>
-void last_rows(Stream& stream, const T* x, const std::int32_t* starts, int sequences, T* y,
-               int width) {
-  stream.parallel(sequences, [=](int s) {
-    const T* row = x + std::int64_t(starts[s + 1] - 1) * width;
-    std::copy_n(row, width, y + std::int64_t(s) * width);
+void last_rows(Stream& stream, Input<T> x, Sequences sequences, Tensor<T> y) {
+  const int width = y.columns;
+  stream.parallel(sequences.count, [=](int s) {
+    const T* row = x.data + std::int64_t(sequences.starts[s + 1] - 1) * width;
+    std::copy_n(row, width, y.data + std::int64_t(s) * width);
   });
 }
 
 template <class T>
-void last_rows_backward(Stream& stream, const T* dy, const std::int32_t* starts, int sequences,
-                        T* dx, int width, bool add) {
-  stream.parallel(sequences, [=](int s) {
-    T* first = dx + std::int64_t(starts[s]) * width;
-    T* last = dx + std::int64_t(starts[s + 1] - 1) * width;
-    if (!add) std::fill(first, last + width, T(0));
-    for (int i = 0; i < width; ++i) last[i] = T(last[i] + dy[std::int64_t(s) * width + i]);
+void last_rows_backward(Stream& stream, Input<T> dy, Sequences sequences, Tensor<T> dx) {
+  const int width = dx.columns;
+  stream.parallel(sequences.count, [=](int s) {
+    T* first = dx.data + std::int64_t(sequences.starts[s]) * width;
+    T* last = dx.data + std::int64_t(sequences.starts[s + 1] - 1) * width;
+    const T* from = dy.data + std::int64_t(s) * width;
+    if (!dx.add) std::fill(first, last + width, T(0));
+    for (int i = 0; i < width; ++i) last[i] = T(last[i] + from[i]);
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                    \
-  template void last_rows(Stream&, const T*, const std::int32_t*, int, T*, int); \
-  template void last_rows_backward(Stream&, const T*, const std::int32_t*, int, T*, int, bool);
+#define SINTER_INSTANTIATE(T)                                       \
+  template void last_rows(Stream&, Input<T>, Sequences, Tensor<T>); \
+  template void last_rows_backward(Stream&, Input<T>, Sequences, Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

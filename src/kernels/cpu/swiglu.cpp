@@ -65,32 +65,33 @@ SINTER_DISPATCH(SwigluTable)
 }  // namespace
 
 template <class T>
-void swiglu_forward(Stream& stream, const T* x, T* y, int rows, int width) {
+void swiglu_forward(Stream& stream, Input<T> x, Tensor<T> y) {
   auto kernel = table<T>().forward;
-  split_rows(stream, rows, 4 * width, [&](int begin, int end) {
+  const int width = y.columns;
+  split_rows(stream, y.rows, 4 * width, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
-      const T* gate = x + r * 2 * width;
-      kernel(gate, gate + width, y + r * width, width);
+      const T* gate = x.data + r * 2 * width;
+      kernel(gate, gate + width, y.data + r * width, width);
     }
   });
 }
 
 template <class T>
-void swiglu_backward(Stream& stream, const T* x, const T* dy, T* dx, int rows, int width,
-                     bool add) {
+void swiglu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx) {
   auto kernel = table<T>().backward;
-  split_rows(stream, rows, 4 * width, [&](int begin, int end) {
+  const int width = dy.columns;
+  split_rows(stream, dy.rows, 4 * width, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
-      const T* gate = x + r * 2 * width;
-      T* dgate = dx + r * 2 * width;
-      kernel(gate, gate + width, dy + r * width, dgate, dgate + width, width, add);
+      const T* gate = x.data + r * 2 * width;
+      T* dgate = dx.data + r * 2 * width;
+      kernel(gate, gate + width, dy.data + r * width, dgate, dgate + width, width, dx.add);
     }
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                    \
-  template void swiglu_forward(Stream&, const T*, T*, int, int); \
-  template void swiglu_backward(Stream&, const T*, const T*, T*, int, int, bool);
+#define SINTER_INSTANTIATE(T)                                 \
+  template void swiglu_forward(Stream&, Input<T>, Tensor<T>); \
+  template void swiglu_backward(Stream&, Input<T>, Input<T>, Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

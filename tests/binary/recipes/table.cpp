@@ -40,16 +40,14 @@ struct Numbers {
 /// skip: lines at the beginning of each file that hold no numbers.
 struct TableOptions {
   int skip = 0;
+  SINTER_FIELDS((skip).at_least(0).adjustable())
 };
-BOOST_HANA_ADAPT_STRUCT(TableOptions, skip);
 
 template <TableOptions O = {}>
 struct Table {
   using slot = slot::data;
   using Options = TableOptions;
   static constexpr Options options = O;
-  static constexpr std::array ranges{Range("skip").at_least(0)};
-  static constexpr std::array<std::string_view, 1> adjustable{"skip"};
   static constexpr int context = 1, vocabulary = 0;
   static constexpr std::string_view paths_help = "Files of rows: two inputs and a target a line.";
 

@@ -1,43 +1,19 @@
 // What the tests of files share.
 #pragma once
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <system_error>
 
 #include "sinter/error.hpp"
+#include "support/folder.hpp"
 
 namespace sinter::testing {
 
-namespace fs = std::filesystem;
-
-/// A fresh folder that is gone when the test ends.
-class TemporaryFolder {
-  fs::path name;
-
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "sinter-files-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    name = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(name, ignored);
-  }
-  const fs::path& path() const { return name; }
-  fs::path operator/(const fs::path& below) const { return name / below; }
-};
-
-/// A new file. (ext4 flushes a file that is emptied and written again when it is closed, which
-/// costs milliseconds; a new one it does not.)
+/// Writes a new file. (ext4 flushes a file that is emptied and written again when it is closed,
+/// which costs milliseconds, but not a new one.)
 inline void put(const fs::path& path, const std::string& content) {
   fs::remove(path);
   std::ofstream out(path, std::ios::binary);
@@ -66,7 +42,7 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
 
-/// Names in `folder` that begin with a dot: what an unfinished save leaves.
+/// The number of names in `folder` that begin with a dot, as what an unfinished save leaves does.
 inline int hidden_entries(const fs::path& folder) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(folder))

@@ -53,11 +53,14 @@ TEST_CASE_TEMPLATE("activations and their slopes are accurate", T, float, double
       CAPTURE(int(f));
       long double value_error = 0, slope_error = 0;
       auto values = same_on_all_threads([&](Stream& s) {
-        return kernel::activation_forward(s, f, x.data(), y.data(), std::int64_t(x.size())), y;
+        return kernel::activation_forward(s, f, tensor(x, 1, std::int64_t(x.size())),
+                                          tensor(y, 1, std::int64_t(x.size()))),
+               y;
       });
       auto slopes = same_on_all_threads([&](Stream& s) {
-        kernel::activation_backward(s, f, x.data(), ones.data(), y.data(), std::int64_t(x.size()),
-                                    false);
+        kernel::activation_backward(s, f, tensor(x, 1, std::int64_t(x.size())),
+                                    tensor(ones, 1, std::int64_t(x.size())),
+                                    tensor(y, 1, std::int64_t(x.size())));
         return y;
       });
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -88,22 +91,23 @@ TEST_CASE_TEMPLATE("activations of odd sizes, in place and adding", T, float, do
             auto [value, slope] = reference(f, x[i]);
             y[i] = double(value), dx[i] = double(slope * dy[i]), sum[i] = before[i] + dx[i];
           }
-          CHECK(error_of(same_on_all_threads([&](Stream& s) {
-                           auto z = x;
-                           return kernel::activation_forward(s, f, z.data(), z.data(), n), z;
-                         }),
-                         y) <= 16);
+          CHECK(error_of(
+                    same_on_all_threads([&](Stream& s) {
+                      auto z = x;
+                      return kernel::activation_forward(s, f, tensor(z, 1, n), tensor(z, 1, n)), z;
+                    }),
+                    y) <= 16);
           CHECK(error_of(same_on_all_threads([&](Stream& s) {
                            auto z = dy;
-                           kernel::activation_backward(s, f, x.data(), z.data(), z.data(), n,
-                                                       false);
+                           kernel::activation_backward(s, f, tensor(x, 1, n), tensor(z, 1, n),
+                                                       tensor(z, 1, n));
                            return z;
                          }),
                          dx) <= 64);
           CHECK(error_of(same_on_all_threads([&](Stream& s) {
                            auto z = before;
-                           kernel::activation_backward(s, f, x.data(), dy.data(), z.data(), n,
-                                                       true);
+                           kernel::activation_backward(s, f, tensor(x, 1, n), tensor(dy, 1, n),
+                                                       tensor(z, 1, n, true));
                            return z;
                          }),
                          sum) <= 64);
@@ -117,15 +121,17 @@ TEST_CASE_TEMPLATE("a NaN stays a NaN, and slopes stay finite", T, float, double
     const T largest = std::numeric_limits<T>::max();
     for (Activation f : all) {
       std::vector<T> x(40, T(NAN)), y(40), dy(40, 1);
-      kernel::activation_forward(stream, f, x.data(), y.data(), 40);
+      kernel::activation_forward(stream, f, tensor(x, 1, 40), tensor(y, 1, 40));
       for (T v : y) CHECK(std::isnan(v));
       if (f != Activation::relu) {
-        kernel::activation_backward(stream, f, x.data(), dy.data(), y.data(), 40, false);
+        kernel::activation_backward(stream, f, tensor(x, 1, 40), tensor(dy, 1, 40),
+                                    tensor(y, 1, 40));
         for (T v : y) CHECK(std::isnan(v));
       }
       for (T v : {largest, -largest, T(1e15), T(-1e15)}) {
         std::fill(x.begin(), x.end(), v);
-        kernel::activation_backward(stream, f, x.data(), dy.data(), y.data(), 40, false);
+        kernel::activation_backward(stream, f, tensor(x, 1, 40), tensor(dy, 1, 40),
+                                    tensor(y, 1, 40));
         for (T slope : y) CHECK(std::abs(slope - (v > 0 ? 1 : 0)) <= 16 * epsilon<T>());
       }
     }

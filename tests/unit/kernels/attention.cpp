@@ -109,8 +109,9 @@ std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropou
     for (int r = starts[s]; r < starts[s + 1]; ++r)
       for (int h = 0; h < heads; ++h) qkv[(r * 3 + 2) * width + h * depth + r - starts[s]] = 1;
   Stream stream(1);
-  kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(),
-                            int(starts.size()) - 1, heads, width, false, dropout);
+  kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                            tensor(log_sum, rows, heads), {starts.data(), int(starts.size()) - 1},
+                            false, dropout);
   std::vector<int> kept(rows * width);
   for (int i = 0; i < rows * width; ++i) kept[i] = y[i] != 0;
   return kept;
@@ -138,8 +139,9 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
   std::vector<T> log_sum(rows * heads);
   const auto y = same_on_all_threads([&](Stream& s) {
     std::vector<T> out(rows * width, T(NAN));
-    kernel::attention_forward(s, qkv.data(), out.data(), log_sum.data(), starts.data(), sequences,
-                              heads, width, causal, dropout);
+    kernel::attention_forward(s, tensor(qkv, rows, 3 * width), tensor(out, rows, width),
+                              tensor(log_sum, rows, heads), {starts.data(), sequences}, causal,
+                              dropout);
     return out;
   });
   CHECK(share_of_bound(y, want.y, want.y_bound, 1) <= 1);
@@ -149,9 +151,10 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
     const auto dqkv = same_on_all_threads([&](Stream& s) {
       auto out = before;
       if (!add) std::fill(out.begin(), out.end(), T(NAN));
-      kernel::attention_backward(s, qkv.data(), y.data(), dy.data(), log_sum.data(), out.data(),
-                                 add, starts.data(), sequences, heads, width, causal,
-                                 static_cast<T*>(nullptr), dropout);
+      kernel::attention_backward(s, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                                 tensor(dy, rows, width), tensor(log_sum, rows, heads),
+                                 tensor(out, rows, 3 * width, add), {starts.data(), sequences},
+                                 causal, static_cast<T*>(nullptr), dropout);
       return out;
     });
     auto bound = want.bound;
@@ -229,8 +232,8 @@ TEST_CASE_TEMPLATE("sequences do not see each other", T, float, double) {
     Stream stream(2);
     const Starts starts = {0, 37, 100};
     std::vector<T> y(100 * width), log_sum(100 * heads);
-    kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(), 2, heads,
-                              width, true);
+    kernel::attention_forward(stream, tensor(qkv, 100, 3 * width), tensor(y, 100, width),
+                              tensor(log_sum, 100, heads), {starts.data(), 2}, true);
     return y;
   };
   const auto y = run();
@@ -247,12 +250,12 @@ TEST_CASE_TEMPLATE("large scores do not overflow, a NaN reaches all that see it"
     std::vector<T> qkv(rows * 3 * width, T(100)), y(rows * width), log_sum(rows);
     const Starts starts = {0, rows};
     Stream stream(1);
-    kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(), 1, 1,
-                              width, true);
+    kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                              tensor(log_sum, rows, 1), {starts.data(), 1}, true);
     for (T v : y) CHECK(v == doctest::Approx(100));
     qkv[20 * 3 * width + width] = T(NAN);  // a key
-    kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), starts.data(), 1, 1,
-                              width, true);
+    kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                              tensor(log_sum, rows, 1), {starts.data(), 1}, true);
     for (int i = 0; i < rows * width; ++i) CHECK(std::isnan(y[i]) == (i >= 20 * width));
   });
 }

@@ -14,7 +14,7 @@ namespace {
 std::vector<int> mask(int rows, int width, Dropout dropout) {
   Stream stream(1);
   std::vector<float> ones(rows * width, 1), y(ones);
-  kernel::dropout_forward(stream, ones.data(), y.data(), rows, width, dropout);
+  kernel::dropout(stream, tensor(ones, rows, width), tensor(y, rows, width), dropout);
   std::vector<int> kept(rows * width);
   for (int i = 0; i < rows * width; ++i) kept[i] = y[i] != 0;
   return kept;
@@ -45,12 +45,12 @@ TEST_CASE_TEMPLATE("kept elements are scaled, others are zero, both ways the sam
           const auto x = normal_values<T>(n, 1), before = normal_values<T>(n, 2);
           auto y = same_on_all_threads([&](Stream& s) {
             auto out = x;  // in place
-            kernel::dropout_forward(s, out.data(), out.data(), rows, width, dropout);
+            kernel::dropout(s, tensor(out, rows, width), tensor(out, rows, width), dropout);
             return out;
           });
           auto dx = same_on_all_threads([&](Stream& s) {
             auto out = before;
-            kernel::dropout_backward(s, x.data(), out.data(), rows, width, dropout, add);
+            kernel::dropout(s, tensor(x, rows, width), tensor(out, rows, width, add), dropout);
             return out;
           });
           std::vector<Wider<T>> want(n);
@@ -65,12 +65,12 @@ TEST_CASE_TEMPLATE("probability 0 copies and adds", T, float, double) {
   Stream stream(2);
   const auto x = normal_values<T>(51, 1);
   std::vector<T> y(51), twice(51);
-  kernel::dropout_forward(stream, x.data(), y.data(), 3, 17, {});
+  kernel::dropout(stream, tensor(x, 3, 17), tensor(y, 3, 17), {});
   CHECK(same_bits(x, y));
-  kernel::dropout_backward(stream, x.data(), y.data(), 3, 17, {}, true);
+  kernel::dropout(stream, tensor(x, 3, 17), tensor(y, 3, 17, true), {});
   for (int i = 0; i < 51; ++i) twice[i] = x[i] + x[i];
   CHECK(same_bits(y, twice));
-  kernel::dropout_backward(stream, x.data(), y.data(), 3, 17, {}, false);
+  kernel::dropout(stream, tensor(x, 3, 17), tensor(y, 3, 17), {});
   CHECK(same_bits(x, y));
 }
 

@@ -32,8 +32,11 @@ TEST_CASE_TEMPLATE("flat arrays", T, float, double) {
              [](auto) { return T(3); });
       expect([&](Stream& s) { return kernel::copy(s, a.data(), y.data(), n), y; },
              [&](auto i) { return a[i]; });
-      once([&](Stream& s) { return kernel::add(s, a.data(), b.data(), y.data(), n), y; },
-           [](auto p, auto q) { return p + q; });
+      once(
+          [&](Stream& s) {
+            return kernel::add(s, tensor(a, 1, n), tensor(b, 1, n), tensor(y, 1, n)), y;
+          },
+          [](auto p, auto q) { return p + q; });
       once([&](Stream& s) { return kernel::scale(s, a.data(), T(0.3), y.data(), n), y; },
            [](auto p, auto) { return p * T(0.3); });
       once(
@@ -45,7 +48,8 @@ TEST_CASE_TEMPLATE("flat arrays", T, float, double) {
       once(
           [&](Stream& s) {
             y = b;
-            return kernel::add(s, a.data(), y.data(), y.data(), n), y;  // in place
+            return kernel::add(s, tensor(a, 1, n), tensor(y, 1, n), tensor(y, 1, n)),
+                   y;  // in place
           },
           [](auto p, auto q) { return p + q; });
     }
@@ -80,7 +84,8 @@ TEST_CASE_TEMPLATE("column_sum", T, float, double) {
               for (T& v : x) v = std::abs(v);
             auto got = same_on_all_threads([&](Stream& s) {
               auto sum = before;
-              return kernel::column_sum(s, x.data(), sum.data(), rows, columns, add), sum;
+              return kernel::column_sum(s, tensor(x, rows, columns), tensor(sum, 1, columns, add)),
+                     sum;
             });
             std::vector<Wider<T>> want(columns), size(columns);
             for (int i = 0; i < rows * columns; ++i)

@@ -21,13 +21,14 @@ TEST_CASE_TEMPLATE("token embedding", T, float, double) {
           for (int r = 0; r < rows; ++r) ids[r] = (r * r + 5) % vocabulary;
           auto y = same_on_all_threads([&](Stream& s) {
             std::vector<T> out(rows * width);
-            kernel::embedding_forward(s, ids.data(), table.data(), out.data(), rows, width);
+            kernel::embedding_forward(s, tensor(ids, rows, 1), tensor(table, vocabulary, width),
+                                      tensor(out, rows, width));
             return out;
           });
           auto dtable = same_on_all_threads([&](Stream& s) {
             auto out = table;
-            kernel::embedding_backward(s, ids.data(), dy.data(), out.data(), rows, vocabulary,
-                                       width, add, nullptr);
+            kernel::embedding_backward(s, tensor(ids, rows, 1), tensor(dy, rows, width),
+                                       tensor(out, vocabulary, width, add), nullptr);
             return out;
           });
           auto want = add ? table : std::vector<T>(table.size());
@@ -64,14 +65,14 @@ TEST_CASE_TEMPLATE("position embedding restarts at each sequence", T, float, dou
           const auto x = normal_values<T>(rows * width, 2);
           auto y = same_on_all_threads([&](Stream& s) {
             auto out = x;  // in place
-            kernel::position_forward(s, out.data(), table.data(), starts.data(), sequences,
-                                     out.data(), width);
+            kernel::position_forward(s, tensor(out, rows, width), tensor(table, positions, width),
+                                     {starts.data(), sequences}, tensor(out, rows, width));
             return out;
           });
           auto dtable = same_on_all_threads([&](Stream& s) {
             auto out = table;
-            kernel::position_backward(s, x.data(), starts.data(), sequences, out.data(), positions,
-                                      width, add);
+            kernel::position_backward(s, tensor(x, rows, width), {starts.data(), sequences},
+                                      tensor(out, positions, width, add));
             return out;
           });
           auto want = add ? table : std::vector<T>(table.size());

@@ -1,4 +1,4 @@
-#include "sinter/kernels/layer_norm.hpp"
+#include "sinter/kernels/normalize.hpp"
 
 #include "unit/kernels/support.hpp"
 
@@ -62,8 +62,9 @@ void check(int rows, int width) {
   const Reference<T> want(h, weight, bias, dy, rows, width);
 
   auto plain = same_on_all_threads([&](Stream& s) {
-    kernel::layer_norm_forward(s, h.data(), weight.data(), bias.data(), y.data(), mean.data(),
-                               inverse.data(), rows, width, eps);
+    kernel::normalize_forward(s, tensor(h, rows, width), tensor(weight, 1, width),
+                              tensor(bias, 1, width), tensor(y, rows, width), tensor(mean, rows, 1),
+                              tensor(inverse, rows, 1), eps);
     return y;
   });
   CHECK(share_of_bound(plain, want.y, want.y_scale, 4 + width / 8.) <= 1);
@@ -72,9 +73,10 @@ void check(int rows, int width) {
 
   auto fused = same_on_all_threads([&](Stream& s) {
     auto sums = a;  // in place
-    kernel::add_layer_norm_forward(s, sums.data(), b.data(), weight.data(), bias.data(),
-                                   sums.data(), y.data(), mean.data(), inverse.data(), rows, width,
-                                   eps);
+    kernel::add_normalize_forward(s, tensor(sums, rows, width), tensor(b, rows, width),
+                                  tensor(weight, 1, width), tensor(bias, 1, width),
+                                  tensor(sums, rows, width), tensor(y, rows, width),
+                                  tensor(mean, rows, 1), tensor(inverse, rows, 1), eps);
     CHECK(same_bits(sums, h));
     return y;
   });
@@ -82,7 +84,7 @@ void check(int rows, int width) {
 
   const auto before = normal_values<T>(n, 6), before2 = normal_values<T>(n, 7);
   const auto passed = normal_values<T>(n, 8), sums = normal_values<T>(2 * width, 9);
-  std::vector<T> scratch(kernel::layer_norm_scratch(width), T(NAN));
+  std::vector<T> scratch(kernel::normalize_scratch(2, width), T(NAN));
   for (int mask = 0; mask < 16; ++mask) {
     const bool has_dh = mask & 1, add_dx = mask & 2, add_dx2 = mask & 4, add_weights = mask & 8;
     CAPTURE(has_dh);
@@ -94,10 +96,13 @@ void check(int rows, int width) {
       dx = before, dx2 = before2;
       dweight.assign(sums.begin(), sums.begin() + width);
       dbias.assign(sums.begin() + width, sums.end());
-      kernel::layer_norm_backward(s, h.data(), weight.data(), mean.data(), inverse.data(),
-                                  dy.data(), has_dh ? passed.data() : nullptr, dx.data(),
-                                  dx2.data(), add_dx, add_dx2, dweight.data(), dbias.data(),
-                                  add_weights, rows, width, scratch.data());
+      kernel::normalize_backward(s, tensor(h, rows, width), tensor(weight, 1, width),
+                                 tensor(mean, rows, 1), tensor(inverse, rows, 1),
+                                 tensor(dy, rows, width),
+                                 kernel::Tensor(has_dh ? passed.data() : nullptr, rows, width),
+                                 tensor(dx, rows, width, add_dx), tensor(dx2, rows, width, add_dx2),
+                                 tensor(dweight, 1, width, add_weights),
+                                 tensor(dbias, 1, width, add_weights), scratch.data());
       auto all = dx;
       for (const auto* part : {&dx2, &dweight, &dbias})
         all.insert(all.end(), part->begin(), part->end());
@@ -139,12 +144,14 @@ TEST_CASE_TEMPLATE("layer norm's backward without weights, over its own input", 
   const auto x = normal_values<T>(rows * width, 1), dy = normal_values<T>(rows * width, 2);
   const auto weight = normal_values<T>(width, 3), bias = normal_values<T>(width, 4);
   std::vector<T> y(rows * width), mean(rows), inverse(rows);
-  kernel::layer_norm_forward(stream, x.data(), weight.data(), bias.data(), y.data(), mean.data(),
-                             inverse.data(), rows, width, eps);
+  kernel::normalize_forward(stream, tensor(x, rows, width), tensor(weight, 1, width),
+                            tensor(bias, 1, width), tensor(y, rows, width), tensor(mean, rows, 1),
+                            tensor(inverse, rows, 1), eps);
   auto dx = dy;
-  kernel::layer_norm_backward<T, T, T>(stream, x.data(), weight.data(), mean.data(), inverse.data(),
-                                       dx.data(), nullptr, dx.data(), nullptr, false, false,
-                                       nullptr, nullptr, false, rows, width, nullptr);
+  kernel::normalize_backward<T, T, T>(stream, tensor(x, rows, width), tensor(weight, 1, width),
+                                      tensor(mean, rows, 1), tensor(inverse, rows, 1),
+                                      tensor(dx, rows, width), {}, tensor(dx, rows, width), {}, {},
+                                      {}, nullptr);
   const Reference<T> want(x, weight, bias, dy, rows, width);
   CHECK(share_of_bound(dx, want.dx, want.dx_scale, 8 + width / 8.) <= 1);
 }
@@ -155,7 +162,8 @@ TEST_CASE_TEMPLATE("layer norm of values far from zero is exact to their roundin
   const int width = 64;
   std::vector<T> x(width), y(width), weight(width, 1), bias(width, 0), mean(1), inverse(1);
   for (int c = 0; c < width; ++c) x[c] = T(1024 + (c % 2 ? 1 : -1));
-  kernel::layer_norm_forward(stream, x.data(), weight.data(), bias.data(), y.data(), mean.data(),
-                             inverse.data(), 1, width, 0);
+  kernel::normalize_forward(stream, tensor(x, 1, width), tensor(weight, 1, width),
+                            tensor(bias, 1, width), tensor(y, 1, width), tensor(mean, 1, 1),
+                            tensor(inverse, 1, 1), 0);
   for (int c = 0; c < width; ++c) CHECK(y[c] == (c % 2 ? 1 : -1));
 }

@@ -108,8 +108,9 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
           std::vector<T> losses(rows, T(NAN));
           auto dlogits = same_on_all_threads([&](Stream& s) {
             auto out = before;
-            kernel::cross_entropy(s, logits.data(), targets.data(), losses.data(), out.data(), 0.25,
-                                  rows, vocabulary, add);
+            kernel::cross_entropy(s, tensor(logits, rows, vocabulary), tensor(targets, rows, 1),
+                                  tensor(losses, rows, 1), tensor(out, rows, vocabulary, add),
+                                  0.25);
             return out;
           });
           CHECK(share_of_bound(losses, want.losses, want.loss_bounds, 1) <= 1);
@@ -117,16 +118,16 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
                                add ? Added<T>{&before} : Added<T>{}) <= 1);
           auto only = same_on_all_threads([&](Stream& s) {
             std::vector<T> out(rows, T(NAN));
-            kernel::cross_entropy<T>(s, logits.data(), targets.data(), out.data(), nullptr, 0.25,
-                                     rows, vocabulary, add);
+            kernel::cross_entropy<T>(s, tensor(logits, rows, vocabulary), tensor(targets, rows, 1),
+                                     tensor(out, rows, 1), {}, 0.25);
             return out;
           });
           CHECK(same_bits(only, losses));
           if (add) continue;
           auto in_place = same_on_all_threads([&](Stream& s) {
             auto out = logits;
-            kernel::cross_entropy(s, out.data(), targets.data(), losses.data(), out.data(), 0.25,
-                                  rows, vocabulary, false);
+            kernel::cross_entropy(s, tensor(out, rows, vocabulary), tensor(targets, rows, 1),
+                                  tensor(losses, rows, 1), tensor(out, rows, vocabulary), 0.25);
             return out;
           });
           CHECK(same_bits(in_place, dlogits));
@@ -142,25 +143,25 @@ TEST_CASE_TEMPLATE("cross-entropy of extreme logits, and of what is not a number
     std::vector<T> logits(n, T(-1e4)), loss(1), dlogits(n);
     const std::int32_t right = 7, wrong = 8;
     logits[7] = T(1e4);
-    kernel::cross_entropy(stream, logits.data(), &right, loss.data(), dlogits.data(), 1, 1, n,
-                          false);
+    kernel::cross_entropy(stream, tensor(logits, 1, n), kernel::Tensor(&right, 1, 1),
+                          tensor(loss, 1, 1), tensor(dlogits, 1, n), 1);
     CHECK(loss[0] == 0);
     for (T d : dlogits) CHECK(d == 0);
-    kernel::cross_entropy(stream, logits.data(), &wrong, loss.data(), dlogits.data(), 1, 1, n,
-                          false);
+    kernel::cross_entropy(stream, tensor(logits, 1, n), kernel::Tensor(&wrong, 1, 1),
+                          tensor(loss, 1, 1), tensor(dlogits, 1, n), 1);
     CHECK(loss[0] == 20000);
     CHECK(dlogits[7] == 1);
     CHECK(dlogits[8] == -1);
     for (int at : {0, 20, 32}) {
       auto bad = logits;
       bad[at] = T(NAN);
-      kernel::cross_entropy(stream, bad.data(), &right, loss.data(), dlogits.data(), 1, 1, n,
-                            false);
+      kernel::cross_entropy(stream, tensor(bad, 1, n), kernel::Tensor(&right, 1, 1),
+                            tensor(loss, 1, 1), tensor(dlogits, 1, n), 1);
       CHECK(std::isnan(loss[0]));
       CHECK(std::isnan(dlogits[7]));
       bad[at] = T(INFINITY);
-      kernel::cross_entropy(stream, bad.data(), &right, loss.data(), dlogits.data(), 1, 1, n,
-                            false);
+      kernel::cross_entropy(stream, tensor(bad, 1, n), kernel::Tensor(&right, 1, 1),
+                            tensor(loss, 1, 1), tensor(dlogits, 1, n), 1);
       CHECK(std::isnan(loss[0]));
     }
   });
@@ -192,17 +193,20 @@ TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products"
             Stream stream(threads);
             auto got_dx = dx_before, got_dtable = dtable_before;
             std::vector<T> losses(rows, T(NAN)), only(rows, T(NAN));
-            kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(),
-                                         losses.data(), got_dx.data(), add, got_dtable.data(), add,
-                                         weight, scratch.data(), rows, width, vocabulary, chunk);
+            kernel::linear_cross_entropy(stream, tensor(x, rows, width),
+                                         tensor(table, vocabulary, width), tensor(targets, rows, 1),
+                                         tensor(losses, rows, 1), tensor(got_dx, rows, width, add),
+                                         tensor(got_dtable, vocabulary, width, add), weight,
+                                         tensor(scratch, chunk, vocabulary));
             CHECK(share_of_bound(losses, want.rows.losses, want.rows.loss_bounds, 1) <= 1);
             CHECK(share_of_bound(got_dx, want.dx, want.dx_bounds, 1,
                                  add ? Added<T>{&dx_before} : Added<T>{}) <= 1);
             CHECK(share_of_bound(got_dtable, want.dtable, dtable_bounds, 1,
                                  add ? Added<T>{&dtable_before} : Added<T>{}) <= 1);
             kernel::linear_cross_entropy<T, T, T>(
-                stream, x.data(), table.data(), targets.data(), only.data(), nullptr, false,
-                nullptr, false, weight, scratch.data(), rows, width, vocabulary, chunk);
+                stream, tensor(x, rows, width), tensor(table, vocabulary, width),
+                tensor(targets, rows, 1), tensor(only, rows, 1), {}, {}, weight,
+                tensor(scratch, chunk, vocabulary));
             CHECK(same_bits(only, losses));
           }
         }
@@ -224,10 +228,11 @@ TEST_CASE_TEMPLATE("mean squared error", T, float, double) {
           std::vector<T> losses(rows), only(rows);
           auto dx = same_on_all_threads([&](Stream& s) {
             auto out = before;
-            kernel::mean_squared_error(s, x.data(), target.data(), losses.data(), out.data(),
-                                       weight, rows, width, add);
-            kernel::mean_squared_error<T, T>(s, x.data(), target.data(), only.data(), nullptr,
-                                             weight, rows, width, add);
+            kernel::mean_squared_error(s, tensor(x, rows, width), tensor(target, rows, width),
+                                       tensor(losses, rows, 1), tensor(out, rows, width, add),
+                                       weight);
+            kernel::mean_squared_error<T, T>(s, tensor(x, rows, width), tensor(target, rows, width),
+                                             tensor(only, rows, 1), {}, weight);
             return out;
           });
           std::vector<Wider<T>> want(n), sums(rows);

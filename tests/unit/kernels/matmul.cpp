@@ -94,7 +94,7 @@ TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T
             same_on_all_threads([&](kernel::Stream& stream) {
               std::vector<T> c(m * n, 1);
               kernel::matmul_by<T, T>(Gemm::tiles, stream, a.matrix, b.matrix,
-                                      kernel::dense(c.data(), m, n), {c.data(), n});
+                                      kernel::Tensor(c.data(), m, n), {c.data(), n});
               return c;
             });
           }
@@ -105,17 +105,17 @@ TEST_CASE_TEMPLATE("matmul without rows, columns or depth", T, float, double) {
   kernel::Stream stream(2);
   std::vector<T> a(12, 1), c(12, 7);
   for (bool add : {true, false}) {
-    kernel::matmul(stream, kernel::dense(a.data(), 0, 3), kernel::dense(a.data(), 3, 4),
-                   kernel::dense(c.data(), 0, 4), add);
-    kernel::matmul(stream, kernel::dense(a.data(), 3, 3), kernel::dense(a.data(), 3, 0),
-                   Matrix<T>{c.data(), 3, 0, 4}, add);
+    kernel::matmul(stream, kernel::Tensor(a.data(), 0, 3), kernel::Tensor(a.data(), 3, 4),
+                   kernel::Tensor(c.data(), 0, 4, add));
+    kernel::matmul(stream, kernel::Tensor(a.data(), 3, 3), kernel::Tensor(a.data(), 3, 0),
+                   kernel::Tensor(c.data(), 3, 0, add));
     CHECK(c == std::vector<T>(12, 7));
   }
-  kernel::matmul(stream, kernel::dense(a.data(), 3, 0), kernel::dense(a.data(), 0, 4),
-                 kernel::dense(c.data(), 3, 4), true);
+  kernel::matmul(stream, kernel::Tensor(a.data(), 3, 0), kernel::Tensor(a.data(), 0, 4),
+                 kernel::Tensor(c.data(), 3, 4, true));
   CHECK(c == std::vector<T>(12, 7));
-  kernel::matmul(stream, kernel::dense(a.data(), 3, 0), kernel::dense(a.data(), 0, 4),
-                 kernel::dense(c.data(), 3, 4), false);
+  kernel::matmul(stream, kernel::Tensor(a.data(), 3, 0), kernel::Tensor(a.data(), 0, 4),
+                 kernel::Tensor(c.data(), 3, 4));
   CHECK(c == std::vector<T>(12, 0));
 }
 
@@ -124,8 +124,8 @@ TEST_CASE_TEMPLATE("matmul overwrites what was not a number, and lets it through
   kernel::Stream stream(2);
   std::vector<T> a(64 * 64, 1), b(64 * 64, 1), c(64 * 64, T(NAN));
   auto product = [&] {
-    kernel::matmul(stream, kernel::dense(a.data(), 64, 64), kernel::dense(b.data(), 64, 64),
-                   kernel::dense(c.data(), 64, 64), false);
+    kernel::matmul(stream, kernel::Tensor(a.data(), 64, 64), kernel::Tensor(b.data(), 64, 64),
+                   kernel::Tensor(c.data(), 64, 64));
   };
   product();
   CHECK(c == std::vector<T>(64 * 64, 64));
@@ -141,9 +141,9 @@ TEST_CASE_TEMPLATE("matmul repeats its bits", T, float, double) {
     auto a = normal_values<T>(300 * 200, 1), b = normal_values<T>(200 * 150, 2);
     std::vector<T> c(300 * 150), again(300 * 150);
     for (int repeat = 0; repeat < 5; ++repeat) {
-      kernel::matmul(repeat ? other : stream, kernel::dense(a.data(), 300, 200),
-                     kernel::dense(b.data(), 200, 150),
-                     kernel::dense(repeat ? again.data() : c.data(), 300, 150), false);
+      kernel::matmul(repeat ? other : stream, kernel::Tensor(a.data(), 300, 200),
+                     kernel::Tensor(b.data(), 200, 150),
+                     kernel::Tensor(repeat ? again.data() : c.data(), 300, 150));
       if (repeat) CHECK(same_bits(c, again));
     }
   }
@@ -161,7 +161,7 @@ TEST_CASE_TEMPLATE("products that run together have the bits of those that do no
           std::vector<T> c(2 * 300 * 150, 1);
           auto product = [&](T* to, kernel::Addend<T> addend) {
             kernel::matmul_by<T, T>(gemm, stream, {a.data(), 300, depth, 200},
-                                    {b.data(), depth, 150, 150}, kernel::dense(to, 300, 150),
+                                    {b.data(), depth, 150, 150}, kernel::Tensor(to, 300, 150),
                                     addend);
           };
           stream.together(together, [&] {

@@ -4,10 +4,9 @@
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/embedding.hpp"
-#include "sinter/kernels/layer_norm.hpp"
 #include "sinter/kernels/loss.hpp"
+#include "sinter/kernels/normalize.hpp"
 #include "sinter/kernels/pool.hpp"
-#include "sinter/kernels/rms_norm.hpp"
 #include "sinter/kernels/swiglu.hpp"
 
 #include "unit/kernels/narrow.hpp"
@@ -40,8 +39,8 @@ TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
     const Halves a = normal_values<H>(n, 1), b = normal_values<H>(n, 2);
     Halves y(n);
     Floats want(n);
-    kernel::add(stream, a.data(), b.data(), y.data(), n);
-    kernel::add(stream, wide(a).data(), wide(b).data(), want.data(), n);
+    kernel::add(stream, tensor(a, 1, n), tensor(b, 1, n), tensor(y, 1, n));
+    kernel::add(stream, tensor(wide(a), 1, n), tensor(wide(b), 1, n), tensor(want, 1, n));
     CHECK(same_bits(y, narrow<H>(want)));
     y = b;
     kernel::accumulate(stream, a.data(), y.data(), n);
@@ -53,8 +52,8 @@ TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
     CHECK(same_bits(y, Halves(n, H(.1f))));
     for (bool add : {false, true}) {
       Floats sum(columns, .5f), same = sum;
-      kernel::column_sum(stream, a.data(), sum.data(), rows, columns, add);
-      kernel::column_sum(stream, wide(a).data(), same.data(), rows, columns, add);
+      kernel::column_sum(stream, tensor(a, rows, columns), tensor(sum, 1, columns, add));
+      kernel::column_sum(stream, tensor(wide(a), rows, columns), tensor(same, 1, columns, add));
       CHECK(same_bits(sum, same));
     }
   });
@@ -73,30 +72,36 @@ TEST_CASE_TEMPLATE("layer norm", H, BFloat16, Float16) {
                    before = normal_values<H>(n, 7);
       Halves h(n), y(n);
       Floats mean(rows), inverse(rows), want(n), want_mean(rows), want_inverse(rows);
-      kernel::add_layer_norm_forward(stream, a.data(), b.data(), weight.data(), bias.data(),
-                                     h.data(), y.data(), mean.data(), inverse.data(), rows, width,
-                                     1e-5);
+      kernel::add_normalize_forward(stream, tensor(a, rows, width), tensor(b, rows, width),
+                                    tensor(weight, 1, width), tensor(bias, 1, width),
+                                    tensor(h, rows, width), tensor(y, rows, width),
+                                    tensor(mean, rows, 1), tensor(inverse, rows, 1), 1e-5);
       Floats sum(n);
-      kernel::add(stream, wide(a).data(), wide(b).data(), sum.data(), n);
+      kernel::add(stream, tensor(wide(a), 1, n), tensor(wide(b), 1, n), tensor(sum, 1, n));
       CHECK(same_bits(h, narrow<H>(sum)));
-      kernel::layer_norm_forward(stream, wide(h).data(), wide(weight).data(), wide(bias).data(),
-                                 want.data(), want_mean.data(), want_inverse.data(), rows, width,
-                                 1e-5);
+      kernel::normalize_forward(stream, tensor(wide(h), rows, width),
+                                tensor(wide(weight), 1, width), tensor(wide(bias), 1, width),
+                                tensor(want, rows, width), tensor(want_mean, rows, 1),
+                                tensor(want_inverse, rows, 1), 1e-5);
       CHECK(same_bits(y, narrow<H>(want)));
       CHECK(same_bits(mean, want_mean));
       CHECK(same_bits(inverse, want_inverse));
-      Floats scratch(kernel::layer_norm_scratch(width));
+      Floats scratch(kernel::normalize_scratch(2, width));
       for (bool add : {false, true}) {
         Halves dx = before, dx2 = before;
         Floats dw(width, .5f), db(width, .25f), want_dw = dw, want_db = db;
         Floats want_dx = wide(before), want_dx2 = wide(before);
-        kernel::layer_norm_backward(stream, h.data(), weight.data(), mean.data(), inverse.data(),
-                                    dy.data(), dh.data(), dx.data(), dx2.data(), add, !add,
-                                    dw.data(), db.data(), add, rows, width, scratch.data());
-        kernel::layer_norm_backward(stream, wide(h).data(), wide(weight).data(), mean.data(),
-                                    inverse.data(), wide(dy).data(), wide(dh).data(),
-                                    want_dx.data(), want_dx2.data(), add, !add, want_dw.data(),
-                                    want_db.data(), add, rows, width, scratch.data());
+        kernel::normalize_backward(
+            stream, tensor(h, rows, width), tensor(weight, 1, width), tensor(mean, rows, 1),
+            tensor(inverse, rows, 1), tensor(dy, rows, width), tensor(dh, rows, width),
+            tensor(dx, rows, width, add), tensor(dx2, rows, width, !add), tensor(dw, 1, width, add),
+            tensor(db, 1, width, add), scratch.data());
+        kernel::normalize_backward(
+            stream, tensor(wide(h), rows, width), tensor(wide(weight), 1, width),
+            tensor(mean, rows, 1), tensor(inverse, rows, 1), tensor(wide(dy), rows, width),
+            tensor(wide(dh), rows, width), tensor(want_dx, rows, width, add),
+            tensor(want_dx2, rows, width, !add), tensor(want_dw, 1, width, add),
+            tensor(want_db, 1, width, add), scratch.data());
         CHECK(same_bits(dx, narrow<H>(want_dx)));
         CHECK(same_bits(dx2, narrow<H>(want_dx2)));
         CHECK(same_bits(dw, want_dw));
@@ -118,24 +123,29 @@ TEST_CASE_TEMPLATE("RMS norm", H, BFloat16, Float16) {
       const Halves weight = normal_values<H>(width, 5), before = normal_values<H>(n, 6);
       Halves h(n), y(n);
       Floats inverse(rows), want(n), want_inverse(rows), sum(n);
-      kernel::add_rms_norm_forward(stream, a.data(), b.data(), weight.data(), h.data(), y.data(),
-                                   inverse.data(), rows, width, 1e-6);
-      kernel::add(stream, wide(a).data(), wide(b).data(), sum.data(), n);
+      kernel::add_normalize_forward(stream, tensor(a, rows, width), tensor(b, rows, width),
+                                    tensor(weight, 1, width), {}, tensor(h, rows, width),
+                                    tensor(y, rows, width), {}, tensor(inverse, rows, 1), 1e-6);
+      kernel::add(stream, tensor(wide(a), 1, n), tensor(wide(b), 1, n), tensor(sum, 1, n));
       CHECK(same_bits(h, narrow<H>(sum)));
-      kernel::rms_norm_forward(stream, wide(h).data(), wide(weight).data(), want.data(),
-                               want_inverse.data(), rows, width, 1e-6);
+      kernel::normalize_forward(stream, tensor(wide(h), rows, width),
+                                tensor(wide(weight), 1, width), {}, tensor(want, rows, width), {},
+                                tensor(want_inverse, rows, 1), 1e-6);
       CHECK(same_bits(y, narrow<H>(want)));
       CHECK(same_bits(inverse, want_inverse));
-      Floats scratch(kernel::rms_norm_scratch(width));
+      Floats scratch(kernel::normalize_scratch(1, width));
       for (bool add : {false, true}) {
         Halves dx = before, dx2 = before;
         Floats dw(width, .5f), want_dw = dw, want_dx = wide(before), want_dx2 = wide(before);
-        kernel::rms_norm_backward(stream, h.data(), weight.data(), inverse.data(), dy.data(),
-                                  dh.data(), dx.data(), dx2.data(), add, !add, dw.data(), add, rows,
-                                  width, scratch.data());
-        kernel::rms_norm_backward(stream, wide(h).data(), wide(weight).data(), inverse.data(),
-                                  wide(dy).data(), wide(dh).data(), want_dx.data(), want_dx2.data(),
-                                  add, !add, want_dw.data(), add, rows, width, scratch.data());
+        kernel::normalize_backward(
+            stream, tensor(h, rows, width), tensor(weight, 1, width), {}, tensor(inverse, rows, 1),
+            tensor(dy, rows, width), tensor(dh, rows, width), tensor(dx, rows, width, add),
+            tensor(dx2, rows, width, !add), tensor(dw, 1, width, add), {}, scratch.data());
+        kernel::normalize_backward(
+            stream, tensor(wide(h), rows, width), tensor(wide(weight), 1, width), {},
+            tensor(inverse, rows, 1), tensor(wide(dy), rows, width), tensor(wide(dh), rows, width),
+            tensor(want_dx, rows, width, add), tensor(want_dx2, rows, width, !add),
+            tensor(want_dw, 1, width, add), {}, scratch.data());
         CHECK(same_bits(dx, narrow<H>(want_dx)));
         CHECK(same_bits(dx2, narrow<H>(want_dx2)));
         CHECK(same_bits(dw, want_dw));
@@ -155,14 +165,15 @@ TEST_CASE_TEMPLATE("activations", H, BFloat16, Float16) {
                    kernel::Activation::relu, kernel::Activation::silu}) {
       Halves y(n);
       Floats want(n);
-      kernel::activation_forward(stream, f, x.data(), y.data(), n);
-      kernel::activation_forward(stream, f, wide(x).data(), want.data(), n);
+      kernel::activation_forward(stream, f, tensor(x, 1, n), tensor(y, 1, n));
+      kernel::activation_forward(stream, f, tensor(wide(x), 1, n), tensor(want, 1, n));
       CHECK(same_bits(y, narrow<H>(want)));
       for (bool add : {false, true}) {
         y = old, want = wide(old);
-        kernel::activation_backward(stream, f, x.data(), dy.data(), y.data(), n, add);
-        kernel::activation_backward(stream, f, wide(x).data(), wide(dy).data(), want.data(), n,
-                                    add);
+        kernel::activation_backward(stream, f, tensor(x, 1, n), tensor(dy, 1, n),
+                                    tensor(y, 1, n, add));
+        kernel::activation_backward(stream, f, tensor(wide(x), 1, n), tensor(wide(dy), 1, n),
+                                    tensor(want, 1, n, add));
         CHECK(same_bits(y, narrow<H>(want)));
       }
     }
@@ -178,14 +189,15 @@ TEST_CASE_TEMPLATE("SwiGLU", H, BFloat16, Float16) {
                  old = normal_values<H>(2 * n, 3);
     Halves y(n);
     Floats want(n);
-    kernel::swiglu_forward(stream, x.data(), y.data(), rows, width);
-    kernel::swiglu_forward(stream, wide(x).data(), want.data(), rows, width);
+    kernel::swiglu_forward(stream, tensor(x, rows, 2 * width), tensor(y, rows, width));
+    kernel::swiglu_forward(stream, tensor(wide(x), rows, 2 * width), tensor(want, rows, width));
     CHECK(same_bits(y, narrow<H>(want)));
     for (bool add : {false, true}) {
       y = old, want = wide(old);
-      kernel::swiglu_backward(stream, x.data(), dy.data(), y.data(), rows, width, add);
-      kernel::swiglu_backward(stream, wide(x).data(), wide(dy).data(), want.data(), rows, width,
-                              add);
+      kernel::swiglu_backward(stream, tensor(x, rows, 2 * width), tensor(dy, rows, width),
+                              tensor(y, rows, 2 * width, add));
+      kernel::swiglu_backward(stream, tensor(wide(x), rows, 2 * width),
+                              tensor(wide(dy), rows, width), tensor(want, rows, 2 * width, add));
       CHECK(same_bits(y, narrow<H>(want)));
     }
   });
@@ -203,38 +215,43 @@ TEST_CASE_TEMPLATE("dropout, tables and the last rows", H, BFloat16, Float16) {
     const kernel::Dropout dropout{.3f, 99, 5};
     Halves y(n);
     Floats want(n);
-    kernel::dropout_forward(stream, x.data(), y.data(), rows, width, dropout);
-    kernel::dropout_forward(stream, wide(x).data(), want.data(), rows, width, dropout);
+    kernel::dropout(stream, tensor(x, rows, width), tensor(y, rows, width), dropout);
+    kernel::dropout(stream, tensor(wide(x), rows, width), tensor(want, rows, width), dropout);
     CHECK(same_bits(y, narrow<H>(want)));
     y = old, want = wide(old);
-    kernel::dropout_backward(stream, x.data(), y.data(), rows, width, dropout, true);
-    kernel::dropout_backward(stream, wide(x).data(), want.data(), rows, width, dropout, true);
+    kernel::dropout(stream, tensor(x, rows, width), tensor(y, rows, width, true), dropout);
+    kernel::dropout(stream, tensor(wide(x), rows, width), tensor(want, rows, width, true), dropout);
     CHECK(same_bits(y, narrow<H>(want)));
 
-    kernel::embedding_forward(stream, ids.data(), table.data(), y.data(), rows, width);
-    kernel::embedding_forward(stream, ids.data(), wide(table).data(), want.data(), rows, width);
+    kernel::embedding_forward(stream, tensor(ids, rows, 1), tensor(table, vocabulary, width),
+                              tensor(y, rows, width));
+    kernel::embedding_forward(stream, tensor(ids, rows, 1), tensor(wide(table), vocabulary, width),
+                              tensor(want, rows, width));
     CHECK(same_bits(y, narrow<H>(want)));
-    kernel::position_forward(stream, x.data(), positions.data(), starts.data(), sequences, y.data(),
-                             width);
-    kernel::position_forward(stream, wide(x).data(), wide(positions).data(), starts.data(),
-                             sequences, want.data(), width);
+    kernel::position_forward(stream, tensor(x, rows, width), tensor(positions, 64, width),
+                             {starts.data(), sequences}, tensor(y, rows, width));
+    kernel::position_forward(stream, tensor(wide(x), rows, width),
+                             tensor(wide(positions), 64, width), {starts.data(), sequences},
+                             tensor(want, rows, width));
     CHECK(same_bits(y, narrow<H>(want)));
     for (bool add : {false, true}) {
       Floats sums(64 * width, .5f), same = sums;
-      kernel::embedding_backward(stream, ids.data(), x.data(), sums.data(), rows, vocabulary, width,
-                                 add, nullptr);
-      kernel::embedding_backward(stream, ids.data(), wide(x).data(), same.data(), rows, vocabulary,
-                                 width, add, nullptr);
+      kernel::embedding_backward(stream, tensor(ids, rows, 1), tensor(x, rows, width),
+                                 tensor(sums, vocabulary, width, add), nullptr);
+      kernel::embedding_backward(stream, tensor(ids, rows, 1), tensor(wide(x), rows, width),
+                                 tensor(same, vocabulary, width, add), nullptr);
       CHECK(same_bits(sums, same));
-      kernel::position_backward(stream, x.data(), starts.data(), sequences, sums.data(), 64, width,
-                                add);
-      kernel::position_backward(stream, wide(x).data(), starts.data(), sequences, same.data(), 64,
-                                width, add);
+      kernel::position_backward(stream, tensor(x, rows, width), {starts.data(), sequences},
+                                tensor(sums, 64, width, add));
+      kernel::position_backward(stream, tensor(wide(x), rows, width), {starts.data(), sequences},
+                                tensor(same, 64, width, add));
       CHECK(same_bits(sums, same));
       const std::vector<std::int32_t> full{0, 5, 6, 23, 60};
       y = old, want = wide(old);
-      kernel::last_rows_backward(stream, x.data(), full.data(), 4, y.data(), width, add);
-      kernel::last_rows_backward(stream, wide(x).data(), full.data(), 4, want.data(), width, add);
+      kernel::last_rows_backward(stream, tensor(x, 4, width), {full.data(), 4},
+                                 tensor(y, rows, width, add));
+      kernel::last_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4},
+                                 tensor(want, rows, width, add));
       CHECK(same_bits(y, narrow<H>(want)));
     }
   });
@@ -251,10 +268,11 @@ TEST_CASE_TEMPLATE("mean squared error", H, BFloat16, Float16) {
     for (bool add : {false, true}) {
       Halves dx = old;
       Floats want = wide(old);
-      kernel::mean_squared_error(stream, x.data(), target.data(), losses.data(), dx.data(), .01,
-                                 rows, width, add);
-      kernel::mean_squared_error(stream, wide(x).data(), wide(target).data(), want_losses.data(),
-                                 want.data(), .01, rows, width, add);
+      kernel::mean_squared_error(stream, tensor(x, rows, width), tensor(target, rows, width),
+                                 tensor(losses, rows, 1), tensor(dx, rows, width, add), .01);
+      kernel::mean_squared_error(stream, tensor(wide(x), rows, width),
+                                 tensor(wide(target), rows, width), tensor(want_losses, rows, 1),
+                                 tensor(want, rows, width, add), .01);
       CHECK(same_bits(losses, want_losses));
       CHECK(same_bits(dx, narrow<H>(want)));
     }

@@ -2,11 +2,10 @@
 // and update narrow masters, as in fp32.
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/embedding.hpp"
-#include "sinter/kernels/layer_norm.hpp"
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/norm.hpp"
+#include "sinter/kernels/normalize.hpp"
 #include "sinter/kernels/optimizer.hpp"
-#include "sinter/kernels/rms_norm.hpp"
 
 #include "unit/kernels/narrow.hpp"
 
@@ -52,8 +51,8 @@ TEST_CASE_TEMPLATE("narrow gradients of norms and of biases", H, BFloat16, Float
       const Halves x = normal_values<H>(n, 1), dy = normal_values<H>(n, 2);
       const Halves weight = normal_values<H>(width, 3), before = normal_values<H>(2 * width, 4);
       Floats mean = normal_values<float>(rows, 5), inverse = normal_values<float>(rows, 6);
-      Floats scratch(kernel::layer_norm_scratch(width));
-      H* none = nullptr;
+      Floats scratch(kernel::normalize_scratch(2, width));
+      const kernel::Tensor<H> none;
       for (bool add : {false, true}) {
         auto gradients = [&]<class G>(std::vector<G> sums, auto compute) {
           return same_on_all_threads([&](Stream& s) {
@@ -67,16 +66,18 @@ TEST_CASE_TEMPLATE("narrow gradients of norms and of biases", H, BFloat16, Float
           CHECK(same_bits(gradients(before, compute), narrow<H>(want)));
         };
         check([&](Stream& s, auto* dw, auto* db) {
-          kernel::layer_norm_backward(s, x.data(), weight.data(), mean.data(), inverse.data(),
-                                      dy.data(), none, none, none, false, false, dw, db, add, rows,
-                                      width, scratch.data());
+          kernel::normalize_backward(
+              s, tensor(x, rows, width), tensor(weight, 1, width), tensor(mean, rows, 1),
+              tensor(inverse, rows, 1), tensor(dy, rows, width), none, none, none,
+              kernel::Tensor(dw, 1, width, add), kernel::Tensor(db, 1, width, add), scratch.data());
         });
         check([&](Stream& s, auto* dw, auto*) {
-          kernel::rms_norm_backward(s, x.data(), weight.data(), inverse.data(), dy.data(), none,
-                                    none, none, false, false, dw, add, rows, width, scratch.data());
+          kernel::normalize_backward(s, tensor(x, rows, width), tensor(weight, 1, width), {},
+                                     tensor(inverse, rows, 1), tensor(dy, rows, width), none, none,
+                                     none, kernel::Tensor(dw, 1, width, add), {}, scratch.data());
         });
         check([&](Stream& s, auto* db, auto*) {
-          kernel::column_sum(s, dy.data(), db, rows, width, add);
+          kernel::column_sum(s, tensor(dy, rows, width), kernel::Tensor(db, 1, width, add));
         });
       }
     }
@@ -98,16 +99,16 @@ TEST_CASE_TEMPLATE("narrow gradients of tables", H, BFloat16, Float16) {
           return same_on_all_threads([&](Stream& s) {
             auto result = sums;
             std::vector<std::int32_t> scratch(kernel::embedding_scratch<G>(rows, vocabulary));
-            kernel::embedding_backward(s, ids.data(), dy.data(), result.data(), rows, vocabulary,
-                                       width, add, scratch.data());
+            kernel::embedding_backward(s, tensor(ids, rows, 1), tensor(dy, rows, width),
+                                       tensor(result, vocabulary, width, add), scratch.data());
             return result;
           });
         };
         auto positions = [&]<class G>(std::vector<G> sums) {
           return same_on_all_threads([&](Stream& s) {
             auto result = sums;
-            kernel::position_backward(s, dy.data(), starts.data(), sequences, result.data(), 64,
-                                      width, add);
+            kernel::position_backward(s, tensor(dy, rows, width), {starts.data(), sequences},
+                                      tensor(result, 64, width, add));
             return result;
           });
         };
@@ -130,9 +131,10 @@ TEST_CASE_TEMPLATE("narrow gradients of the table of logits", H, BFloat16, Float
     auto gradient = [&]<class G>(std::vector<G> dtable) {
       Stream stream(2);
       Floats losses(rows), scratch(rows * vocabulary);
-      kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(), losses.data(),
-                                   static_cast<H*>(nullptr), false, dtable.data(), add, .5,
-                                   scratch.data(), rows, width, vocabulary, rows);
+      kernel::linear_cross_entropy(stream, tensor(x, rows, width), tensor(table, vocabulary, width),
+                                   tensor(targets, rows, 1), tensor(losses, rows, 1),
+                                   kernel::Tensor<H>(), tensor(dtable, vocabulary, width, add), .5,
+                                   tensor(scratch, rows, vocabulary));
       return dtable;
     };
     CHECK(nearly(gradient(before), gradient(wide(before))));

@@ -24,25 +24,30 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
         Halves y(n * width);
         Floats log_sum(n * heads), want(n * width), want_sum(n * heads);
         Stream stream(2);
-        kernel::attention_forward(stream, qkv.data(), y.data(), log_sum.data(), at.data(), count,
-                                  heads, width, causal, dropout);
-        kernel::attention_forward(stream, wide(qkv).data(), want.data(), want_sum.data(), at.data(),
-                                  count, heads, width, causal, dropout);
+        kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                                  tensor(log_sum, rows, heads), {at.data(), count}, causal,
+                                  dropout);
+        kernel::attention_forward(stream, tensor(wide(qkv), rows, 3 * width),
+                                  tensor(want, rows, width), tensor(want_sum, rows, heads),
+                                  {at.data(), count}, causal, dropout);
         CHECK(same_bits(y, narrow<H>(want)));
         CHECK(same_bits(log_sum, want_sum));
         Floats scratch(kernel::attention_scratch<H>(n, width), NAN);
         for (bool add : {false, true}) {
           Halves got = same_on_all_threads([&](Stream& s) {
             Halves dqkv = before;
-            kernel::attention_backward(s, qkv.data(), y.data(), dy.data(), log_sum.data(),
-                                       dqkv.data(), add, at.data(), count, heads, width, causal,
-                                       scratch.data(), dropout);
+            kernel::attention_backward(s, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                                       tensor(dy, rows, width), tensor(log_sum, rows, heads),
+                                       tensor(dqkv, rows, 3 * width, add), {at.data(), count},
+                                       causal, scratch.data(), dropout);
             return dqkv;
           });
           Floats same = wide(before);
-          kernel::attention_backward(stream, wide(qkv).data(), wide(y).data(), wide(dy).data(),
-                                     log_sum.data(), same.data(), add, at.data(), count, heads,
-                                     width, causal, static_cast<float*>(nullptr), dropout);
+          kernel::attention_backward(stream, tensor(wide(qkv), rows, 3 * width),
+                                     tensor(wide(y), rows, width), tensor(wide(dy), rows, width),
+                                     tensor(log_sum, rows, heads),
+                                     tensor(same, rows, 3 * width, add), {at.data(), count}, causal,
+                                     static_cast<float*>(nullptr), dropout);
           CHECK((add ? nearly(got, same) : same_bits(got, narrow<H>(same))));
         }
       }
@@ -65,9 +70,9 @@ TEST_CASE_TEMPLATE("matmul of wide strides", H, BFloat16, Float16) {
   for (int i = 0; i < m; ++i) std::copy_n(a.begin() + i * 2 * k, k, dense_a.begin() + i * k);
   Floats c(m * n), want(m * n);
   kernel::matmul(stream, kernel::Matrix<const H>{a.data(), m, k, 2 * k},
-                 kernel::dense(b.data(), k, n), kernel::dense(c.data(), m, n), false);
-  kernel::matmul(stream, kernel::dense(dense_a.data(), m, k), kernel::dense(b.data(), k, n),
-                 kernel::dense(want.data(), m, n), false);
+                 kernel::Tensor(b.data(), k, n), kernel::Tensor(c.data(), m, n));
+  kernel::matmul(stream, kernel::Tensor(dense_a.data(), m, k), kernel::Tensor(b.data(), k, n),
+                 kernel::Tensor(want.data(), m, n));
   CHECK(same_bits(c, want));
 }
 
@@ -85,12 +90,14 @@ TEST_CASE_TEMPLATE("cross-entropy of logits that are not stored", H, BFloat16, F
     Floats losses(rows), want_losses(rows), want_dx(rows * width), want_dtable = dtable_before;
     Halves dx(rows * width);
     Floats dtable = dtable_before, scratch(16 * vocabulary);
-    kernel::linear_cross_entropy(stream, x.data(), table.data(), targets.data(), losses.data(),
-                                 dx.data(), false, dtable.data(), true, weight, scratch.data(),
-                                 rows, width, vocabulary, 16);
-    kernel::linear_cross_entropy(stream, wide(x).data(), wide(table).data(), targets.data(),
-                                 want_losses.data(), want_dx.data(), false, want_dtable.data(),
-                                 true, weight, scratch.data(), rows, width, vocabulary, 16);
+    kernel::linear_cross_entropy(stream, tensor(x, rows, width), tensor(table, vocabulary, width),
+                                 tensor(targets, rows, 1), tensor(losses, rows, 1),
+                                 tensor(dx, rows, width), tensor(dtable, vocabulary, width, true),
+                                 weight, tensor(scratch, 16, vocabulary));
+    kernel::linear_cross_entropy(
+        stream, tensor(wide(x), rows, width), tensor(wide(table), vocabulary, width),
+        tensor(targets, rows, 1), tensor(want_losses, rows, 1), tensor(want_dx, rows, width),
+        tensor(want_dtable, vocabulary, width, true), weight, tensor(scratch, 16, vocabulary));
     for (int r = 0; r < rows; ++r) CHECK(std::abs(losses[r] - want_losses[r]) <= 1e-4);
     // Gradients of the logits are rounded to H, relative to themselves; their magnitudes sum
     // to at most 2 weight in a row, and each meets at most the largest number of the other matrix.

@@ -1,4 +1,4 @@
-#include "sinter/kernels/rms_norm.hpp"
+#include "sinter/kernels/normalize.hpp"
 
 #include "unit/kernels/support.hpp"
 
@@ -50,7 +50,7 @@ void check_backward(const std::vector<T>& h, const std::vector<T>& weight,
   const int n = rows * width;
   const auto before = normal_values<T>(n, 6), before2 = normal_values<T>(n, 7);
   const auto passed = normal_values<T>(n, 8), sums = normal_values<T>(width, 9);
-  std::vector<T> scratch(kernel::rms_norm_scratch(width), T(NAN));
+  std::vector<T> scratch(kernel::normalize_scratch(1, width), T(NAN));
   for (int mask = 0; mask < 16; ++mask) {
     const bool has_dh = mask & 1, add_dx = mask & 2, add_dx2 = mask & 4, add_weight = mask & 8;
     CAPTURE(has_dh);
@@ -60,9 +60,11 @@ void check_backward(const std::vector<T>& h, const std::vector<T>& weight,
     std::vector<T> dx, dx2, dweight;
     same_on_all_threads([&](Stream& s) {
       dx = before, dx2 = before2, dweight = sums;
-      kernel::rms_norm_backward(s, h.data(), weight.data(), inverse.data(), dy.data(),
-                                has_dh ? passed.data() : nullptr, dx.data(), dx2.data(), add_dx,
-                                add_dx2, dweight.data(), add_weight, rows, width, scratch.data());
+      kernel::normalize_backward(s, tensor(h, rows, width), tensor(weight, 1, width), {},
+                                 tensor(inverse, rows, 1), tensor(dy, rows, width),
+                                 kernel::Tensor(has_dh ? passed.data() : nullptr, rows, width),
+                                 tensor(dx, rows, width, add_dx), tensor(dx2, rows, width, add_dx2),
+                                 tensor(dweight, 1, width, add_weight), {}, scratch.data());
       auto all = dx;
       for (const auto* part : {&dx2, &dweight}) all.insert(all.end(), part->begin(), part->end());
       return all;
@@ -96,8 +98,8 @@ void check(int rows, int width, double eps = 1e-6, double deviation = 1) {
   const auto want = reference(h, weight, dy, rows, width, eps);
   auto plain = same_on_all_threads([&](Stream& s) {
     y = h;  // in place
-    kernel::rms_norm_forward(s, y.data(), weight.data(), y.data(), inverse.data(), rows, width,
-                             eps);
+    kernel::normalize_forward(s, tensor(y, rows, width), tensor(weight, 1, width), {},
+                              tensor(y, rows, width), {}, tensor(inverse, rows, 1), eps);
     return y;
   });
   CHECK(share_of_bound(plain, want.y, want.y, 4 + width / 8.) <= 1);
@@ -106,8 +108,9 @@ void check(int rows, int width, double eps = 1e-6, double deviation = 1) {
   auto fused = same_on_all_threads([&](Stream& s) {
     auto sums = a;  // in place
     std::vector<T> same(rows);
-    kernel::add_rms_norm_forward(s, sums.data(), b.data(), weight.data(), sums.data(), y.data(),
-                                 same.data(), rows, width, eps);
+    kernel::add_normalize_forward(s, tensor(sums, rows, width), tensor(b, rows, width),
+                                  tensor(weight, 1, width), {}, tensor(sums, rows, width),
+                                  tensor(y, rows, width), {}, tensor(same, rows, 1), eps);
     CHECK(same_bits(sums, h));
     CHECK(same_bits(same, inverse));
     return y;
@@ -135,12 +138,12 @@ TEST_CASE_TEMPLATE("RMS norm's backward without a weight, over its own input", T
   const auto weight = normal_values<T>(width, 3);
   const auto want = reference(x, weight, dy, rows, width, 1e-6);
   std::vector<T> y(rows * width), inverse(rows);
-  kernel::rms_norm_forward(stream, x.data(), weight.data(), y.data(), inverse.data(), rows, width,
-                           1e-6);
+  kernel::normalize_forward(stream, tensor(x, rows, width), tensor(weight, 1, width), {},
+                            tensor(y, rows, width), {}, tensor(inverse, rows, 1), 1e-6);
   auto dx = dy;
-  kernel::rms_norm_backward<T, T, T>(stream, x.data(), weight.data(), inverse.data(), dx.data(),
-                                     nullptr, dx.data(), nullptr, false, false, nullptr, false,
-                                     rows, width, nullptr);
+  kernel::normalize_backward<T, T, T>(stream, tensor(x, rows, width), tensor(weight, 1, width), {},
+                                      tensor(inverse, rows, 1), tensor(dx, rows, width), {},
+                                      tensor(dx, rows, width), {}, {}, {}, nullptr);
   CHECK(share_of_bound(dx, want.dx, want.dx_scale, 16 + width) <= 1);
 }
 
@@ -148,12 +151,12 @@ TEST_CASE_TEMPLATE("RMS norm of zeros is zero and has a slope", T, float, double
   Stream stream(1);
   const int width = 24;
   std::vector<T> x(width), y(width, T(NAN)), dx(width), weight(width, 2), dy(width, 3), inverse(1);
-  kernel::rms_norm_forward(stream, x.data(), weight.data(), y.data(), inverse.data(), 1, width,
-                           0.25);
+  kernel::normalize_forward(stream, tensor(x, 1, width), tensor(weight, 1, width), {},
+                            tensor(y, 1, width), {}, tensor(inverse, 1, 1), 0.25);
   CHECK(inverse[0] == 2);
   for (T v : y) CHECK(v == 0);
-  kernel::rms_norm_backward<T, T, T>(stream, x.data(), weight.data(), inverse.data(), dy.data(),
-                                     nullptr, dx.data(), nullptr, false, false, nullptr, false, 1,
-                                     width, nullptr);
+  kernel::normalize_backward<T, T, T>(stream, tensor(x, 1, width), tensor(weight, 1, width), {},
+                                      tensor(inverse, 1, 1), tensor(dy, 1, width), {},
+                                      tensor(dx, 1, width), {}, {}, {}, nullptr);
   for (T v : dx) CHECK(v == 12);
 }

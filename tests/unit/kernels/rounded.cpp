@@ -30,8 +30,8 @@ void each_shape(const auto& visit) {
 template <class T>
 kernel::Matrix<const T> operand(const std::vector<T>& values, int rows, int columns,
                                 bool transposed) {
-  return transposed ? kernel::transposed(values.data(), columns, rows)
-                    : kernel::dense(values.data(), rows, columns);
+  return transposed ? kernel::transposed(kernel::Tensor(values.data(), columns, rows))
+                    : kernel::Tensor(values.data(), rows, columns);
 }
 
 Floats before(const Shape& s) { return normal_values<float>(s.m * s.n, 3); }
@@ -42,7 +42,7 @@ Floats product_by(Gemm gemm, kernel::Stream& stream, const Shape& s, const std::
   Floats c = before(s);
   kernel::matmul_by<T, float>(
       gemm, stream, operand(a, s.m, s.k, s.a_transposed), operand(b, s.k, s.n, s.b_transposed),
-      kernel::dense(c.data(), s.m, s.n),
+      kernel::Tensor(c.data(), s.m, s.n),
       s.add ? kernel::Addend<float>{c.data(), s.n} : kernel::Addend<float>{});
   return c;
 }
@@ -103,8 +103,8 @@ TEST_CASE("a stream's rule decides for fp32, and for nothing else") {
   CHECK(rounds.threads() == 2);
   auto multiplied = [](kernel::Stream& stream, const auto& a) {
     auto c = a;
-    kernel::matmul(stream, kernel::dense(a.data(), 64, 64), kernel::dense(a.data(), 64, 64),
-                   kernel::dense(c.data(), 64, 64), false);
+    kernel::matmul(stream, kernel::Tensor(a.data(), 64, 64), kernel::Tensor(a.data(), 64, 64),
+                   kernel::Tensor(c.data(), 64, 64));
     return c;
   };
   const Floats a = normal_values<float>(64 * 64, 1);
@@ -122,8 +122,8 @@ TEST_CASE("what is not finite comes through the rounding") {
   a[5 * 32 + 9] = NAN;
   a[7 * 32 + 1] = INFINITY;
   const Floats ones(32 * 32, 1);
-  kernel::matmul(rounds, kernel::dense(a.data(), 32, 32), kernel::dense(ones.data(), 32, 32),
-                 kernel::dense(c.data(), 32, 32), false);
+  kernel::matmul(rounds, kernel::Tensor(a.data(), 32, 32), kernel::Tensor(ones.data(), 32, 32),
+                 kernel::Tensor(c.data(), 32, 32));
   CHECK(std::isnan(c[5 * 32 + 31]));
   CHECK(c[7 * 32 + 31] == INFINITY);
   CHECK(c[6 * 32] == 32);

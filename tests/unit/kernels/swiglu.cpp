@@ -38,12 +38,14 @@ void check(const std::vector<T>& x, int rows, int width) {
   const auto dy = normal_values<T>(rows * width, 2), before = normal_values<T>(2 * rows * width, 3);
   const auto y = same_on_all_threads([&](Stream& s) {
     std::vector<T> out(rows * width, T(NAN));
-    return kernel::swiglu_forward(s, x.data(), out.data(), rows, width), out;
+    return kernel::swiglu_forward(s, tensor(x, rows, 2 * width), tensor(out, rows, width)), out;
   });
   auto gradient = [&](bool add, std::vector<T> start) {
     return same_on_all_threads([&](Stream& s) {
       auto dx = start;
-      return kernel::swiglu_backward(s, x.data(), dy.data(), dx.data(), rows, width, add), dx;
+      return kernel::swiglu_backward(s, tensor(x, rows, 2 * width), tensor(dy, rows, width),
+                                     tensor(dx, rows, 2 * width, add)),
+             dx;
     });
   };
   const auto dx = gradient(false, std::vector<T>(x.size(), T(NAN))), sum = gradient(true, before);
@@ -62,7 +64,8 @@ void check(const std::vector<T>& x, int rows, int width) {
   CHECK(sums);
   auto over = x;  // in place
   Stream stream(2);
-  kernel::swiglu_backward(stream, over.data(), dy.data(), over.data(), rows, width, false);
+  kernel::swiglu_backward(stream, tensor(over, rows, 2 * width), tensor(dy, rows, width),
+                          tensor(over, rows, 2 * width));
   CHECK(same_bits(over, dx));
 }
 
@@ -95,9 +98,10 @@ TEST_CASE_TEMPLATE("SwiGLU's NaN stays a NaN, and slopes stay finite", T, float,
     for (int nan_in : {0, width}) {
       std::fill(x.begin(), x.end(), T(1));
       std::fill_n(x.begin() + nan_in, width, T(NAN));
-      kernel::swiglu_forward(stream, x.data(), y.data(), 1, width);
+      kernel::swiglu_forward(stream, tensor(x, 1, 2 * width), tensor(y, 1, width));
       for (T v : y) CHECK(std::isnan(v));
-      kernel::swiglu_backward(stream, x.data(), dy.data(), dx.data(), 1, width, false);
+      kernel::swiglu_backward(stream, tensor(x, 1, 2 * width), tensor(dy, 1, width),
+                              tensor(dx, 1, 2 * width));
       for (int i = 0; i < width; ++i) {
         CHECK(std::isnan(dx[i]));
         CHECK(std::isnan(dx[width + i]) == (nan_in == 0));
@@ -107,8 +111,9 @@ TEST_CASE_TEMPLATE("SwiGLU's NaN stays a NaN, and slopes stay finite", T, float,
     for (T v : {largest, -largest, T(1e15), T(-1e15)}) {
       std::fill_n(x.begin(), width, v);
       std::fill_n(x.begin() + width, width, T(1));
-      kernel::swiglu_forward(stream, x.data(), y.data(), 1, width);
-      kernel::swiglu_backward(stream, x.data(), dy.data(), dx.data(), 1, width, false);
+      kernel::swiglu_forward(stream, tensor(x, 1, 2 * width), tensor(y, 1, width));
+      kernel::swiglu_backward(stream, tensor(x, 1, 2 * width), tensor(dy, 1, width),
+                              tensor(dx, 1, 2 * width));
       for (int i = 0; i < width; ++i) {
         CHECK(y[i] == (v > 0 ? v : 0));
         CHECK(dx[i] == (v > 0 ? 1 : 0));

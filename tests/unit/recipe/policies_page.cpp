@@ -3,7 +3,6 @@
 //   SINTER_REWRITE=1 ctest -R unit/recipe/policies_page    writes them anew
 #include <doctest/doctest.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -26,27 +25,6 @@ std::string text_of_file(const fs::path& path) {
   return (std::stringstream() << in.rdbuf()).str();
 }
 
-std::string text(double value) {
-  char digits[32];
-  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-std::string text(bool value) { return value ? "true" : "false"; }
-std::string text(std::int64_t value) { return std::to_string(value); }
-
-std::string value_of(const Option& option) {
-  return std::visit(
-      []<class T>(T value) -> std::string {
-        if constexpr (std::is_same_v<T, int*>) {
-          return text(std::int64_t(*value));
-        } else if constexpr (std::is_pointer_v<T>) {
-          return text(*value);
-        } else {
-          return std::string(value);
-        }
-      },
-      option.value);
-}
-
 /// A recipe of one policy, as far as its options go.
 template <class P>
 struct Alone {
@@ -63,7 +41,7 @@ std::string rows_of() {
   for (const Option& option : set.list()) {
     const TextBuilder range = option.range ? option.range->text() : TextBuilder();
     rows += "| " + (rows.empty() ? "`" + name + "`" : "") + " | `" + std::string(option.name) +
-            "` | " + value_of(option) + " | " + std::string(range.view()) + " | " +
+            "` | " + text_of(option) + " | " + std::string(range.view()) + " | " +
             (option.adjustable ? "`--" + option.dotted() + "`" : "") + " |\n";
   }
   return rows;

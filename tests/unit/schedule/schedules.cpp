@@ -110,8 +110,8 @@ constexpr std::int64_t numbers[] = {0, 1, 2, 7, 1000, std::int64_t(1) << 40};
 template <class S>
 bool is_allowed(const typename S::Options& options) {
   bool allowed = true;
-  for_each_number(options, [&](std::string_view name, double number) {
-    allowed = allowed && range_of<S>(name)->holds(number);
+  for_each_field(options, [&]<class Value>(const Field& field, const Value& value) {
+    if constexpr (is_number<Value>) allowed = allowed && field.range.holds(double(value));
   });
   return allowed && !contradiction_of<S>(options);
 }

@@ -24,6 +24,7 @@ struct Light {
 };
 struct LevelOptions {
   int level = 1;
+  SINTER_FIELDS((level))
 };
 template <class Slot, LevelOptions O = {}>
 struct Level {
@@ -32,11 +33,6 @@ struct Level {
   static constexpr Options options = O;
 };
 
-}  // namespace sinter::testing
-
-BOOST_HANA_ADAPT_STRUCT(sinter::testing::LevelOptions, level);
-
-namespace sinter::testing {
 namespace {
 
 static_assert(is_decisive<slot::model>() && is_decisive<slot::data>());

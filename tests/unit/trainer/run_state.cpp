@@ -14,6 +14,7 @@ struct ScaledOptions {
   double initial_scale = 1024;
   std::int64_t growth_interval = 2000;
   double minimum_scale = 1.0 / 32;
+  SINTER_FIELDS((initial_scale), (growth_interval), (minimum_scale))
 };
 
 /// Fp32 with a loss scale. A power of two changes no bit of what a step does.
@@ -30,12 +31,6 @@ struct Scaled : Fp32 {
   }
 };
 
-}  // namespace sinter::testing
-
-BOOST_HANA_ADAPT_STRUCT(sinter::testing::ScaledOptions, initial_scale, growth_interval,
-                        minimum_scale);
-
-namespace sinter::testing {
 namespace {
 
 template <class... Policies>

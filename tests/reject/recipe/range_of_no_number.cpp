@@ -1,6 +1,6 @@
-// Must not compile: Sinter: a policy has a range of an option that it does not have
+// Must not compile: Sinter: a policy has a range of an option that is no number
 // and: acme::Clip
-// and: {"maximum"}
+// and: {"by_layer"}
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan/plan.hpp"
 using namespace sinter;
@@ -8,16 +8,16 @@ using namespace sinter;
 namespace acme {
 struct ClipOptions {
   double max = 1;
+  bool by_layer = false;
+  SINTER_FIELDS((max).above(0), (by_layer).at_least(0))
 };
 struct Clip {
   using slot = sinter::slot::clipping;
   using Options = ClipOptions;
   static constexpr Options options{};
-  static constexpr std::array ranges{Range("maximum").above(0)};
   static constexpr double scale(const Options&, double) { return 1; }
 };
 }  // namespace acme
-BOOST_HANA_ADAPT_STRUCT(acme::ClipOptions, max);
 
 struct mine : Recipe<Mlp<>, acme::Clip> {};
 constexpr bool checked = ready<mine>();

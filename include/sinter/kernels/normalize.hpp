@@ -1,0 +1,65 @@
+// Normalization of rows: layer normalization (Ba, Kiros & Hinton 2016), and root mean square
+// normalization (Zhang & Sennrich 2019), as Llama has it, which is the same with a mean and a bias
+// of zero. T: elements, S: statistics, G: gradients of weight and bias; all float, all double, or
+// BFloat16 or Float16 with float for S, and float or T for G: rounded once. Each row's mean and
+// variance are taken in two passes. The same bits for every number of threads.
+//
+// Errors to first order, with ε the epsilon of S, n = (x - mean) inverse, e = dy weight and
+// a = mean|x| inverse (how far the row is from zero); a narrow T adds the rounding of what is
+// stored. Of layer norm:
+//   mean     (2 + width / 8) ε mean|x|
+//   inverse  (4 + width / 8) ε inverse
+//   y        (4 + width / 8) ε ((|n| + a) |weight| + |bias|)
+//   dx       (8 + width / 8) ε inverse (|e| + (1 + |n|) (1 + a) √mean(e²)); with dh_in or an add
+//            flag, one ε of each sum more
+//   dweight  (16 + rows / 64 + width / 8) ε Σ_r |dy| (|n| + a); with its add flag, one ε of the sum
+//   dbias    (16 + rows / 64) ε Σ_r |dy|; likewise
+// Of RMS norm:
+//   inverse, y   relative to themselves: (4 + width / 8) ε
+//   dx           (16 + width) ε inverse (|e| + |n| √mean(e²)); with dh_in or an add flag, one ε of
+//                each sum more
+//   dweight      (32 + rows / 64 + width / 8) ε Σ_r |dy n|; with its add flag, one ε of the sum
+#pragma once
+#include <cstdint>
+
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
+
+namespace sinter::kernel {
+
+/// Layer norm: y[r] = (x[r] - mean[r]) inverse[r] weight + bias, where inverse = 1 / √(variance +
+/// eps). RMS norm, where mean and bias are empty: y[r] = x[r] inverse[r] weight, where inverse =
+/// 1 / √(mean(x²) + eps).   x, y: rows × width, may be the same; weight, bias: 1 × width; mean,
+/// inverse: rows × 1.
+template <class T, class S>
+void normalize_forward(Stream& stream, Input<T> x, Input<T> weight, Input<T> bias, Tensor<T> y,
+                       Output<S> mean, Tensor<S> inverse, double eps);
+
+/// h = a + b, and y = h normalized.   a, b, h, y: rows × width; h may be a or b.
+template <class T, class S>
+void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weight, Input<T> bias,
+                           Output<T> h, Tensor<T> y, Output<S> mean, Tensor<S> inverse, double eps);
+
+/// Elements of S that normalize_backward needs as scratch, for `gradients` of a width: 2 with a
+/// bias, else 1.
+constexpr std::int64_t normalize_scratch(int gradients, int width) {
+  return std::int64_t{32} * gradients * width;
+}
+
+/// Gradients at x, or at h = a + b, given dy and dh_in: a gradient that reaches h past the norm,
+/// which is added to the result; may be empty. Each of the results obeys its add flag or is empty,
+/// then it is not computed:
+///   dx       the gradient of x
+///   dx2      the same gradient, for the second summand of h
+///   dweight  Σ_r dy (x - mean) inverse
+///   dbias    Σ_r dy; empty for RMS norm, and where dweight is
+/// mean: empty for RMS norm. x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in.
+/// scratch: normalize_scratch() elements, not needed if dweight is empty.
+template <class T, class S, class G>
+void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> mean,
+                        Input<S> inverse, Input<T> dy, Input<T> dh_in, Tensor<T> dx, Output<T> dx2,
+                        Tensor<G> dweight, Output<G> dbias, S* scratch);
+
+}  // namespace sinter::kernel

@@ -1,0 +1,122 @@
+// Layer norm and RMS norm, each alone and with the residual join before it.
+#pragma once
+#include "sinter/kernels/normalize.hpp"
+#include "sinter/layer/context.hpp"
+
+namespace sinter {
+
+inline constexpr double layer_norm_eps = 1e-5;
+
+namespace detail {
+
+/// What layer norm has: a bias, and the mean of each row.
+template <int W>
+struct LayerNormFields {
+  template <class T>
+  struct Params {
+    T weight, bias;
+  };
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+    Statistic mean, inverse;  // inverse: 1 / deviation
+  };
+  static constexpr Params<Param> params{vector("weight", W, ones), vector("bias", W, zeros)};
+  static constexpr Saved<Keep, Keep> saved_of(Keep x) { return {x, statistic(), statistic()}; }
+  static constexpr double eps = layer_norm_eps;
+
+  static auto bias(const auto& of) { return of.bias; }
+  static auto mean(const auto& saved) { return saved.mean; }
+};
+
+/// What RMS norm has.
+template <int W, double Eps>
+struct RmsNormFields {
+  template <class T>
+  struct Params {
+    T weight;
+  };
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+    Statistic inverse;  // 1 / √(mean(x²) + eps)
+  };
+  static constexpr Params<Param> params{vector("weight", W, ones)};
+  static constexpr Saved<Keep, Keep> saved_of(Keep x) { return {x, statistic()}; }
+  static constexpr double eps = Eps;
+
+  static auto bias(const auto& of) { return decltype(of.weight){}; }
+  static auto mean(const auto& saved) { return decltype(saved.inverse){}; }
+};
+
+/// What a norm and the same with a residual join share.
+template <int W, class Fields>
+struct AnyNorm : Fields {
+  static constexpr bool cheap = true;
+  static constexpr std::int64_t scratch(std::int64_t) {
+    return kernel::normalize_scratch(int(fields<Param>(Fields::params).size()), W);
+  }
+
+ protected:
+  static void backward_into(auto& c, auto dh, auto dy, auto first, auto second) {
+    kernel::normalize_backward(c.stream(), c.saved.x, c.weights.weight, Fields::mean(c.saved),
+                               c.saved.inverse, dy, dh, first, second, c.gradients.weight,
+                               Fields::bias(c.gradients), c.scratch());
+  }
+};
+
+template <int W, class Fields>
+struct Norm : AnyNorm<W, Fields> {
+  static constexpr std::array in{W};
+  static constexpr std::array out{W};
+  static constexpr auto saved = Fields::saved_of(input());
+
+  static void forward(auto& c) {
+    kernel::normalize_forward(c.stream(), c.x(), c.weights.weight, Fields::bias(c.weights), c.y(),
+                              Fields::mean(c.saved), c.saved.inverse, Fields::eps);
+  }
+  static void backward(auto& c) {
+    const auto dx = c.dx();
+    Norm::backward_into(c, decltype(dx){}, c.dy(), dx, decltype(dx){});
+  }
+};
+
+template <int W, class Fields>
+struct AddNorm : AnyNorm<W, Fields> {
+  static constexpr std::array in{W, W};
+  static constexpr std::array out{W, W};
+  static constexpr auto saved = Fields::saved_of(output(0));
+
+  static void forward(auto& c) {
+    kernel::add_normalize_forward(c.stream(), c.x(0), c.x(1), c.weights.weight,
+                                  Fields::bias(c.weights), c.y(0), c.y(1), Fields::mean(c.saved),
+                                  c.saved.inverse, Fields::eps);
+  }
+  static void backward(auto& c) { AddNorm::backward_into(c, c.dy(0), c.dy(1), c.dx(0), c.dx(1)); }
+};
+
+}  // namespace detail
+
+/// y = (x - mean) / deviation · weight + bias over the width (Ba et al. 2016), deviation =
+/// √(variance + 1e-5).   x, y: rows × W.
+template <int W>
+struct LayerNorm : detail::Norm<W, detail::LayerNormFields<W>> {};
+
+/// h = a + b, n = LayerNorm(h), in one pass: the residual join before a half of a transformer
+/// block. a, b, h, n: rows × W.
+template <int W>
+struct AddLayerNorm : detail::AddNorm<W, detail::LayerNormFields<W>> {};
+
+struct RmsNormOptions {
+  double eps = 1e-6;
+};
+
+/// y = x / √(mean(x²) + eps) · weight over the width (Zhang & Sennrich 2019).   x, y: rows × W.
+template <int W, RmsNormOptions O = {}>
+struct RmsNorm : detail::Norm<W, detail::RmsNormFields<W, O.eps>> {};
+
+/// h = a + b, n = RmsNorm(h), in one pass, likewise.   a, b, h, n: rows × W.
+template <int W, RmsNormOptions O = {}>
+struct AddRmsNorm : detail::AddNorm<W, detail::RmsNormFields<W, O.eps>> {};
+
+}  // namespace sinter

@@ -1,0 +1,35 @@
+// A place for a test's files.
+#pragma once
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace sinter::testing {
+
+namespace fs = std::filesystem;
+
+/// A fresh folder that is gone when the test ends.
+class TemporaryFolder {
+  fs::path name;
+
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "sinter-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    name = pattern;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(name, ignored);
+  }
+  const fs::path& path() const { return name; }
+  fs::path operator/(const fs::path& below) const { return name / below; }
+};
+
+}  // namespace sinter::testing
