@@ -14,7 +14,7 @@ struct BoundProgram {
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
   int micro = 1;                         // sequences of a micro-batch
-  int row_multiple = 1;                  // its rows are padded to a multiple of this
+  int row_multiple = 1;                  // rows of a micro-batch are padded to a multiple of this
   std::vector<std::byte*> inputs;        // of Model::externals
   std::vector<std::byte*> results;       // of Model::results
   std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches

@@ -1,16 +1,18 @@
 // The slots of a recipe, and what a policy for each of them must be.
 //
 // Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if it
-// has any, are a structural aggregate: `using Options = …; static constexpr Options options = …;`.
-// The aggregate lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and
-// whether a flag sets it. So it is a Struct of Boost.Hana, and becomes flags and printed lines.
+// has any, are a structural aggregate (`using Options = …; static constexpr Options options = …;`),
+// which lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and whether a
+// flag sets it. So they are a Struct of Boost.Hana, and become flags and printed lines. An option
+// that is not adjustable is frozen in the type, in most cases because it changes code or the layout
+// of memory.
 //
 // What options may be is checked when a recipe compiles, and when a trainer is made. Beside the
 // ranges of single numbers a policy may have
 //   contradiction(options)   constexpr: what is wrong with several options together, if anything
 //                            is; called where each is within its range
-//   why_fixed(name)          why an option that its list calls adjustable is fixed in this policy;
-//                            empty if it is not
+//   why_fixed(name)          why an option that its list calls adjustable is not in this policy;
+//                            no words where it is
 // Any policy may also have
 //   offered            an Offer: in what words and at what cost `describe` offers the policy where
 //                      it would save memory; plan/alternatives.hpp lists the types
@@ -32,6 +34,7 @@
 //   after_step(options, state, finite)       called after each step; returns true if it has dealt
 //                                            with one that was not applied
 //   after_evaluation(options, state, loss)   called with each validation loss
+// A schedule with a State takes it: factor(options, state, step).
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
 //   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
 //                                                   follows after so many sequences

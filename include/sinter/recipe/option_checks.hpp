@@ -37,9 +37,9 @@ constexpr Contradiction contradiction_of(const auto& options) {
 /// The mistakes in a policy's options as they are in its type.
 template <class P>
 struct OptionMistakes {
-  int stray = -1;    // number of a field that has bounds but is no number, or -1
+  int stray = -1;    // number of a field that has bounds and is no number, or -1
   int outside = -1;  // number of the first field whose range does not hold, or -1
-  double value = 0;  // of the option that is outside it
+  double value = 0;  // of the field that is outside its range
   Contradiction contradiction{};
 
   constexpr OptionMistakes() {

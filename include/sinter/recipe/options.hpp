@@ -109,7 +109,8 @@ class PolicySet {
     if constexpr (requires { P::why_fixed(name); }) return P::why_fixed(name);
     return "";
   }
-  /// Whether it is the policy's Options and not its State, whose fields may have the same names.
+  /// Whether Aggregate is the policy's Options and not its State, whose fields may have the same
+  /// names.
   template <class P, class Aggregate>
   static constexpr bool is_options = std::is_same_v<typename P::Options, Aggregate>;
   template <class P, class Aggregate>
