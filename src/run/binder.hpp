@@ -17,9 +17,9 @@ struct BoundProgram {
   int row_multiple = 1;                  // rows of a micro-batch are padded to a multiple of this
   std::vector<std::byte*> inputs;        // of Model::externals
   std::vector<std::byte*> results;       // of Model::results
-  std::vector<BoundOperand*> changing;   // of calls: their shapes differ between micro-batches
-  std::array<int, axes> updated_rows{};  // what `changing` has now, of each axis
-  bool updated_first = true;             // and whether for the first micro-batch
+  std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches
+  std::array<int, axes> updated_rows{};  // rows that `changing` has now, by axis
+  bool updated_first = true;             // and whether as in the first micro-batch
 
   /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
   void update(const Now& now);

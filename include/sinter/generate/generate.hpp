@@ -21,8 +21,7 @@ struct SamplingOptions {
 /// logits the lower token counts as the likelier. A logit of minus infinity forbids its token.
 /// throws    ArgumentError if an option is out of range; NonFiniteError if a logit is NaN or plus
 ///           infinity, or if all tokens are forbidden
-[[nodiscard]] int sample(std::span<const float> logits, const SamplingOptions& options,
-                         std::uint64_t position);
+int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);
 
 /// Continues a text by `count` tokens; on_token gets each as soon as it is drawn. The model sees
 /// the last `context` tokens.

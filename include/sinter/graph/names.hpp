@@ -49,6 +49,7 @@ constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& blo
     (name += name.view().empty() ? "" : "+") += node.name;
   return name;
 }
+
 /// Hugging Face's name of a parameter: unit, node and parameter, joined by dots.
 constexpr TextBuilder parameter_letters(std::span<const Node> nodes, const Block& block,
                                         const Unit& unit, const Node& node, int number) {

@@ -8,7 +8,7 @@
 
 namespace sinter {
 
-/// What begins in the arena begins at a multiple of 64 bytes.
+/// Rounds up to a multiple of 64 bytes, at which everything in the arena begins.
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 enum class Phase : std::uint8_t {

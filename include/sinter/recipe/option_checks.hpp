@@ -9,8 +9,8 @@
 
 namespace sinter {
 
-/// Calls visit(field, value) for each field of an aggregate that Boost.Hana knows. Where it does not
-/// list its fields itself, their names are all that is said of them.
+/// Calls visit(field, value) for each field of an aggregate that Boost.Hana knows. If it does not
+/// list its fields itself, a Field has a name and nothing else.
 constexpr void for_each_field(auto& aggregate, auto visit) {
   using Aggregate = std::remove_cvref_t<decltype(aggregate)>;
   int number = 0;

@@ -6,8 +6,8 @@
 
 namespace sinter {
 
-/// What a number may be: finite, and within bounds, which are whole numbers. Each bound is added by a
-/// call: Range().at_least(0).below(1)
+/// What a number may be: finite, and within bounds, if it has any, which are whole numbers.
+///   Range().at_least(0).below(1)
 class Range {
   struct Bound {
     std::int64_t at = 0;

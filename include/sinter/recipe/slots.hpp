@@ -61,10 +61,10 @@ concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;
 template <class P>
 concept HasOptions = requires { P::options; };
 
-/// The run-time options of a policy. slot: the tag_of its slot.
+/// The run-time options of a policy.
 struct OptionsOf {
-  const void* slot;
-  const void* options;
+  const void* slot;     // tag_of the policy's slot
+  const void* options;  // the policy's Options
 };
 
 }  // namespace sinter
