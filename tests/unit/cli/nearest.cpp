@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/output.hpp"
+#include "sinter/data/unit.hpp"
 
 using namespace sinter::cli;
 
@@ -24,11 +25,11 @@ TEST_CASE("the nearest word") {
 }
 
 TEST_CASE("numbers for people") {
-  CHECK(thousands(0) == "0");
-  CHECK(thousands(999) == "999");
-  CHECK(thousands(1000) == "1,000");
-  CHECK(thousands(-1234567) == "-1,234,567");
-  CHECK(thousands(-123) == "-123");
+  CHECK(sinter::thousands(0) == "0");
+  CHECK(sinter::thousands(999) == "999");
+  CHECK(sinter::thousands(1000) == "1,000");
+  CHECK(sinter::thousands(-1234567) == "-1,234,567");
+  CHECK(sinter::thousands(-123) == "-123");
   CHECK(bytes_text(1023) == "1023 B");
   CHECK(bytes_text(1024) == "1.0 KiB");
   CHECK(bytes_text((1 << 20) - 1) == "1.0 MiB");
