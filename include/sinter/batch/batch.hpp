@@ -1,3 +1,5 @@
+// How large batches are. This folder holds the slots `batch`, `row_padding` (pad_rows.hpp) and
+// `scaling` (scaled_rate.hpp); batches that grow are in curriculum/.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,18 +8,18 @@
 
 namespace sinter {
 
-/// In sequences. global: of one optimizer step, over all ranks; micro: computed at once on a rank,
-/// the budget of activation memory.
 struct BatchOptions {
-  int global = 8, micro = 8;
+  int global = 8;  // sequences of one step, over all ranks
+  int micro = 8;   // sequences that a rank computes at once; activation memory grows with them
   SINTER_FIELDS((global).at_least(1).adjustable(), (micro).at_least(1))
 };
 
-/// Sequences that all ranks compute at once, before flags: a global batch is a multiple of it.
+/// How many sequences all ranks together compute at once, by the options of the type. A global
+/// batch is a multiple of it.
 template <class R>
 inline constexpr int sequences_at_once = R::batch::micro * R::parallel::ranks(R::parallel::options);
 
-/// Ranks that a flag sets are checked when the trainer is made.
+/// The options of the type must fit; those that flags set are checked when the trainer is made.
 struct MicroDividesGlobal {
   template <class R>
   static constexpr bool holds = R::batch::options.global % sequences_at_once<R> == 0;
@@ -30,8 +32,8 @@ struct MicroDividesGlobal {
   }
 };
 
-/// Gradients of global / micro micro-batches are accumulated exactly: the loss is the mean over all
-/// predictions of the global batch, however it is split.
+/// Gradients of a global batch are accumulated exactly over its micro-batches: the loss is the mean
+/// over all predictions of the global batch, however it is split.
 template <BatchOptions O = {}>
 struct Batch {
   using slot = slot::batch;
@@ -41,17 +43,18 @@ struct Batch {
   static constexpr int micro = O.micro;
 };
 
-/// Micro-batches of fewer sequences, which need less memory, and what they cost (Offer::cost).
+/// Micro-batches of fewer sequences, which need less memory.
 struct SmallerMicroBatch {
-  int micro, cost;
+  int micro;  // sequences
+  int cost;   // see Offer::cost
 
-  /// As `describe` offers them.
+  /// What `describe` prints of them.
   std::string words() const {
     return "Batch<{.micro = " + std::to_string(micro) + "}>, accumulating";
   }
 };
-/// Those that are worth a try in place of `micro`: half of it, and single sequences.
-inline std::vector<SmallerMicroBatch> smaller_micro_batches(int micro) {
+/// Those worth a try instead of `micro`: half of it, and single sequences.
+[[nodiscard]] inline std::vector<SmallerMicroBatch> smaller_micro_batches(int micro) {
   std::vector<SmallerMicroBatch> offers;
   if (micro > 2 && micro % 2 == 0) offers.push_back({micro / 2, 1});
   if (micro > 1) offers.push_back({1, 10});

@@ -14,9 +14,8 @@ struct row_padding {
 };
 }  // namespace slot
 
-/// multiple: of which the rows of a micro-batch are; 8 or 64 for tensor cores.
 struct PadRowsOptions {
-  int multiple = 8;
+  int multiple = 8;  // rows are padded to a multiple of this; tensor cores want 8 or 64
   SINTER_FIELDS((multiple).at_least(1))
 };
 
@@ -49,13 +48,13 @@ struct TargetsAreIds {
   }
 };
 
-/// Every micro-batch of training and evaluation gets rows at its end until their number is a
-/// multiple of `multiple`: a sequence of its own with id 0 and nothing to predict, after all
-/// others. So nobody's position, dropout or attention changes, the loss and all gradients get exact
-/// zeros from it, and the mean is over the same predictions: what remains is that a sum over rows
-/// may be split in other places. It serves matrix units that want such shapes (tensor cores:
-/// Micikevicius et al. 2018) and costs a CPU up to multiple - 1 rows for nothing, so it is never
-/// done unasked. Whole sequences need no padding: it is for batches of variable length.
+/// Pads every micro-batch of training and evaluation until the number of its rows is a multiple of
+/// `multiple`. The padding is a sequence of its own after all others, with id 0 and nothing to
+/// predict. So the position, dropout and attention of other rows stay as they are, the loss and all
+/// gradients get exact zeros from the padding, and the mean is over the same predictions; only a
+/// sum over rows may be split in other places. Padding serves matrix units that want such shapes
+/// (tensor cores: Micikevicius et al. 2018) and costs a CPU up to multiple - 1 rows for nothing, so
+/// it is never done unasked. It is for batches of variable length, as whole sequences need none.
 template <PadRowsOptions O = {}>
 struct PadRows {
   using slot = slot::row_padding;

@@ -14,21 +14,21 @@ struct scaling {
 };
 }  // namespace slot
 
+/// By what the learning rate is multiplied.
 enum ScalingRule : std::uint8_t {
-  linear,  // × global / base (Goyal et al. 2017; for SGD, with a warm-up)
-  root     // × √(global / base) (Krizhevsky 2014; for Adam and its kin)
+  linear,  // by global / base (Goyal et al. 2017; for SGD, with a warm-up)
+  root     // by √(global / base) (Krizhevsky 2014; for Adam and its kin)
 };
 constexpr std::string_view name_of(ScalingRule rule) { return rule == linear ? "linear" : "root"; }
 
-/// base: the global batch, in sequences, for which the optimizer's learning rate was found.
 struct ScaledRateOptions {
   ScalingRule rule = linear;
-  int base = 8;
+  int base = 8;  // sequences of the global batch for which the learning rate was found
   SINTER_FIELDS((rule), (base).at_least(1).adjustable())
 };
 
-/// Scales the learning rate with the global batch, over all ranks, and says so: an explicit policy,
-/// never done unasked. Where BatchWarmup changes the batch, it scales by the batch at hand.
+/// Scales the learning rate with the global batch, over all ranks, and says so. It is never done
+/// unasked. If BatchWarmup changes the batch, it scales by the batch at hand.
 template <ScaledRateOptions O>
 struct ScaledRate {
   using slot = slot::scaling;

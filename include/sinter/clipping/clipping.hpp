@@ -1,4 +1,4 @@
-// How a clipping policy becomes the instruction `norm`.
+// How a clipping policy becomes the instruction `norm`. This folder holds the slot `clipping`.
 #pragma once
 #include "sinter/program/kinds.hpp"
 #include "sinter/run/machine.hpp"
@@ -12,8 +12,8 @@ constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
 }  // namespace touches
 
 namespace executes {
-/// Yields the norm of all gradients, whether it and the loss are finite, and the scale that
-/// `update` obeys.
+/// Yields the norm of all gradients, whether it and the loss are finite, and the scale and limit of
+/// gradients that `update` obeys.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
   Norm norm = machine.measure_norm();

@@ -3,8 +3,8 @@
 
 namespace sinter {
 
-/// Leaves gradients as they are. The norm is still measured, for the log and to find what is not
-/// finite.
+/// Leaves gradients as they are. The norm is still measured, for the log and to find gradients that
+/// are not finite.
 struct NoClip {
   using slot = slot::clipping;
   struct Options {};

@@ -1,3 +1,5 @@
+// Batches that grow. This folder holds the slots `batch_warmup` and `length_warmup`
+// (length_warmup.hpp).
 #pragma once
 #include <cstdio>
 #include <string>
@@ -16,18 +18,17 @@ struct batch_warmup {
 };
 }  // namespace slot
 
-/// from: sequences of the first batches. increment: by how many it grows; 0: by micro × ranks.
-/// sequences: after so many, all batches are whole.
 struct BatchWarmupOptions {
-  int from = 8, increment = 0;
-  std::int64_t sequences = 100000;
+  int from = 8;                     // sequences of the first global batches
+  int increment = 0;                // sequences by which they grow; 0 stands for micro × ranks
+  std::int64_t sequences = 100000;  // after so many sequences all batches are whole
   SINTER_FIELDS((from).at_least(1).adjustable(), (increment).at_least(0).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable())
 };
 
-/// Whether every batch of a ramp is a multiple of the unit, and the last one whole.
-/// requires  options within their ranges
-constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
+/// Whether every batch of a ramp is a multiple of limits.unit, and the last one is whole.
+/// requires  the options are within their ranges
+[[nodiscard]] constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
   const int increment = o.increment == 0 ? limits.unit : o.increment;
   return o.from <= limits.sequences && o.from % limits.unit == 0 && increment % limits.unit == 0 &&
          (limits.sequences - o.from) % increment == 0;
@@ -51,10 +52,10 @@ struct RampFitsTheBatch {
 };
 
 /// Batch-size warm-up (Smith et al. 2018; as Megatron-LM's --rampup-batch-size): the global batch
-/// starts with `from` sequences and grows in equal steps until `sequences` have been consumed. It
-/// is a function of the sequences consumed, which the data's sampler counts, so that a resumed run
+/// starts with `from` sequences and grows by equal increments until `sequences` have been consumed.
+/// It is a function of the sequences consumed, which the data's sampler counts, so a resumed run
 /// goes on in the ramp. The loss stays the mean over all predictions of the batch at hand, and
-/// ScaledRate, where it is there, scales by the batch at hand.
+/// ScaledRate, if the recipe has it, scales by the batch at hand.
 template <BatchWarmupOptions O = {}>
 struct BatchWarmup {
   using slot = slot::batch_warmup;

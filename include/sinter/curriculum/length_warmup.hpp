@@ -14,19 +14,19 @@ struct length_warmup {
 };
 }  // namespace slot
 
-/// from: rows of the first sequences. sequences: after so many, they are as long as the context.
-/// multiple: lengths on the way are multiples of it.
 struct LengthWarmupOptions {
-  int from = 64;
-  std::int64_t sequences = 100000;
-  int multiple = 8;
+  int from = 64;                    // rows of the first sequences
+  std::int64_t sequences = 100000;  // after so many sequences they are as long as the context
+  int multiple = 8;                 // lengths on the way are multiples of this
   SINTER_FIELDS((from).at_least(1).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable(),
                 (multiple).at_least(1).adjustable())
 };
 
-/// requires  options within their ranges
-constexpr bool is_length_ramp(const LengthWarmupOptions& o, const BatchLimits& limits) {
+/// Whether sequences can grow from `from` to limits.length.
+/// requires  the options are within their ranges
+[[nodiscard]] constexpr bool is_length_ramp(const LengthWarmupOptions& o,
+                                            const BatchLimits& limits) {
   return o.from % o.multiple == 0 && o.from <= limits.length;
 }
 
@@ -58,11 +58,11 @@ struct LengthFitsTheContext {
 };
 
 /// Sequence-length warm-up: a curriculum by truncation (Li et al. 2022, "The Stability-Efficiency
-/// Dilemma"; DeepSpeed's fixed_linear schedule). Every window is cut to its first rows: `from` at
-/// the start, and linearly more, in steps of `multiple`, until it is whole after `sequences`
-/// sequences. What is cut off is not predicted in that epoch. The length is a function of the
-/// sequences consumed, which the data's sampler counts, so that a resumed run goes on in the ramp.
-/// The plan is that of whole sequences, and runs short ones.
+/// Dilemma"; DeepSpeed's fixed_linear schedule). Every window is cut to its first rows: `from` of
+/// them at the start, and linearly more, by multiples of `multiple`, until windows are whole after
+/// `sequences` sequences. What is cut off is not predicted in that epoch. The length is a function
+/// of the sequences consumed, which the data's sampler counts, so a resumed run goes on in the
+/// ramp. The plan is that of whole sequences; short ones run in it.
 template <LengthWarmupOptions O = {}>
 struct LengthWarmup {
   using slot = slot::length_warmup;

@@ -8,13 +8,12 @@
 
 namespace sinter {
 
-/// bytes: the most that the arena of a rank may have.
 struct BudgetOptions {
-  std::int64_t bytes = std::int64_t(1) << 30;
+  std::int64_t bytes = std::int64_t(1) << 30;  // the most that the arena of a rank may take
   SINTER_FIELDS((bytes).at_least(1))
 };
 
-/// A recipe with what a budget has chosen.
+/// A recipe with the memory mode and the micro-batch that a budget has chosen for it.
 template <class R, class Mode, int Micro>
 struct Fitted : R {
   using memory = Mode;
@@ -23,7 +22,7 @@ struct Fitted : R {
   };
 };
 
-/// Numbers in bytes.
+/// The numbers are bytes.
 template <class Recipe, std::int64_t Budget, std::int64_t Least, std::int64_t Shortfall>
 auto the_budget_is_too_small() {
   static_assert(Least <= Budget,
@@ -36,14 +35,14 @@ auto the_budget_is_too_small() {
 
 namespace detail {
 
-/// The largest divisor of global that is at most `most`.
+/// The largest divisor of `global` that is at most `most`.
 constexpr int micro_up_to(int most, int global) {
   while (most > 1 && global % most != 0) --most;
   return most;
 }
 
-/// The largest divisor of global, at most Most, with which the recipe's rules hold: those of ranks
-/// and of ramps, too. Where none does, 1.
+/// The largest divisor of the global batch, at most Most, with which the recipe's rules hold, those
+/// of ranks and ramps included. It is 1 if they hold with none.
 template <class R, int Most>
 constexpr int legal_micro() {
   constexpr int micro = micro_up_to(Most, R::batch::options.global);
@@ -55,8 +54,9 @@ constexpr int legal_micro() {
   }
 }
 
-/// The first that fits of the memory modes in this order, with the largest micro-batch that does;
-/// where none does, the last mode with the smallest. PlanOf: the planner.
+/// The recipe with the first of these memory modes that fits, and with the largest micro-batch that
+/// fits then. If none fits, it has the last mode and the smallest micro-batch. PlanOf is the
+/// planner.
 template <class R, template <class> class PlanOf, std::int64_t Bytes, int Micro, class Mode,
           class... Modes>
 constexpr auto fit() {
@@ -74,11 +74,12 @@ constexpr auto fit() {
 
 }  // namespace detail
 
-/// Chooses, when the recipe compiles, how its step fits into so many bytes: the least recomputation
-/// that does (none, selective, full), and with it the largest micro-batch, up to Batch's `micro`,
-/// with which the recipe's rules hold. (Smaller micro-batches come before recomputation as they are
-/// the cheaper memory: on the CPU that it was measured on, halving them costs 0 to 4 % of the time
-/// and saves more.) `describe` says what and why; where nothing fits, the recipe does not compile.
+/// Chooses, when the recipe compiles, how its step fits into so many bytes: by the least
+/// recomputation that suffices (none, selective, full), and then by the largest micro-batch, up to
+/// Batch's `micro`, with which the recipe's rules hold. (Smaller micro-batches are tried before
+/// recomputation because they are cheaper: on the CPU where this was measured, halving them costs
+/// 0 to 4 % of the time and saves more.) `describe` says what was chosen and why. If nothing fits,
+/// the recipe does not compile.
 template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;
@@ -86,16 +87,16 @@ struct Budget {
   static constexpr Options options = O;
   static constexpr bool recomputed_inside(const Layer&) { return false; }
 
-  /// A transformer of plans: the recipe that is planned in place of R. PlanOf: the planner.
+  /// The recipe that is planned in place of R. PlanOf is the planner.
   template <class R, template <class> class PlanOf>
   using Chosen =
       typename decltype(detail::fit<R, PlanOf, O.bytes, detail::legal_micro<R, R::batch::micro>(),
                                     KeepAll, Checkpoint<{.policy = selective}>,
                                     Checkpoint<{.policy = full}>>())::type;
 
-  /// Whether what was chosen fits; a compile error where not.
+  /// Whether what was chosen for R fits. If it does not, that is a compile error.
   template <class R, template <class> class PlanOf>
-  static constexpr bool fits() {
+  [[nodiscard]] static constexpr bool fits() {
     constexpr std::int64_t least = PlanOf<R>::bytes;
     if constexpr (least > O.bytes)
       (void)&the_budget_is_too_small<R, O.bytes, least, least - O.bytes>;

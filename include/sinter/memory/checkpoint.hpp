@@ -5,7 +5,7 @@
 namespace sinter {
 
 enum CheckpointPolicy : std::uint8_t {
-  full,      // of each unit only the inputs are kept; about a third more compute
+  full,      // only the inputs of each unit are kept; about a third more is computed
   selective  // matrix products and attention are kept; what is cheap is computed again
 };
 
@@ -13,16 +13,17 @@ constexpr std::string_view name_of(CheckpointPolicy policy) {
   return policy == full ? "full" : "selective";
 }
 
-/// every: of the units that could be recomputed, only one in so many is; the others keep all that
-/// backward reads. Full counts units from the last one on, selective copies of a repeated unit.
 struct CheckpointOptions {
   CheckpointPolicy policy = full;
+  /// Only one in so many of the units that could be recomputed is; the others keep all that
+  /// backward reads. `full` counts units from the last one on, `selective` the copies of a repeated
+  /// unit.
   int every = 1;
   SINTER_FIELDS((policy), (every).at_least(1))
 };
 
-/// A `recompute` before the backward of every so many units fills its saved block again. Not of the
-/// last one: its backward comes right after its forward.
+/// Puts a `recompute`, which fills a unit's saved block again, before the backward of every so many
+/// units. The last unit needs none, as its backward comes right after its forward.
 constexpr Program recompute_units(const Model& model, const Program& program, int every) {
   Program result = room_for(program);
   int candidates = 0;
@@ -36,8 +37,9 @@ constexpr Program recompute_units(const Model& model, const Program& program, in
   return result;
 }
 
-/// Gradient checkpointing (Chen et al. 2016; selective: Korthikanti et al. 2022). Bit-identical to
-/// keeping everything, dropout included.
+/// Gradient checkpointing (Chen et al. 2016; `selective`: Korthikanti et al. 2022): what forward
+/// has not kept is computed again for backward. The bits are those of keeping everything, dropout
+/// included.
 template <CheckpointOptions O = {}>
 struct Checkpoint {
   using slot = slot::memory;

@@ -1,9 +1,11 @@
+// This folder holds the slot `memory`: what is kept for backward, and what is computed again.
 #pragma once
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 
-/// Keeps everything that backward reads. Fastest, and the default; use it when the model fits.
+/// Keeps everything that backward reads. This is the default and the fastest; use it if the model
+/// fits.
 struct KeepAll {
   using slot = slot::memory;
   static constexpr bool recomputed_inside(const Layer&) { return false; }

@@ -5,14 +5,17 @@
 
 namespace sinter {
 
-/// beta1: of a first moment, 0: none is kept. decay: the exponent of beta2 = 1 - t^decay.
-/// scale_parameter: the rate is multiplied by the root mean square of the parameter.
-/// relative_step: the rate is min(1/√t, 0.01), or with warmup_init min(1/√t, 10⁻⁶ t), in place of
-/// lr; the schedule still multiplies it.
 struct AdafactorOptions {
-  double lr = 1e-3, beta1 = 0, decay = -0.8, clip_threshold = 1, weight_decay = 0;
-  double eps_square = 1e-30, eps_scale = 1e-3;
-  bool scale_parameter = false, relative_step = false, warmup_init = false;
+  double lr = 1e-3;
+  double beta1 = 0;           // of the first moment; at 0 none is kept
+  double decay = -0.8;        // beta2 is 1 - t^decay in step t, counted from 1
+  double clip_threshold = 1;  // the largest root mean square of an update, before the rate
+  double weight_decay = 0;
+  double eps_square = 1e-30;     // is added to each squared gradient
+  double eps_scale = 1e-3;       // the least that scale_parameter multiplies by
+  bool scale_parameter = false;  // multiplies the rate by the root mean square of the parameter
+  bool relative_step = false;    // the rate is min(1/√t, 0.01) instead of lr, times the schedule
+  bool warmup_init = false;      // with relative_step, the rate is min(1/√t, 10⁻⁶ t)
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
                 (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
                 (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
@@ -33,8 +36,9 @@ struct AdafactorHasOneRate {
   }
 };
 
-/// Adafactor (Shazeer and Stern 2018), the arithmetic of transformers' Adafactor, with the settings
-/// of its Trainer: of the second moment of a matrix one number for each row and column is kept.
+/// Adafactor (Shazeer and Stern 2018) with the arithmetic of transformers' Adafactor, and by
+/// default with the settings of its Trainer. The second moment of a matrix is kept as one number
+/// for each row and each column.
 template <AdafactorOptions O = {}>
 struct Adafactor {
   using slot = slot::optimizer;
@@ -73,7 +77,7 @@ struct Adafactor {
   }
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
-  /// At a step, from 1.
+  /// The rate at a step, counted from 1, before the schedule.
   static double learning_rate(const Options& o, std::int64_t step) {
     return o.relative_step ? kernel::adafactor_rate(step, o.warmup_init) : o.lr;
   }

@@ -6,14 +6,18 @@ namespace sinter {
 
 /// The ranges are those of AdamWOptions.
 struct AdamOptions {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  double lr = 1e-3;
+  double beta1 = 0.9;       // of the first moment
+  double beta2 = 0.999;     // of the second moment
+  double eps = 1e-8;        // is added to the root of the second moment
+  double weight_decay = 0;  // times the parameter, is added to the gradient
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
                 (weight_decay).at_least(0).adjustable())
 };
 
-/// Adam (Kingma and Ba 2015), the arithmetic of torch.optim.Adam: decay, if any, is a part of the
-/// gradient. No decay on biases and norms. State: two numbers for each parameter.
+/// Adam (Kingma and Ba 2015) with the arithmetic of torch.optim.Adam: decay, if any, is a part of
+/// the gradient. Biases and norms do not decay. The state has two numbers for each parameter.
 template <AdamOptions O = {}>
 struct Adam {
   using slot = slot::optimizer;

@@ -6,16 +6,20 @@
 
 namespace sinter {
 
-/// The ranges are those of torch.optim.AdamW, but for eps = 0: a parameter without gradient would
-/// become 0 / 0.
+/// The ranges are those of torch.optim.AdamW, except that eps must not be 0: a parameter whose
+/// gradient is 0 would become 0 / 0.
 struct AdamWOptions {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0.01;
+  double lr = 1e-3;
+  double beta1 = 0.9;          // of the first moment
+  double beta2 = 0.999;        // of the second moment
+  double eps = 1e-8;           // is added to the root of the second moment
+  double weight_decay = 0.01;  // decoupled: a step takes lr × weight_decay of the parameter away
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
                 (weight_decay).at_least(0).adjustable())
 };
 
-/// One step of Adam for a stretch, by options that have its names.
+/// The constants of one step of Adam for the stretch s. The options o name theirs as AdamWOptions.
 kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
   kernel::AdamWStep step;
   step.lr = s.learning_rate;
@@ -30,8 +34,8 @@ kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
   return step;
 }
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), the arithmetic of
-/// torch.optim.AdamW. No decay on biases and norms. State: two numbers for each parameter.
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), with the arithmetic of
+/// torch.optim.AdamW. Biases and norms do not decay. The state has two numbers for each parameter.
 template <AdamWOptions O = {}>
 struct AdamW {
   using slot = slot::optimizer;

@@ -8,9 +8,9 @@
 
 namespace sinter {
 
-/// AdamW whose moments take a byte each: block-wise dynamic quantization (Dettmers et al. 2022), as
-/// bitsandbytes' AdamW8bit: blocks of 256 elements share a scale. Embeddings and parameters of less
-/// than 4096 elements keep fp32 moments. A step whose gradients are not finite is skipped, and
+/// AdamW whose moments take a byte each, by block-wise dynamic quantization (Dettmers et al. 2022):
+/// 256 elements share a scale, as in bitsandbytes' AdamW8bit. Embeddings and parameters of fewer
+/// than 4096 elements keep fp32 moments. A step whose gradients are not finite is skipped and
 /// reported, as with every optimizer.
 template <AdamWOptions O = {}>
 struct AdamW8bit {

@@ -5,13 +5,16 @@
 namespace sinter {
 
 struct LionOptions {
-  double lr = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay = 0;
+  double lr = 1e-4;
+  double beta1 = 0.9;   // the average's share of a step's direction; the rest is the gradient's
+  double beta2 = 0.99;  // of the average itself
+  double weight_decay = 0;
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (weight_decay).at_least(0).adjustable())
 };
 
-/// Lion (Chen et al. 2023): every parameter moves by the learning rate, in the direction of the
-/// sign of an average of gradients; decay is decoupled. No decay on biases and norms. State: one
+/// Lion (Chen et al. 2023): every parameter moves by the learning rate, against the sign of an
+/// average of gradients. Decay is decoupled; biases and norms do not decay. The state has one
 /// number for each parameter.
 template <LionOptions O = {}>
 struct Lion {

@@ -13,14 +13,19 @@
 
 namespace sinter {
 
-/// lr, momentum, weight_decay and iterations: of hidden matrices. adamw_lr, beta1, beta2, eps and
-/// adamw_weight_decay: of all other parameters. Both rates follow the schedule.
+/// The options up to `iterations` are those of hidden matrices, the others those of AdamW for all
+/// other parameters. Both rates follow the schedule.
 struct MuonOptions {
-  double lr = 2e-2, momentum = 0.95, weight_decay = 0.1;
+  double lr = 2e-2;
+  double momentum = 0.95;
+  double weight_decay = 0.1;
   bool nesterov = true;
-  bool rounded = false;  // inputs of the iteration's products, see MatmulInputs
-  int iterations = 5;
-  double adamw_lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  bool rounded = false;  // rounds the inputs of the iteration's products, see MatmulInputs
+  int iterations = 5;    // of Newton and Schulz
+  double adamw_lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
   double adamw_weight_decay = AdamWOptions{}.weight_decay;
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
                 (weight_decay).at_least(0).adjustable(), (nesterov), (rounded),
@@ -30,7 +35,7 @@ struct MuonOptions {
                 (adamw_weight_decay).at_least(0).adjustable())
 };
 
-/// Whether Muon's iteration is for this parameter of a layer, and not AdamW.
+/// Whether this parameter of a layer gets Muon's iteration; else it gets AdamW.
 constexpr bool is_hidden_matrix(const Layer& layer, int number) {
   return layer.params[number].fan_out > 0;
 }
@@ -52,14 +57,15 @@ struct HasHiddenMatrix {
   }
 };
 
-/// Momentum, orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), the arithmetic of
-/// torch.optim.Muon in fp32: hidden matrices (hidden() in layer/layer.hpp) get
-///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum) (without nesterov: b)
-///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u),
-/// however they are stored, and all else gets AdamW: embeddings, heads, tied or not, biases and
-/// norms, each Linear with `.hidden = false` (Mlp's first and last), and matrices of layers of your
-/// own that do not say hidden(). A fused matrix, as GPT-2's of q, k and v, is taken as one. State:
-/// one number for each parameter of the former kind, two for the latter.
+/// Momentum that is orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), with the
+/// arithmetic of torch.optim.Muon in fp32. Hidden matrices (hidden() in layer/layer.hpp), however
+/// they are stored, get
+///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum), or b without nesterov
+///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u)
+/// All else gets AdamW: embeddings, heads, tied or not, biases and norms, each Linear with
+/// `.hidden = false` (Mlp's first and last), and matrices of layers of your own that do not say
+/// hidden(). A fused matrix, such as GPT-2's of q, k and v, is taken as one. The state has one
+/// number for each parameter of a hidden matrix, and two for each of the others.
 template <MuonOptions O = {}>
 struct Muon {
   using slot = slot::optimizer;
@@ -81,7 +87,7 @@ struct Muon {
                                       Region{"exp_avg", Type::state, nullptr, of_others},
                                       Region{"exp_avg_sq", Type::state, nullptr, of_others}};
 
-  /// Of a hidden matrix: twice its size, and twice the square of its smaller side.
+  /// In bytes. A hidden matrix takes twice its size, and twice the square of its smaller side.
   static constexpr std::int64_t workspace(const Layer& layer, int number) {
     if (!is_hidden_matrix(layer, number)) return 0;
     const Param& p = layer.params[number];
@@ -126,9 +132,9 @@ struct Muon {
     kernel::accumulate(s.stream, orthogonal, s.master, s.size);
   }
 
-  /// Five steps of x = a x + (b g + c g²) x, g = x xᵀ (of the smaller side), from x / |x|. Returns
-  /// where the result is. What products round is their inputs alone: torch.optim.Muon keeps all in
-  /// bfloat16.
+  /// Repeats x = a x + (b g + c g²) x with g = x xᵀ (of the smaller side), o.iterations times from
+  /// x / |x|. Returns where the result is. Products round their inputs at most, whereas
+  /// torch.optim.Muon keeps everything in bfloat16.
   static float* orthogonalise(const Options& o, const auto& s, float* x) {
     constexpr float a = 3.4445f, b = -4.7750f, c = 2.0315f;
     const bool wide = s.rows <= s.columns;

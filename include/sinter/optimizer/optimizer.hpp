@@ -1,4 +1,5 @@
-// How an optimizer's arithmetic becomes the instruction `update`.
+// How an optimizer's arithmetic becomes the instruction `update`. This folder holds the slot
+// `optimizer`.
 #pragma once
 #include <cassert>
 
@@ -10,34 +11,36 @@ namespace sinter {
 
 inline constexpr int max_regions = 4;  // of one policy
 
-/// One flat stretch of parameters, all decayed or all not. M: master, G: gradient, S: state, C:
-/// compute.
+/// A flat stretch of parameters which an optimizer treats alike. The element types are those of
+/// master weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
 template <class M, class G, class S, class C>
 struct Stretch {
   kernel::Stream& stream;
   M* master;
   const G* gradient;
-  std::array<S*, max_regions> state;  // the optimizer's regions, in its order
-  C* copy;  // of the new weights; null where there is none, or Optimizer::casts is not true
-  std::int64_t size;
-  bool decayed;
+  // The optimizer's regions, in its order; null for those that have a shape of their own.
+  std::array<S*, max_regions> state;
+  C* copy;  // takes the new weights; null if there is none or Optimizer::casts is not true
+  std::int64_t size;      // parameters
+  bool decayed;           // whether weight decay applies
   double learning_rate;   // of this step: the optimizer's own, times rate_factor
-  double rate_factor;     // of the schedule, of what scales rates, and of the parameter group
-  double gradient_scale;  // to unscale and clip
-  double gradient_limit;  // then, of each
-  std::int64_t step;      // applied updates, this one included
+  double rate_factor;     // the schedule's, times those of policies and of the parameter group
+  double gradient_scale;  // multiplies each gradient, to unscale and to clip the norm
+  double gradient_limit;  // then each gradient is clamped to ± this
+  std::int64_t step;      // how many updates were applied, this one included
 };
 
 /// One parameter, for an optimizer that is not elementwise.
 template <class M, class G, class S, class C>
 struct StretchOfParameter : Stretch<M, G, S, C> {
-  const Layer& layer;  // number: among its parameters
-  int number;
+  const Layer& layer;
+  int number;  // of the parameter in layer.params
   int rows, columns;
-  std::array<Machine::Part, max_regions> parts;  // what the optimizer's regions keep of it
-  std::byte* workspace;                          // Optimizer::workspace() bytes
+  std::array<Machine::Part, max_regions> parts;  // what the optimizer's regions keep for it
+  std::byte* workspace;                          // of Optimizer::workspace() bytes
 
-  /// What a region keeps of it: elements T, as the region was planned.
+  /// What a region keeps for the parameter.
+  /// requires  T is the element type with which the region was planned
   template <class T>
   T* part(int region) const {
     const Machine::Part& kept = parts[region];
@@ -45,7 +48,7 @@ struct StretchOfParameter : Stretch<M, G, S, C> {
            "Sinter: a region has elements of another type");
     return reinterpret_cast<T*>(kept.data);
   }
-  /// The workspace, for elements T.
+  /// The workspace as elements T.
   template <class T>
   T* scratch() const {
     return reinterpret_cast<T*>(workspace);
@@ -56,7 +59,7 @@ struct StretchOfParameter : Stretch<M, G, S, C> {
 template <class Optimizer>
 concept ByParameter = requires { Optimizer::by_parameter; } && Optimizer::by_parameter;
 
-/// Whether there is a copy of the weights, which the optimizer makes in the pass that makes them.
+/// Whether layers read a copy of the weights that the optimizer writes as it updates the masters.
 template <class Optimizer>
 constexpr bool makes_copy(const Model& model) {
   if constexpr (requires { Optimizer::casts; })
@@ -76,7 +79,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
 
 namespace executes {
 
-/// The work of one instruction.
+/// Does the work of one `update`.
 template <class Optimizer, class Precision>
 class Updater {
   using M = typename Precision::master;
@@ -94,7 +97,7 @@ class Updater {
   explicit Updater(Machine& m) : machine(m) {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
   }
-  /// Optimizer::update for each part of a range that is treated alike.
+  /// Calls Optimizer::update for each stretch within a slice of flat parameters.
   void flat(FlatSlice range) const {
     for (const UniformSlice& alike : machine.uniform_slices()) {
       const std::int64_t first = std::max(range.first, alike.first);
@@ -152,7 +155,7 @@ void update(Machine& machine, const Bound& bound) {
   }
 }
 
-/// The most that an update of one of the parameters needs.
+/// The workspace in bytes that suffices for every parameter, one at a time.
 template <class Optimizer>
 constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
   std::int64_t most = 0;

@@ -1,5 +1,5 @@
-// What optimizers that are not elementwise ask of a recipe. reason: for programs that list what may
-// not be.
+// What optimizers that are not elementwise ask of a recipe. `reason` says why, for programs that
+// list which policies do not go together.
 #pragma once
 #include <string_view>
 #include <type_traits>

@@ -5,8 +5,10 @@
 namespace sinter {
 
 struct SgdOptions {
-  double lr = 1e-2, momentum = 0, weight_decay = 0;
-  bool nesterov = false;  // step along the gradient at where the momentum leads
+  double lr = 1e-2;
+  double momentum = 0;
+  double weight_decay = 0;
+  bool nesterov = false;  // a step goes along gradient + momentum × average, not along the average
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1),
                 (weight_decay).at_least(0).adjustable(), (nesterov))
 };
@@ -25,8 +27,9 @@ struct NesterovHasMomentum {
   }
 };
 
-/// Stochastic gradient descent, with momentum if any, the arithmetic of torch.optim.SGD. No decay
-/// on biases and norms. State: one number for each parameter, none without momentum.
+/// Stochastic gradient descent, with or without momentum, with the arithmetic of torch.optim.SGD.
+/// Biases and norms do not decay. The state has one number for each parameter, and without momentum
+/// none.
 template <SgdOptions O = {}>
 struct Sgd {
   using slot = slot::optimizer;

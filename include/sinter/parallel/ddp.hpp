@@ -6,11 +6,9 @@
 
 namespace sinter {
 
-/// bucket_bytes: gradients are reduced in buckets of at least this size; ranks: threads of this
-/// process, each with its own copy of everything.
 struct DdpOptions {
-  std::int64_t bucket_bytes = 25 << 20;
-  int ranks = 2;
+  std::int64_t bucket_bytes = 25 << 20;  // gradients are reduced in buckets of at least this size
+  int ranks = 2;  // threads of this process, each with its own copy of everything
   SINTER_FIELDS((bucket_bytes).at_least(1), (ranks).at_least(1).adjustable())
 };
 
@@ -48,9 +46,9 @@ template <class Gradient>
 inline constexpr Kind await_reduce_kind{"await reduce", touches::await_reduce,
                                         executes::await_reduce<Gradient>};
 
-/// Data parallel (Li et al. 2020): every rank has the whole model and a part of the global batch.
-/// In the last micro-batch a bucket of gradients is reduced as soon as it is final, beside the rest
-/// of backward; all are waited for before the norm.
+/// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
+/// batch. In the last micro-batch each bucket of gradients is reduced as soon as it is final,
+/// beside the rest of backward. Before the norm, the ranks wait for all buckets.
 template <DdpOptions O = {}>
 struct Ddp {
   using slot = slot::parallel;
@@ -80,7 +78,8 @@ struct Ddp {
   }
 
  private:
-  /// Runs of units, in the order in which their gradients become final.
+  /// Cuts the units into buckets, in the order in which their gradients become final. The last
+  /// bucket may be smaller than the others.
   static constexpr std::vector<Instruction> cut(const Model& model, const Kind* kind) {
     std::vector<Instruction> buckets;
     std::int64_t bytes = 0;
@@ -95,7 +94,7 @@ struct Ddp {
     }
     return buckets;
   }
-  /// The position at which the gradient of each unit gets its last contribution.
+  /// For each unit, the position in the program at which its gradient gets its last contribution.
   static constexpr std::vector<int> positions(const Model& model, const Program& program) {
     std::vector<int> last(model.count(), -1);
     TouchList list;

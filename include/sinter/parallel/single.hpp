@@ -1,9 +1,11 @@
+// This folder holds the slot `parallel`: how ranks share the work of a step. What they
+// say to each other is in comm/.
 #pragma once
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 
-/// One rank. The default.
+/// One rank does all the work. This is the default.
 struct Single {
   using slot = slot::parallel;
   struct Options {};

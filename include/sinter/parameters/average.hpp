@@ -1,3 +1,5 @@
+// A moving average of the weights. This folder holds the slots `average`, `freeze` (freeze.hpp) and
+// `groups` (groups.hpp).
 #pragma once
 #include <algorithm>
 
@@ -14,10 +16,9 @@ struct average {
 };
 }  // namespace slot
 
-/// warmup: the decay of step t is at most (1 + t) / (10 + t), so that early weights are forgotten.
 struct AverageOptions {
-  double decay = 0.9999;
-  bool warmup = true;
+  double decay = 0.9999;  // how much of the average each step keeps
+  bool warmup = true;  // decay is at most (1 + t) / (10 + t) in step t; early weights are forgotten
   SINTER_FIELDS((decay).at_least(0).below(1).adjustable(), (warmup))
 };
 
@@ -30,7 +31,8 @@ constexpr void average(const Model& model, const Instruction& i, TouchList& out)
 }  // namespace touches
 
 namespace executes {
-/// A skipped step changes nothing. The first step starts the average at its weights.
+/// Moves the average towards the weights. The first step sets it to them, and a skipped step
+/// changes nothing.
 template <class Policy, class Master>
 void average(Machine& machine, const Bound&) {
   if (!machine.norm().finite) return;
@@ -50,9 +52,10 @@ template <class Policy, class Master>
 inline constexpr Kind average_kind{"average", touches::average<Policy>,
                                    executes::average<Policy, Master>, Role::follow};
 
-/// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), updated after each
-/// step: state "ema" in checkpoints. It trains as without. To use it: the flag --average of eval,
-/// generate and export, or TrainerCore::load_weights(path, "ema").
+/// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), which is updated
+/// after each step and has the name "ema" in checkpoints. Training itself stays as it is. The flag
+/// --average of eval, generate and export uses it, and so does
+/// TrainerCore::load_weights(path, "ema").
 template <AverageOptions O = {}>
 struct Average {
   using slot = slot::average;

@@ -26,9 +26,10 @@ struct FreezeNamesSomething {
 
 /// Keeps parameters as they are: Freeze<"wte", "wpe", "h.0">, or Freeze<"h.*">. They have no
 /// gradient and no state, and what only they need is not computed: units before the first one that
-/// is trained keep nothing and run no backward. The names are those of parameters that `describe`
-/// lists, or their parts before a dot. What is frozen are whole units, as a block or the embeddings
-/// together; a name that nothing has, or that is of a part of a unit alone, does not compile.
+/// is trained keep nothing and run no backward. The names are those of parameters, as `describe`
+/// lists them, or their beginnings up to a dot. Only whole units can be frozen, such as a
+/// transformer block or the two embeddings together. Names that match nothing, or only a part of a
+/// unit, do not compile.
 template <Text... Names>
 struct Freeze {
   using slot = slot::freeze;

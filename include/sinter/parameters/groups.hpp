@@ -13,9 +13,8 @@ struct groups {
 };
 }  // namespace slot
 
-/// learning_rate: a factor, of at least 0, of the step's rate.
 struct GroupOptions {
-  double learning_rate = 1;
+  double learning_rate = 1;  // multiplies the step's rate; at least 0
   ParameterGroup::Decay decay = ParameterGroup::usual;
 };
 
@@ -57,11 +56,11 @@ struct FactorsAreAllowed {
   }
 };
 
-/// Parameter groups: factors of the learning rate, and weight decay, by name:
-///   Groups<Group<"wte.*", {.learning_rate = 0.1}>, Group<"*.bias", {.decay =
-///   ParameterGroup::never}>>
-/// A parameter is in the first group that matches; in none, it has a factor of 1, and decay if it
-/// is a matrix. A group without any parameter that is trained does not compile.
+/// Gives parameters factors of the learning rate, and weight decay, by their names:
+///   Groups<Group<"wte.*", {.learning_rate = 0.1}>,
+///          Group<"*.bias", {.decay = ParameterGroup::never}>>
+/// A parameter is in the first group that matches its name. If none does, its factor is 1, and it
+/// decays if it is a matrix. A group without any parameter that is trained does not compile.
 template <class... All>
 struct Groups {
   using slot = slot::groups;
@@ -80,7 +79,7 @@ struct Groups {
 
  public:
   static constexpr std::array<ParameterGroup, sizeof...(All)> parameter_groups{value_of<All>()...};
-  /// As "wte.*: rate × 0.1, *.bias: rate × 1, not decayed".
+  /// The groups in words, such as "wte.*: rate × 0.1, *.bias: rate × 1, not decayed".
   static std::string text() {
     constexpr const char* decay[]{"", ", not decayed", ", decayed"};
     std::string all;

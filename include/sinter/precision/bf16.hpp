@@ -5,10 +5,10 @@
 
 namespace sinter {
 
-/// Mixed precision with bfloat16 (Micikevicius et al. 2018, Kalamkar et al. 2019): weights and
-/// activations have it, and so have activations' gradients; master weights, gradients of
-/// parameters, statistics, losses and the optimizer are fp32. No loss scaling: the range is fp32's.
-/// Layers read one copy of the weights, which each optimizer step makes once.
+/// Mixed precision with bfloat16 (Micikevicius et al. 2018, Kalamkar et al. 2019): weights,
+/// activations and their gradients are bfloat16; master weights, gradients of parameters,
+/// statistics, losses and the optimizer are fp32. The loss is not scaled, as bfloat16 has the range
+/// of fp32. Layers read one copy of the weights, which each step makes once.
 struct Bf16 {
   using slot = slot::precision;
   static constexpr Offer offered{"Bf16", 5};

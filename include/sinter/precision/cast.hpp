@@ -1,4 +1,4 @@
-// The copy of the weights in the compute type, where that is not the masters' type.
+// The copy of the weights in the compute type, for precisions whose master weights are of another.
 #pragma once
 #include "sinter/program/kinds.hpp"
 
@@ -14,10 +14,10 @@ constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
 }
 }  // namespace touches
 
-/// Makes the copy of the weights of a run of units anew.
+/// Makes the copy of the weights of consecutive units anew.
 inline constexpr Kind cast{"cast", touches::cast, executes::cast};
 
-/// Whether an instruction leaves the copy of the weights of its units as it must be.
+/// Whether an instruction writes the copy of the weights of its units.
 constexpr bool writes_weights(const Model& model, const Instruction& i) {
   TouchList list;
   i.kind->touch(model, i, list);
@@ -26,8 +26,8 @@ constexpr bool writes_weights(const Model& model, const Instruction& i) {
   return false;
 }
 
-/// One cast of each unit in an optimizer step, whatever the accumulation: after its update, unless
-/// that made the copy itself.
+/// Puts a `cast` after each update that does not write the copy itself. So each unit is cast once
+/// in a step, however many micro-batches are accumulated.
 constexpr Program cast_after_update(const Model& model, const Program& program) {
   Program result = room_for(program);
   for (const Instruction& i : program) {

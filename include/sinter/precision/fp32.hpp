@@ -1,9 +1,10 @@
+// This folder holds the slot `precision`: the types of weights, activations, gradients and sums.
 #pragma once
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 
-/// Single precision throughout. The default.
+/// Single precision throughout. This is the default.
 struct Fp32 {
   using slot = slot::precision;
   static constexpr Offer offered{"Fp32"};

@@ -3,7 +3,7 @@
 
 namespace sinter {
 
-/// Double precision throughout. For gradient checks.
+/// Double precision throughout, for gradient checks.
 struct Fp64 {
   using slot = slot::precision;
   using compute = double;

@@ -8,16 +8,17 @@
 
 namespace sinter {
 
-/// clean: steps applied since the scale changed.
+/// The run state of a precision that scales the loss.
 struct LossScale {
-  double scale = 1;
-  std::int64_t clean = 0;
+  double scale = 1;        // multiplies the loss
+  std::int64_t clean = 0;  // steps that were applied since the scale changed
   SINTER_FIELDS((scale), (clean))
 };
 
-/// The arithmetic of torch.amp.GradScaler: ×2 after o.growth_interval applied steps, ×½ after each
-/// that is not finite.
-/// throws  NonFiniteError where the scale would fall below o.minimum_scale
+/// Adapts the scale after a step, as torch.amp.GradScaler does: it is doubled after
+/// o.growth_interval applied steps in a row, and halved after each step whose gradients are not
+/// finite.
+/// throws    NonFiniteError if the scale would fall below o.minimum_scale
 void adapt(LossScale& s, const auto& o, bool finite) {
   if (finite) {
     if (++s.clean < o.growth_interval) return;

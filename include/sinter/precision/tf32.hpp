@@ -3,14 +3,14 @@
 
 namespace sinter {
 
-/// Fp32 but for one thing: where the processor has units that multiply shorter numbers, inputs of
-/// layers' matmuls are rounded on their way into them; sums stay fp32, and so do weights,
-/// activations, gradients and the optimizer. Named for what GPUs do (NVIDIA's TF32); a CPU rounds
-/// to bfloat16 as matrices are packed, for AMX or AVX-512 BF16, as PyTorch does after
-/// set_float32_matmul_precision("medium"). Without such units it is Fp32, bit for bit. The header
-/// of a run and `describe` say which. Each input is rounded by at most 2^-8 of itself, so a product
-/// of depth k errs by at most (2^-7 + 2^-16 + (1 + √k) ε) Σ|a b|. Attention's inner products and
-/// the optimizer's matmuls are fp32.
+/// Fp32 but for one thing: if the processor has units that multiply shorter numbers, the inputs of
+/// layers' matmuls are rounded on their way into them. Sums stay fp32, and so do weights,
+/// activations, gradients, attention's inner products and the optimizer's matmuls. The name is that
+/// of what GPUs do (NVIDIA's TF32). A CPU rounds to bfloat16 as matrices are packed for AMX or
+/// AVX-512 BF16, as PyTorch does after set_float32_matmul_precision("medium"); without such units
+/// it is Fp32, bit for bit. The header of a run and `describe` say which. Each input is rounded by
+/// at most 2^-8 of itself, so a product of depth k errs by at most
+/// (2^-7 + 2^-16 + (1 + √k) ε) Σ|a b|.
 struct Tf32 {
   using slot = slot::precision;
   using compute = float;

@@ -1,9 +1,11 @@
+// This folder holds the slot `schedule`: the factor by which the optimizer's learning rate is
+// multiplied in each step, counted from 1.
 #pragma once
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 
-/// The optimizer's learning rate at every step.
+/// The learning rate is the optimizer's own at every step.
 struct Constant {
   using slot = slot::schedule;
   struct Options {};

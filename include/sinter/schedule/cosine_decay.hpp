@@ -7,16 +7,16 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; steps: the horizon; floor: the factor beyond it.
 struct CosineDecayOptions {
-  std::int64_t warmup = 0, steps = 1000;
-  double floor = 0;
+  std::int64_t warmup = 0;    // steps of linear growth
+  std::int64_t steps = 1000;  // the horizon: the last step of the decay
+  double floor = 0;           // the factor beyond the horizon
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (floor).at_least(0).at_most(1).adjustable())
 };
 
-/// Linear warm-up, then half a cosine from 1 down to `floor` (a share of the learning rate), which
-/// it reaches with the step after the horizon (Loshchilov and Hutter 2017).
+/// Linear warm-up, then half a cosine from 1 down to `floor`, which is reached with the step after
+/// the horizon (Loshchilov and Hutter 2017).
 template <CosineDecayOptions O = {}>
 struct CosineDecay {
   using slot = slot::schedule;

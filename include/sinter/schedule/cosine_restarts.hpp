@@ -8,17 +8,17 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; cycle: steps of the first cycle; growth: how many times longer
-/// each cycle is than the one before; floor: the factor towards which each cycle falls.
 struct CosineRestartsOptions {
-  std::int64_t warmup = 0, cycle = 1000;
-  double growth = 1, floor = 0;
+  std::int64_t warmup = 0;    // steps of linear growth
+  std::int64_t cycle = 1000;  // steps of the first cycle
+  double growth = 1;          // each cycle is so many times longer than the one before
+  double floor = 0;           // the factor towards which each cycle falls
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (cycle).at_least(1).adjustable(),
                 (growth).at_least(1).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
-/// Linear warm-up, then cycles of half a cosine from 1 down to `floor` (a share of the learning
-/// rate): SGDR (Loshchilov and Hutter 2017). It has no horizon.
+/// SGDR (Loshchilov and Hutter 2017): linear warm-up, then cycles of half a cosine, each from 1
+/// down to `floor`. It has no horizon.
 template <CosineRestartsOptions O = {}>
 struct CosineRestarts {
   using slot = slot::schedule;

@@ -4,13 +4,13 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; steps: the horizon, at whose end the rate is zero.
 struct LinearDecayOptions {
-  std::int64_t warmup = 0, steps = 1000;
+  std::int64_t warmup = 0;    // steps of linear growth
+  std::int64_t steps = 1000;  // the horizon: the last step of the decay
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable())
 };
 
-/// Linear warm-up, then linear decay towards zero at the horizon; zero beyond it.
+/// Linear warm-up, then linear decay to zero, which is reached with the step after the horizon.
 template <LinearDecayOptions O = {}>
 struct LinearDecay {
   using slot = slot::schedule;

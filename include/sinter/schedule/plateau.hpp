@@ -7,32 +7,30 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; factor: what the rate is multiplied by after more than
-/// `patience` evaluations in a row without a loss below best × (1 - threshold); cooldown:
-/// evaluations after a change that do not count; floor: a share of the learning rate.
+/// The rate is lowered after more than `patience` evaluations in a row without a loss below
+/// best × (1 - threshold).
 struct PlateauOptions {
-  std::int64_t warmup = 0;
-  double factor = 0.1;
+  std::int64_t warmup = 0;  // steps of linear growth
+  double factor = 0.1;      // multiplies the rate when it is lowered
   int patience = 10;
   double threshold = 1e-4;
-  int cooldown = 0;
-  double floor = 0;
+  int cooldown = 0;  // so many evaluations after the rate was lowered do not count
+  double floor = 0;  // the least factor of the learning rate
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (factor).above(0).below(1).adjustable(),
                 (patience).at_least(0).adjustable(), (threshold).at_least(0).below(1).adjustable(),
                 (cooldown).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
-/// best: the lowest validation loss; waited: evaluations since; cooling: that still do not count;
-/// factor: of the rate.
 struct PlateauState {
-  double best = std::numeric_limits<double>::max();
-  int waited = 0, cooling = 0;
-  double factor = 1;
+  double best = std::numeric_limits<double>::max();  // the lowest validation loss
+  int waited = 0;                                    // evaluations in a row without a lower one
+  int cooling = 0;                                   // coming evaluations that do not count
+  double factor = 1;                                 // of the learning rate
   SINTER_FIELDS((best), (waited), (cooling), (factor))
 };
 
-/// Lowers the learning rate when the validation loss no longer falls: torch's ReduceLROnPlateau in
-/// mode "min", told by each evaluation.
+/// Lowers the learning rate when the validation loss no longer falls, as torch's ReduceLROnPlateau
+/// in mode "min" does. Each evaluation counts as one of its epochs.
 template <PlateauOptions O = {}>
 struct Plateau {
   using slot = slot::schedule;

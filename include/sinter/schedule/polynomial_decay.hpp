@@ -6,18 +6,18 @@
 
 namespace sinter {
 
-/// warmup: steps of linear growth; steps: the horizon; power: of what is left of the way there;
-/// floor: the factor beyond it.
 struct PolynomialDecayOptions {
-  std::int64_t warmup = 0, steps = 1000;
-  double power = 1, floor = 0;
+  std::int64_t warmup = 0;    // steps of linear growth
+  std::int64_t steps = 1000;  // the horizon: the last step of the decay
+  double power = 1;           // to which what is left of the decay is raised
+  double floor = 0;           // the factor beyond the horizon
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (power).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
 /// Linear warm-up, then floor + (1 - floor) (what is left)^power, where what is left falls linearly
-/// from 1 to 0; `floor` (a share of the learning rate) is reached with the step after the horizon.
-/// As transformers' get_polynomial_decay_schedule_with_warmup after the warm-up.
+/// from 1 to 0, which is reached with the step after the horizon. After the warm-up it is
+/// transformers' get_polynomial_decay_schedule_with_warmup.
 template <PolynomialDecayOptions O = {}>
 struct PolynomialDecay {
   using slot = slot::schedule;

@@ -7,9 +7,12 @@
 
 namespace sinter {
 
-/// How the factor falls from 1 to the floor: 1 - x, (1 + cos(πx)) / 2 or 1 - √x, where x grows from
-/// 0 to 1.
-enum class DecayShape { linear, cosine, one_minus_sqrt };
+/// How the factor falls from 1 to the floor, as a function of x, which grows from 0 to 1.
+enum class DecayShape {
+  linear,         // 1 - x
+  cosine,         // (1 + cos(πx)) / 2
+  one_minus_sqrt  // 1 - √x
+};
 
 constexpr std::string_view name_of(DecayShape shape) {
   switch (shape) {
@@ -23,20 +26,20 @@ constexpr std::string_view name_of(DecayShape shape) {
   return "";
 }
 
-/// warmup: steps of linear growth; steps: the horizon; decay: how many steps before the horizon
-/// the decay begins, which must not be within the warm-up; floor: the factor beyond the horizon.
 struct WarmupStableDecayOptions {
-  std::int64_t warmup = 0, steps = 1000, decay = 100;
-  double floor = 0;
+  std::int64_t warmup = 0;    // steps of linear growth
+  std::int64_t steps = 1000;  // the horizon: the last step of the decay
+  std::int64_t decay = 100;   // steps of the decay, none of which may be within the warm-up
+  double floor = 0;           // the factor beyond the horizon
   DecayShape shape = DecayShape::linear;
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (decay).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable(),
                 (shape))
 };
 
-/// Linear warm-up, then the optimizer's own rate, then a short decay to `floor` (a share of the
-/// learning rate), which is reached with the step after the horizon (Hu et al. 2024, MiniCPM). As
-/// transformers' get_wsd_schedule after the warm-up.
+/// Linear warm-up, then the optimizer's own rate, then a short decay to `floor`, which is reached
+/// with the step after the horizon (Hu et al. 2024, MiniCPM). After the warm-up it is transformers'
+/// get_wsd_schedule.
 template <WarmupStableDecayOptions O = {}>
 struct WarmupStableDecay {
   using slot = slot::schedule;
