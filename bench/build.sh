@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# How long and with how much memory does one recipe compile, the library being built?
+# How long does one recipe take to compile, and how much memory, once the library is built?
 #   ./sinter bench build [RECIPE]          default: bytes_gpt2; goal: at most 30 s and 2048 MiB
 # Needs: python3
-# ninja's own commands without ccache, three times; the median of the seconds, the peak of the memory.
+# Runs ninja's own commands three times without ccache; reports the median of the seconds and the
+# peak of the memory.
 set -euo pipefail
 recipe=${1:-bytes_gpt2}
 cmake --build "$build" --target "$recipe" >&2

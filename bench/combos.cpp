@@ -1,9 +1,11 @@
-// What each combination of precision, optimizer and memory policy costs and gives: the time of a
-// step, memory as planned and as the process had it, and the loss after some steps on real text,
-// each in a process of its own. Combinations that no recipe may have are listed with the reason.
+// What does each combination of precision, optimizer and memory policy cost and give? Each runs in
+// a process of its own, for the time of a step, memory as planned and as the process had it, and
+// the loss after some steps on real text. Combinations that no recipe may have are listed with the
+// reason.
 //   ./sinter bench combos [--only WORDS] [--threads N] [--steps N] [--data FILE] [--json FILE]
 //                         [--svg FILE]
-// WORDS, joined by commas: only combinations whose names have all of them, as Bf16,Checkpoint.
+// --only runs the combinations whose names have all of the WORDS, joined by commas, such as
+// Bf16,Checkpoint.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,7 +46,7 @@ struct Run {
   std::string text;
 };
 
-/// What a combination's process says of itself.
+/// What a combination's process reports.
 struct Measured {
   double milliseconds = 0, loss = 0;
   std::int64_t planned = 0, state = 0;
@@ -77,7 +79,7 @@ Measured train(RecipeView view, const Run& run) {
   return m;
 }
 
-/// In a process of its own; nothing where it failed.
+/// Measures in a process of its own. Returns nothing if that failed.
 std::optional<Measured> measure(RecipeView (*view)(), const Run& run) {
   int ends[2];
   if (pipe(ends) != 0) return {};
@@ -105,8 +107,8 @@ std::optional<Measured> measure(RecipeView (*view)(), const Run& run) {
 
 struct Combination {
   std::string name;
-  RecipeView (*view)();  // null: no recipe may have it
-  std::string reason;    // why not
+  RecipeView (*view)();  // nullptr if no recipe may have it
+  std::string reason;    // why no recipe may
 };
 
 template <class T>
@@ -118,7 +120,7 @@ std::string name_of_type() {
   return name;
 }
 
-/// What a rule has to say.
+/// The reason that a rule gives, or its name.
 template <class Rule>
 std::string reason_of() {
   if constexpr (requires { Rule::reason; }) {
@@ -127,7 +129,7 @@ std::string reason_of() {
     return name_of_type<Rule>();
   }
 }
-/// Of the first rule that does not hold.
+/// The reason of the first rule that does not hold.
 template <class R, class... Rules>
 std::string broken(RuleList<Rules...>) {
   std::string reason;
@@ -187,7 +189,7 @@ int run_bench(int argc, char** argv) {
   bench::Report report(line);
   std::vector<std::pair<Measured, std::string>> done;
   std::vector<std::pair<std::string, std::string>> refused;
-  std::vector<Combination> list = all_combinations();  // from Fp32, AdamW, KeepAll on
+  std::vector<Combination> list = all_combinations();  // the first is Fp32, AdamW, KeepAll
   std::erase_if(list, [&, first = list.front().name](const Combination& c) {
     return c.name != first && !has_words(c.name, only);
   });

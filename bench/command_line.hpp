@@ -1,4 +1,4 @@
-// What every bench that compares is told on the command line.
+// The command line of every bench that compares.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace sinter::bench {
 
-/// --threads, --json and --svg, and what a bench adds of its own.
+/// Reads --threads, --json and --svg, and the flags that a bench adds.
 ///   CommandLine line("What it measures.");
 ///   line.add_count("--steps", steps, "of training");
 ///   line.read(argc, argv);
@@ -31,7 +31,7 @@ class CommandLine : public CLI::App {
   CLI::Option* add_count(const std::string& flag, int& variable, const std::string& what) {
     return add_option(flag, variable, what)->check(CLI::Range(1, 1 << 20));
   }
-  /// Ends the process after --help, with status 0, and after a mistake, with one line and status 2.
+  /// Ends the process after --help with status 0, and after a mistake with one line and status 2.
   void read(int argc, char** argv) {
     for (int i = 0; i < argc; ++i) {
       std::string word = argv[i];
@@ -47,7 +47,7 @@ class CommandLine : public CLI::App {
       std::exit(2);
     }
   }
-  /// The command line.
+  /// The command line as it was typed, without the folder of the program.
   const std::string& typed() const { return words; }
 };
 

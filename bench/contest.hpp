@@ -1,7 +1,7 @@
-// Contestants of a bench: processes of their own, so that the memory and the launch of each are its
-// own, which take the same steps in turns. A contestant prints "STEP milliseconds-per-step loss"
-// after its first step and after each round, and takes a round for each line on its standard input.
-// Before a STEP it may print "FACT name number".
+// The contestants of a bench take the same steps in turns. Each is a process, so that its memory
+// and its launch are its own. A contestant takes a round for each line on its standard input, and
+// prints "STEP milliseconds-per-step loss" after its first step and after each round. Before a STEP
+// it may print "FACT name number".
 #pragma once
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -26,10 +26,10 @@ class Contestant {
  public:
   std::string name;
   double seconds_to_first_step = 0;
-  std::vector<double> milliseconds;  // a step, by round
+  std::vector<double> milliseconds;  // per step, for each round
   std::vector<double> losses;        // of the last step of each round
   std::map<std::string, double> facts;
-  double peak_mib = 0;  // known when it has finished
+  double peak_mib = 0;  // known once the process has finished
 
   Contestant(std::string name_, const std::vector<std::string>& command) : name(std::move(name_)) {
     auto begin = std::chrono::steady_clock::now();
@@ -46,7 +46,7 @@ class Contestant {
   Contestant(const Contestant&) = delete;
   Contestant& operator=(const Contestant&) = delete;
 
-  /// counted: a round that only warms up is not.
+  /// Takes a round. One that is not `counted` only warms up.
   void take_round(bool counted) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the others' threads go to sleep
     std::fputs("round\n", requests);
@@ -105,7 +105,7 @@ class Contestant {
   FILE *requests = nullptr, *answers = nullptr;
 };
 
-/// One contest: the contestants in the order in which they take their turns.
+/// A contest, with its contestants in the order in which they take their turns.
 class Turns {
   const Settings& settings;
   std::vector<std::unique_ptr<Contestant>> all;
@@ -113,14 +113,14 @@ class Turns {
  public:
   explicit Turns(const Settings& s) : settings(s) {}
 
-  /// words: on the command line of this binary, after --contestant, before the threads.
+  /// Adds this binary, with `words` on its command line between --contestant and the threads.
   const Contestant& add_own(const char* name, const std::vector<std::string>& words) {
     std::vector<std::string> command{settings.self, "--contestant"};
     command.insert(command.end(), words.begin(), words.end());
     command.push_back(std::to_string(settings.threads));
     return add(name, command);
   }
-  /// file: in bench/peers. nullptr: it does not run here, and says why on standard error.
+  /// Adds a file of bench/peers. Returns nullptr if it does not run here; standard error says why.
   const Contestant* add_python(const char* name, const char* file, const char* word,
                                const std::filesystem::path& folder) try {
     return &add(name, {settings.python, std::string(SINTER_BENCH_DIR "/peers/") + file, word,
@@ -141,12 +141,12 @@ class Turns {
   }
 };
 
-/// What a round came to.
+/// The result of a round.
 struct Round {
-  double milliseconds, loss;  // of a step; of the last step
+  double milliseconds, loss;  // per step; of the last step
 };
 
-/// The other side, for a contestant of ours: take(n) takes n steps.
+/// The other side, for a contestant of ours. take(n) takes n steps and returns their Round.
 void serve(int steps, auto&& take) {
   auto tell = [](const Round& round) {
     std::printf("STEP %.6f %.17g\n", round.milliseconds, round.loss);
@@ -156,7 +156,7 @@ void serve(int steps, auto&& take) {
   char line[64];
   while (std::fgets(line, sizeof line, stdin)) tell(take(steps));
 }
-/// step() takes a step, all of which counts, and returns its loss.
+/// The same for a contestant whose whole step counts. step() takes one and returns its loss.
 void serve_rounds(int steps, auto&& step) {
   serve(steps, [&](int n) {
     double loss = 0;

@@ -1,5 +1,5 @@
-// The contestants of bench/step.cpp that are ours to write: recipes in fp32 and bf16, their matmuls
-// alone, and LibTorch's autograd.
+// The contestants of bench/step.cpp that are written in C++: recipes in fp32 and bf16, their
+// matmuls alone, and LibTorch's autograd.
 #pragma once
 #include <functional>
 
@@ -20,13 +20,12 @@ struct gpt : Recipe<Model, Precision, Tokens<Shape.positions, Shape.vocabulary>,
                     Batch<{.global = 8, .micro = 8}>> {};
 constexpr int sequences = 8;
 
-/// A row of the table: a shape, and how many steps a round has. packed: sequences have any length
-/// from 16 to the context, and attention sees the whole of them.
+/// A row of the table.
 struct Contest {
   std::string name;
   Gpt2Options shape;
-  int steps;
-  bool packed;
+  int steps;    // of a round
+  bool packed;  // sequences have 16 to context tokens, and attention sees the whole of them
   double flops_per_token;
   TrainerCore (*trainer)(TrainerSettings);
   TrainerCore (*half_trainer)(TrainerSettings);
@@ -135,7 +134,7 @@ inline void contest_with_matmuls(const Contest& w, int threads) {
   serve_rounds(w.steps, [&] { return matmuls.run(), 0.; });
 }
 
-/// By the word on the command line: bench_step --contestant WORD NUMBER THREADS.
+/// Runs the contestant that the command line names: bench_step --contestant WORD NUMBER THREADS.
 inline void contest(std::string_view word, const Contest& w, int threads) {
   const std::map<std::string_view, void (*)(const Contest&, int)> all{
       {"fp32", contest_with_ours},

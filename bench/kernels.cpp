@@ -1,7 +1,7 @@
-// Each kernel against ATen's counterpart, and against what the machine could do: the matmul rate
-// and the bandwidth that are measured first.
-// With more than one thread our pool and ATen's disturb each other in this one process: what such a
-// run says of single kernels is no evidence (bench step, whose contestants are processes, is).
+// How fast is each kernel beside ATen's counterpart, and beside what the machine could do at the
+// matmul rate and the bandwidth that are measured first?
+// With more than one thread, our pool and ATen's disturb each other in this one process. What such
+// a run says of single kernels is no evidence; bench step, whose contestants are processes, is.
 //   ./sinter bench kernels [--threads N] [--rounds N] [--only TEXT] [--json FILE] [--svg FILE]
 #include <torch/torch.h>
 
@@ -49,9 +49,9 @@ double difference(const Tensor& a, const Tensor& b) {
   return ((x - y).abs().max() / y.abs().max()).item<double>();
 }
 
-/// What a kernel must at least do: floating-point operations of matmuls, and bytes of memory.
+/// What a kernel must at least do.
 struct Least {
-  double flops = 0, bytes = 0;
+  double flops = 0, bytes = 0;  // of matmuls; moved from and to memory
 };
 
 class Bench {
@@ -76,7 +76,7 @@ class Bench {
                 matmul_rate / 1e9, bandwidth / 1e9);
   }
 
-  /// ours and peer: called in turns; check: how far their results are apart, relative.
+  /// Calls `ours` and `peer` in turns. `check` tells how far apart their results are, relatively.
   void add(const std::string& name, Least least, double tolerance, const auto& ours,
            const auto& peer, const auto& check) {
     if (name.find(only) == name.npos) return;
@@ -85,7 +85,7 @@ class Bench {
     const double apart = check();
     const int calls = std::max(1, int(2000 / std::max(1., microseconds(ours))));
     for (int r = 0; r < rounds; ++r) {
-      // ATen's threads spin for a while after each call, on the processors that ours need.
+      // ATen's threads spin for a while after each call, on processors that our threads need.
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       a.push_back(microseconds([&] {
                     for (int k = 0; k < calls; ++k) ours();

@@ -10,16 +10,14 @@ namespace sinter::bench {
 
 constexpr double lr = 1e-3, weight_decay = 0.1, momentum = 0.9, max_norm = 1.0;
 
-/// A step of one sequence: there is little beside the update.
+/// A recipe whose step has only one sequence, so that it does little beside the update.
 template <Gpt2Options Shape, class Optimizer>
 struct tuned : Recipe<Gpt2<Shape>, Tokens<Shape.positions, Shape.vocabulary>, Optimizer,
                       ClipNorm<{.max = max_norm}>, Batch<{.global = 1, .micro = 1}>> {};
 
-/// word: on the command line of bench/peers/optimizers.py. tolerance: how far apart the updates of
-/// a first step may be.
 struct OptimizerPeer {
-  const char *name, *word;
-  double tolerance;
+  const char *name, *word;  // for the table; on the command line of bench/peers/optimizers.py
+  double tolerance;         // how far apart the updates of a first step may be
 };
 
 struct OptimizerContest {
@@ -30,8 +28,8 @@ struct OptimizerContest {
   std::vector<OptimizerPeer> peers;
 };
 
-/// Rounding: that of the weights, which is 6e-5 of a change of 1e-3 to a weight of 1, and more
-/// where an update divides by a small root. Muon's peer rounds to bf16.
+/// Tolerances. Weights are rounded by 6e-5 of a change of 1e-3 to a weight of 1, and by more where
+/// an update divides by a small root. Muon's peer rounds to bf16.
 inline constexpr double same = 1e-3, bf16 = 5e-2;
 
 template <Gpt2Options Shape>
@@ -83,10 +81,10 @@ inline void step_of(TrainerCore& trainer, const OptimizerContest& w, std::uint64
     throw Error("A step of " + w.name + " was skipped.");
 }
 
-/// The time of what a step does after its micro-batches: clipping and update.
+/// Measures what a step does after its micro-batches: clipping and the update.
 class AfterLoop final : public Observer {
   using Clock = std::chrono::steady_clock;
-  int end = 0;  // the loop's
+  int end = 0;  // where the loop over micro-batches ends
   Clock::time_point began;
 
  public:
@@ -102,7 +100,7 @@ class AfterLoop final : public Observer {
   }
 };
 
-/// By the numbers on the command line: bench_optimizers --contestant NUMBER THREADS.
+/// Runs the contestant that the command line names: bench_optimizers --contestant NUMBER THREADS.
 inline void contest_of_optimizer(std::size_t number, int threads) {
   const OptimizerContest& w = optimizer_contests().at(number);
   TrainerCore trainer = w.trainer({.seed = 1, .threads = threads});

@@ -1,12 +1,12 @@
-// What one optimizer's update costs, with the clipping of the gradients' norm, against the Python
-// libraries' best for the same parameters: AdamW, Adam, SGD, Adafactor, Muon, AdamW8bit and Lion in
-// fp32, in turns, each in a process of its own.
+// What does an optimizer's update cost, with the clipping of the gradients' norm, beside the best
+// of Python libraries for the same parameters? AdamW, Adam, SGD, Adafactor, Muon, AdamW8bit and
+// Lion run in fp32, in turns, each in a process of its own.
 //   ./sinter bench optimizers [--threads N] [--rounds N] [--peers PYTHON|new] [--only TEXT]
 //                             [--avx2] [--json FILE] [--svg FILE]
-// Ours: the instructions after the loop (norm, update) of a trainer's real steps. Peers: the
-// clipping and step() alone, on the same weights and first gradients. "update difference" is that
-// of the first step's change of all parameters, relative to it; too far apart, a row is void.
-// Without --peers ours are timed alone; what a Python lacks is left out.
+// Of ours, the instructions after the loop (norm, update) of a trainer's real steps are timed; of
+// peers, the clipping and step() alone, on the same weights and first gradients. The "update
+// difference" is that of the first step's change of all parameters, relative to it; where it is too
+// large, a row is void. Without --peers ours are timed alone; what a Python lacks is left out.
 #include "optimizer_contestants.hpp"
 
 using namespace sinter;
@@ -26,8 +26,8 @@ void write_floats(const fs::path& file, const std::vector<std::vector<double>>& 
   if (!out.flush()) throw Error("Cannot write " + file.string() + ".");
 }
 
-/// What peers read: the weights before and after our first step, its gradients, and what there is
-/// to know of each parameter.
+/// Writes what peers read: the weights before and after our first step, its gradients, and what
+/// there is to know of each parameter.
 void write_job(const OptimizerContest& w, const Settings& settings, const fs::path& folder) {
   TrainerCore trainer = w.trainer({.seed = 1, .threads = settings.threads});
   auto values = [&](auto&& of) {

@@ -1,4 +1,4 @@
-// A model for a bench: GPT-2 whose attention sees the whole sequence, with a prediction at each
+// A model for benches: GPT-2 with attention that sees the whole sequence, and a prediction at each
 // token. Its parameters have GPT-2's names.
 #pragma once
 #include "sinter/layer/attention.hpp"

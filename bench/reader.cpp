@@ -1,9 +1,9 @@
-// Does a training step wait for its data? A step of fixed work takes its batches once from the
-// source itself and once from a BackgroundReader, in turns, and the time it waits is counted.
+// Does a training step wait for its data? A step of fixed work takes its batches from the source
+// itself and from a BackgroundReader, in turns, and the time that it waits is counted.
 //
 // The step keeps one thread or all cores busy, as kernels do, so that the reader has to share them.
-// Sources: windows of a text in memory; the same where each batch takes 60 % of a step longer (a
-// slow disk or tokeniser); the same where every 64th batch takes 3 steps longer.
+// The sources are windows of a text in memory; the same, but each batch takes 60 % of a step longer
+// (a slow disk or tokenizer); the same, but every 64th batch takes 3 steps longer.
 #include "sinter/data/reader.hpp"
 
 #include <algorithm>
@@ -25,13 +25,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-/// `count` dependent multiplications; the result keeps the compiler from dropping them.
+/// Does `count` dependent multiplications; the result keeps the compiler from dropping them.
 std::uint64_t work(std::int64_t count, std::uint64_t x) {
   for (std::int64_t i = 0; i < count; ++i) x = x * 6364136223846793005u + 1442695040888963407u;
   return x;
 }
 
-/// A step: the same work on each of its threads, which sleep in between.
+/// A step, which is the same work on each of its threads; they sleep in between.
 class Step {
   std::int64_t count;
   std::atomic<std::uint64_t> round{0}, done{0}, sink{0};
@@ -67,7 +67,7 @@ class Step {
   }
 };
 
-/// How much work takes one second on one core that is free.
+/// The amount of work that takes one second on a free core.
 double work_per_second() {
   const std::int64_t count = 2'000'000;
   double best = 1e9;
@@ -82,7 +82,7 @@ double work_per_second() {
 
 struct Delay {
   const char* name;
-  double each, sometimes;  // steps that a batch takes longer; `sometimes`: every 64th
+  double each, sometimes;  // steps that each batch takes longer; that every 64th does
 };
 
 struct DelayedWindows {
@@ -109,7 +109,7 @@ struct Measured {
   }
 };
 
-/// Takes `steps` batches by `next`, of which waited() says how long they were waited for.
+/// Takes `steps` batches with next(); waited() says how long they were waited for.
 void block(Step& step, int steps, auto next, auto waited, Measured& measured) {
   HostBatch batch;
   for (int s = -4; s < steps; ++s) {  // four to warm up

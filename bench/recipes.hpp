@@ -1,4 +1,4 @@
-// What recipes of benches share: their data, and their trainers by one type.
+// What the recipes of benches share: their data, and one type for their trainers.
 #pragma once
 #include "sinter/kernels/random.hpp"
 #include "sinter/sinter.hpp"
@@ -17,7 +17,7 @@ TrainerCore make_trainer(TrainerSettings settings) {
   return TrainerCore(Trainer<Recipe>::options(), settings);
 }
 
-/// Tokens in which there is something to learn.
+/// Adds a sequence of tokens from which something can be learned.
 inline void add_sequence(HostBatch& batch, std::uint64_t state, int length, int vocabulary) {
   batch.ids.resize(2);
   int token = int(state % std::uint64_t(vocabulary));

@@ -1,4 +1,4 @@
-// What every bench that compares reports: rows of ours against a peer, as Markdown and as JSON.
+// The report of every bench that compares: rows of ours against a peer, as Markdown and as JSON.
 #pragma once
 #include <sys/utsname.h>
 
@@ -15,17 +15,16 @@
 
 namespace sinter::bench {
 
-/// ours and peer in `unit`; ratio: peer / ours, above 1 where ours is better (less time, less
-/// memory). valid: the losses agree, so that both did the same work.
 struct Row {
   std::string row;
-  double ours, peer;
+  double ours, peer;  // in `unit`
   std::string peer_name, unit;
   double loss_difference = 0;
-  bool valid = true;
-  std::string more{};  // as the least and the most of both
-  /// What else is measured, for JSON.
+  bool valid = true;   // the losses agree, so that both did the same work
+  std::string more{};  // such as the least and the most of both
+  /// What else has been measured, for JSON.
   std::vector<std::pair<std::string, double>> figures{};
+  /// Above 1 where ours is better (takes less time or memory).
   double ratio() const { return peer / ours; }
 };
 
@@ -35,7 +34,7 @@ inline double median(std::vector<double> values) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/// The least and the most of both.
+/// The least and the most of both, as text.
 inline std::string least_to_most(const std::vector<double>& a, const std::vector<double>& b) {
   auto [a0, a1] = std::minmax_element(a.begin(), a.end());
   auto [b0, b1] = std::minmax_element(b.begin(), b.end());
@@ -54,8 +53,8 @@ inline std::string first_line(const char* command) {
   return text;
 }
 
-/// Prints machine, command and table; writes the same, and a picture of it, where flags ask for
-/// files.
+/// Prints the machine, the command and the table. Where flags ask for files, it writes them to a
+/// file, too, and a picture to another.
 class Report {
   std::string machine, command, json_file, svg_file, compared;
   int threads;
@@ -63,7 +62,7 @@ class Report {
   std::vector<std::pair<std::string, std::string>> refused;
 
  public:
-  /// compared: of what Row::loss_difference is.
+  /// `compared` names that of which Row::loss_difference is the difference.
   explicit Report(const CommandLine& line, std::string compared_ = "loss")
       : command(line.typed()),
         json_file(line.json),
@@ -78,7 +77,7 @@ class Report {
                 cli::processor_text().c_str(), threads, command.c_str());
   }
 
-  /// Prints rows as they come.
+  /// Prints rows, and keeps them for the files.
   void print(const std::vector<Row>& rows) {
     if (all.empty())
       std::printf(
@@ -92,7 +91,7 @@ class Report {
     std::fflush(stdout);
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  /// Prints what cannot be measured, and why.
+  /// Prints the names of what cannot be measured, and why.
   void print_refused(std::vector<std::pair<std::string, std::string>> names_and_reasons) {
     refused = std::move(names_and_reasons);
     std::printf("\n| no recipe | why |\n|---|---|\n");
@@ -100,8 +99,8 @@ class Report {
       std::printf("| %s | %s |\n", name.c_str(), reason.c_str());
     std::fflush(stdout);
   }
-  /// Writes the files. Returns the exit status: 1 where one could not be written.
-  int write() const {
+  /// Writes the files. Returns the exit status, which is 1 if one could not be written.
+  [[nodiscard]] int write() const {
     bool written = true;
     if (!json_file.empty()) written &= write_json(all);
     if (!svg_file.empty()) written &= write_svg(all);
@@ -137,7 +136,7 @@ class Report {
     if (!file.flush()) std::fprintf(stderr, "error: cannot write %s\n", json_file.c_str());
     return bool(file);
   }
-  /// Bars of the ratios, drawn by gnuplot.
+  /// Lets gnuplot draw bars of the ratios.
   bool write_svg(const std::vector<Row>& rows) const {
     FILE* plot = popen("gnuplot", "w");
     if (!plot) return false;

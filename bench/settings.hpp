@@ -1,4 +1,4 @@
-// What the benches that hold contests are told on the command line.
+// The command line of the benches that hold contests.
 #pragma once
 #include <hwy/targets.h>
 #include <unistd.h>
@@ -18,14 +18,14 @@ inline bool only_avx2() {
   const char* capability = std::getenv("ATEN_CPU_CAPABILITY");
   return capability && std::string_view(capability) == "avx2";
 }
-/// Then ours are, too.
+/// Keeps our kernels to AVX2 where ATen's are.
 inline void obey_avx2() {
   if (!only_avx2()) return;
   hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(HWY_AVX3 | HWY_AVX3_DL));
   hwy::GetChosenTarget().DeInit();
 }
 
-/// The interpreter that --peers means.
+/// The Python that --peers names. For "new", makes an environment in the cache first.
 inline std::string find_python(const std::string& peers) {
   if (peers != "new") return peers;
   const char* home = std::getenv("HOME");
@@ -45,12 +45,12 @@ inline std::string find_python(const std::string& peers) {
   return python;
 }
 
-/// --rounds, --peers, --only and --avx2, which holds for all processes that are started. A scratch
-/// folder lives as long as this.
+/// Reads --rounds, --peers, --only and --avx2; the last holds for all processes that are started.
 struct Settings : CommandLine {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::string python, only;  // python: of the peers, empty: none; only: rows whose names have it
-  std::filesystem::path folder;
+  std::string python;            // of the peers; empty if they are not wanted
+  std::string only;              // what the names of the wanted rows contain
+  std::filesystem::path folder;  // for scratch files; it lives as long as this object
   int rounds;
 
   Settings(const char* question, int argc, char** argv, int usual_rounds)

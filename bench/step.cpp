@@ -1,11 +1,12 @@
-// A training step of ours against the trainers that people use: the same weights, the same tokens,
-// in turns, each in a process of its own. A row whose losses differ by more than 1e-4 is void.
+// How fast is a training step of ours beside the trainers that people use? All have the same
+// weights and tokens, and take turns, each in a process of its own. A row whose losses differ by
+// more than 1e-4 is void.
 //   ./sinter bench step [--threads N] [--rounds N] [--peers PYTHON|new] [--only TEXT]
 //                       [--avx2] [--json FILE] [--svg FILE]
-// Peers: LibTorch's autograd with the fused optimizer in C++; with --peers PyTorch eager with fused
-// AdamW, torch.compile, Hugging Face Trainer and Lightning, in a Python that has them, or in a new
-// environment of their pinned versions (bench/peers/requirements.txt, 5 GB). --avx2: nobody uses
-// AVX-512 or AMX.
+// The peers are LibTorch's autograd with the fused optimizer in C++; with --peers also PyTorch
+// eager with fused AdamW, torch.compile, Hugging Face Trainer and Lightning, in a Python that has
+// them, or in a new environment of their pinned versions (bench/peers/requirements.txt, 5 GB). With
+// --avx2 nobody uses AVX-512 or AMX.
 #include "contestants.hpp"
 #include "report.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 using bench::Contest, bench::Contestant, bench::Settings, bench::Turns;
 
-/// What peers in Python read.
+/// Writes what peers in Python read.
 void write_job(const Contest& w, const Settings& settings, const fs::path& folder) {
   w.trainer({.seed = 1, .threads = 1}).export_to(folder / "weights");
   nlohmann::json job{{"layers", w.shape.layers},     {"heads", w.shape.heads},
@@ -41,7 +42,7 @@ void write_job(const Contest& w, const Settings& settings, const fs::path& folde
   }
 }
 
-/// The rows of one of ours against one peer.
+/// Makes the rows of one of ours against one peer.
 class Compare {
   const Contest& contest;
   const double matmul_rate;
@@ -83,7 +84,7 @@ class Compare {
   }
 };
 
-/// bf16 errs by up to 2^-8 of each number; losses drift apart by some thousandths of themselves.
+/// bf16 errs by up to 2^-8 of each number, and losses drift apart by some thousandths.
 double half_tolerance(const Contestant& c) {
   return 1e-2 * *std::max_element(c.losses.begin(), c.losses.end());
 }
@@ -94,7 +95,7 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
   const auto own = [&](const char* word) {
     return std::vector<std::string>{word, std::to_string(number)};
   };
-  // Nothing that torch.compile made for another processor, or before.
+  // Hides what torch.compile made before, or for another processor.
   setenv("TORCHINDUCTOR_CACHE_DIR", (folder / "inductor").c_str(), 1);
   Turns turns(settings);
   const Contestant& ours = turns.add_own("Sinter", own("fp32"));
@@ -118,7 +119,7 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
                               {"Hugging Face Trainer", "hugging-face"},
                               {"Lightning", "lightning"}})
       peers.push_back(turns.add_python(name, "step.py", word, folder));
-    if (!bench::only_avx2())  // there PyTorch needs minutes for a step in bf16
+    if (!bench::only_avx2())  // with AVX2 alone, PyTorch needs minutes for a step in bf16
       autocast = turns.add_python("PyTorch autocast in bf16", "step.py", "autocast", folder);
   }
   turns.take();

@@ -1,8 +1,10 @@
-// What the techniques of a single device cost and save: checkpointing, smaller micro-batches, one
-// copy of the weights in a step, rounded inputs of matmuls, optimizers with less state.
+// What do the techniques of a single device cost and save? They are checkpointing, smaller
+// micro-batches, one copy of the weights in a step, rounded inputs of matmuls, and optimizers with
+// less state.
 //   ./sinter bench techniques [--threads N] [--rounds N] [--steps N] [--data FILE] [--json FILE]
-// Times are taken in turns. The validation loss is after `steps` steps (default 500) on the first
-// nine tenths of a text, over at most 200,000 bytes of the rest; without --data: our own headers.
+// Times are taken in turns. The validation loss is that after `steps` steps (default 500) on the
+// first nine tenths of a text, over at most 200,000 bytes of the rest. Without --data the text is
+// that of our own headers.
 #include <chrono>
 #include <sinter/sinter.hpp>
 
@@ -33,12 +35,12 @@ using Timed = gpt<Width, 8, 6, 256, Batch<{.global = 8, .micro = Micro}>, Polici
 
 using Trainers = std::vector<std::unique_ptr<TrainerCore>>;
 
-/// Of each trainer: the median time of its steps, and its first and last loss.
+/// The median time of each trainer's steps, and its first and last loss.
 struct Turns {
   std::vector<double> ms, first_losses, losses;
 };
 
-/// The same steps on the same batches of 8 × 128 bytes, taken in turns.
+/// All trainers take the same steps in turns, on the same batches of 8 × 128 bytes.
 Turns take_turns(const Trainers& trainers, int rounds, const std::string& text) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   ShuffledWindows windows(std::span(bytes, text.size()), {128, 8}, 1);
@@ -59,8 +61,8 @@ Turns take_turns(const Trainers& trainers, int rounds, const std::string& text) 
   return turns;
 }
 
-/// Time and planned bytes against one micro-batch of which everything is kept. Recomputing changes
-/// no bit of the loss, another split of the batch rounds its sums otherwise.
+/// Compares time and planned bytes with one micro-batch of which everything is kept. Recomputing
+/// changes no bit of the loss; another split of the batch rounds its sums differently.
 std::vector<bench::Row> less_memory(int threads, int rounds, const std::string& text) {
   const TrainerSettings settings{.seed = 1, .threads = threads};
   Trainers trainers;
@@ -89,8 +91,8 @@ std::vector<bench::Row> less_memory(int threads, int rounds, const std::string& 
   return rows;
 }
 
-/// What autocast does: all weights are cast before each micro-batch. (The update has made the copy
-/// already, in its own pass.)
+/// Casts all weights before each micro-batch, as autocast does. (The update has already made the
+/// copy, in its own pass.)
 struct CastEachMicroBatch {
   struct slot {
     static constexpr std::string_view name = "casts";
@@ -105,7 +107,7 @@ struct CastEachMicroBatch {
   }
 };
 
-/// One copy of the weights in an optimizer step, against one in each of its 8 micro-batches.
+/// Compares one copy of the weights in a step with one in each of its 8 micro-batches.
 bench::Row copies(int threads, int rounds, const std::string& text) {
   const TrainerSettings settings{.seed = 1, .threads = threads};
   Trainers trainers;
@@ -122,7 +124,8 @@ bench::Row copies(int threads, int rounds, const std::string& text) {
           apart == 0};
 }
 
-/// Inputs of matmuls rounded against whole ones. The first losses differ by the rounding alone.
+/// Compares rounded inputs of matmuls with whole ones. The first losses differ by the rounding
+/// alone.
 template <int Width>
 bench::Row rounded_inputs(int threads, int rounds, const std::string& text) {
   const TrainerSettings settings{.seed = 1, .threads = threads};

@@ -11,7 +11,7 @@
 
 namespace sinter::bench {
 
-/// All headers of this project, where no file is given: text that everybody has.
+/// The text of a file, or of all headers of this project if none is named: text that everybody has.
 inline std::string read_text(const std::string& file) {
   namespace fs = std::filesystem;
   std::vector<fs::path> paths;

@@ -1,6 +1,6 @@
-// What does the executor cost? A GPT's step over kernels that do nothing, run by our executor and
-// by a loop written by hand that calls the same kernels in the same order. Instructions are counted
-// by callgrind, as the difference of 2N and N steps. No LibTorch in this binary.
+// What does the executor cost? It runs a GPT's step over kernels that do nothing, and so does a
+// loop written by hand that calls the same kernels in the same order. callgrind counts the
+// instructions of both, as the difference of 2N and N steps. LibTorch is not in this binary.
 //   ./sinter bench zero-overhead
 // Needs: valgrind
 #include <cstdio>
@@ -17,7 +17,7 @@
 #include "sinter/plan/plan.hpp"
 #include "sinter/recipe/options.hpp"
 
-// ---- kernels that do nothing but be called
+// ---- Kernels that do nothing.
 namespace sinter::kernel {
 
 std::int64_t calls = 0;
@@ -147,7 +147,7 @@ void run_ours(int steps) {
   }
 }
 
-/// The step as somebody writes it who knows the model: the same kernels, fixed pointers.
+/// The step as somebody writes it who knows the model: the same kernels on fixed pointers.
 struct ByHand {
   kernel::Stream stream{1};
   std::vector<float> memory = std::vector<float>(1024);
@@ -233,7 +233,7 @@ void run_by_hand(int steps) {
   for (int s = 1; s <= steps; ++s) loop.step(s);
 }
 
-/// Instructions that this binary takes for so many steps, or -1.
+/// The instructions that this binary takes for so many steps, or -1 if they cannot be counted.
 long long count(const std::string& self, const std::string& what, int steps) {
   std::string command = "valgrind --tool=callgrind --callgrind-out-file=/dev/null '" + self + "' " +
                         what + " " + std::to_string(steps) + " 2>&1";
@@ -275,8 +275,7 @@ int main(int argc, char** argv) {
   run_ours(1);
   double kernel_calls = double(kernel::calls), more = per_step[0] - per_step[1];
   double instructions = double(Plan<small>::program.size());
-  // A fused multiply-add of eight numbers is 16 FLOP; a real step takes more instructions than
-  // that.
+  // A fused multiply-add of eight numbers is 16 FLOP; a real step takes more instructions.
   double real = double(Plan<small>::flops_per_token) * rows / 16;
   std::printf("GPT %d wide, %d layers, %d×%d tokens: a step over kernels that do nothing\n\n",
               width, layers, sequences, context);

@@ -1,6 +1,6 @@
-# The two compilers that every compile-time check runs on. SINTER_CHECKERS lists their names (GNU,
-# Clang), SINTER_CHECKER_<name> is the program, or empty where there is none (then its checks are
-# skipped, and say so; with SINTER_CI that is an error).
+# The two compilers on which compile-time checks run. SINTER_CHECKERS lists their names (GNU,
+# Clang). SINTER_CHECKER_<name> is the program; where there is none, it is empty, and its checks are
+# skipped and say so (with SINTER_CI that is an error).
 
 function(sinter_find_checker id oldest)
   if(CMAKE_CXX_COMPILER_ID STREQUAL id)
@@ -30,15 +30,15 @@ set(SINTER_CHECKERS GNU Clang)
 sinter_find_checker(GNU 12 g++-12 g++ g++-13 g++-14)
 sinter_find_checker(Clang 19 clang++-19 clang++-20 clang++-21 clang++)
 
-# What ring 1 may include: our headers, and Hana's where they are not in the compiler's own folders.
+# Ring 1 may include our headers, and Hana's where they are not in the compiler's own folders.
 set(SINTER_CHECKER_FLAGS -std=c++20 -fsyntax-only -fdiagnostics-color=never -Wall -Wextra
   "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tests")
 if(NOT SINTER_HANA_INCLUDE STREQUAL "/usr/include")
   list(APPEND SINTER_CHECKER_FLAGS -isystem "${SINTER_HANA_INCLUDE}")
 endif()
 
-# sinter_add_check(NAME LABEL CHECKER COMMAND…): a CTest test that is skipped, with a message, where
-# its checker is missing.
+# sinter_add_check(NAME LABEL CHECKER COMMAND…) adds a CTest test that is skipped, with a message,
+# where its checker is missing.
 function(sinter_add_check name label checker)
   if(SINTER_CHECKER_${checker})
     add_test(NAME "${name}" COMMAND ${ARGN})

@@ -1,4 +1,4 @@
-# Compiler, build type, and how Sinter's own code is compiled.
+# The compiler, the build type, and how Sinter's own code is compiled.
 
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
     OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19))
@@ -28,8 +28,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# Units that hold a whole recipe or include torch/torch.h take 1 to 2 GB each: as many at once as
-# memory allows, whatever -j says (Ninja only).
+# Files that hold a whole recipe or include torch/torch.h take 1 to 2 GB each to compile. As many
+# are compiled at once as memory allows, whatever -j says (Ninja only).
 cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
 math(EXPR heavy_jobs "${memory} / 2048")
 if(heavy_jobs LESS 1)
@@ -37,15 +37,15 @@ if(heavy_jobs LESS 1)
 endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${heavy_jobs})
 
-# Our own code: warnings, and errors of them where the option says so.
+# Compiles our own code with warnings, and makes errors of them where the option says so.
 function(sinter_own_code target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${SINTER_WERROR}>:-Werror>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE -Wno-restrict) # cries at std::string's + (PR105329)
+    target_compile_options(${target} PRIVATE -Wno-restrict) # false alarms: GCC PR105329
   endif()
 endfunction()
 
-# A library target of ring 2. Its files may include others of src/ by their path below it.
+# Makes a target a library of ring 2, whose files may include others of src/ by their path below it.
 function(sinter_library target)
   sinter_own_code(${target})
   target_link_libraries(${target} PUBLIC sinter_headers)

@@ -1,5 +1,5 @@
-# The libraries that Sinter stands on (docs/dependencies.md says why), as imported targets.
-# Everything that is missing is named in one message, with the Debian packages that hold it.
+# The libraries on which Sinter stands (docs/dependencies.md says why), as imported targets. One
+# message names everything that is missing, with the Debian packages that hold it.
 set(missing "")
 
 find_package(Threads REQUIRED)

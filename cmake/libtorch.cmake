@@ -1,7 +1,7 @@
-# Sinter::libtorch: LibTorch's CPU half (libtorch_cpu and libc10), wherever it comes from.
+# Sinter::libtorch is LibTorch's CPU half (libtorch_cpu and libc10), wherever it comes from.
 #
-# Not find_package(Torch): on a CUDA build it demands nvcc, and it links libtorch.so, which pulls
-# libtorch_cuda and 2 GB of packages in. The libraries' own RPATH finds what they need.
+# find_package(Torch) is not used: on a CUDA build it demands nvcc, and it links libtorch.so, which
+# pulls in libtorch_cuda and 2 GB of packages. The libraries' own RPATH finds what they need.
 include("${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake")
 
 sinter_locate_libtorch(SINTER_LIBTORCH SINTER_LIBTORCH_VERSION)
@@ -26,7 +26,7 @@ target_include_directories(Sinter::libtorch INTERFACE
 target_link_libraries(Sinter::libtorch INTERFACE Sinter::torch_cpu Sinter::c10)
 
 # The wheels export MKL's Fortran matrix product. That is undocumented, so it is looked for anew
-# whenever another LibTorch is used. Result: SINTER_HAS_SGEMM.
+# whenever another LibTorch is used. SINTER_HAS_SGEMM says whether it was found.
 if(NOT SINTER_SGEMM_CHECKED_IN STREQUAL SINTER_LIBTORCH)
   unset(SINTER_HAS_SGEMM CACHE)
 endif()

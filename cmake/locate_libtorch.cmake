@@ -1,9 +1,9 @@
-# Where is LibTorch? One answer for CMakeLists.txt and for the script, which asks with
+# Finds LibTorch, for CMakeLists.txt and for the script ./sinter alike, which asks with
 #   cmake [-DTorch_DIR=…] -P cmake/locate_libtorch.cmake
-# and reads "FOLDER VERSION" or an empty line from standard output.
+# and reads "FOLDER VERSION" or a blank line from standard output.
 #
-# Looked for in this order: Torch_DIR, CMAKE_PREFIX_PATH (each as a variable, then in the
-# environment), the user's cache (scripts/fetch_libtorch.py). What Torch_DIR names must be one.
+# It looks in this order: Torch_DIR, CMAKE_PREFIX_PATH (each as a variable, then in the
+# environment), the user's cache (scripts/fetch_libtorch.py). Torch_DIR must name a LibTorch.
 
 set(SINTER_LIBTORCH_OLDEST 2.7) # the first whose wheels have the C++11 ABI
 

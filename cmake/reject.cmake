@@ -1,8 +1,8 @@
-# One case of tests/reject on one compiler:
+# Runs one case of tests/reject on one compiler:
 #   cmake -DFILE=case.cpp -DCOMMAND="g++|-std=c++20|-fsyntax-only|…" -P cmake/reject.cmake
-# It passes if compiling fails with exactly one error, whose text holds the fragment that the file's
-# first line names, and those of the lines "// and: <fragment>" below it. Notes are not counted;
-# quoted source lines are switched off, so that a message cannot be found in them.
+# The case passes if compiling fails with exactly one error, whose text holds the fragment that the
+# file's first line names, and those of the lines "// and: <fragment>" below it. Notes are not
+# counted; quoted source lines are switched off, so that a message cannot be found in them.
 file(READ "${FILE}" text)
 string(REGEX REPLACE "\n.*" "" first_line "${text}")
 if(NOT first_line MATCHES "^// Must not compile: (.+)$")
@@ -19,7 +19,7 @@ string(REPLACE "|" ";" COMMAND "${COMMAND}")
 execute_process(COMMAND ${COMMAND} "${FILE}"
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
-string(REGEX REPLACE "[][;]" "," plain "\n${output}") # so that it may become a list
+string(REGEX REPLACE "[][;]" "," plain "\n${output}") # so that it can become a list
 string(REGEX MATCHALL "\n[^\n]*: (fatal )?error: " errors "${plain}")
 list(LENGTH errors errors)
 

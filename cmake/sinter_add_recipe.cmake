@@ -1,4 +1,4 @@
-# sinter_add_recipe(NAME FILE): an executable NAME from one recipe file, which has the main().
+# sinter_add_recipe(NAME FILE) adds an executable NAME from one recipe file, which has the main().
 #
 #   add_subdirectory(sinter)
 #   sinter_add_recipe(my_gpt my_gpt.cpp)
@@ -13,8 +13,9 @@ function(sinter_add_recipe name file)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy)
 endfunction()
 
-# Sinter's own recipes and SINTER_RECIPE_FILES, binaries in bin/. A file outside whose name is taken
-# gets a longer one; recipes.txt in the build folder lists "target<tab>file".
+# Adds Sinter's own recipes and SINTER_RECIPE_FILES, with their binaries in bin/. A file of the
+# latter whose name is taken gets a longer one; recipes.txt in the build folder lists
+# "target<tab>file".
 function(sinter_add_recipe_files)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   file(GLOB own CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.cpp")

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The default text: the hand-written C++ headers that come with LibTorch, copied into a folder.
+# Copies the default text into a folder: the hand-written C++ headers that come with LibTorch.
 #   bash scripts/collect_text.sh LIBTORCH/include DESTINATION
-# Left out are third parties' headers and what a program wrote: thousands of near-copies, which would
-# leak from training into validation. Those lie in ATen/ops and in folders named generated, bear it
-# in their name or say it in their first lines; two say nothing and are named here.
+# Third parties' headers are left out, and so are those that a program wrote: thousands of
+# near-copies, which would leak from training into validation. The latter lie in ATen/ops or in
+# folders named generated, bear that word in their name, or say it in their first lines; two say
+# nothing and are named here.
 set -euo pipefail
 include=$1
 destination=$2
@@ -23,5 +24,5 @@ find ATen c10 caffe2 torch -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.c
   xargs -0 cp --parents -t "$temporary"
 chmod -R u=rwX,go=rX "$temporary"
 
-# Another process may have been faster; both wrote the same.
+# Another process may have been faster; it has written the same.
 mv -T "$temporary" "$destination" 2>/dev/null || [[ -d $destination ]]

@@ -2,11 +2,11 @@
 
 row() { printf '  %-9s %-16s %s\n' "$@"; }  # STATE NAME DETAIL
 
-need() {  # NAME FOUND MEND: FOUND is what was found, or empty
+need() {  # NAME FOUND MEND: FOUND is what was found, or empty; MEND is what to do then
   if [[ -n $2 ]]; then row ok "$1" "$2"; else row missing "$1" "$3"; lacking+=("$1"); fi
 }
 
-wish() {  # as need, for what run does without
+wish() {  # the same for what the verb run can do without
   if [[ -n $2 ]]; then row ok "$1" "$2"; else row absent "$1" "$3"; fi
 }
 

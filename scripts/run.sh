@@ -2,7 +2,7 @@
 
 thousands() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 
-default_text() {  # prints the folder of the default text, made where it is missing
+default_text() {  # prints the folder of the default text; makes it where it is missing
   local found folder
   found=$(libtorch)
   folder=${SINTER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sinter}/text/cpp-headers-${found##* }
@@ -10,7 +10,8 @@ default_text() {  # prints the folder of the default text, made where it is miss
   printf '%s\n' "$folder"
 }
 
-# The files of the data, as the trainer reads them: folders sorted by path, hidden files left out.
+# Lists the files of the data as the trainer reads them: folders sorted by path, without hidden
+# files.
 data_files() {
   local path
   for path in "$@"; do
@@ -38,7 +39,7 @@ read_options() {
   done
 }
 
-# What the trainer's last evaluation of the held-out text means, beside xz on the same bytes.
+# Compares the trainer's last evaluation of the held-out text with xz on the same bytes.
 # Nothing is held out with --order sequential.
 compare_with_xz() {
   local loss bytes packed

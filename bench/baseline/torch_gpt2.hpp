@@ -1,4 +1,5 @@
-// GPT-2 as a user of LibTorch writes it by hand: autograd, its fastest attention, one fused AdamW.
+// GPT-2 as a user of LibTorch writes it by hand: with autograd, the fastest attention that LibTorch
+// has, and one fused AdamW.
 #pragma once
 #include <torch/torch.h>
 
@@ -33,7 +34,8 @@ class TorchGpt2 {
     }
   }
 
-  /// One step of AdamW with clipping; tokens and targets: sequences × length. Returns the loss.
+  /// Takes one step of AdamW with clipping and returns the loss. Tokens and targets are sequences ×
+  /// length.
   double step(const Tensor& tokens, const Tensor& targets, double lr, double beta2,
               double max_norm) {
     Tensor mean_loss = loss(tokens, targets);
@@ -72,7 +74,7 @@ class TorchGpt2 {
     return torch::cross_entropy_loss(logits, targets.flatten());
   }
 
-  /// What the gradients are to be divided by in the optimizer, clipping included: grad_scale.
+  /// The number by which the optimizer is to divide the gradients, so that they are clipped.
   Tensor clip(double max_norm) {
     torch::NoGradGuard guard;
     std::vector<Tensor> norms;

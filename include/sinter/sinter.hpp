@@ -1,5 +1,5 @@
-// All of Sinter: what a recipe's file and a program with a trainer of its own need. A table of
-// contents.
+// All of Sinter: a table of contents, and what a recipe's file or a program with a trainer of its
+// own includes.
 #pragma once
 
 // A recipe: a type composed of policies, and its plan

@@ -36,7 +36,7 @@ Verb verb_of(const std::string& word, const std::string& program) {
                                word, nearest(word, verb_names), all));
 }
 
-/// A word that no flag of the verb took.
+/// Refuses a word that no flag of the verb took.
 [[noreturn]] void refuse(const std::string& word, Verb verb, const RecipeView& recipe) {
   if (!is_flag(word))
     throw UsageError(
@@ -87,7 +87,7 @@ void set_option(const Option& option, const std::string& flag, const std::string
       option.value);
 }
 
-/// The words of one flag, checked as far as all flags are alike.
+/// The words of a flag, after the checks that are the same for all flags.
 Given given_by(const CLI::Option& option, const RecipeView& recipe, bool many) {
   Given given{option.get_name(), option.results()};
   for (const std::string& text : given.texts) {
@@ -100,7 +100,7 @@ Given given_by(const CLI::Option& option, const RecipeView& recipe, bool many) {
   return given;
 }
 
-/// One CLI11 application for one verb.
+/// The CLI11 application of a verb.
 class Parser {
   const RecipeView& recipe;
   Arguments arguments;
@@ -125,7 +125,7 @@ class Parser {
   }
 
   Parsed parse(std::vector<std::string> words) {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
     try {
       app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
@@ -142,7 +142,7 @@ class Parser {
         set_option(*target, given.flag, given.texts.front());
         arguments.options.push_back(target->dotted());
       }
-    if (!arguments.resume) check();  // else with what the checkpoint says
+    if (!arguments.resume) check();  // take_over() checks them with what the checkpoint says
     return {arguments, ""};
   }
 

@@ -25,28 +25,28 @@ struct Arguments {
   std::optional<std::int64_t> steps, evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;
-  std::vector<std::string> options;  // of policies, that were given: "optimizer.lr"
-  int threads = 0;                   // 0: one for each processor
+  std::vector<std::string> options;  // of policies, as far as they are given: "optimizer.lr"
+  int threads = 0;                   // 0 stands for one thread per processor
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
   bool resume = false, average = false, json = false, quiet = false, program = false;
-  bool schedule = false;  // the program, under the name that it had before
+  bool schedule = false;  // asks for the program, too, by its former name
 };
 
-/// What parsing came to: arguments, or a text that was asked for (--help, --version).
+/// The result of parsing: arguments, or a text that was asked for (--help, --version).
 struct Parsed {
   std::optional<Arguments> arguments;
   std::string text;
 };
 
 /// Reads the words after the program's name. Options of policies go straight into the recipe.
-/// throws  UsageError
-Parsed parse(const RecipeView& recipe, const std::string& program,
-             const std::vector<std::string>& words);
+/// throws    UsageError
+[[nodiscard]] Parsed parse(const RecipeView& recipe, const std::string& program,
+                           const std::vector<std::string>& words);
 
-/// What an option may be, as "at least 0"; nothing where anything.
+/// What an option may be, such as "at least 0"; empty if it may be anything.
 std::string range_text(const Option& option);
 
 }  // namespace sinter::cli

@@ -1,4 +1,4 @@
-// What describe prints beside the plan's table.
+// What describe prints besides the plan's table.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace sinter::cli {
 
-/// Every option with its value, and which can be changed by a flag.
+/// Every option with its value, and its range if a flag can change it.
 std::string options_text(const RecipeView& recipe);
 /// Every parameter with its shape.
 std::string parameters_text(const RecipeView& recipe);
-/// The largest buffers of the training step: what they hold, where, and while which instructions.
+/// The largest buffers of the training step: what they hold, where, and during which instructions.
 std::string buffers_text(const PlanView& plan);
 
-/// The program of the training step, an instruction a line.
+/// The program of the training step, one instruction per line.
 std::string program_text(const RecipeView& recipe);
 /// The same as a list of {instruction, on, when}.
 nlohmann::ordered_json program_json(const RecipeView& recipe);

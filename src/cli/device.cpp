@@ -19,7 +19,7 @@ std::string model_name() {
   return "unknown processor";
 }
 
-/// Highway's name for its instruction sets, in words that people know.
+/// The best instruction set, in words that people know instead of Highway's.
 std::string instruction_set() {
   std::int64_t all = hwy::SupportedTargets();
   std::string name = hwy::TargetName(all & -all);  // the lowest bit is the best

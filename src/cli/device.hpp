@@ -3,8 +3,8 @@
 
 namespace sinter::cli {
 
-/// "Intel(R) Xeon(R) …, AVX-512": the processor's model, and the best of its instruction sets that
-/// kernels are compiled for.
+/// The processor's model, and the best of its instruction sets for which kernels are compiled:
+/// "Intel(R) Xeon(R) …, AVX-512".
 std::string processor_text();
 
 }  // namespace sinter::cli

@@ -19,7 +19,7 @@ OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
   throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
 }
 
-/// live: shows on the terminal how far it is, from the second second on.
+/// The loss over all data. With `live`, the terminal shows after a second how far it is.
 Loss evaluate(TrainerCore& trainer, OpenedData& data, bool live) {
   using Clock = std::chrono::steady_clock;
   auto next = Clock::now() + std::chrono::seconds(1);
@@ -46,7 +46,7 @@ std::string json_text(const Loss& loss, const DataUnit& unit) {
   return result.dump() + "\n";
 }
 
-/// A line for each figure, with the names below each other.
+/// The loss and its figures, one per line, with the values in a column.
 std::string text(const Loss& loss, const DataUnit& unit) {
   std::vector<std::pair<std::string_view, std::string>> lines;
   std::string mean = fmt::format("{:.6f}", loss.mean());

@@ -9,21 +9,21 @@
 
 namespace sinter::cli {
 
-/// A flag with the words that followed it: none for a switch.
+/// A flag with the words that followed it; a switch has none.
 struct Given {
   std::string flag;
   std::vector<std::string> texts;
 };
 
 struct Flag {
-  std::string_view name;   // "--steps"
-  std::string_view value;  // "N"; "PATH..." takes many; "" is a switch
-  unsigned verbs;          // bit v: the verb v has it
+  std::string_view name;   // such as "--steps"
+  std::string_view value;  // such as "N"; "PATH..." takes many words; a switch has ""
+  unsigned verbs;          // bit v says whether the verb v has it
   std::string_view help;
   void (*set)(Arguments&, const Given&);
-  /// What a recipe says in place of `help`, if anything.
+  /// What a recipe says instead of `help`; empty if it says nothing. nullptr if no recipe does.
   std::string_view (*help_of)(const RecipeView&) = nullptr;
-  bool old = false;  // a word of before, accepted and not listed
+  bool old = false;  // a former name, which is accepted but not listed
 
   bool many() const { return value.ends_with("..."); }
   bool of(Verb verb) const { return verbs >> unsigned(verb) & 1; }
@@ -31,10 +31,10 @@ struct Flag {
 
 std::span<const Flag> all_flags();
 
-/// "train, eval and export".
+/// The names of verbs, as "train, eval and export".
 std::string verbs_with(unsigned verbs);
 
-/// Verbs that take the options of policies as flags.
+/// The verbs that take the options of policies as flags.
 inline constexpr unsigned verbs_with_options =
     1u << unsigned(Verb::train) | 1u << unsigned(Verb::describe);
 

@@ -29,7 +29,7 @@ constexpr std::string_view exit_codes =
     "Exit codes: 0 done, 1 error, 2 wrong command line, 75 stopped by SIGINT or SIGTERM after a\n"
     "complete step, with a checkpoint to resume from.";
 
-/// CLI11's, but values stand as they are named, and nothing is called an OPTION.
+/// CLI11's formatter, but values are shown by their names only, and nothing is called an OPTION.
 class Formatter : public CLI::Formatter {
  public:
   Formatter() { column_width(34); }

@@ -13,7 +13,7 @@ namespace sinter::cli {
 
 std::string overall_help(const RecipeView& recipe, const std::string& program);
 std::string description_of(Verb verb, const RecipeView& recipe);
-/// The options that no flag can change, and the exit codes.
+/// Lists the options that no flag can change, and the exit codes.
 std::string footer_of(Verb verb, const RecipeView& recipe);
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 

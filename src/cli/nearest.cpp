@@ -6,7 +6,7 @@
 namespace sinter::cli {
 namespace {
 
-/// Optimal string alignment distance.
+/// The optimal string alignment distance.
 int edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)

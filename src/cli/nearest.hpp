@@ -5,9 +5,10 @@
 
 namespace sinter::cli {
 
-/// The candidate that a mistyped word most likely means: one that it begins, else the one with the
-/// fewest edits (letters inserted, removed, replaced, or neighbours swapped), the first among
-/// equals. requires  there is a candidate
+/// The candidate that a mistyped word most likely means: one that begins with it, else the one that
+/// is the fewest edits away (letters inserted, removed or replaced, or neighbours swapped); the
+/// first among equals.
+/// requires  there is a candidate
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace sinter::cli

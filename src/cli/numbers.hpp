@@ -1,4 +1,4 @@
-// Numbers from the command line, read strictly: the whole word must be one.
+// Reads numbers from the command line strictly: the whole word must be one.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,12 +13,13 @@
 
 namespace sinter::cli {
 
-/// A command line that is wrong in itself: exit code 2.
+/// A command line that is wrong in itself; the exit code is then 2.
 struct UsageError : Error {
   using Error::Error;
 };
 
-/// throws  UsageError, naming the flag, unless `text` is a T within the range
+/// Reads the number that follows a flag.
+/// throws    UsageError that names the flag, unless `text` is a T within the range
 template <class T>
 T number_of(const std::string& flag, const std::string& text, const Range& range) {
   constexpr bool whole = std::is_integral_v<T>;
@@ -39,7 +40,7 @@ T number_of(const std::string& flag, const std::string& text, const Range& range
   throw UsageError(fmt::format("{} takes {}, not '{}'.", flag, what, text));
 }
 
-/// The same, of at least `least`.
+/// The same for a number of at least `least`.
 template <class T>
 T number_of(const std::string& flag, const std::string& text, int least) {
   return number_of<T>(flag, text, Range().at_least(least));

@@ -8,18 +8,18 @@
 
 namespace sinter::cli {
 
-/// The parts of the arena that a plan has, and last their total, in bytes. Those that few recipes
-/// have (weights, policies) are there only where they take space.
+/// The parts of a plan's arena in bytes, and last their total. Parts that few recipes have
+/// (weights, policies) are there only if they take space.
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& memory);
 
 std::int64_t tokens_per_step(const RecipeView& recipe);
-/// What all ranks together evaluate at once.
+/// The number of sequences that all ranks together evaluate at once.
 int evaluation_sequences(const RecipeView& recipe);
 
-/// "Gpt2, Bytes, Fp32, …": the policies' types.
+/// The policies' types: "Gpt2, Bytes, Fp32, …".
 std::string policy_types(const RecipeView& recipe);
 
-/// "recipe  …", as the header of a run and describe begin.
+/// The line "recipe  …", with which describe and the header of a run begin.
 std::string recipe_text(const RecipeView& recipe);
 /// Parameters, work per step, and the table of memory.
 std::string plan_text(const RecipeView& recipe);

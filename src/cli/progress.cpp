@@ -19,7 +19,7 @@ std::size_t columns_of(std::FILE* terminal) {
 Progress::Progress(std::FILE* to, Scale scale)
     : to(to), scale(scale), live(to && isatty(fileno(to))) {}
 
-/// What is said next, such as an error, begins on a line of its own.
+/// Ends the line, so that what comes next, such as an error, begins on a line of its own.
 Progress::~Progress() {
   if (drawn) print_if_possible(to, "\n");
 }
@@ -33,7 +33,7 @@ void Progress::step(const StepRecord& record) {
   bool first = shown == Clock::time_point{};
   auto interval = live ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
   if (!stays && !first && Clock::now() - shown < interval) return;
-  bool passing = live && !stays;  // may be cut, so it should fit
+  bool passing = live && !stays;  // it is cut to the terminal's width, so it should be short
   show(text_of(record, passing && columns_of(to) < 100), !passing);
   shown = Clock::now();
   tokens = ms = 0;

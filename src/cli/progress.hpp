@@ -8,8 +8,8 @@
 
 namespace sinter::cli {
 
-/// One line that is written over and over in a terminal; elsewhere a line now and then: for the
-/// first and the last step, each evaluation, and every 5 seconds.
+/// Shows one line that is written over and over in a terminal. Elsewhere it writes a line now and
+/// then: for the first and the last step, for each evaluation, and every 5 seconds.
 class Progress {
  public:
   struct Scale {
@@ -17,16 +17,16 @@ class Progress {
     double flops_per_token;  // of forward and backward
     double matmul_rate;      // FLOP/s, of the recipe's precision
   };
-  /// to: nullptr shows nothing.
+  /// Nothing is shown if `to` is nullptr.
   Progress(std::FILE* to, Scale scale);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void step(const StepRecord& record);
-  /// A line that stays.
+  /// Shows a line that stays.
   void line(const std::string& text);
-  /// Such a line for each line of the text.
+  /// Shows each line of the text as a warning that stays.
   void warn(const std::string& text);
 
  private:

@@ -5,7 +5,8 @@
 
 namespace sinter::cli {
 
-/// Makes runs/RECIPE-N in the current folder, N the first number that is free.
-std::filesystem::path make_run_folder(const std::string& recipe);
+/// Makes the folder runs/RECIPE-N in the current one, where N is the first free number, and returns
+/// its path.
+[[nodiscard]] std::filesystem::path make_run_folder(const std::string& recipe);
 
 }  // namespace sinter::cli

@@ -12,7 +12,8 @@
 namespace sinter::cli {
 namespace {
 
-/// Bytes of this process in memory now: libraries, for describe makes no arena.
+/// The bytes of this process that are in memory now. They are libraries, for describe makes no
+/// arena.
 std::int64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::int64_t all = 0, resident = 0;

@@ -1,4 +1,4 @@
-// What memory is for, and what would save some of it, in words.
+// Says in words what memory is for, and what would save some of it.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace sinter::cli {
 
-/// The anatomy of memory, the table of savings, and what to change first.
+/// What each part of memory is for, the table of savings, and what to change first.
 std::string savings_text(const RecipeView& recipe);
 
 }  // namespace sinter::cli

@@ -8,7 +8,7 @@ namespace sinter::cli {
 namespace {
 
 std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free);  // so a handler may set it
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a handler may set it
 
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action{};

@@ -53,7 +53,7 @@ DataRequest request_of(const RecipeView& recipe, const Arguments& a) {
                                         .shapes = recipe.batch_shapes}};
 }
 
-/// throws  Error where the policy breaks what open() promises, so that a run could not be resumed
+/// throws    Error where the policy breaks what open() promises, so that a run could not be resumed
 OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
   const DataRequest request = request_of(recipe, a);
   OpenedData data = recipe.data.open(request);
@@ -66,8 +66,8 @@ OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
       data.training ? "a source of the order '" + named + "'" : "nothing", order, order));
 }
 
-/// As often as takes a tenth of the time: a token forward costs a third of one forward and
-/// backward.
+/// The number of steps between evaluations for which these take a tenth of the time, but at least
+/// the usual one. A token's forward costs a third of its forward and backward.
 std::int64_t affordable_interval(std::int64_t held_out, std::int64_t tokens_per_step) {
   double steps = double(held_out) / (0.1 * 3 * double(tokens_per_step));
   return std::max(usual_interval, std::int64_t(std::ceil(steps)));
@@ -146,7 +146,7 @@ class Run {
     ReadStage read(std::move(*data.training));
     EvaluateStage evaluate;
     if (data.evaluation) evaluate = std::move(*data.evaluation);
-    signals.emplace();  // before it nothing has begun: a signal just ends the program
+    signals.emplace();  // until here nothing has begun, and a signal just ends the program
     if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
     options.profile = profile ? &*profile : nullptr;
     if (!folder) {

@@ -1,4 +1,4 @@
-// The verbs. Each returns the exit code and throws what goes wrong.
+// The verbs. Each returns the exit code, and throws an error for what goes wrong.
 #pragma once
 #include "cli/arguments.hpp"
 
@@ -13,10 +13,10 @@ int describe(const RecipeView& recipe, const Arguments& arguments);
 int export_folder(RecipeView recipe, const Arguments& arguments);
 
 /// Whether the recipe's data policy offers what a verb needs of it.
-bool has_data_for(const RecipeView& recipe, Verb verb);
-/// throws  Error where it does not
+[[nodiscard]] bool has_data_for(const RecipeView& recipe, Verb verb);
+/// throws    Error where it does not
 void require_data(const RecipeView& recipe, Verb verb);
-/// throws  UsageError unless there is a value
+/// throws    UsageError unless the flag is given
 void require_flag(bool given, std::string_view flag, Verb verb);
 
 }  // namespace sinter::cli

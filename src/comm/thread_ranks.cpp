@@ -23,8 +23,8 @@ class Barrier {
  public:
   explicit Barrier(int n) : size(n) {}
 
-  /// Returns whether all have arrived; false: somebody has given up.
-  bool arrive() {
+  /// Waits until all have arrived. Returns false if somebody has given up.
+  [[nodiscard]] bool arrive() {
     std::unique_lock lock(mutex);
     if (aborted) return false;
     const std::int64_t mine = generation;
@@ -44,8 +44,8 @@ class Barrier {
   }
 };
 
-/// What all ranks share. Transfers and scalars have a barrier each, as they meet on different
-/// threads.
+/// What all ranks share. Transfers and scalars have a barrier each, as ranks meet for them on
+/// different threads.
 struct RankGroup {
   explicit RankGroup(int n) : ranks(n), buffers(n), values(n), transfers(n), scalars(n) {}
   const int ranks;

@@ -40,9 +40,9 @@ std::string join(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + '/' + name;
 }
 
-/// What lies at the arguments, in the order of reading.
+/// Finds the files that the given paths name, in the order of reading.
 class Walk {
-  std::set<std::pair<dev_t, ino_t>> entered;  // folders below the present argument
+  std::set<std::pair<dev_t, ino_t>> entered;  // folders below the path at hand
 
  public:
   std::vector<ByteCorpus::File> files;
@@ -79,7 +79,8 @@ class Walk {
     }
   }
 
-  /// Names in a folder, folders with a '/' behind, sorted: so the walk visits paths in byte order.
+  /// The sorted names in a folder, with a '/' behind those of folders, so that the walk visits
+  /// paths in byte order.
   std::vector<std::string> visible_names(const std::string& path) {
     std::vector<std::string> names, hidden;
     std::error_code error;
@@ -112,7 +113,7 @@ void require_memory(std::int64_t bytes, std::size_t files) {
 }
 
 void read_into(const ByteCorpus::File& file, unsigned char* out) {
-  // O_NONBLOCK: should the file have become a pipe since it was looked at, do not wait for it.
+  // With O_NONBLOCK, a file that has become a pipe since it was looked at is not waited for.
   const int descriptor = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) refuse(file.path, errno);
   std::int64_t done = 0;

@@ -13,8 +13,8 @@
 
 namespace sinter {
 
-/// A ring of slots. Slots [head, head + filled) belong to the taker, the one behind them to the
-/// thread, which fills it without holding the lock.
+/// A ring of slots. Slots [head, head + filled) belong to the taker of batches; the one behind them
+/// belongs to the thread, which fills it without holding the lock.
 struct ReadAhead::Queue {
   struct Slot {
     HostBatch batch;
@@ -27,7 +27,7 @@ struct ReadAhead::Queue {
   std::condition_variable changed;
   std::size_t head = 0, filled = 0;
   bool stopping = false;
-  bool ended = false;  // the thread adds no more: the source has ended or failed, or was stopped
+  bool ended = false;  // the source has ended or failed, or stop() was called
   std::exception_ptr failure;
 
   SamplerState handed_out;
@@ -38,7 +38,7 @@ struct ReadAhead::Queue {
 
   Slot& free_slot() { return slots[(head + filled) % slots.size()]; }
 
-  /// Waits for a free slot; null when the reader stops.
+  /// Waits for a free slot. Returns nullptr when the reader stops.
   Slot* await_free_slot() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return stopping || filled < slots.size(); });

@@ -50,13 +50,13 @@ void require_position(const SamplerState& saved, std::int64_t last) {
                     saved.position, last));
 }
 
-/// The next batch.
+/// The shape of the next batch.
 BatchShape next_shape(const BatchShapes& shapes, const SamplerState& now, WindowShape whole) {
   return shapes ? shapes(now.items) : BatchShape{whole.sequences, whole.context};
 }
 
 /// Makes room for `rows` rows of tokens and targets in `sequences` windows, of which the last may
-/// be shorter than the context. Values beyond tokens and targets are dropped.
+/// be shorter than the context. Drops other inputs of the batch.
 void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows) {
   batch.starts.resize(std::size_t(sequences) + 1);
   for (int s = 0; s <= sequences; ++s)
@@ -66,7 +66,7 @@ void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows
   batch.values.clear();
 }
 
-/// Sequence s of the batch becomes the window that starts at token `begin`.
+/// Makes sequence s of the batch the window that starts at token `begin`.
 void fill(HostBatch& batch, int s, const TokenView& tokens, std::int64_t begin) {
   const std::size_t first = batch.starts[s], length = batch.starts[s + 1] - first;
   tokens.read(begin, std::span(batch.ids[0]).subspan(first, length));
@@ -100,7 +100,7 @@ bool SequentialWindows::next(HostBatch& batch) {
   return true;
 }
 
-/// Where the next batch does not fit any more.
+/// Goes back to window 0 where the next batch no longer fits.
 void SequentialWindows::restart_at_end() {
   if (std::int64_t(now.position) + next_shape(shapes, now, shape).sequences <= windows) return;
   ++now.epoch;
@@ -126,7 +126,7 @@ ShuffledWindows::ShuffledWindows(TokenView tokens_, WindowShape shape_, std::uin
 
 ShuffledWindows::Epoch ShuffledWindows::draw(const SamplerState& state) const {
   const std::uint64_t key = Permutation::epoch_key(state.seed, state.epoch);
-  // A text of hardly more than one window has room for fewer phases.
+  // A text of little more than one window has room for fewer phases.
   const auto phases = std::min<std::int64_t>(shape.context, tokens.size() - shape.context);
   const auto phase = std::int64_t(Permutation::draw(key, std::uint64_t(phases)));
   return {phase, {std::uint64_t(whole_windows(tokens.size() - phase, shape.context)), key}};

@@ -3,8 +3,8 @@
 //   "format": "sinter-checkpoint", "version": 1, "sinter": "0.1.0", "step": 40,
 //   "files": {"model.safetensors": {"bytes": …, "xxh3_128": "…"}, …}, "info": …}
 // The checksum comes first, at a fixed place, so that a flipped bit anywhere in it is found.
-// "version" is that of this format, "sinter" that of the program that wrote it, which the first
-// ones did not say (docs/checkpoint_versions.md).
+// "version" is that of this format. "sinter" is that of the program that wrote it; the first
+// manifests did not have it (docs/checkpoint_versions.md).
 #include "sinter/files/checkpoint.hpp"
 
 #include <fmt/format.h>

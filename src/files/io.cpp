@@ -53,7 +53,7 @@ Descriptor open_file(const fs::path& path, int flags, std::string_view action) {
   return Descriptor(descriptor);
 }
 
-/// Linux transfers at most 2 GiB - 4 KiB a call.
+/// Linux transfers at most 2 GiB - 4 KiB per call.
 constexpr std::size_t largest_transfer = std::size_t(1) << 30;
 
 std::string hexadecimal(XXH128_hash_t hash) {

@@ -1,4 +1,4 @@
-// Names: what is renamed, synced, replaced and removed.
+// How files and folders are renamed, synced, replaced and removed.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
 
-/// False where the file system cannot.
+/// Returns false where the file system cannot.
 bool exchange_paths(const fs::path& one, const fs::path& other) {
   if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0)
     return true;
@@ -96,7 +96,7 @@ void fsync_folder(const fs::path& folder) {
   while (opened < 0 && errno == EINTR);
   if (opened < 0) throw_file_error("open the folder", folder, errno);
   Descriptor descriptor(opened);
-  // EINVAL: a file system without it, such as some network ones, where renames are synchronous.
+  // Some file systems answer EINVAL, such as network ones, where renames are synchronous.
   if (::fsync(opened) != 0 && errno != EINVAL) throw_file_error("sync the folder", folder, errno);
 }
 

@@ -82,7 +82,8 @@ class Matcher {
     }
   }
 
-  /// An alias stands in for its tensor where only the alias is there, else it must equal it.
+  /// Where a file has only the alias, it stands in for its tensor; where it has both, they must be
+  /// equal.
   void settle_aliases() {
     for (const auto& [alias_name, name] : rules.aliases) {
       std::string_view alias = without(rules.optional_prefix, alias_name);
@@ -121,7 +122,7 @@ class Matcher {
         throw ArgumentError(fmt::format("The tensor '{}' is expected twice.", one.name));
   }
 
-  /// Empty if all fits.
+  /// Returns what does not fit; empty if everything does.
   std::string match(const std::deque<SafetensorsFile>& files, std::span<const Expected> expected,
                     const std::string& where) {
     for (const SafetensorsFile& file : files) collect(file);

@@ -19,7 +19,7 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-/// "pid 123 on host", as its holder wrote it; it may not have come to it yet.
+/// "pid 123 on host", as the holder of the lock wrote it, unless it has not done so yet.
 std::string holder_of(int lock) {
   char text[512];
   ssize_t size = ::pread(lock, text, sizeof text, 0);
@@ -116,7 +116,7 @@ void RunFolder::refuse_if_used() const {
                         folder.string(), steps.front().step));
 }
 
-/// What is hidden and temporary here was left by a crash: the lock is ours.
+/// Removes what is hidden and temporary. A crash has left it, for the lock is ours.
 void RunFolder::clean() {
   recover_replaced(folder);
   for (const fs::path& entry : entries_of(folder)) {
@@ -151,7 +151,7 @@ void RunFolder::find_resume_point() {
   for (const Damaged& one : damaged) set_aside(one.folder, one.why);
 }
 
-/// After a crash, or after checkpoints were set aside.
+/// Mends links after a crash, or after checkpoints were set aside.
 void RunFolder::mend_links() {
   for (const char* name : {"last", "best"}) {
     std::error_code error;
@@ -167,7 +167,7 @@ void RunFolder::mend_links() {
   if (found) swing_link(folder / "last", newest.filename());
 }
 
-/// Under another name it can still be looked at, but counts no longer.
+/// Renames a damaged checkpoint, so that it can still be looked at but no longer counts.
 void RunFolder::set_aside(const fs::path& damaged, const std::string& why) {
   std::error_code ignored;
   fs::path aside = damaged.string() + ".damaged";
@@ -201,7 +201,8 @@ void RunFolder::prune() {
   }
 }
 
-/// Hidden first, so that a crash in the middle leaves no half checkpoint under a checkpoint's name.
+/// Hides a folder before removing it, so that a crash in between leaves no half checkpoint under a
+/// checkpoint's name.
 void RunFolder::discard(const fs::path& path) {
   try {
     fs::path hidden = path;

@@ -1,5 +1,5 @@
-// The checks of a safetensors header, in the order of the format's own reader, and no key twice:
-// readers differ in which of the two they take.
+// The checks of a safetensors header, in the order of the format's own reader. No key may be there
+// twice, because readers differ in which of the two they take.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ namespace {
   fail(file, fmt::format("tensor '{}' {}", tensor.name, problem));
 }
 
-/// The first byte that is not part of well-formed UTF-8 (Unicode, table 3-7), or the size.
+/// The position of the first byte that is not part of well-formed UTF-8 (Unicode, table 3-7), or
+/// the size of the text.
 std::size_t first_ill_formed(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     auto byte = [&](std::size_t k) {
@@ -53,8 +54,8 @@ struct Entry {
   std::optional<std::vector<std::uint64_t>> offsets;
 };
 
-/// Follows the JSON of a header, { name: { dtype, shape, data_offsets } … } with "__metadata__"
-/// from string to string, and refuses anything else where it stands.
+/// Follows the JSON of a header, { name: { dtype, shape, data_offsets } … } with an object of
+/// strings as "__metadata__", and refuses anything else on the spot.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   enum class In { nothing, header, tensor, shape, offsets, metadata };
 
@@ -193,7 +194,8 @@ std::uint64_t checked_bytes(const TensorInfo& tensor, const std::string& file) {
   return bits / 8;
 }
 
-/// The tensors cover [0, data_bytes) without gap or overlap, each as large as its shape says.
+/// Checks that the tensors cover [0, data_bytes) without gap or overlap, each as large as its shape
+/// says.
 void check_layout(std::vector<TensorInfo>& tensors, std::uint64_t data_bytes,
                   const std::string& file) {
   std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
@@ -234,7 +236,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
                                            const std::string& file) {
   if (std::size_t at = first_ill_formed(json); at < json.size())
     fail(file, fmt::format("its header is not UTF-8 at byte {}", at));
-  // The JSON library passes over a byte order mark and takes a zero byte for the end.
+  // The JSON library skips a byte order mark and takes a zero byte for the end.
   if (!json.starts_with('{')) fail(file, "its header does not begin with '{'");
   if (std::size_t at = json.find('\0'); at != json.npos)
     fail(file, fmt::format("its header is not JSON at byte {} (a zero byte)", at));

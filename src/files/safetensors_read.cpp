@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t largest_header = 100'000'000;
 constexpr std::size_t chunk = std::size_t(1) << 20;
 
-/// Elements of type From, stored as To.
+/// Converts elements of type From and stores them as To.
 template <class From, class To>
 void convert_all(const char* from, char* into, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) {
@@ -35,7 +35,7 @@ void convert_to(Dtype from, const char* source, char* into, std::size_t count) {
   if (from == Dtype::bf16) convert_all<BFloat16, To>(source, into, count);
 }
 
-/// N of the file's first 8 bytes, checked against its size.
+/// The length N in the file's first 8 bytes, checked against the file's size.
 std::uint64_t header_length(const InputFile& file) {
   std::string name = file.path().string();
   if (file.size() < 8)

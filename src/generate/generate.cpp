@@ -14,11 +14,12 @@
 namespace sinter {
 namespace {
 
-/// In [0, 1), 53 bits.
+/// A random number of 53 bits in [0, 1).
 double uniform(std::uint64_t seed, std::uint64_t position) {
   return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
 }
 
+/// throws    what sample() throws
 void check(std::span<const float> logits, const SamplingOptions& options) {
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     throw ArgumentError(

@@ -19,6 +19,10 @@ void add_state(const Model& model, std::vector<Parameter>& parameters) {
 
 }  // namespace
 
+std::string unit_name(const Model& model, int unit) {
+  return std::string(unit_letters(model.nodes, model.block(unit), model.units[unit]).view());
+}
+
 std::vector<Parameter> list_parameters(const Model& model) {
   std::vector<Parameter> result;
   for (int u = 0; u < model.count(); ++u) {

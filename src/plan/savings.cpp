@@ -5,16 +5,16 @@
 namespace sinter {
 namespace {
 
-/// What may be changed of a plan.
+/// The parts of a plan that a technique may change.
 struct Variant {
   int micro;
-  Sizes sizes;  // with the rows of the recipe's own micro-batches
+  Sizes sizes;  // for the recipe's own micro-batches
   RecomputedInside recomputed{};
   Program program;
   std::vector<Region> regions;
 };
 
-/// The recipe's own.
+/// The variant that changes nothing.
 Variant own(const PlanView& plan) {
   Variant v{plan.micro, plan.model.sizes, plan.recomputed, {}, {}};
   v.program.assign(plan.training.program.begin(), plan.training.program.end());
@@ -22,7 +22,7 @@ Variant own(const PlanView& plan) {
   return v;
 }
 
-/// The arena that a variant needs.
+/// Bytes of the arena that a variant needs.
 std::int64_t total_of(const PlanView& plan, const Variant& v) {
   Model model = plan.model;
   Graph graph;
@@ -46,7 +46,7 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   return std::max(place(model, v.program).peak, place(model, evaluation).peak);
 }
 
-/// Makes a memory policy's choice in place of what the recipe recomputes.
+/// Recomputes what a memory policy chooses in place of what the recipe's own does.
 void use_memory(const PlanView& plan, Variant& v, const Alternative& a) {
   v.recomputed = *a.recomputed;
   std::erase_if(v.program,

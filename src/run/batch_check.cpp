@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw ArgumentError("Sinter: " + what); }
 
-/// Ids of an external input must be below this: the smallest table that it looks up.
+/// Ids of an external input must be below this, the size of the smallest table that looks them up.
 int id_limit(const Model& model, int external) {
   int limit = std::numeric_limits<int>::max();
   for (const Unit& unit : model.units) {

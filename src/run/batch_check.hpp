@@ -5,8 +5,9 @@
 
 namespace sinter {
 
-/// throws ArgumentError, before anything has changed, where the batch does not have what the model
-/// asks for: inputs, their lengths, ids within their tables, sequences within the context.
+/// Checks that a batch has what the model asks for: inputs, their lengths, ids within their tables,
+/// and sequences within the context.
+/// throws    ArgumentError, before anything has changed, if it has not
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch);
 
 }  // namespace sinter

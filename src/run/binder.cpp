@@ -19,7 +19,8 @@ namespace {
 class Binder {
   struct Cell {
     std::byte* at = nullptr;
-    bool open = false, add = false;  // add: the instruction at hand adds to it
+    bool open = false;
+    bool add = false;  // the instruction at hand adds to it
   };
 
   const Model& model;
@@ -28,7 +29,7 @@ class Binder {
   const Now& now;
   CellTable<Cell> cells;
   std::vector<int> first_call;  // by position, once bound
-  std::set<const void*> given;  // gradients of parameters that have a contribution
+  std::set<const void*> given;  // gradients of parameters that have had a contribution
 
  public:
   BoundProgram bound;
@@ -108,7 +109,7 @@ class Binder {
     }
   }
 
-  /// The second iteration differs from the first in one thing: what was assigned is added to.
+  /// The second iteration may differ from the first in one thing: what was assigned is added to.
   static void merge(Call& first, const Call& second) {
     auto merge_operands = [](auto& a, const auto& b) {
       for (std::size_t k = 0; k < a.size(); ++k) {
@@ -158,8 +159,8 @@ class Binder {
     return call;
   }
 
-  /// The gradient of a unit is open from the first contribution to any of its parameters (a tied
-  /// layer may give to one of them alone), so whether a call assigns or adds is kept for each.
+  /// Whether a call assigns or adds is kept for each parameter: the gradient of a unit is open from
+  /// the first contribution to any of its parameters, and a tied node may give to one alone.
   void bind_parameters(Call& call, int owner, const Node& node, bool backward) {
     for (int k = 0; k < node.layer->param_count; ++k) {
       call.weights[k] = parameter(model.weights, owner, node, k);

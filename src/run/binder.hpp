@@ -1,4 +1,4 @@
-// From a program to calls with addresses: done once, not at every step.
+// From a program to calls with addresses, once and not at every step.
 #pragma once
 #include "sinter/plan/plan_view.hpp"
 #include "sinter/program/walk.hpp"
@@ -14,23 +14,25 @@ struct BoundProgram {
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
   int micro = 1;                         // sequences of a micro-batch
-  int row_multiple = 1;                  // to which its rows are padded
+  int row_multiple = 1;                  // rows of a micro-batch are padded to a multiple of this
   std::vector<std::byte*> inputs;        // of Model::externals
   std::vector<std::byte*> results;       // of Model::results
-  std::vector<BoundOperand*> changing;   // of calls: their shapes differ between micro-batches
-  std::array<int, axes> updated_rows{};  // what `changing` has now, of each axis
-  bool updated_first = true;             // and whether for the first micro-batch
+  std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches
+  std::array<int, axes> updated_rows{};  // rows that `changing` has now, by axis
+  bool updated_first = true;             // and whether as in the first micro-batch
 
   /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
   void update(const Now& now);
 };
 
-/// requires  the program is verified; arena is as large as the placement's peak
-/// ensures   what `now` says holds for all calls
-BoundProgram bind(const Model& model, const PlacementView& placement, std::byte* arena,
-                  const Now& now);
+/// Gives a program addresses.
+/// requires  the program is verified; arena is as large as the placement's peak; model and `now`
+///           outlive the result
+/// ensures   all calls see what `now` says when they run
+[[nodiscard]] BoundProgram bind(const Model& model, const PlacementView& placement,
+                                std::byte* arena, const Now& now);
 
-/// Where a persistent space begins in the arena, or nullptr.
+/// Where a persistent space begins in the arena; nullptr if the placement does not have it.
 std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space space);
 
 }  // namespace sinter

@@ -14,7 +14,7 @@ namespace sinter {
 
 namespace {
 
-/// Predictions that the loss is the mean of.
+/// The number of predictions in a batch, over which the loss is the mean.
 std::int64_t predictions(const Model& model, const HostBatch& batch) {
   std::int64_t count = 0;
   std::size_t ids = 0, values = 0;
@@ -93,8 +93,8 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
     if (error) std::rethrow_exception(error);
 }
 
-/// Ranks take consecutive sequences, so that a sequence's place in the global batch does not depend
-/// on the split.
+/// Ranks take consecutive sequences, so that the number of a sequence in the global batch does not
+/// depend on the split.
 Work TrainerCore::part_of(const HostBatch& batch, int rank) const {
   std::int64_t n = batch.sequences(), ranks = std::int64_t(machines_.size());
   Work work;

@@ -37,7 +37,7 @@ Dtype dtype_of_element(Element element) {
 }
 
 /// The parameters' parts of persistent spaces, as tensors that the host may reach while this lives.
-/// What has no size is left out.
+/// Parts without elements are left out.
 class FlatTensors {
   Machine& machine;
   const std::vector<Parameter>& parameters;
@@ -68,7 +68,7 @@ class FlatTensors {
     return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." +
            p.name;
   }
-  /// One for each parameter is shaped as the parameter.
+  /// A part with as many elements as the parameter has the parameter's shape.
   static std::vector<std::int64_t> shape_of(const Parameter& p, const StateShape& shape) {
     if (shape.size() == p.size) return p.shape;
     if (shape.rows == 1) return {shape.columns};
@@ -83,7 +83,7 @@ class FlatTensors {
   }
 };
 
-/// Into the weights that are trained.
+/// Loads state of a policy into the weights that are trained.
 void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
                    std::string_view state, const CheckpointReader& reader) {
   std::vector<Expected> expected;

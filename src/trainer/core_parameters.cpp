@@ -1,4 +1,4 @@
-// What instructions work on. Parameters by name: how they start, reading and writing them.
+// What instructions work on, and parameters by name: how they start, reading and writing them.
 #include <algorithm>
 #include <set>
 
@@ -43,14 +43,15 @@ std::string subject(const Model& model, const Instruction& i) {
 
 namespace {
 
-/// A key of the seed and the name, so that a parameter starts the same whatever stands beside it.
+/// A key made of the seed and the name, so that a parameter starts the same whatever the model has
+/// beside it.
 std::uint64_t key_of(std::uint64_t seed, std::string_view name) {
   std::uint64_t key = kernel::mix(seed);
   for (char c : name) key = kernel::mix(key + static_cast<unsigned char>(c));
   return key;
 }
 
-/// The same numbers in every type, to rounding.
+/// Fills a parameter with its first values: the same numbers in every type, to rounding.
 template <class T>
 void fill(T* data, const Parameter& p, std::uint64_t seed) {
   if constexpr (!std::is_floating_point_v<T>) {

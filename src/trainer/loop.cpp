@@ -38,8 +38,8 @@ void Loop::restore() {
   mend_best();
 }
 
-/// A crash may have come between a checkpoint and the link to it; a best that is gone counts no
-/// longer.
+/// Mends the link to the best checkpoint: a crash may have come between the two. A best checkpoint
+/// that is gone counts no longer.
 void Loop::mend_best() {
   if (!std::isfinite(state_.best)) return;
   std::error_code ignored;
@@ -49,7 +49,7 @@ void Loop::mend_best() {
   state_.best = LoopState{}.best;
 }
 
-/// A schedule that waits for validation losses must not wait in vain.
+/// Checks that a schedule that acts on validation losses does not wait for them in vain.
 void Loop::check_evaluations(const LoopOptions& options) {
   const std::string policy(trainer_.recipe().state.acts_on_evaluations);
   const std::int64_t every = options.evaluate_every, steps = trainer_.steps();
@@ -77,7 +77,8 @@ bool Loop::ends(const LoopOptions& options) {
   return !next_;
 }
 
-/// None where the step is skipped, as may happen with a loss scale: its batch is used up.
+/// Takes a step with the batch at hand, which is then used up. Returns none if the step is skipped,
+/// as may happen with a loss scale.
 std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
                                 [&] { return step_(*next_, state_.last.tokens); });
@@ -156,7 +157,7 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
   auto every = [&](std::int64_t n) { return n > 0 && trainer_.steps() % n == 0; };
   auto stops = [&] { return options.stop && options.stop(); };
   clock_.restart();
-  if (state_.evaluation_due && evaluate_) {  // made up for what a stop cut short
+  if (state_.evaluation_due && evaluate_) {  // make up for what a stop cut short
     AppliedStep again;
     again.record = state_.last;
     again.data = data_;

@@ -12,10 +12,11 @@ struct SavedLoop {
   SamplerState data;
 };
 
-/// Adds the entries "loop" and "sampler" to a checkpoint's info.
+/// Adds the entries "loop" and "sampler" to the info of a checkpoint.
 void add_loop_state(nlohmann::ordered_json& info, const LoopState& state, const SamplerState& data);
 
-/// The reverse. throws  Error, ArgumentError where they are missing or not readable
+/// Reads both.
+/// throws    Error or ArgumentError if they are missing or cannot be read
 SavedLoop loop_state_of(const std::string& info);
 
 }  // namespace sinter

@@ -15,11 +15,12 @@ using Clock = std::chrono::steady_clock;
 
 enum class Part : std::uint8_t { training, evaluation, loop };
 
-/// A span. position: in the part's program, or the stage of the loop; call: -1 for the instruction.
+/// What one instruction, layer call or stage of the loop took.
 struct Span {
   std::int64_t begin, end;  // nanoseconds since the profile was made
-  std::int32_t step, iteration, position;
-  std::int16_t call;
+  std::int32_t step, iteration;
+  std::int32_t position;  // in the part's program, or the stage of the loop
+  std::int16_t call;      // -1 for the instruction itself
   Part part;
 };
 
@@ -39,7 +40,8 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 class Lane final : public Observer {
   const At& at;
   std::size_t room;
-  std::int64_t began = 0, last = 0;  // of the instruction; the end of the call before
+  std::int64_t began = 0;  // when the instruction began
+  std::int64_t last = 0;   // when the layer call before ended
 
  public:
   std::vector<Span> spans;
@@ -81,7 +83,7 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The beginning of a span's JSON, its names, made once for each instruction and layer call.
+/// The beginning of a span's JSON, with its name: of an instruction, and of its layer calls.
 struct Names {
   std::string instruction;
   std::vector<std::string> calls;
@@ -120,7 +122,7 @@ struct Profile::Recorder {
   OutputFile file;
   At at;
   std::vector<std::unique_ptr<Lane>> lanes;
-  std::int64_t last_step = 0;  // of those that the loop began
+  std::int64_t last_step = 0;  // the last that the loop began
   bool written = false;
 
   Recorder(std::filesystem::path path, const PlanView& p, int ranks, std::int64_t most)
@@ -136,7 +138,7 @@ struct Profile::Recorder {
     std::int64_t events = 0, first_step = 0, last_step = 0;
     bool all = true;
   };
-  /// Drops what is not whole, and sorts: an outer span comes before those inside it.
+  /// Drops what is not whole, and sorts the spans: an outer one comes before those inside it.
   Kept keep();
   std::string text_of(const Kept& kept) const;
   void write_spans(std::string& text);

@@ -1,4 +1,4 @@
-// A thread for each rank but the first, which is the caller's.
+// A thread for each rank but the first, which works on the caller's thread.
 #pragma once
 #include <condition_variable>
 #include <exception>
@@ -34,9 +34,9 @@ class TrainerCore::RankThreads {
     for (std::thread& thread : threads) thread.join();
   }
 
-  /// Calls each(rank) for all ranks at once; returns the failures, by rank. A rank's failure must
-  /// be made known to the others by `each` itself.
-  const std::vector<std::exception_ptr>& run(const std::function<void(int)>& each) {
+  /// Calls each(rank) for all ranks at once. Returns the failures by rank, null if there is none.
+  /// requires  `each` itself makes a rank's failure known to the others
+  [[nodiscard]] const std::vector<std::exception_ptr>& run(const std::function<void(int)>& each) {
     {
       std::scoped_lock lock(mutex);
       work = &each;

@@ -1,4 +1,4 @@
-// Options as text, and whether a recipe's, as they are now, may be.
+// Options as text, and whether those of a recipe are what they may be.
 #include <fmt/format.h>
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace sinter {
 
 namespace {
 
-/// Nothing of switches and words.
+/// The value of a number; none of a switch or a word.
 std::optional<double> number_of(const Option& option) {
   return option.read([]<class T>(const T& value) -> std::optional<double> {
     if constexpr (is_number<T>) return double(value);
@@ -27,7 +27,7 @@ void check_range(const Option& option) {
       text_of(option), bounds.view().empty() ? "" : ", ", bounds.view()));
 }
 
-/// "schedule.warmup is 100, schedule.steps is 20"
+/// Lists the numbers in a slot, as "schedule.warmup is 100, schedule.steps is 20".
 std::string numbers_of(const RecipeView& recipe, std::string_view slot) {
   std::string text;
   for (const Option& option : recipe.options)

@@ -12,7 +12,8 @@ namespace sinter {
 
 namespace {
 
-/// A source that knows nothing of the shapes would undo what the recipe says.
+/// Checks that a batch has the shape that the recipe asks for: a source that knows nothing of
+/// shapes would undo what the recipe says.
 void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
   const HostBatch& batch = read.batch;
   const auto sequences = std::uint64_t(batch.sequences());

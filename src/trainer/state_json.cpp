@@ -60,7 +60,7 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
 
 namespace {
 
-/// A slot that this recipe does not have is decisive, too.
+/// Whether a slot is decisive; one that this recipe does not have is.
 bool is_decisive(std::string_view slot, const RecipeView& recipe) {
   return std::ranges::find(recipe.free_slots, slot) == recipe.free_slots.end();
 }

@@ -24,7 +24,7 @@
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// A temporary folder in strings, which command lines are made of.
+/// A temporary folder with paths as strings, of which command lines are made.
 class Scratch {
   sinter::testing::TemporaryFolder folder;
 
@@ -45,7 +45,7 @@ inline std::string write(const std::string& path, const std::string& text) {
   return path;
 }
 
-/// A text that a model can learn something of, always the same.
+/// A text from which a model can learn something; it is always the same.
 inline std::string some_text(std::size_t bytes) {
   const char* words[]{"the ", "width ", "of ", "a ", "layer ", "is ", "its ", "type;\n", "and "};
   std::string text;
@@ -57,7 +57,7 @@ inline std::string some_text(std::size_t bytes) {
 }
 
 struct Ended {
-  int code = -1;  // minus the signal where one ended it
+  int code = -1;  // the exit code, or minus the signal that ended the process
   std::string out, err;
 
   bool says(const std::string& text) const { return err.find(text) != std::string::npos; }
@@ -68,13 +68,13 @@ struct Ended {
   }
 };
 
-/// What a process may not do.
+/// What a process may do.
 struct Limits {
-  rlim_t most_bytes = 0;  // of a file, as if the disk were full; 0: no limit
-  bool rights = true;     // false: root has no more rights to files than their owner
+  rlim_t most_bytes = 0;  // the size at which a file meets a full disk; 0 for no limit
+  bool rights = true;     // if false, root has no more rights to files than others
 };
 
-/// A process of a binary; its output goes to files until it ends.
+/// A process of a binary, whose output goes to files until it ends.
 class Process {
   Scratch scratch;
   pid_t pid;
@@ -103,7 +103,7 @@ class Process {
     _exit(127);
   }
   ~Process() {
-    if (pid <= 0) return;  // a test has failed in between
+    if (pid <= 0) return;  // else a test has failed before wait()
     signal(SIGKILL);
     waitpid(pid, nullptr, 0);
   }
@@ -138,7 +138,7 @@ inline std::vector<Json> metrics(const std::string& run_folder) {
   return rows;
 }
 
-/// What must be the same in two runs of the same steps: not the times.
+/// The metrics that must be the same in two runs of the same steps: all but the times.
 inline std::vector<std::string> lasting(const std::string& run_folder) {
   std::vector<std::string> rows;
   for (Json row : metrics(run_folder)) {
@@ -162,7 +162,7 @@ inline Ended fine(const Words& words, const std::string& binary = SINTER_SMALL) 
   return ended;
 }
 
-/// Two runs have come to the same end, bit for bit.
+/// Checks that two runs have come to the same end, bit for bit.
 inline void require_same_end(const std::string& a, const std::string& b) {
   CHECK(fs::read_symlink(a + "/last") == fs::read_symlink(b + "/last"));
   for (const char* file : {"model.safetensors", "state.safetensors", "config.json"})

@@ -1,5 +1,5 @@
-// System calls that can fail or end the process: this file's own functions, which the dynamic
-// linker prefers to the C library's. Include it in one file of a binary.
+// System calls that can be made to fail or to end the process. They are this file's own functions,
+// which the dynamic linker prefers to the C library's. Include it in only one file of a binary.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace sinter::testing {
 
 enum class Fault { none, error, death };
 
-/// The fault that strikes call number `at` while `armed`, and the calls seen meanwhile.
+/// The fault that strikes call number `at` while `armed`, and the calls that were seen meanwhile.
 struct Calls {
   bool armed = false;
   Fault fault = Fault::none;
@@ -29,7 +29,7 @@ struct Calls {
 };
 inline Calls calls;
 
-/// Whether this call is to fail; errno is then set. `half` is done before a death.
+/// Whether this call is to fail; errno is then set. `half` is done before the process dies.
 inline bool struck(const std::string& call, const std::function<void()>& half = [] {}) {
   if (!calls.armed) return false;
   calls.seen.push_back(call);
@@ -58,7 +58,7 @@ inline long direct(long number, auto... arguments) { return ::syscall(number, ar
 
 inline void arm(Fault fault, int at, int error = 0) { calls = {true, fault, at, 0, error, {}}; }
 
-/// How many calls there were.
+/// Ends the faults and returns how many calls there were.
 inline int disarm() {
   calls.armed = false;
   return calls.number;
@@ -72,7 +72,8 @@ ssize_t write(int file, const void* data, size_t bytes) {
   return direct(SYS_write, file, data, bytes);
 }
 
-// Not passed on: what survives a process needs no disk, and waiting for one takes most of the time.
+// This is not passed on: what is to survive only the process needs no disk, and waiting for one
+// takes most of the time.
 int fsync(int file) { return struck("fsync " + path_of(file)) ? -1 : 0; }
 
 int ftruncate(int file, off_t size) noexcept {

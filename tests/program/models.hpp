@@ -11,7 +11,7 @@
 
 namespace sinter::testing {
 
-/// Eleven letters, sequences of up to six.
+/// Eleven letters, in sequences of up to six.
 struct Letters {
   using slot = slot::data;
   static constexpr int context = 6, vocabulary = 11;
@@ -67,8 +67,8 @@ struct Fused {
   }
 };
 
-/// A transformer of the layers that GPT-2 has not: RMS norms, SwiGLU, SiLU, attention to the whole
-/// sequence.
+/// A transformer of layers that GPT-2 does not have: RMS norms, SwiGLU, SiLU, attention to the
+/// whole sequence.
 template <int W>
 struct GatedEmbed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
@@ -132,7 +132,8 @@ struct PlainDescent {
   }
 };
 
-/// Sequences of these lengths; their letters follow from `salt`. Some rows have nothing to predict.
+/// A batch with sequences of these lengths, whose letters follow from `salt`. Some rows have
+/// nothing to predict.
 inline HostBatch letters(const std::vector<int>& lengths, int salt = 0) {
   HostBatch batch;
   batch.ids.resize(2);
@@ -147,7 +148,7 @@ inline HostBatch letters(const std::vector<int>& lengths, int salt = 0) {
   return batch;
 }
 
-/// Rows of numbers, each a sequence of its own.
+/// A batch of rows of numbers, each a sequence of its own.
 inline HostBatch numbers(int rows, int in, int out, int salt = 0) {
   HostBatch batch;
   batch.values.resize(2);

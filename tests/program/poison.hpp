@@ -1,4 +1,4 @@
-// Memory that shows who reads what is dead.
+// Poisons dead memory, so that whoever reads it shows.
 #pragma once
 #include <cstring>
 
@@ -6,10 +6,10 @@
 
 namespace sinter::testing {
 
-/// Whether a buffer holds something that may be read before (after) instruction t of this
-/// iteration.
+/// Whether a buffer holds something that may be read before instruction t of this iteration;
+/// open_after() says the same of the time after it.
 inline bool open_before(const Buffer& b, int t, int iteration) {
-  bool carried = b.opened_by > b.first;  // by the first iteration to all others
+  bool carried = b.opened_by > b.first;  // from the first iteration to all others
   bool made = b.opened_by < t || (carried && iteration > 0);
   return b.first <= t && t <= b.last && made;
 }
@@ -19,8 +19,9 @@ inline bool open_after(const Buffer& b, int t, int iteration) {
   return b.first <= t && t < b.last && made;
 }
 
-/// Fills with 0xFF (NaN, or -1) every byte that no open buffer covers, before and after each
-/// instruction; the workspace, too, which nothing may outlive; and all gradients before a step.
+/// Before and after each instruction, fills every byte that no open buffer covers with 0xFF (NaN,
+/// or -1), and with them the workspace, which keeps nothing from one instruction to the next.
+/// Before a step, it also fills all gradients.
 class Poison : public Observer {
   const PlacementView& placement;
   const std::vector<Parameter> parameters;
@@ -54,7 +55,7 @@ class Poison : public Observer {
       at = std::max(at, end);
     }
   }
-  /// Not the padding between parameters, which stays zero.
+  /// Leaves out the padding between parameters, which stays zero.
   void poison_gradients(const Machine& machine) const {
     auto* gradients = machine.flat<std::byte>(Space::gradient);
     int bytes = machine.model().sizes.of(Type::gradient);

@@ -1,5 +1,5 @@
-// The machines of a recipe on any placement of its programs: what Trainer does, with the programs
-// exchanged and somebody watching.
+// Runs the machines of a recipe on any placement of its programs: it does what Trainer does, but
+// programs can be exchanged, and observers watch.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace sinter::testing {
 
-/// The three programs of a recipe, free to be changed.
+/// The three programs of a recipe, which may be changed.
 struct Programs {
   Program training, evaluation, prediction;
 };
@@ -25,7 +25,7 @@ Programs shipped() {
   return {copy(plan.training), copy(plan.evaluation), copy(plan.prediction)};
 }
 
-/// A plan with programs that are placed now.
+/// A plan whose programs are placed at run time.
 class Placements {
   Programs programs;
   std::vector<Buffer> buffers[3];
@@ -41,7 +41,7 @@ class Placements {
 
   Placements(const PlanView& from, Programs changed) : programs(std::move(changed)), plan(from) {
     plan.training = placed(plan.model, programs.training, buffers[0]);
-    plan.evaluating = plan.model;  // in training's micro-batches, so that the loop is one
+    plan.evaluating = plan.model;  // in micro-batches as large as training's, in the same loop
     plan.evaluation_micro = plan.micro;
     plan.evaluation = placed(plan.model, programs.evaluation, buffers[1]);
     plan.prediction = placed(plan.predicting, programs.prediction, buffers[2]);
@@ -50,7 +50,7 @@ class Placements {
   Placements(const Placements&) = delete;
 };
 
-/// The predictions of a batch.
+/// The number of predictions of a batch.
 inline std::int64_t predictions(const HostBatch& batch) {
   if (batch.ids.empty()) return std::int64_t(batch.values[1].size());
   return std::ranges::count_if(batch.ids[1], [](int id) { return id >= 0; });
@@ -66,7 +66,7 @@ class Ranks {
 
  public:
   const PlanView& plan;
-  /// By rank; called around every instruction.
+  /// One observer per rank, which is called around every instruction; nullptr for none.
   std::vector<Observer*> observers;
 
   Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1)
@@ -87,7 +87,7 @@ class Ranks {
   Machine& machine(int rank = 0) { return *machines[std::size_t(rank)]; }
   int count() const { return int(machines.size()); }
 
-  /// One step on a global batch. Returns the loss of all ranks, as a mean.
+  /// Takes a step on a global batch. Returns the mean loss over all ranks.
   double train(const HostBatch& batch, std::int64_t step, double learning_rate = 0.05) {
     Work work{.batch = &batch, .step = step, .seed = 7, .learning_rate = learning_rate};
     work.loss_weight = 1 / double(predictions(batch));
@@ -103,7 +103,7 @@ class Ranks {
     for (auto& m : machines) sum += m->loss_sum();
     return sum;
   }
-  /// The first result of rank 0, of at most one micro-batch.
+  /// The first result of rank 0 for a batch of at most one micro-batch.
   std::vector<std::byte> predict(const HostBatch& batch) {
     machine().predict({.batch = &batch, .sequences = batch.sequences()}, observers[0]);
     int rows = 0, columns = 0;

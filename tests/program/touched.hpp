@@ -1,4 +1,4 @@
-// Which bytes of the arena an instruction may read, and which it may write, by what it touches.
+// Tells from what an instruction touches which bytes of the arena it may read and write.
 #pragma once
 #include "program/ranks.hpp"
 
@@ -8,7 +8,7 @@ struct ByteRange {
   std::int64_t begin, end;
 };
 
-/// By byte of the arena: what instruction t of a placement may do there.
+/// What an instruction may do to each byte of the arena.
 struct Rights {
   std::vector<bool> read, write;
 };

@@ -1,4 +1,4 @@
-// Batches of tests: variable lengths, random contents.
+// Batches for tests, with sequences of any length and random contents.
 #pragma once
 #include <random>
 
@@ -6,14 +6,14 @@
 
 namespace sinter::testing {
 
-/// Sequences of these lengths, without inputs.
+/// A batch with sequences of these lengths, but no inputs.
 inline HostBatch sequences_of(const std::vector<int>& lengths) {
   HostBatch batch;
   for (int length : lengths) batch.starts.push_back(batch.starts.back() + length);
   return batch;
 }
 
-/// Adds an input of normal numbers, `width` for each row.
+/// Adds an input of normal numbers, `width` per row.
 inline void add_values(HostBatch& batch, int width, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::normal_distribution<float> normal;
@@ -32,7 +32,7 @@ inline void add_ids(HostBatch& batch, int limit, std::uint64_t seed, double igno
   batch.ids.push_back(std::move(ids));
 }
 
-/// Rows of `in` numbers and of `out` targets.
+/// A batch with `in` numbers and `out` targets per row.
 inline HostBatch regression_batch(const std::vector<int>& lengths, int in, int out,
                                   std::uint64_t seed) {
   HostBatch batch = sequences_of(lengths);
@@ -41,7 +41,7 @@ inline HostBatch regression_batch(const std::vector<int>& lengths, int in, int o
   return batch;
 }
 
-/// Tokens and targets, a share of these ignored.
+/// A batch of tokens and targets; a share `ignored` of the targets is -1.
 inline HostBatch token_batch(const std::vector<int>& lengths, int vocabulary, std::uint64_t seed,
                              double ignored = 0) {
   HostBatch batch = sequences_of(lengths);

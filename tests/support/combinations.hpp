@@ -1,4 +1,4 @@
-// Combinations of precision, optimizer, memory and batch.
+// Combinations of precision, optimizer, memory and batch policies.
 #pragma once
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
@@ -7,6 +7,7 @@
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/curriculum/batch_warmup.hpp"
 #include "sinter/curriculum/length_warmup.hpp"
+#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/dropout.hpp"
@@ -30,8 +31,8 @@
 namespace sinter::testing {
 namespace hana = boost::hana;
 
-// ---- a model for all of them: 64 × 64 weights, which AdamW8bit quantizes, in units that can be
-// recomputed, with rows that see their neighbours, and a padded vocabulary
+// ---- A model for all of them: it has weights of 64 × 64, which AdamW8bit quantizes, in units that
+// can be recomputed, rows that see their neighbours, and a padded vocabulary.
 
 constexpr int letters = 11, context = 8;
 struct Embed {
@@ -60,17 +61,17 @@ struct Letters64 {
   }
 };
 
-// ---- the policies
+// ---- The policies.
 
-/// What a recipe says of its batches: one policy, or some.
+/// What a recipe says of its batches, with one policy or several.
 template <class... Policies>
 struct Batches {};
 using Whole = Batch<{.global = 4, .micro = 4}>;
 using Single = Batch<{.global = 4, .micro = 1}>;
 
 constexpr auto precisions = hana::tuple_t<Fp32, Tf32, Fp64, Bf16, Fp16<>, Fp16<{.masters = false}>>;
-/// With rates at which ten steps make the loss fall by 5 % or more, whichever product multiplies
-/// (support/processor.hpp): larger ones are chaotic for this model, and then rounding decides.
+/// With these rates ten steps lower the loss by 5 % or more, whichever matrix product multiplies
+/// (support/processor.hpp). Larger ones are chaotic for this model, so that rounding decides.
 constexpr auto optimizers =
     hana::tuple_t<AdamW<{.lr = 4e-3}>, Adam<{.lr = 4e-3}>, Sgd<{.lr = .3, .momentum = .9}>,
                   Lion<{.lr = 3e-3}>, Adafactor<{.lr = 3e-3}>, AdamW8bit<{.lr = 4e-3}>,

@@ -1,10 +1,10 @@
-// The copy of the weights in programs.
+// How programs copy the weights.
 #pragma once
 #include "sinter/plan/plan.hpp"
 
 namespace sinter::testing {
 
-/// Whether each group's copy is made once in a step, after the loop over micro-batches.
+/// Whether a step copies each unit's weights once, outside the loop over micro-batches.
 template <class R>
 constexpr bool copied_once() {
   const Model& model = Plan<R>::model;

@@ -1,4 +1,4 @@
-// Gradients against central finite differences.
+// Compares gradients with central finite differences.
 #pragma once
 #include <limits>
 
@@ -6,13 +6,14 @@
 
 namespace sinter::testing {
 
-/// Checks the gradient of the loss of one step at every number of every parameter (random ones, not
-/// the initial ones). Each loss comes from a step of a fresh trainer, so that dropout repeats.
+/// Checks the gradient of a step's loss at every number of every parameter. The parameters are
+/// random, not the initial ones. Each loss comes from a step of a fresh trainer, so that dropout
+/// repeats.
 ///
-/// With D(h) = (f(h) - f(-h)) / 2h = f' + h² f‴/6 + O(h⁴), the slope is (4 D(h) - D(2h)) / 3. What
-/// may remain is a small part of the h² term that the two differ by, and rounding: f is right to
-/// about 50 roundings, so that each D is to 50 ε |f| / h. requires  the recipe computes in double
-/// precision; no ReLU's operand is within 2h of 0
+/// With D(h) = (f(h) - f(-h)) / 2h = f' + h² f‴/6 + O(h⁴), the slope is (4 D(h) - D(2h)) / 3. Its
+/// error is a small part of the h² term by which the two differ, and rounding: f is right to about
+/// 50 roundings, and so each D to 50 ε |f| / h.
+/// requires  the recipe computes in double precision, and no ReLU's operand is within 2h of 0
 inline void check_gradients(const RecipeView& recipe, const HostBatch& batch, double h = 1e-4) {
   const TrainerSettings settings{.seed = 5, .threads = 1};
   TrainerCore trainer(recipe, settings);

@@ -18,8 +18,8 @@ namespace sinter::testing {
 
 inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
 
-/// Values of this width, a linear layer for each operand of the layer, the layer, one more linear
-/// layer, the mean squared error to targets of this width.
+// The models take values of the given width. They have a linear layer for each operand of the layer
+// under test, that layer, one more linear layer, and the mean squared error to targets.
 inline constexpr int given_width = 3, target_width = 2;
 
 template <int In, int Out>
@@ -34,8 +34,8 @@ struct After {
   }
 };
 
-/// Unit: its `in` are the widths of its operands, 1 or 2; its result is one value. Parameters: a, b
-/// (linear layers before), layer, after.
+/// A model around a unit with one result, whose `in` holds the widths of its one or two operands.
+/// Its units are called a and b (the linear layers before), layer, and after.
 template <class Unit>
 struct Around {
   using slot = slot::model;
@@ -61,8 +61,8 @@ struct Alone {
   static constexpr auto trace(auto& g, auto... x) { return g("", L{}, x...); }
 };
 
-/// The same layer twice on the same operands: going backward, the one assigns their gradients and
-/// the other adds to them.
+/// A unit that has the same layer twice on the same operands. In the backward phase one assigns
+/// their gradients, and the other adds to them.
 template <class L>
 struct Doubled {
   static constexpr auto in = L::in;
@@ -73,7 +73,7 @@ struct Doubled {
   }
 };
 
-/// Both results of the fused layer, joined so that each has a gradient of its own.
+/// Joins both results of the fused layer, so that each has a gradient of its own.
 template <int W, class Fused = AddLayerNorm<W>>
 struct AddThenNorm {
   static constexpr std::array in{W, W};
@@ -92,7 +92,7 @@ struct AddThenNormDoubled {
     return g("sum", Add<W>{}, act, g("ns", Add<W>{}, n, n2));
   }
 };
-/// What it replaces.
+/// What the fused layer replaces.
 template <int W, class Norm = LayerNorm<W>>
 struct AddThenNormUnfused {
   static constexpr std::array in{W, W};
@@ -103,7 +103,7 @@ struct AddThenNormUnfused {
   }
 };
 
-/// Two micro-batches of two sequences and one of one: `lengths` fills none of them.
+/// `lengths` makes two micro-batches of two sequences and one of one; it fills none of them.
 inline constexpr int context = 5, micro = 2, global = 6;
 inline const std::vector<int> lengths{5, 3, 1, 4, 2};
 
@@ -144,7 +144,7 @@ struct CrossEntropy {
     return g("", LinearCrossEntropy<vocabulary, wide>{}, x, targets);
   }
 };
-/// Times: how often the layer is there, on the same operands.
+/// Has the layer `Times` times, once or twice, on the same operands.
 template <int Times>
 struct CrossEntropyModel {
   using slot = slot::model;
@@ -161,21 +161,21 @@ struct SquaredError {
     return g("loss", MeanSquaredError<wide>{}, x, y);
   }
 };
-/// Both operands depend on parameters, and there are two of the loss.
+/// The loss is there three times, and both of its operands depend on parameters.
 struct SquaredErrorModel {
   using slot = slot::model;
   static constexpr void trace(auto& g) {
     auto in = g.template values<given_width>();
     auto x = g.unit("x", Before<given_width, wide>{}, in);
     auto y = g.unit("y", Before<given_width, wide>{}, in);
-    g.template target_values<target_width>();  // the loss is divided by their number
+    g.template target_values<target_width>();  // the loss is divided by the number of targets
     g.result(g.unit("first", SquaredError{}, x, y));
     g.result(g.unit("second", SquaredError{}, g.unit("z", Before<wide, wide>{}, x), y));
     g.result(g.unit("third", SquaredError{}, x, y));
   }
 };
 
-/// Σ y² over the width: a loss without targets, for values with one row for each sequence.
+/// Σ x² over the width, a loss without targets for values that have one row per sequence.
 template <int W>
 struct SumOfSquares {
   static constexpr std::array in{W};
@@ -202,7 +202,7 @@ struct SumOfSquares {
     }
   }
 };
-/// The last rows, before and after a layer on rows of sequences.
+/// Takes rows that are one per sequence through more layers to a loss.
 struct PooledLoss {
   static constexpr Value<1> trace(auto& g, Value<wide> x) {
     auto n = g("norm", LayerNorm<wide>{}, x);
@@ -218,7 +218,7 @@ struct LastRowModel {
   }
   static constexpr void trace(auto& g) {
     auto y = pooled(g);
-    g.template target_values<1>();  // the loss is divided by their number
+    g.template target_values<1>();  // the loss is divided by the number of targets
     g.result(g.unit("after", PooledLoss{}, y));
   }
   static constexpr void predict(auto& g) { g.result(pooled(g)); }

@@ -1,4 +1,4 @@
-// What a recipe's header says of its matmuls.
+// What the header of a run says of a recipe's matmuls.
 #pragma once
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Other processors than this one, as far as kernels can tell.
+// Imitates other processors than this one, as far as kernels can tell.
 #pragma once
 #include <hwy/targets.h>
 
@@ -6,7 +6,8 @@
 
 namespace sinter::testing {
 
-/// From now on the processor has no AVX-512 and no AMX. To be called before the first kernel.
+/// Makes kernels believe that the processor has no AVX-512 and no AMX.
+/// requires  no kernel has been called yet
 inline void switch_off_avx512() {
 #if defined(__x86_64__)
   hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(2 * HWY_AVX3 - 1));
@@ -14,10 +15,10 @@ inline void switch_off_avx512() {
 #endif
 }
 
-/// Takes up the words of SINTER_TEST_PROCESSOR, divided by commas: "avx2" switches AVX-512 off; the
-/// others are matrix products (kernels/cpu/gemm.hpp), which from now on multiply whatever they can:
-/// "vendor", "tiles", "pairs" and "vendor_bf16". Ends the process with a message where a word has no
-/// such meaning.
+/// Does what the words of SINTER_TEST_PROCESSOR say, which commas divide. "avx2" switches AVX-512
+/// off. The others are matrix products (kernels/cpu/gemm.hpp), which from now on multiply whatever
+/// they can: "vendor", "tiles", "pairs" and "vendor_bf16". Ends the process with a message where a
+/// word has no such meaning.
 void imitate_processor(std::string_view words);
 
 }  // namespace sinter::testing

@@ -1,4 +1,4 @@
-// Recipes of tests.
+// Recipes for tests.
 #pragma once
 #include "sinter/batch/batch.hpp"
 #include "sinter/recipe/recipe.hpp"
@@ -9,7 +9,7 @@ namespace sinter::testing {
 template <class... Policies>
 struct Made : Recipe<Policies...> {};
 
-/// Sequences of at most `Context` rows, of any kind.
+/// Data of any kind, in sequences of at most `Context` rows.
 template <int Context, int Vocabulary = 0>
 struct UpTo {
   using slot = slot::data;

@@ -1,4 +1,4 @@
-// Text for tests that want some.
+// Text for tests.
 #pragma once
 #include <cstdio>
 #include <filesystem>
@@ -8,7 +8,7 @@
 namespace sinter::testing {
 
 /// The beginning of tinyshakespeare where the tests' data and the program xz are there, else bytes
-/// that are as far from random. At least `bytes` long.
+/// that are no more random. The text has at least `bytes` bytes.
 inline std::string some_text(std::size_t bytes) {
   std::string text;
   const std::string file = std::string(SINTER_TEST_DATA) + "/tinyshakespeare/input.txt.xz";

@@ -1,4 +1,4 @@
-// LibTorch beside doctest, and a trainer's numbers as its tensors.
+// Includes LibTorch beside doctest, and turns a trainer's numbers into tensors.
 #pragma once
 #include <torch/torch.h>
 // LibTorch's logging and doctest have macros of the same names; tests mean doctest's.
@@ -16,7 +16,7 @@ namespace sinter::testing {
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
-/// A copy, in double precision.
+/// A copy of the numbers, in double precision.
 inline torch::Tensor tensor_of(const Numbers& values, const std::vector<std::int64_t>& shape) {
   return torch::tensor(values, torch::kFloat64).view(shape);
 }
@@ -33,7 +33,7 @@ inline NamedTensors leaves_of(const TrainerCore& trainer) {
   return result;
 }
 
-/// An input of a batch: rows × width.
+/// An input of a batch, as rows × width.
 inline torch::Tensor values_of(const HostBatch& batch, int input = 0) {
   const auto& values = batch.values[std::size_t(input)];
   return torch::tensor(values, torch::kFloat64).view({batch.rows(), -1});

@@ -15,7 +15,7 @@ namespace sinter::testing {
 using Numbers = std::vector<double>;
 using NamedNumbers = std::map<std::string, Numbers>;
 
-/// Every parameter normal with this deviation, norms' weights and biases included.
+/// Makes every parameter normal with this deviation, norms' weights and biases included.
 inline void randomise(TrainerCore& trainer, std::uint64_t seed, double deviation = .5) {
   std::mt19937_64 engine(seed);
   std::normal_distribution<double> normal(0, deviation);
@@ -52,7 +52,7 @@ inline void poison(TrainerCore& trainer) {
   });
 }
 
-/// A step that must be applied, whatever lies in its memory before it.
+/// Takes a step that must be applied, whatever lies in memory before it.
 inline Applied applied(TrainerCore& trainer, const HostBatch& batch) {
   poison(trainer);
   Outcome outcome = trainer.step(batch);
@@ -60,7 +60,8 @@ inline Applied applied(TrainerCore& trainer, const HostBatch& batch) {
   return std::get<Applied>(outcome);
 }
 
-/// The last prediction in double precision, as it lies in memory. requires  Fp64
+/// The last prediction, as it lies in memory.
+/// requires  the recipe computes in double precision (Fp64)
 inline Numbers prediction_in_double(TrainerCore& trainer) {
   int rows = 0, columns = 0;
   const auto* values = trainer.machine().result(0, rows, columns).as<double>();

@@ -1,4 +1,4 @@
-// The binary of a recipe: a shell over its trainer.
+// The binary of a recipe, which is a shell over its trainer.
 #pragma once
 #include <functional>
 
@@ -7,13 +7,14 @@
 
 namespace sinter {
 
-/// The verbs train, eval, generate, describe and export, as --help says. Returns the exit code: 0
-/// done, 1 error, 2 wrong command line, 75 stopped by a signal, with a checkpoint to resume from.
+/// Does what the command line says: train, eval, generate, describe or export, as --help tells.
+/// Returns the exit code: 0 if it is done, 1 for an error, 2 for a wrong command line, 75 if a
+/// signal has stopped it, with a checkpoint to resume from.
 int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv);
 
-/// All that the main() of a recipe's binary does:
+/// Does all that the main() of a recipe's binary has to do:
 ///   int main(int argc, char** argv) { return sinter::run<mine>(argc, argv); }
-/// A recipe that breaks a rule is one compile error here.
+/// A recipe that breaks a rule gives one compile error here.
 template <class R>
 int run([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   if constexpr (ready<R>()) {

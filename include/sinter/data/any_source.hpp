@@ -7,16 +7,18 @@
 
 namespace sinter {
 
-/// Holds any data source and is one itself, so that what takes batches need not be a template.
+/// Holds any data source and is one itself, so that what takes batches does not have to be a
+/// template.
 class AnySource {
  public:
-  /// kept: what the source looks into, such as a text in memory; it lives as long as the source.
+  /// `kept` is what the source looks into, such as a text in memory. It lives as long as the
+  /// source.
   template <class Source>
     requires(!std::same_as<Source, AnySource> && DataSource<Source>)
   AnySource(Source source, std::shared_ptr<const void> kept = nullptr)
       : kept_(std::move(kept)), held_(std::make_unique<Held<Source>>(std::move(source))) {}
 
-  /// False, and an empty batch, when the source has ended.
+  /// Returns false, and leaves an empty batch, when the source has ended.
   bool next(HostBatch& batch) { return held_->next(batch); }
   SamplerState state() const { return held_->state(); }
   void restore(const SamplerState& saved) { held_->restore(saved); }
@@ -37,7 +39,7 @@ class AnySource {
     void restore(const SamplerState& saved) override { source.restore(saved); }
   };
   std::shared_ptr<const void> kept_;
-  std::unique_ptr<Any> held_;  // after what it looks into: it goes first
+  std::unique_ptr<Any> held_;  // declared after what it looks into, so that it is destroyed first
 };
 
 }  // namespace sinter

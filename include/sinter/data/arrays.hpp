@@ -10,33 +10,33 @@ namespace sinter {
 
 struct ArrayOptions {
   int sequences;                  // rows per batch, at least 1
-  Order order = Order::shuffled;  // sequential: as the rows lie
+  Order order = Order::shuffled;  // sequential is the order in which the rows lie
   std::uint64_t seed = 0;         // of the shuffle
-  BatchShapes shapes = {};        // where rows of a batch change; at most `sequences`
+  BatchShapes shapes = {};        // the rows of each batch, where that changes; at most `sequences`
 };
 
 /// Rows of inputs and of targets that belong together, as spans over the user's memory.
-/// inputs: rows × in, targets: rows × out, row-major; widths and rows at least 1.
-/// Copies nothing: the arrays must stay, unchanged, as long as they are used.
+/// requires  the arrays stay, unchanged, as long as they are used, for nothing is copied
 struct ArrayRows {
-  /// ArgumentError, with both numbers, where a size is no multiple of its width or inputs and
-  /// targets have different numbers of rows.
+  /// throws    ArgumentError, with both numbers, where a size is no multiple of its width, or
+  ///           inputs and targets have different numbers of rows; also for a width below 1 or an
+  ///           empty array
   ArrayRows(std::span<const float> inputs, int in, std::span<const float> targets, int out);
 
-  std::span<const float> inputs, targets;
-  int in, out;
-  std::int64_t rows;
+  std::span<const float> inputs, targets;  // rows × in and rows × out, row-major
+  int in, out;                             // numbers in a row, at least 1
+  std::int64_t rows;                       // at least 1
 
-  /// Copies one row to the end of a batch, as a sequence of its own.
+  /// Appends a row to a batch, as a sequence of its own.
   void append(HostBatch& batch, std::int64_t row) const;
-  /// Of the widths and of all values.
+  /// A hash of the widths and of all values.
   std::uint64_t hash() const;
 };
 
-/// An endless data source over arrays: values[0] inputs, values[1] targets, each row its own
-/// sequence. Each row comes once per epoch, in an order drawn from the seed and the epoch or in the
-/// order in which it lies; a batch at an epoch's end is filled up from the next. The arrays stay
-/// the user's (see ArrayRows).
+/// An endless data source over arrays: values[0] are inputs, values[1] targets, and each row is a
+/// sequence of its own. Each row comes once per epoch, in an order drawn from the seed and the
+/// epoch or in the order in which the rows lie; a batch at an epoch's end is filled up from the
+/// next. The arrays remain the user's (see ArrayRows).
 class ArrayData {
  public:
   ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
@@ -54,10 +54,11 @@ class ArrayData {
   Permutation shuffle;
 };
 
-/// Every row once, in order; the last batch may be smaller. Finite. The arrays stay the user's.
+/// A finite data source that gives every row once, in order; the last batch may be smaller. The
+/// arrays remain the user's (see ArrayRows).
 class EvaluationArrays {
  public:
-  /// Batches have up to `sequences` rows.
+  /// Batches have up to `sequences` rows, which is at least 1.
   EvaluationArrays(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                    int sequences);
 

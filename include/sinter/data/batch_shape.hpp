@@ -5,21 +5,24 @@
 
 namespace sinter {
 
-/// A global batch: so many sequences (windows, rows), each cut to `length` rows.
+/// How large a global batch is.
 struct BatchShape {
-  int sequences, length;
+  int sequences;  // in the batch: windows, or rows of an array
+  int length;     // rows to which each sequence is cut
   bool operator==(const BatchShape&) const = default;
 };
 
-/// The shape of the next global batch, after so many sequences since the first: a pure function, so
-/// that it is known ahead, and the same after a resume. Empty: all batches are alike.
+/// Gives the shape of the next global batch from the number of sequences before it. The function is
+/// pure, so that shapes are known ahead, and the same after a resume. If it is empty, all batches
+/// are alike.
 /// ensures   1 <= sequences <= the global batch, 1 <= length <= the context
 using BatchShapes = std::function<BatchShape(std::uint64_t sequences)>;
 
-/// What a recipe and its options allow. sequences: the global batch, and a multiple of `unit`,
-/// which is micro × ranks; length: the context.
+/// The sizes of batches that a recipe and its options allow.
 struct BatchLimits {
-  int sequences, length, unit;
+  int sequences;  // at most: the global batch, which is a multiple of `unit`
+  int length;     // at most: the context
+  int unit;       // micro × ranks
 };
 
 }  // namespace sinter

@@ -7,21 +7,17 @@
 
 namespace sinter {
 
-/// The bytes of files, one after the other without separators, in memory.
+/// Holds the bytes of files in memory, one file after the other, without separators.
 ///
-/// Arguments are read in the order in which they are given; one that is given twice is read twice.
+/// Paths are read in the order in which they are given; one that is given twice is read twice.
 /// A folder stands for all files below it, sorted by their path inside it, byte by byte ('/'
 /// included, so "a-b" comes before "a/b").
 ///
-/// Left out, and listed in left_out(), are below a folder: names that begin with '.' (an argument
-/// itself may be hidden), and a folder that links lead to a second time, which also ends loops.
-/// Links to files are read as the file they lead to.
+/// Below a folder, names that begin with '.' are left out (a path that is given may be hidden), and
+/// so is a folder to which links lead a second time, which also ends loops; left_out() lists both.
+/// A link to a file is read as that file.
 ///
-/// Refused with a FileError that names the path: what is missing, unreadable, a broken link or
-/// neither file nor folder (pipe, device, socket); a folder without files; files that are empty all
-/// together; more bytes than the machine has memory.
-///
-/// Memory: as many bytes as the files have together.
+/// Takes as much memory as the files have bytes.
 class ByteCorpus {
  public:
   struct File {
@@ -36,16 +32,19 @@ class ByteCorpus {
     std::span<const unsigned char> train, validation;
   };
 
+  /// throws    FileError that names the path, for what is missing, unreadable, a broken link, or
+  ///           neither file nor folder (pipe, device, socket); for a folder without files; if all
+  ///           files are empty; if there are more bytes than the machine has memory
   explicit ByteCorpus(const std::vector<std::string>& paths);
 
   std::span<const unsigned char> bytes() const { return text; }
   const std::vector<File>& files() const { return read_files; }
   const std::vector<LeftOut>& left_out() const { return left_out_paths; }
 
-  /// Validation is the last floor(share · size) bytes, training all before. ArgumentError unless
-  /// 0 < share < 1, and unless training fills a window of `context` (context + 1 bytes) and
-  /// validation predicts at least one byte (2 bytes); it says how many bytes there are and are
-  /// needed.
+  /// Validation gets the last floor(share · size) bytes, training all before them.
+  /// throws    ArgumentError unless 0 < share < 1, training fills a window of `context` (context +
+  ///           1 bytes) and validation predicts at least one byte (2 bytes); it says how many
+  ///           bytes there are and are needed
   Split split(double share, int context) const;
 
  private:

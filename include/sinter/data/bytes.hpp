@@ -4,18 +4,17 @@
 
 namespace sinter {
 
-/// context: tokens of a sequence.
 struct BytesOptions {
-  int context = 256;
+  int context = 256;  // tokens of a sequence
   SINTER_FIELDS((context).at_least(1))
 };
 
-/// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. What is
-/// held out are the last bytes.
-/// throws  FileError, ArgumentError as ByteCorpus and the windows of data/windows.hpp
+/// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. The last
+/// bytes are held out.
+/// throws    FileError and ArgumentError, as do ByteCorpus and the windows of data/windows.hpp
 OpenedData open_bytes(const DataRequest& request, int context);
 
-/// Text as bytes: a vocabulary of 256, nothing to download or train.
+/// Text as bytes: the vocabulary is 256, and there is nothing to download or train.
 template <BytesOptions O = {}>
 struct Bytes {
   using slot = slot::data;

@@ -1,30 +1,30 @@
 // What a data policy offers to the verbs of a binary.
 //
 // A data policy says how long its sequences are and which ids there may be (DataPolicy in
-// recipe/concepts.hpp). That is enough for a program that feeds a trainer itself. To let the binary
-// read data, too, a policy offers static members; each may be left out:
-//   open        OpenedData open(const DataRequest&): reads what --data names. With it, `train` and
+// recipe/concepts.hpp). That is enough for a program that feeds a trainer itself. For the binary to
+// read data, too, a policy offers static members, each of which may be left out:
+//   open        OpenedData open(const DataRequest&) reads what --data names. With it, `train` and
 //               `eval` work, with all of their flags.
-//   tokenizer   Tokenizer tokenizer(): text to tokens and back. With it, `generate` works.
-//   unit        constexpr DataUnit: what a prediction is of, and the figures that its loss gives.
-//               Where it is not said: token_unit if there is a vocabulary, else row_unit.
-//   paths_help  constexpr std::string_view: what --data takes, for --help. Sentences; lines of up
-//               to 64 letters.
-// A policy with options may take them as they are when the binary runs, its adjustable ones with
-// the values of their flags: open(const Options&, const DataRequest&), tokenizer(const Options&).
-// A member of one of these names and of another signature is a compile error.
+//   tokenizer   Tokenizer tokenizer() turns text into tokens and back. With it, `generate` works.
+//   unit        constexpr DataUnit says what a prediction is of, and which figures its loss gives.
+//               Without it, this is token_unit if there is a vocabulary, else row_unit.
+//   paths_help  constexpr std::string_view says for --help what --data takes, in sentences, on
+//               lines of up to 64 characters.
+// A policy with options may take them with the values that they have when the binary runs, those
+// of flags included: open(const Options&, const DataRequest&), tokenizer(const Options&). A member
+// that has one of these names but another signature is a compile error.
 //
 // What open() promises:
-//   mistakes    What the user did wrong is a FileError or an ArgumentError that names the file, the
+//   mistakes    A user's mistake gives a FileError or an ArgumentError that names the file, the
 //               line or byte in it, what was expected, and what to do.
 //   time        All that can go wrong goes wrong in open(), before a run's folder is made.
 //   lifetime    The sources own what they look into (AnySource's second argument), or copy it.
-//   training    Its source gives request.training's batches, in that order, from that seed, as
-//               large as `shapes` says; it never ends, unless the run shall end with it. Its
-//               SamplerState has a hash of the data and an order whose name begins with "shuffled"
-//               or "sequential", whichever was asked for: a resumed run learns its order there.
-//   evaluation  Its source is finite, and gives batches of at most evaluation_sequences sequences.
-// Batches have the ids and values that the model's trace asks for, in its order (HostBatch).
+//   training    The source gives batches as request.training asks: in its order, from its seed, as
+//               large as `shapes` says. It never ends, unless the run is to end with it. Its
+//               SamplerState has a hash of the data, and an order whose name begins with "shuffled"
+//               or "sequential", as was asked for; a resumed run learns its order from there.
+//   evaluation  The source is finite and gives batches of at most evaluation_sequences sequences.
+// Batches have the ids and values that the model's trace asks for, in the same order (HostBatch).
 #pragma once
 #include <functional>
 #include <optional>
@@ -37,37 +37,37 @@
 
 namespace sinter {
 
-/// What a verb asks a data policy to open.
+/// Says what a verb asks a data policy to open.
 struct DataRequest {
   /// How training takes the data.
   struct Training {
     Order order = Order::shuffled;
-    double held_out = 0;     // the share to keep from training and evaluate, in [0, 1)
+    double held_out = 0;     // the share, in [0, 1), to keep from training and to evaluate on
     std::uint64_t seed = 0;  // of the shuffle
     int sequences = 1;       // of a global batch
-    BatchShapes shapes{};    // where the recipe changes its batches; else empty
+    BatchShapes shapes{};    // empty unless the recipe changes the size of its batches
   };
 
   std::vector<std::string> paths;      // what --data names, in that order; at least one
-  int evaluation_sequences = 1;        // at most, in a batch to evaluate
-  std::optional<Training> training{};  // none: nothing trains, and all of the data is evaluated
+  int evaluation_sequences = 1;        // the most that a batch of the evaluation may have
+  std::optional<Training> training{};  // without it nothing trains, and all data are evaluated
 };
 
-/// Data that are open.
+/// What open() returns.
 struct OpenedData {
   /// What was read, for the header of a run: "1,000 rows in 2 files, the last 100 held out …".
   std::string text{};
-  std::optional<AnySource> training{};    // where the request asks for it
-  std::optional<AnySource> evaluation{};  // all of the data, or what is held out; none: nothing is
-  std::int64_t evaluation_size = 0;       // units in it: how long it takes, against training's rows
+  std::optional<AnySource> training{};    // present if the request asks for it
+  std::optional<AnySource> evaluation{};  // of all data, or of those held out; absent if none are
+  std::int64_t evaluation_size = 0;       // data units in the evaluation; tells how long it takes
 };
 
 /// A data policy without its type.
 struct DataView {
   DataUnit unit{};
   std::string_view paths_help{};
-  std::function<OpenedData(const DataRequest&)> open{};  // empty: a program feeds the trainer
-  std::function<Tokenizer()> tokenizer{};                // empty: there is no text to continue
+  std::function<OpenedData(const DataRequest&)> open{};  // empty if the policy has no open()
+  std::function<Tokenizer()> tokenizer{};                // empty if it has no tokenizer()
 };
 
 }  // namespace sinter

@@ -1,26 +1,24 @@
-// One batch on the host, as a data source fills it and the trainer takes it.
+// A batch on the host, as a data source fills it and the trainer takes it.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace sinter {
 
-/// Sequences of rows. Sequence s is rows [starts[s], starts[s + 1]).
-///
-/// ids and values: one entry per external input of the model, in the order in which its trace asks
-/// for them. ids[e]: one number per row. values[e]: rows × width of that input, row-major.
-///   language model: ids[0] tokens, ids[1] targets (-1: nothing to predict in this row)
-///   regression:     values[0] inputs, values[1] targets, each row its own sequence
+/// Sequences of rows. `ids` and `values` have an entry for each external input of the model, in the
+/// order in which its trace asks for them:
+///   language model: ids[0] tokens, ids[1] targets (-1 where a row has nothing to predict)
+///   regression:     values[0] inputs, values[1] targets; each row is a sequence of its own
 struct HostBatch {
-  std::vector<std::int32_t> starts{0};
-  std::vector<std::vector<std::int32_t>> ids;
-  std::vector<std::vector<float>> values;
+  std::vector<std::int32_t> starts{0};         // sequence s is rows [starts[s], starts[s + 1])
+  std::vector<std::vector<std::int32_t>> ids;  // an entry has one number per row
+  std::vector<std::vector<float>> values;      // an entry is rows × the input's width, row-major
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
 
-  /// No sequences and no rows; the number of inputs and all memory stay, so that a batch that is
-  /// filled again and again allocates nothing.
+  /// Removes all sequences and rows. The inputs and all memory stay, so that a batch that is filled
+  /// again and again allocates nothing.
   void clear() {
     starts.assign(1, 0);
     for (auto& e : ids) e.clear();

@@ -8,14 +8,15 @@
 
 namespace sinter {
 
-/// A bijection of [0, count) chosen by a key: permutation(i) is the i-th item of the shuffled
-/// order. Integer arithmetic only, so it is the same on every machine, compiler and library.
+/// A bijection of [0, count) that is chosen by a key: permutation(i) is the i-th item of the
+/// shuffled order. Integer arithmetic alone makes it the same on every machine, compiler and
+/// library. It is not for cryptography.
 ///
-/// A Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How to construct
-/// pseudorandom permutations", 1988), walked until it falls inside [0, count) (Black and Rogaway,
-/// "Ciphers with arbitrary finite domains", 2002: at most 2 evaluations per item on average, from
-/// 128 items on). The round function is SplitMix64's finaliser (Steele, Lea and Flood, 2014). Not
-/// for cryptography.
+/// It is a Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How to
+/// construct pseudorandom permutations", 1988), walked until it falls inside [0, count) (Black and
+/// Rogaway, "Ciphers with arbitrary finite domains", 2002: at most 2 evaluations per item on
+/// average, from 128 items on). The round function is SplitMix64's finaliser (Steele, Lea and
+/// Flood, 2014).
 class Permutation {
   static constexpr int rounds = 8;
   static constexpr int smallest_bits = 8;  // smaller networks cannot reach all orders
@@ -47,7 +48,8 @@ class Permutation {
     return kernel::mix_bits(kernel::mix(seed) ^ epoch);
   }
 
-  /// A number in [0, bound) drawn by a key; bound < 2³². Uneven by less than bound · 2⁻³².
+  /// A number in [0, bound) drawn by a key. Its distribution is uneven by less than bound · 2⁻³².
+  /// requires  bound < 2³²
   static constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t bound) {
     return (kernel::mix_bits(~key) >> 32) * bound >> 32;
   }

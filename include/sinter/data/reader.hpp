@@ -1,4 +1,4 @@
-// Batches read ahead by a thread of their own, so that a training step never waits for data.
+// Reads batches ahead in a thread of its own, so that a training step need not wait for data.
 #pragma once
 #include <memory>
 #include <utility>
@@ -7,8 +7,8 @@
 
 namespace sinter {
 
-/// The thread and the bounded queue between a data source and who takes its batches. A
-/// BackgroundReader gives it its source; it is apart from it to be compiled once.
+/// The thread and the bounded queue between a data source and whoever takes its batches. It is
+/// apart from BackgroundReader, which gives it the source, so that it is compiled once.
 class ReadAhead {
  public:
   /// What the thread asks of the source.
@@ -20,7 +20,8 @@ class ReadAhead {
     ~Origin() = default;
   };
 
-  /// ArgumentError unless depth >= 1. Starts to read at once.
+  /// Starts to read at once.
+  /// throws    ArgumentError unless depth >= 1
   ReadAhead(Origin& origin, int depth);
   ~ReadAhead();
 
@@ -38,14 +39,14 @@ class ReadAhead {
   std::unique_ptr<Queue> queue;
 };
 
-/// A data source that fills up to `depth` batches of another source ahead, in its own thread, and
-/// hands them out in the same order. The memory of batches goes round: what next() is given comes
-/// back filled later, so reading allocates nothing once all have their size.
+/// A data source that reads up to `depth` batches of another source ahead, in its own thread, and
+/// hands them out in the same order. The memory of batches goes round: a batch that next() is given
+/// comes back filled later, so that reading allocates nothing once all batches have their size.
 ///
 /// An exception of the source arrives at next(), after the batches that were filled before it, and
-/// again at each later next() until restore().
-/// Destruction waits for at most the one next() of the source that is under way.
-/// requires  one thread calls these functions; the source is touched by nothing else
+/// again at each later next() until restore(). Destruction waits at most for the one next() of the
+/// source that is under way.
+/// requires  one thread calls these functions, and nothing else touches the source
 template <DataSource Source>
 class BackgroundReader {
  public:
@@ -55,14 +56,16 @@ class BackgroundReader {
   BackgroundReader(const BackgroundReader&) = delete;
   BackgroundReader& operator=(const BackgroundReader&) = delete;
 
-  /// Swaps `batch` for the next one. False, and an empty batch, when the source has ended.
+  /// Swaps `batch` for the next one. Returns false, and leaves an empty batch, when the source has
+  /// ended.
   bool next(HostBatch& batch) { return ahead.next(batch); }
 
   /// The source's state after the batch that next() handed out last, not after those read ahead.
   SamplerState state() const { return ahead.state(); }
 
-  /// Drops what was read ahead and goes on from `saved`. If the source refuses it, reading goes on
-  /// after the batch handed out last.
+  /// Drops what was read ahead and continues from `saved`.
+  /// throws    what the source throws if it refuses `saved`; reading then continues after the
+  ///           batch that was handed out last
   void restore(const SamplerState& saved) {
     const SamplerState before = ahead.state();
     ahead.stop();
@@ -87,7 +90,7 @@ class BackgroundReader {
     SamplerState state() const override { return source.state(); }
   };
   Filling origin;
-  ReadAhead ahead;  // after the origin: its thread ends first
+  ReadAhead ahead;  // declared after the origin, so that its thread ends first
 };
 
 }  // namespace sinter

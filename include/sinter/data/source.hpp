@@ -11,36 +11,37 @@
 
 namespace sinter {
 
-/// Where a data source stands: all that is needed to continue with exactly the batch that would
-/// have come next, at once and without reading what came before.
+/// Says where a data source stands: all that is needed to continue with exactly the batch that
+/// would have come next, at once and without reading what came before.
 ///
 /// An item is what the source draws: a window of tokens, a row of an array. Positions count items,
-/// so a run may go on with another batch size. A source that changes how it draws from (seed,
-/// epoch) must change the name of its order, so that an old state is refused instead of misread.
+/// so that a run may continue with another batch size. A source that changes how it draws from
+/// (seed, epoch) must change the name of its order, so that an old state is refused, not misread.
 struct SamplerState {
   std::string order{};          // the source's name for its order: "shuffled", "sequential" …
   std::uint64_t seed = 0;       // of the shuffle
-  std::uint64_t epoch = 0;      // passes over the data that are complete
-  std::uint64_t position = 0;   // items of this epoch that were handed out
-  std::uint64_t items = 0;      // items that were handed out in all, since the first epoch began
-  std::uint64_t context = 0;    // tokens that a window predicts; 0: items are not windows
-  std::uint64_t data_size = 0;  // of all the data, in the source's unit (tokens, rows)
+  std::uint64_t epoch = 0;      // complete passes over the data
+  std::uint64_t position = 0;   // items of this epoch that have been handed out
+  std::uint64_t items = 0;      // items that have been handed out since the first epoch began
+  std::uint64_t context = 0;    // tokens that a window predicts; 0 if items are not windows
+  std::uint64_t data_size = 0;  // of all the data, in data units (tokens, rows)
   std::uint64_t data_hash = 0;  // of the data's content
 
   bool operator==(const SamplerState&) const = default;
 
-  /// Text for each field under its name, for a checkpoint's manifest. Numbers are text because
+  /// The text of each field under its name, for a checkpoint's manifest. Numbers are text because
   /// JSON's are too short for 64 bits; the hash is hexadecimal.
   std::map<std::string, std::string> to_fields() const;
 
-  /// The reverse. ArgumentError names every field that is missing, unknown or not a number. Only
-  /// `items` may be missing, as files of older versions do not have it; it is then 0.
+  /// The reverse of to_fields(). `items` may be missing, as it is in files of older versions; it is
+  /// then 0.
+  /// throws    ArgumentError that names every field that is missing, unknown or not a number
   static SamplerState from_fields(const std::map<std::string, std::string>& fields);
 };
 
-/// ArgumentError unless `saved` was taken from the same data, cut and ordered in the same way, as
-/// `own`. The message gives both values of the first thing that differs. Seed, epoch and position
-/// may differ: they are what a restore brings back.
+/// Checks that `saved` was taken from the same data as `own`, cut and ordered in the same way.
+/// Seed, epoch and position may differ: they are what a restore brings back.
+/// throws    ArgumentError with both values of the first thing that differs
 void require_same_data(const SamplerState& saved, const SamplerState& own);
 
 template <class T>
@@ -48,12 +49,12 @@ concept VoidOrBool = std::same_as<T, void> || std::same_as<T, bool>;
 
 /// Gives batches, one after the other.
 ///   next(batch)     overwrites `batch`, whose memory it reuses, with the next global batch.
-///                   Returns false, and leaves an empty batch, when there is no more; a source
+///                   It returns false, and leaves an empty batch, when there are no more; a source
 ///                   that never ends may return void.
-///   state()         where the source stands: after the batch that next gave last.
-///   restore(state)  goes there. Throws ArgumentError, and does not move, where the state belongs
-///                   to other data.
-/// requires  a source is used by one thread at a time
+///   state()         says where the source stands: after the batch that next() gave last.
+///   restore(state)  goes there. It throws ArgumentError, and does not move, where the state
+///                   belongs to other data.
+/// requires  one thread at a time uses a source
 /// ensures   after restore(s) the batches are, byte for byte, those that followed when state()
 ///           was s; nothing depends on threads, machine or the time of day
 template <class S>
@@ -64,9 +65,9 @@ concept DataSource =
       source.restore(state);
     };
 
-/// next() of any source; true unless the source says that it has ended.
+/// Calls next() of any source. Returns true unless the source says that it has ended.
 template <DataSource S>
-bool pull(S& source, HostBatch& batch) {
+[[nodiscard]] bool pull(S& source, HostBatch& batch) {
   if constexpr (std::is_void_v<decltype(source.next(batch))>) {
     source.next(batch);
     return true;

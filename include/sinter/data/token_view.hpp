@@ -1,4 +1,4 @@
-// A text as token numbers, whatever it is stored as.
+// A text as token numbers, however it is stored.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -8,12 +8,11 @@
 
 namespace sinter {
 
-/// A place where tokens lie that is not one array of numbers: shards, a compressed file …
-///   size()            tokens in all
-///   read(begin, out)  writes tokens [begin, begin + out.size()); may throw. Called by one thread
-///   at
-///                     a time for each view.
-///   hash()            of the content; equal content gives equal hashes, on every machine
+/// A store of tokens that is not one array of numbers, such as shards or a compressed file.
+///   size()            is the number of tokens.
+///   read(begin, out)  copies tokens [begin, begin + out.size()) to `out`; it may throw. Each view
+///                     calls it from one thread at a time.
+///   hash()            is a hash of the content; equal content gives equal hashes on every machine.
 template <class S>
 concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std::int32_t> out) {
   { store.size() } -> std::convertible_to<std::int64_t>;
@@ -23,7 +22,7 @@ concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std:
 
 /// A view of tokens that lie elsewhere and must stay there as long as the view is used. Copies are
 /// cheap. Numbers in memory are viewed as they are, 8, 16 or 32 bits wide; anything else comes as a
-/// TokenStore. That tokens are below the model's vocabulary is the affair of who made them.
+/// TokenStore. Whoever made the tokens answers for their being below the model's vocabulary.
 class TokenView {
  public:
   TokenView(std::span<const unsigned char> bytes);  // each byte is a token
@@ -33,7 +32,7 @@ class TokenView {
   template <class T>
   TokenView(const std::vector<T>& numbers) : TokenView(std::span<const T>(numbers)) {}
   template <class T>
-  TokenView(const std::vector<T>&&) = delete;  // would be gone before its first use
+  TokenView(const std::vector<T>&&) = delete;  // it would be gone before its first use
 
   template <TokenStore S>
   explicit TokenView(const S& store)
@@ -55,10 +54,10 @@ class TokenView {
     read_object(object, begin, out);
   }
 
-  /// Reads all of it: about a tenth of a second per gigabyte in memory.
+  /// Hashes all tokens, which takes about a tenth of a second per gigabyte in memory.
   std::uint64_t hash() const { return hash_object(object, count); }
 
-  /// What one token is called in messages: "bytes" or "tokens".
+  /// What messages call the tokens: "bytes" or "tokens".
   std::string_view unit() const { return name; }
 
  private:

@@ -1,9 +1,9 @@
-// Windows of a text, as language models train and are evaluated on them.
+// Windows of a text, on which language models train and are evaluated.
 //
 // Window w of a text covers tokens w·context … w·context + context, both included: context + 1
 // tokens, of which it shows the first `context` and predicts the last `context`. Neighbours overlap
-// by one token, so each token but the first is predicted once. The last window may be shorter.
-// A batch has ids[0] = tokens and ids[1] = targets; each window is one sequence.
+// by one token, so that each token but the first is predicted once. The last window may be shorter.
+// A batch has tokens in ids[0] and targets in ids[1]; each window is one sequence.
 #pragma once
 #include <cstdint>
 
@@ -13,33 +13,33 @@
 
 namespace sinter {
 
-/// How a text is cut: `context` tokens predicted per window, `sequences` windows per batch. Both at
-/// least 1, and their product below 2³¹.
+/// How a text is cut. Both numbers are at least 1, and their product is below 2³¹.
 struct WindowShape {
-  int context;
-  int sequences;
+  int context;    // tokens that a window predicts
+  int sequences;  // windows per batch
 };
 
-/// Windows of `context` that are whole in a text of `tokens`: floor((tokens - 1) / context).
+/// The number of whole windows of `context` in a text of `tokens`: floor((tokens - 1) / context).
 std::int64_t whole_windows(std::int64_t tokens, int context);
 
-/// Sources for training may be given a function that says how large each batch is (BatchShapes, as
-/// RecipeView::batch_shapes). A batch then has so many windows, up to shape.sequences, and shows
-/// and predicts only the first `length` tokens of each.
+// Sources for training may be given a function that says how large each batch is (BatchShapes, such
+// as RecipeView::batch_shapes). A batch then has as many windows as it says, up to shape.sequences,
+// and shows and predicts only the first `length` tokens of each.
 
-/// All windows in order, again and again. Batch s (from 0) of n sequences is windows s·n … s·n+n-1;
-/// windows that are short or do not fill a batch are dropped, and the walk restarts at window 0.
+/// Gives all windows in order, again and again. Batch s (from 0) of n sequences is windows s·n …
+/// s·n+n-1. Windows that are short or do not fill a batch are dropped, and the walk restarts at
+/// window 0.
 class SequentialWindows {
  public:
-  /// ArgumentError if the text has fewer than sequences · context + 1 tokens; it gives both
-  /// numbers.
+  /// throws    ArgumentError, with both numbers, if the text has fewer than sequences · context + 1
+  ///           tokens
   SequentialWindows(TokenView tokens, WindowShape shape, BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  // always true
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
 
-  /// Batches until the walk restarts, if all are whole.
+  /// The number of batches until the walk restarts, if all are whole.
   std::int64_t batches_per_epoch() const { return windows / shape.sequences; }
 
  private:
@@ -52,15 +52,15 @@ class SequentialWindows {
   void restart_at_end();
 };
 
-/// Windows in an order drawn anew for each epoch from the seed and nothing else. An epoch has a
-/// phase p, 0 <= p < context: its windows start p tokens into the text, so the borders between
-/// windows move from epoch to epoch. What is left over, p tokens before and less than a window
-/// after, is not predicted in that epoch; other phases reach it. Each window comes exactly once per
-/// epoch, and a batch at an epoch's end is filled up from the next. Restoring costs no replay, and
-/// the order no memory.
+/// Gives windows in an order that is drawn anew for each epoch, from the seed and the epoch alone.
+/// An epoch has a phase p, 0 <= p < context: its windows start p tokens into the text, so that the
+/// borders between windows move from epoch to epoch. What is left over, p tokens before and less
+/// than a window after, is not predicted in that epoch; other phases reach it. Each window comes
+/// exactly once per epoch, and a batch at an epoch's end is filled up from the next. Restoring
+/// needs no replay, and the order no memory.
 class ShuffledWindows {
  public:
-  /// ArgumentError if the text has fewer than context + 1 tokens; it gives both numbers.
+  /// throws    ArgumentError, with both numbers, if the text has fewer than context + 1 tokens
   ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed, BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  // always true
@@ -68,8 +68,9 @@ class ShuffledWindows {
   /// Takes over the saved seed as well.
   void restore(const SamplerState& saved);
 
-  std::int64_t phase() const { return epoch.first_token; }                   // of the present epoch
-  std::int64_t windows() const { return std::int64_t(epoch.order.size()); }  // the same
+  // Of the present epoch:
+  std::int64_t phase() const { return epoch.first_token; }
+  std::int64_t windows() const { return std::int64_t(epoch.order.size()); }
 
  private:
   struct Epoch {
@@ -85,11 +86,12 @@ class ShuffledWindows {
   Epoch draw(const SamplerState& state) const;
 };
 
-/// Every window once, in order, the short last one included: each token but the first is predicted
-/// exactly once. Finite; restore() to a fresh state() starts again.
+/// A finite source that gives every window once, in order, the short last one included: each token
+/// but the first is predicted exactly once. restore() to a fresh state() starts again.
 class EvaluationWindows {
  public:
-  /// Batches have up to shape.sequences windows. ArgumentError if the text has fewer than 2 tokens.
+  /// Batches have up to shape.sequences windows.
+  /// throws    ArgumentError if the text has fewer than 2 tokens
   EvaluationWindows(TokenView tokens, WindowShape shape);
 
   bool next(HostBatch& batch);  // false, and an empty batch, after the last window

@@ -16,7 +16,7 @@ class Stream;
 /// Memory of the device, all zeros at first.
 class DeviceMemory {
  public:
-  /// throws  Error where the device has less memory than that
+  /// throws    Error if the device does not have so much memory
   explicit DeviceMemory(std::int64_t bytes);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
@@ -30,10 +30,10 @@ class DeviceMemory {
 
 enum class Access : std::uint8_t { read, write };
 
-/// A part of the device's memory where host code may reach it, as long as this lives. The host sees
-/// what all earlier work of the stream has left there. With Access::write, the part is what the host
-/// has made of it once this is gone. (On the CPU it is the memory itself; elsewhere, a copy.)
-class OnHost {
+/// A part of the device's memory that host code may reach as long as this lives. The host sees what
+/// all earlier work of the stream has left there. With Access::write, the device has what the host
+/// made of it once this is gone. (On the CPU it is the memory itself; elsewhere, a copy.)
+class [[nodiscard]] OnHost {
  public:
   OnHost(kernel::Stream& stream, std::byte* at, std::int64_t bytes, Access access);
   ~OnHost();
@@ -50,16 +50,18 @@ class OnHost {
   std::byte* data_;
 };
 
-/// Copies from one place of the device to another, which must not overlap.
+/// Copies from one part of the device's memory to another.
+/// requires  the two do not overlap
 void copy_on_device(kernel::Stream& stream, const std::byte* from, std::byte* to,
                     std::int64_t bytes);
-/// Sets bytes to zero.
+/// Sets bytes of the device to zero.
 void clear_on_device(kernel::Stream& stream, std::byte* at, std::int64_t bytes);
-/// Copies ids of the host to the device, and sets the `padding` ids behind them to `value`.
+/// Copies ids from the host to the device, and sets the `padding` ids behind them to `value`.
 void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byte* to,
              std::int64_t padding, std::int32_t value);
-/// Copies numbers of the host to the device, rounded to elements of that kind, and sets the `padding`
+/// Copies numbers from the host to the device, rounded to such elements, and sets the `padding`
 /// elements behind them to zero.
+/// throws    Error if the element is an integer
 void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
                 Element element, std::int64_t padding);
 

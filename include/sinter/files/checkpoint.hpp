@@ -1,4 +1,4 @@
-// A checkpoint folder: complete and durable, or absent.
+// A checkpoint folder, which is complete and durable, or absent.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,14 +12,14 @@
 
 namespace sinter {
 
-/// A file of a checkpoint, as its manifest has it.
+/// A file of a checkpoint, as the manifest describes it.
 struct CheckpointFile {
   std::uint64_t bytes;
   std::string hash;  ///< XXH3-128
 };
 
-/// Writes a checkpoint into the temporary sibling `.<name>.tmp-<pid>`, which commit() turns into
-/// the folder. Without commit() nothing remains.
+/// Writes a checkpoint into the temporary sibling `.<name>.tmp-<pid>`, which commit() renames to
+/// the folder. Without commit() nothing remains of it.
 class CheckpointWriter {
   std::filesystem::path target, temporary;
   std::map<std::string, CheckpointFile> files;
@@ -28,25 +28,27 @@ class CheckpointWriter {
   void add_hashed(const std::string& name, const std::function<void(OutputFile&)>& content);
 
  public:
-  /// `folder` may exist if it is empty or a Sinter checkpoint, which commit() then replaces;
-  /// anything else there is a FileError.
+  /// `folder` may exist if it is empty or a Sinter checkpoint; commit() then replaces it.
+  /// throws    FileError where anything else is there
   explicit CheckpointWriter(std::filesystem::path folder);
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
   ~CheckpointWriter();
 
-  /// Writes, hashes and syncs one file. `name` is a plain file name, each once.
+  /// Writes, hashes and syncs one file.
+  /// throws    FileError; ArgumentError unless `name` is a plain file name that is new here
   void add_file(std::string_view name, std::string_view content);
   void add_file(std::string_view name, const std::function<void(OutputFile&)>& content);
 
-  /// Writes manifest.json (size and hash of each file, the step, and the caller's JSON), syncs all,
-  /// renames the folder to its name and syncs its parent. `info` is any JSON text: recipe,
-  /// sampler, generators, schedule. If it throws, what stood under the name still stands there.
+  /// Writes manifest.json (the size and hash of each file, the step, and the caller's JSON), syncs
+  /// everything, renames the folder to its name and syncs its parent. `info` is any JSON text:
+  /// recipe, sampler, generators, schedule.
+  /// throws    FileError, ArgumentError; what stood under the name then still stands there
   void commit(std::int64_t step, std::string_view info);
 };
 
-/// A checkpoint that has been verified: manifest, sizes and hashes of all files. Files that the
-/// manifest does not list are never looked at.
+/// A checkpoint whose manifest, and the sizes and hashes of all files, have been verified. Files
+/// that the manifest does not list are never looked at.
 class CheckpointReader {
   std::filesystem::path real;
   std::map<std::string, CheckpointFile, std::less<>> files;
@@ -58,34 +60,38 @@ class CheckpointReader {
   [[noreturn]] void fail(const std::string& problem) const;
 
  public:
-  /// Reads all of it. Throws FileError that names the damaged or missing file and, where the
-  /// checkpoint lies in a run folder, another checkpoint to use.
+  /// Reads all of the checkpoint.
+  /// throws    FileError that names the damaged or missing file and, where the checkpoint lies in
+  ///           a run folder, another checkpoint to use
   explicit CheckpointReader(const std::filesystem::path& folder);
 
-  /// The folder itself, links resolved: it stays the same when `last` moves on.
+  /// The folder with all links resolved, so that it stays the same when `last` moves on.
   const std::filesystem::path& folder() const { return real; }
   std::int64_t step() const { return at_step; }
-  /// The version of Sinter that wrote it, as version() gives it; empty where the manifest is so old
-  /// that it does not say.
+  /// The version of Sinter that wrote the checkpoint, as version() gives it. Empty where the
+  /// manifest is so old that it does not say.
   const std::string& written_by() const { return writer; }
-  /// The JSON given to commit().
+  /// The JSON that was given to commit().
   const std::string& info() const { return caller_json; }
   bool has(std::string_view name) const { return files.contains(name); }
-  /// The path of a listed file. Throws FileError if the manifest does not list it.
+  /// The path of a file that the manifest lists.
+  /// throws    FileError if the manifest does not list it
   std::filesystem::path file(std::string_view name) const;
 };
 
-/// Whether a folder holds a manifest that begins as Sinter's do. Reads no other file.
-bool looks_like_checkpoint(const std::filesystem::path& folder);
+/// Whether a folder holds a manifest that begins as Sinter's do. No other file is read.
+[[nodiscard]] bool looks_like_checkpoint(const std::filesystem::path& folder);
 
-/// "step-00000040".
+/// The name of a step's checkpoint folder, such as "step-00000040".
 std::string step_folder_name(std::int64_t step);
 
 struct StepFolder {
   std::int64_t step;
   std::filesystem::path folder;
 };
-/// The folders `step-<digits>` in a run folder, the newest first. Their content is not looked at.
+/// The folders `step-<digits>` in a run folder, the latest step first. Their content is not looked
+/// at.
+/// throws    FileError
 std::vector<StepFolder> step_folders(const std::filesystem::path& run);
 
 }  // namespace sinter

@@ -6,7 +6,7 @@
 
 namespace sinter {
 
-/// safetensors' own list; the widths in bits are those of dtype_bits().
+/// The element types that safetensors knows; dtype_bits() gives their widths.
 enum class Dtype : std::uint8_t {
   boolean,
   f4,
@@ -32,9 +32,11 @@ enum class Dtype : std::uint8_t {
   u64
 };
 
-/// As written in a file: "F32". (C64 is a complex number of two F32.)
+/// The type's name in a file, such as "F32". (C64 is a complex number of two F32.)
 std::string_view dtype_name(Dtype dtype);
+/// The type of this name, if there is one.
 std::optional<Dtype> dtype_of(std::string_view name);
+/// The width of an element in bits.
 std::uint64_t dtype_bits(Dtype dtype);
 
 }  // namespace sinter

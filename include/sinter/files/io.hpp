@@ -13,11 +13,11 @@
 
 namespace sinter {
 
-/// Throws FileError: "Cannot <action> <path>: <text of errno>. <what to do>".
+/// throws    FileError: "Cannot <action> <path>: <text of errno>. <what to do>"
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
                                    int error);
 
-/// A name from a file as it may stand in a message: control characters become \xNN, so that it can
+/// A name from a file, made fit for a message: control characters become \xNN, so that the name can
 /// neither end the message nor steer a terminal.
 std::string printable(std::string_view text);
 
@@ -37,29 +37,31 @@ class Descriptor {
 
   int get() const { return value; }
   bool is_open() const { return value >= 0; }
-  /// close(2); the number becomes -1 whatever it answers. Returns 0 or errno.
+  /// Calls close(2) and gives the descriptor up, whatever the answer. Returns 0 or errno.
   int close();
 };
 
-/// A regular file that is read at offsets with pread, never mapped: a file that shrinks or a disk
-/// that fails while it is read is a FileError, not a signal.
+/// A regular file that is read at offsets with pread and never mapped, so that a file that shrinks
+/// or a disk that fails gives a FileError instead of a signal.
 class InputFile {
   std::filesystem::path name;
   Descriptor descriptor;
   std::uint64_t length = 0;
 
  public:
-  /// Throws FileError if the file is missing, unreadable or not a regular file.
+  /// throws    FileError if the file is missing, unreadable or not a regular file
   explicit InputFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return name; }
-  /// Bytes, when it was opened.
+  /// The size in bytes when the file was opened.
   std::uint64_t size() const { return length; }
-  /// Copies bytes [offset, offset + bytes). Throws FileError if the file ends before.
+  /// Copies bytes [offset, offset + bytes) to `into`.
+  /// throws    FileError if the file ends before
   void read_at(std::uint64_t offset, void* into, std::size_t bytes) const;
 };
 
-/// A file that is written front to back and hashed on the way. It is durable only after finish().
+/// A file that is written from front to back and hashed on the way. It is durable only after
+/// finish(). All functions that open, write or sync throw FileError.
 class OutputFile {
   struct Hash;
   std::filesystem::path name;
@@ -77,55 +79,64 @@ class OutputFile {
   const std::filesystem::path& path() const { return name; }
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// fsync and close. Nothing may be written afterwards.
+  /// Syncs and closes the file. Nothing may be written afterwards.
   void finish();
 
-  /// Bytes written so far.
+  /// The number of bytes written so far.
   std::uint64_t bytes() const { return written; }
-  /// XXH3-128 of the bytes written so far: 32 hexadecimal digits.
+  /// XXH3-128 of the bytes written so far, as 32 hexadecimal digits.
   std::string hash() const;
 };
 
-/// XXH3-128 of a text: 32 hexadecimal digits.
+/// XXH3-128 of a text, as 32 hexadecimal digits.
 std::string hash_of(std::string_view text);
-/// XXH3-128 of a file's content, as OutputFile::hash() had it.
+/// XXH3-128 of a file's content, equal to OutputFile::hash() when it was written.
+/// throws    FileError
 std::string hash_of_file(const std::filesystem::path& path);
 
-/// The whole file. Throws FileError if it has more than `limit` bytes.
+/// The content of a file.
+/// throws    FileError, also if the file has more than `limit` bytes
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t(1)
                                                                                << 40);
 
-/// Writes to a temporary sibling, syncs it, renames it to `path` and syncs the folder: under the
-/// name `path` stands the old content or the new one, never a part. Throws FileError, and then
-/// removes the temporary file; what `fill` throws passes through.
+/// Writes to a temporary sibling, syncs it, renames it to `path` and syncs the folder, so that
+/// `path` always holds the old content or the new one, never a part of it.
+/// throws    FileError, or what `fill` throws; the temporary file is then removed
 void write_file_atomically(const std::filesystem::path& path,
                            const std::function<void(OutputFile&)>& fill);
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// `.<name>.tmp-<pid>` beside `path`. A name like this is never the only copy of anything.
+/// `.<name>.tmp-<pid>` beside `path`. What bears such a name is never the only copy of anything.
 std::filesystem::path temporary_sibling(const std::filesystem::path& path);
-/// The folder that holds `path`, "." for a bare name. A slash at the end of `path` does not count.
+/// The folder that holds `path`; "." for a bare name. A slash at the end of `path` does not count.
 std::filesystem::path parent_folder(const std::filesystem::path& path);
 
-/// Makes the names in a folder durable. (A rename is not, until its folder is synced.)
+/// Makes the names in a folder durable. (A rename is not durable until its folder is synced.)
+/// throws    FileError
 void fsync_folder(const std::filesystem::path& folder);
+/// throws    FileError
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
+/// Creates a folder and those above it; it may exist.
+/// throws    FileError
 void create_folders(const std::filesystem::path& folder);
-/// Removes a file or a folder with all in it. Throws FileError; nothing there is no error.
+/// Removes a file, or a folder with everything in it. It is no error if nothing is there.
+/// throws    FileError
 void remove_path(const std::filesystem::path& path);
 
 /// Puts the folder `fresh` in the place of the folder `target`, durably, and only then removes what
-/// was there. With `exchange` in one atomic step (Linux' RENAME_EXCHANGE). Where the file system
-/// has none (NFS), or without `exchange`, in two: the old folder is moved to `.<name>.old-<pid>`
-/// first; a crash between them leaves that folder, see recover_replaced(). If it throws, the old
-/// folder is back in its place.
+/// was there. With `exchange` the two change places atomically (Linux' RENAME_EXCHANGE). Without
+/// it, or where the file system cannot (NFS), the old folder is first moved to
+/// `.<name>.old-<pid>`; a crash in between leaves it there for recover_replaced() to find.
+/// throws    FileError; the old folder is then back in its place
 void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& target,
                     bool exchange = true);
-/// Ends what a crash left of replace_folder() in `parent`: an `.<name>.old-<pid>` goes back to
-/// `<name>` if that is missing, else it is removed.
+/// Ends what a crash left undone of replace_folder() in `parent`: a `.<name>.old-<pid>` goes back
+/// to `<name>` if that is missing, else it is removed.
+/// throws    FileError
 void recover_replaced(const std::filesystem::path& parent);
 
-/// `.<name>.<kind>-<digits>` → name, else "". With kind "tmp" or "old".
+/// The name in `.<name>.<kind>-<digits>`, or "" if `file_name` is not of that form. `kind` is "tmp"
+/// or "old".
 std::string name_behind(std::string_view file_name, std::string_view kind);
 
 }  // namespace sinter

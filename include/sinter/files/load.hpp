@@ -20,19 +20,20 @@ struct Expected {
 
 /// What is allowed beyond an exact match.
 struct LoadRules {
-  /// Names count as equal with and without it: "transformer.".
+  /// Names count as equal with and without this prefix, such as "transformer.".
   std::string optional_prefix;
-  /// Tensors whose name ends so are passed over if not expected: ".attn.bias".
+  /// Tensors whose names end so, such as ".attn.bias", are passed over unless they are expected.
   std::vector<std::string> ignored_suffixes;
-  /// A name not expected that must be the same tensor as another: {"lm_head.weight", "wte.weight"}.
-  /// It must equal it in type, shape and bytes, and stands in for it where only it is there.
+  /// Maps a second name of a tensor to the expected one: {"lm_head.weight", "wte.weight"}. If the
+  /// file has both, they must be equal in type, shape and bytes; the second may stand alone.
   std::map<std::string, std::string> aliases;
 };
 
-/// Fills every destination from the files (one, or the shards of one model).
-/// Anything missing, extra, misshapen, twice or of a wrong type is one FileError that lists all of
-/// it; then no destination has been touched. (A disk that fails while the data is copied is a
-/// FileError too; then the destinations hold a mixture and must not be used.)
+/// Fills every destination from the files, which are one file or the shards of one model.
+/// throws    FileError that lists every tensor that is missing, extra, misshapen, given twice or
+///           of a wrong type; no destination has then been touched. FileError, too, if the disk
+///           fails while data are copied; the destinations then must not be used.
+///           ArgumentError if no file is given or a name is expected twice
 void load_tensors(std::span<const std::filesystem::path> files, std::span<const Expected> expected,
                   const LoadRules& rules = {});
 void load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,

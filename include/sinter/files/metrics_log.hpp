@@ -1,4 +1,4 @@
-// metrics.jsonl: one JSON object a line, each with its "step".
+// metrics.jsonl: one JSON object per line, each with its "step".
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -8,22 +8,25 @@
 
 namespace sinter {
 
-/// The log of one run, which goes on where a resumed run goes on.
+/// The log of one run; it continues where a resumed run continues.
 class MetricsLog {
   std::filesystem::path name;
   Descriptor descriptor;
   std::uint64_t length = 0;
 
  public:
-  /// Opens or creates the log and drops every row of a step after `resume_step`, rows that are no
-  /// JSON object with a step, and a torn last line (the file is then replaced atomically). A fresh
-  /// run has resume_step 0. Throws FileError.
+  /// Opens or creates the log. Drops the rows of steps after `resume_step`, which is 0 for a fresh
+  /// run, rows that are not JSON objects with a step, and a torn last line; the file is then
+  /// replaced atomically.
+  /// throws    FileError
   MetricsLog(std::filesystem::path path, std::int64_t resume_step);
 
-  /// Writes one row (a JSON object without line breaks) in one write, which reaches the operating
-  /// system at once. Throws FileError (disk full); then no part of the row stays in the file.
+  /// Writes one row, a JSON object without line breaks, with one call of write(2).
+  /// throws    FileError (disk full), and then no part of the row stays in the file;
+  ///           ArgumentError for a line break
   void append(std::string_view json);
-  /// fsync: before a checkpoint of these rows is saved.
+  /// Makes the rows durable; call it before a checkpoint of their steps is saved.
+  /// throws    FileError
   void sync();
 };
 

@@ -1,4 +1,4 @@
-// The folder of one run: a lock, numbered checkpoints, the links `last` and `best`.
+// The folder of one run, with a lock, numbered checkpoints and the links `last` and `best`.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,45 +12,48 @@
 
 namespace sinter {
 
-/// Holds the run folder's lock while it lives.
+/// A run's folder, whose lock this object holds while it lives.
 ///
-///   DIR/lock               flock(2)ed by the live run; its pid and host inside
+///   DIR/lock               locked with flock(2) by the live run; holds its pid and host
 ///   DIR/step-00000040/     a checkpoint (checkpoint.hpp)
-///   DIR/last, DIR/best     relative links to checkpoints that are complete
-///   DIR/metrics.jsonl      (metrics_log.hpp)
+///   DIR/last, DIR/best     relative links to complete checkpoints
+///   DIR/metrics.jsonl      the log (metrics_log.hpp)
 class RunFolder {
  public:
   enum class Mode {
-    fresh,   ///< a new run: an error if DIR holds checkpoints or metrics
-    resume,  ///< an error if DIR holds no good checkpoint
-    either   ///< resume if DIR holds checkpoints (an error if none is good), else fresh
+    fresh,   ///< Start a new run; it is an error if DIR holds checkpoints or metrics.
+    resume,  ///< Resume; it is an error if DIR holds no good checkpoint.
+    either   ///< Resume if DIR holds checkpoints (an error if none is good), else start fresh.
   };
 
   /// Creates DIR (except to resume), takes the lock, removes what crashed saves left, finds the
   /// newest checkpoint that verifies and swings `last` to it. Newer ones that are damaged are then
-  /// renamed to `step-….damaged` and named in the warnings. `keep` ≥ 2 checkpoints are kept, and
-  /// what `best` points to.
-  /// Throws FileError: a live run holds the lock (its pid and host are named; the lock of a dead
-  /// process is free), nothing to resume, DIR already used, not a folder, not writable.
+  /// renamed to `step-….damaged` and named in the warnings. The `keep` newest checkpoints are kept,
+  /// and the one that `best` points to.
+  /// throws    FileError where a live run holds the lock (the error names its pid and host; the
+  ///           lock of a dead process is free), there is nothing to resume, or DIR is used
+  ///           already, not a folder or not writable; ArgumentError unless keep >= 2
   RunFolder(const std::filesystem::path& folder, Mode mode, int keep = 2);
 
   const std::filesystem::path& path() const { return folder; }
   std::filesystem::path metrics_path() const { return folder / "metrics.jsonl"; }
 
-  /// The verified checkpoint to go on from; none for a fresh run.
+  /// The verified checkpoint to continue from; a fresh run has none.
   const std::optional<CheckpointReader>& resume_point() const { return found; }
-  /// The newest complete checkpoint: verified at the start, or saved since. Empty if none.
+  /// The newest complete checkpoint, verified at the start or saved since; empty if there is none.
   const std::filesystem::path& newest_good() const { return newest; }
 
-  /// Saves step's checkpoint: `fill` adds its files, `info` is the JSON of its manifest. When it is
-  /// durable `last` (and `best`) swing to it, then old ones are pruned. A step may be saved again;
-  /// the older checkpoint stays until the new one is durable. If it throws, the older checkpoints
-  /// and the links are as before. (Old checkpoints that cannot be removed are only a warning.)
+  /// Saves the checkpoint of a step and returns its folder. `fill` adds its files, `info` is the
+  /// JSON for its manifest. Once it is durable, `last` swings to it (and `best`, if asked), and old
+  /// checkpoints are removed; one that cannot be removed is only a warning. A step may be saved
+  /// again; the older checkpoint stays until the new one is durable.
+  /// throws    FileError, or what `fill` throws; the older checkpoints then remain, and the links
+  ///           still point to complete ones
   std::filesystem::path save(std::int64_t step, std::string_view info,
                              const std::function<void(CheckpointWriter&)>& fill, bool best = false);
 
-  /// What the user should be told, a sentence a line; empties it.
-  std::string take_warnings() { return std::exchange(warnings, {}); }
+  /// Returns what the user should be told, one sentence per line, and forgets it.
+  [[nodiscard]] std::string take_warnings() { return std::exchange(warnings, {}); }
 
  private:
   std::filesystem::path folder;
@@ -70,7 +73,8 @@ class RunFolder {
   void discard(const std::filesystem::path& path);
 };
 
-/// Points the link `link` at `target` (a name in the same folder) in one atomic, synced step.
+/// Points the link `link` at `target`, a name in the same folder, atomically and durably.
+/// throws    FileError
 void swing_link(const std::filesystem::path& link, const std::filesystem::path& target);
 
 }  // namespace sinter

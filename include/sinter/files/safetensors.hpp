@@ -1,6 +1,6 @@
-// safetensors, the only weight format: writing, checked reading.
-// Layout (github.com/huggingface/safetensors): u64 length N, N bytes of JSON, data; little-endian,
-// C order; offsets relative to the data.
+// Writing, and checked reading, of safetensors, the only format of weights.
+// Layout (github.com/huggingface/safetensors): a u64 length N, N bytes of JSON, the data.
+// Everything is little-endian and in C order; offsets are relative to the data.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,35 +20,35 @@ namespace sinter {
 using Shape = std::vector<std::int64_t>;
 using Metadata = std::map<std::string, std::string>;
 
-/// "[64, 192]".
+/// A shape as text, such as "[64, 192]".
 std::string to_string(const Shape& shape);
 
-/// A tensor to be written: C order, `bytes` = product of shape × width of dtype.
+/// A tensor to be written, in C order.
 struct TensorView {
   std::string name;
   Dtype dtype;
   Shape shape;
   const void* data;
-  std::size_t bytes;
+  std::size_t bytes;  ///< the product of the shape × the width of dtype
 };
 
-/// Writes the tensors, largest element type first, then by name, with the header padded to 8 bytes:
-/// so every tensor lies aligned to its element type. The file appears under its name only when it
-/// is complete and synced.
-/// Throws FileError (disk full, unwritable), ArgumentError (a name twice or not UTF-8, bytes that
-/// do not fit the shape).
+/// Writes the tensors, the largest element type first, then by name. The header is padded to a
+/// multiple of 8 bytes, so that every tensor is aligned to its element type. The file appears under
+/// its name only when it is complete and synced.
+/// throws    FileError (disk full, not writable); ArgumentError (a name that is there twice or not
+///           UTF-8, bytes that do not fit the shape)
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata = {{"format", "pt"}});
-/// The same into a file that the caller finishes, such as one of a checkpoint.
+/// Does the same into a file that the caller finishes, such as one of a checkpoint.
 void write_safetensors(OutputFile& out, std::span<const TensorView> tensors,
                        const Metadata& metadata = {{"format", "pt"}});
 
-/// A tensor in a file: bytes [begin, end) of its data.
+/// A tensor in a file.
 struct TensorInfo {
   std::string name;
   Dtype dtype;
   Shape shape;
-  std::uint64_t begin, end;
+  std::uint64_t begin, end;  ///< it is bytes [begin, end) of the file's data
 
   std::uint64_t elements() const;
 };
@@ -58,9 +58,10 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-/// Reads the JSON of a header whose file has `data_bytes` bytes of data. `file` is the name for the
-/// errors. Throws FileError unless all holds: UTF-8, JSON, no key twice, known element types, the
-/// tensors cover the data without gap or overlap, each exactly as large as its shape says.
+/// Reads the JSON of a header whose file has `data_bytes` bytes of data. Errors call it `file`.
+/// throws    FileError unless the text is UTF-8 and JSON with no key twice, the element types are
+///           known, and the tensors cover the data without gap or overlap, each exactly as large
+///           as its shape says
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file);
 
@@ -72,28 +73,29 @@ class SafetensorsFile {
   std::unordered_map<std::string_view, std::size_t> index;
 
  public:
-  /// Throws FileError that names the file, the tensor and the fault.
+  /// throws    FileError that names the file, the tensor and the fault
   explicit SafetensorsFile(std::filesystem::path path);
   SafetensorsFile(SafetensorsFile&&) = default;
 
   const std::filesystem::path& path() const { return file.path(); }
   const std::vector<TensorInfo>& tensors() const { return header.tensors; }
   const Metadata& metadata() const { return header.metadata; }
-  /// The tensor of this name, or nullptr.
+  /// The tensor of this name, or nullptr if there is none.
   const TensorInfo* find(std::string_view name) const;
 
   /// Copies a tensor's elements to `into`, which has room for all of them as type `as`, at any
   /// alignment. f32, f64, f16 and bf16 are converted to each other, rounded to nearest; any other
-  /// type is read only as itself. Throws FileError: no such tensor, no such conversion, a file cut
-  /// short.
+  /// type is read only as itself.
+  /// throws    FileError: no such tensor, no such conversion, a file that has been cut short
   void read(std::string_view name, void* into, Dtype as) const;
   void read(const TensorInfo& tensor, void* into, Dtype as) const;
-  /// Bytes [from, from + bytes) of a tensor, as they lie in the file.
+  /// Copies bytes [from, from + bytes) of a tensor, as they lie in the file.
+  /// throws    FileError
   void read_bytes(const TensorInfo& tensor, std::uint64_t from, void* into,
                   std::size_t bytes) const;
 };
 
 /// Whether SafetensorsFile::read can turn `from` into `to`.
-bool convertible(Dtype from, Dtype to);
+[[nodiscard]] bool convertible(Dtype from, Dtype to);
 
 }  // namespace sinter

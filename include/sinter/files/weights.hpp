@@ -1,4 +1,4 @@
-// What a path given as --weights is.
+// Finds out what a path given as --weights is.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -19,9 +19,10 @@ struct WeightsSource {
   std::string warning;                       ///< what the user should be told, or empty
 };
 
-/// Finds out what `path` is. Reads no weights and no hash: a checkpoint is to be opened with
-/// CheckpointReader. Throws FileError: nothing there, a run folder without a checkpoint, an index
-/// that names files outside its folder, a folder or file that is none of these.
+/// Finds out what `path` is. Reads no weights and checks no hash; CheckpointReader verifies a
+/// checkpoint.
+/// throws    FileError where nothing is there, a run folder has no checkpoint, an index names
+///           files outside its folder, or a folder or file is none of the kinds
 WeightsSource resolve_weights(const std::filesystem::path& path);
 
 }  // namespace sinter

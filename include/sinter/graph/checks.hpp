@@ -15,7 +15,7 @@ constexpr const Node* find_node(const Graph& graph, int unit, std::string_view n
   return nullptr;
 }
 
-/// A tied node takes its owner's places in the owner's group.
+/// Gives each tied node the offsets of the node that owns its parameters.
 constexpr void resolve_ties(Graph& graph) {
   for (int u = 0; u < int(graph.units.size()); ++u) {
     const Unit& unit = graph.units[u];
@@ -34,14 +34,14 @@ constexpr void resolve_ties(Graph& graph) {
   }
 }
 
-/// Whether the parameters of two layers of a unit have the same names.
+/// Whether two nodes of a unit would give their parameters the same names.
 constexpr bool same_parameters(const Node& a, const Node& b) {
   return a.layer->param_count && b.layer->param_count && !a.tied && !b.tied &&
          std::string_view(a.name) == b.name;
 }
 
-/// Every value must be used by somebody, or leave: in a unit, and between units. What leaves a unit
-/// must be made in it, as a buffer of its own.
+/// Checks the inside of a unit: every value must be used or leave the unit, and what leaves it must
+/// be made in it, as a buffer of its own.
 constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
   const Block& block = graph.blocks[unit.block];
   auto wrong = [&](const char* what) { graph.fault.note(what, unit.name, u); };
@@ -63,6 +63,7 @@ constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
       if (same_parameters(graph.nodes[block.first_node + n], graph.nodes[block.first_node + other]))
         wrong("two layers of a unit have one name");
 }
+/// Checks all units, and that every value that a unit returns is used by another or is a result.
 constexpr void check_used(Graph& graph) {
   std::vector<char> used(graph.writers.size(), 0), checked(graph.blocks.size(), 0);
   std::vector<int> distinct;  // the first unit of each block
@@ -87,7 +88,7 @@ constexpr void check_used(Graph& graph) {
                        graph.writers[v]);
 }
 
-/// What training gives is its loss.
+/// Checks that the results of trace() are losses.
 constexpr void check_loss(Graph& graph) {
   if (graph.results.empty()) graph.fault.note("trace() has no g.result(loss)", "", -1);
   for (int value : graph.results) {

@@ -4,7 +4,7 @@
 
 namespace sinter::detail {
 
-/// The patterns of what policies freeze.
+/// The patterns of the parameters that policies freeze.
 constexpr std::vector<const char*> frozen_patterns(auto policies) {
   std::vector<const char*> patterns;
   for_each_policy(policies, [&]<class P>(P*) {
@@ -14,8 +14,7 @@ constexpr std::vector<const char*> frozen_patterns(auto policies) {
   return patterns;
 }
 
-/// Marks the units that are frozen, as all of their parameters are, and those that need no backward
-/// for it.
+/// Marks the units whose parameters are all frozen, and those that need no backward because of it.
 constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
   std::vector<char> used(patterns.size(), 0);
   for (Unit& unit : graph.units) {

@@ -1,4 +1,4 @@
-// The model as data. A unit is what is planned, recomputed and gathered as a whole; each distinct
+// The model as data. A unit is planned, recomputed, frozen and reduced as a whole; each distinct
 // unit is traced once, and repeat() stamps copies of it.
 #pragma once
 #include <string_view>
@@ -8,60 +8,61 @@
 
 namespace sinter {
 
-/// What comes from outside. width 0: integer ids. targets: what the loss counts; ids below zero and
-/// absent rows are not predicted.
+/// An input of the model, filled from the batch.
 struct External {
-  int axis, width;
-  bool targets;
+  int axis;
+  int width;     // numbers in each row; 0 for one integer id
+  bool targets;  // the loss counts them; ids below zero and absent rows are not predicted
 };
 
 /// A value inside a unit. The first ones are the unit's inputs, which no node writes.
 struct Local {
   int width, axis;
   Type type;
-  int writer;
+  int writer;  // the node of the block that writes it, or -1
 };
 
+/// One use of a layer inside a block.
 struct Node {
   const Layer* layer;
   const char* name;
   std::array<int, max_inputs> in;  // locals
   int out;                         // first of its locals
-  /// Of each parameter, in elements, within its group's decayed or undecayed part.
+  /// Where each parameter begins within the decayed or undecayed part of its unit, in elements.
   std::array<int, max_fields> offset;
-  const char* tied = nullptr;  // the node, in the unit that its unit is tied to, that owns them
+  /// Name of the node that owns the parameters, in the unit that this node's unit is tied to.
+  const char* tied = nullptr;
 };
 
-/// A distinct unit: ranges in the graph's nodes and locals.
+/// A distinct unit: a run of the graph's nodes and one of its locals.
 struct Block {
   int first_node = 0, nodes = 0, first_local = 0, locals = 0;
   int inputs = 0;  // the first locals
   int outputs = 0;
   std::array<int, max_outputs> output{};  // locals that leave the unit
   int decayed = 0, undecayed = 0;         // elements, each parameter padded to 64 bytes of fp32
-  std::int64_t parameters = 0;            // without padding
+  std::int64_t parameters = 0;            // elements without padding
 };
 
-/// One use of a block. Its parameters form the group with its number.
+/// One use of a block.
 struct Unit {
   const char* name;
   int index;  // within a repeat, or -1
   int block;
-  std::array<int, max_inputs> in;  // value, or -1 - number of the external input
+  std::array<int, max_inputs> in;  // a value, or -1 - number of the external input
   int first_value;                 // of its outputs
-  int tied = -1;                   // the unit some of whose parameters it borrows
+  int tied = -1;                   // the unit whose parameters it borrows, or -1
   bool frozen = false;             // its parameters stay as they are
-  bool backward = true;            // it, or a unit that feeds it, has parameters that do not
+  bool backward = true;            // it, or a unit that feeds it, uses parameters that are trained
   int plan = -1;                   // in Model::plans
 };
 
-/// A mistake in how units are joined, or in the names that a policy gives, in at most 34
-/// characters; the first one counts.
+/// The first mistake in how units are joined, or in the names that a policy gives.
 struct Fault {
-  const char* what = nullptr;
+  const char* what = nullptr;  // at most 34 characters, unless it is told: see Text
   const char* unit = "";
   int number = -1;         // of the unit
-  bool told = false;       // an error has said it
+  bool told = false;       // a compile error has said it already
   bool of_policy = false;  // `unit` is a name that a policy gives
 
   constexpr void note(const char* mistake, const char* name, int u, bool is_told = false) {
@@ -79,7 +80,7 @@ struct Graph {
   std::vector<Block> blocks;
   std::vector<Unit> units;
   std::vector<External> externals;
-  std::vector<int> writers;  // of each value: its unit
+  std::vector<int> writers;  // the unit that returns each value
   std::vector<int> results;  // values that leave the model
 };
 

@@ -1,16 +1,17 @@
 // Names of units and parameters, and patterns for them, as constants.
 #pragma once
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sinter/program/model.hpp"
+#include "sinter/graph/graph.hpp"
 #include "sinter/recipe/text.hpp"
 
 namespace sinter {
 
-/// Whether a name matches a pattern, in which * stands for any letters, none included.
+/// Whether a name matches a pattern, in which * stands for any letters, or none.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] != '*')
@@ -28,16 +29,16 @@ constexpr bool matches_part(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-/// Parameters whose names match, and what is theirs: a factor of the learning rate, and whether
-/// weight decay is (usual: for matrices alone).
+/// Parameters with a learning rate or a weight decay of their own.
 struct ParameterGroup {
-  enum Decay : std::uint8_t { usual, never, always };
-  const char* pattern = "*";
-  double learning_rate = 1;
+  enum Decay : std::uint8_t { usual, never, always };  // usual: of matrices alone
+  const char* pattern = "*";                           // which names match
+  double learning_rate = 1;                            // a factor of the step's
   Decay decay = usual;
 };
 
-/// The name of a unit, with its number within a repeat. One without a name is called by its layers.
+/// The name of a unit, with its number within a repeat. A unit without a name is called by its
+/// layers.
 constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& block,
                                    const Unit& unit) {
   TextBuilder name;
@@ -47,9 +48,6 @@ constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& blo
   for (const Node& node : nodes.subspan(block.first_node, block.nodes))
     (name += name.view().empty() ? "" : "+") += node.name;
   return name;
-}
-inline std::string unit_name(const Model& model, int u) {
-  return std::string(unit_letters(model.nodes, model.block(u), model.units[u]).view());
 }
 
 /// Hugging Face's name of a parameter: unit, node and parameter, joined by dots.

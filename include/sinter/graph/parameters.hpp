@@ -1,4 +1,4 @@
-// When the gradients of a traced model become final, and which parameter group each parameter is in.
+// When the gradients of a traced model become final, and which parameter groups are in use.
 #pragma once
 #include "sinter/graph/graph.hpp"
 #include "sinter/graph/names.hpp"
@@ -6,8 +6,9 @@
 
 namespace sinter::detail {
 
-/// The units with parameters, by the last backward that adds to their gradients: units run backward
-/// from last to first, so it is that of the first unit that uses them.
+/// The units whose parameters are trained, in the order in which their gradients become final. The
+/// last backward that adds to a gradient is that of the first unit that uses the parameters, as
+/// units run backward from last to first.
 constexpr std::vector<short> finality(const Graph& graph) {
   const int units = int(graph.units.size());
   std::vector<int> first(units, -1), head(units, -1), next(units, -1);  // lists by first user
@@ -35,7 +36,8 @@ constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
     for (int p = 0; p < graph.nodes[n].layer->param_count && !graph.nodes[n].tied; ++p)
       visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
-/// Which of some groups have a parameter that is trained: each is in the first that it matches.
+/// Which of some groups have a parameter that is trained. A parameter is in the first group that it
+/// matches.
 constexpr std::vector<char> groups_in_use(const Graph& graph,
                                           std::span<const ParameterGroup> groups) {
   std::vector<char> used(groups.size(), 0);
@@ -51,7 +53,7 @@ constexpr std::vector<char> groups_in_use(const Graph& graph,
   return used;
 }
 
-/// Every parameter group is of some parameter.
+/// Checks that every parameter group has a parameter.
 constexpr void check_parameter_groups(Graph& graph, auto policies) {
   for_each_policy(policies, [&]<class P>(P*) {
     if constexpr (requires { P::parameter_groups; }) {

@@ -1,4 +1,4 @@
-// From a model's type to its graph: what trace() and predict() are called with.
+// From a model's type to its graph: what trace() and predict() of models and units are called with.
 #pragma once
 #include <algorithm>
 #include <tuple>
@@ -9,17 +9,17 @@
 namespace sinter {
 
 /// An edge. The width is in its type, so a wrong join is an error at the line that joins.
-/// axis: which set of sequences its rows follow.
 template <int Width>
 struct Value {
   int id;
-  int axis;
+  int axis;  // which set of sequences its rows follow
 };
+/// An edge of integer ids, one in each row.
 struct Ids {
   int id;
   int axis;
 };
-/// Stands for what a unit would have made that cannot be traced: one mistake, one error.
+/// Stands for the results of a unit that cannot be traced, so that one mistake makes one error.
 struct Unknown {
   int id = 0, axis = 0;
   template <int Width>
@@ -36,16 +36,18 @@ class UnitTracer {
  public:
   constexpr explicit UnitTracer(Graph& g) : graph(g) {}
 
+  /// Adds a node. Returns its results: a Value, or a tuple of Values.
   template <class L, class... V>
   constexpr auto operator()(const char* name, L, V... x) {
     return node<L>(name, own_parameters(erased<L, P>), nullptr, x...);
   }
-  /// A layer with the parameters of the node `owner` in the unit that this unit is tied to.
+  /// Adds a node with the parameters of the node `owner`, in the unit that this one is tied to.
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
     return node<L>(name, {}, owner, x...);
   }
 
+  /// Makes an input of the unit out of a value outside it.
   template <int W>
   constexpr Value<W> enter(Value<W> x) {
     return {local(W, x.axis, Type::compute, -1), x.axis};
@@ -116,20 +118,22 @@ class Tracer {
  public:
   Graph graph;
 
-  /// Integer ids, one for each row.
+  /// An input of integer ids, one for each row.
   constexpr Ids tokens(int axis = 0) { return external<Ids>(axis, 0, false); }
-  /// The id to predict at each row, below zero where there is none.
+  /// An input of the ids to predict, one for each row, below zero where there is none.
   constexpr Ids targets(int axis = 0) { return external<Ids>(axis, 0, true); }
-  /// Numbers, W for each row. They get no gradient.
+  /// An input of numbers, W for each row. They get no gradient.
   template <int W>
   constexpr Value<W> values(int axis = 0) {
     return external<Value<W>>(axis, W, false);
   }
+  /// An input of the numbers to predict, W for each row.
   template <int W>
   constexpr Value<W> target_values(int axis = 0) {
     return external<Value<W>>(axis, W, true);
   }
 
+  /// Adds a unit. Returns its results: a Value, or a tuple of Values.
   template <class B, class... V>
   constexpr auto unit(const char* name, B block, V... x) {
     if constexpr (takes<B, V...>()) {
@@ -139,7 +143,7 @@ class Tracer {
       return refuse_unit<B, V...>(name);
     }
   }
-  /// A unit that borrows parameters of the unit that made `owner`.
+  /// Adds a unit that borrows parameters of the unit that made the value `owner`.
   template <class B, class Owner, class... V>
   constexpr auto tied_unit(const char* name, Owner owner, B block, V... x) {
     if constexpr (takes<B, V...>()) {
@@ -149,8 +153,8 @@ class Tracer {
       return refuse_unit<B, V...>(name);
     }
   }
-  /// `count` units in a row, each fed by the one before (whose outputs are its first inputs);
-  /// `more` goes to all of them. x: a Value, or a tuple of Values.
+  /// Adds `count` units in a row. The first takes x, a Value or a tuple of Values; each other takes
+  /// the results of the one before in its place. All of them take `more`, too.
   template <class B, class X, class... V>
   constexpr auto repeat(int count, const char* name, B block, X x, V... more) {
     return std::apply(
@@ -163,7 +167,7 @@ class Tracer {
         },
         as_tuple(x));
   }
-  /// Says that a value is what the model gives: its loss, or its prediction.
+  /// Says that a value is a result of the model: its loss, or its prediction.
   template <class V>
   constexpr void result(V x) {
     graph.results.push_back(x.id);
@@ -231,7 +235,7 @@ class Tracer {
         as_tuple(results));
     return results;
   }
-  /// One more use of the block that was traced last; `inside` are its results, as locals.
+  /// Adds one more use of the block that was traced last; `inside` are its results, as locals.
   template <class Results, class... V>
   constexpr Results stamp(const char* name, int index, int tied, Results inside, V... x) {
     std::array ids{x.id...};

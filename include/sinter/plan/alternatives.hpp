@@ -17,7 +17,7 @@
 namespace sinter {
 
 /// The table of contents: all policies that are offered, in the order in which they are planned.
-/// What is said of each, and what it costs, stands with the policy (`offered`).
+/// Each policy says its words and its cost itself (`offered`).
 using OfferedPolicies =
     Claimants<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
               Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
@@ -25,19 +25,19 @@ using OfferedPolicies =
 /// A policy as it is offered, and what it would change in the plan.
 struct Alternative {
   Offer offer;
-  // Of an optimizer:
-  const Kind* update = nullptr;  // which is planned and never run
+  // An optimizer changes
+  const Kind* update = nullptr;  // planned, but never run
   std::vector<Region> regions{};
-  // Of a precision:
+  // a precision
   std::optional<std::array<Element, types>> elements{};
-  // Of a memory policy:
+  // and a memory policy
   std::optional<RecomputedInside> recomputed{};
   Program (*rewrite)(const Model&, const Program&) = nullptr;
 };
 
 namespace detail {
 
-/// A recipe with another policy in the slot.
+/// The recipe R with the policy P in its slot.
 template <class R, class P, class Slot = typename P::slot>
 struct With;
 template <class R, class P>
@@ -53,12 +53,13 @@ struct With<R, P, slot::memory> : R {
   using memory = P;
 };
 
+/// An update that is planned, but never run.
 template <class Optimizer>
 inline constexpr Kind planned_update{
     "update", touches::update<Optimizer>,           executes::nothing, Role::update,
     0,        executes::update_workspace<Optimizer>};
 
-/// Whether the rules of P, and of all policies of R in other slots, hold for Other.
+/// Whether the recipe Other obeys the rules of P, and of all policies of R in other slots.
 template <class R, class P, class Other>
 constexpr bool allowed() {
   bool all = rules_hold<Other, P>();
@@ -89,7 +90,7 @@ Alternative alternative_of() {
 
 }  // namespace detail
 
-/// Those that the recipe's rules allow.
+/// The alternatives that the recipe's rules allow.
 template <class R>
 std::vector<Alternative> alternatives_of() {
   std::vector<Alternative> list;

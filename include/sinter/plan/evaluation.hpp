@@ -9,8 +9,8 @@
 
 namespace sinter::detail {
 
-/// The most sequences that are evaluated at once, even if more fit: who stops a run waits for the
-/// batch at hand, and on the CPU that this was measured on (1 MiB of L2 a core) more than 2,048
+/// The most sequences that are evaluated at once, even if more fit: whoever stops a run waits for
+/// the batch at hand, and on the CPU that this was measured on (1 MiB of L2 a core) more than 2,048
 /// rows are slower.
 constexpr int evaluation_bound(int micro, int context) {
   constexpr int enough_rows = 1 << 11;
@@ -18,13 +18,13 @@ constexpr int evaluation_bound(int micro, int context) {
   return int(std::min<std::int64_t>(wider, std::numeric_limits<int>::max() / context));
 }
 
-/// Budget rows for so many sequences, where `sizes` is for `micro` of them.
+/// Sizes for so many sequences, where `sizes` are for `micro` of them.
 constexpr Sizes sizes_for(Sizes sizes, int micro, int sequences) {
   for (int& rows : sizes.rows) rows = int(std::int64_t(rows) * sequences / micro);
   return sizes;
 }
 
-/// The units of a model, planned to be evaluated alone.
+/// The units of a model, planned for evaluation alone.
 struct EvaluationUnits {
   std::vector<UnitPlan> plans;
   std::vector<LayerCall> layer_calls;
@@ -49,7 +49,7 @@ struct EvaluationUnits {
   }
 };
 
-/// The arena that an evaluation of so many sequences at once needs.
+/// Bytes of the arena that an evaluation of so many sequences at once needs.
 constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int sequences) {
   const Sizes sizes = sizes_for(model.sizes, micro, sequences);
   const EvaluationUnits units(model, sizes);
@@ -57,12 +57,12 @@ constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int seque
   return place(wider, evaluation(wider)).peak;
 }
 
-/// What is known of the bytes of evaluations: `low` sequences need `low_bytes` and fit, more than
-/// `high` do not. next: to be tried.
+/// What is known of the bytes that evaluations need.
 struct EvaluationSearch {
-  int low, high;
-  std::int64_t low_bytes, budget;
-  int next;
+  int low, high;           // `low` sequences fit, more than `high` do not
+  std::int64_t low_bytes;  // what `low` sequences need
+  std::int64_t budget;     // what they must fit into
+  int next;                // the number to try next
 
   constexpr EvaluationSearch(int micro, int most, std::int64_t persistent, std::int64_t bytes,
                              std::int64_t b)
@@ -70,13 +70,15 @@ struct EvaluationSearch {
     if (bytes <= persistent || bytes > budget) return;
     aim(micro, bytes - persistent);
   }
-  /// The number that fits if every `sequences` more need `more` bytes more, as nearly all do.
+  /// Tries next the number that fits if every `sequences` more need `more` bytes more, as is nearly
+  /// so.
   constexpr void aim(std::int64_t sequences, std::int64_t more) {
     if (low >= high) return;
     const std::int64_t further = more > 0 ? (budget - low_bytes) * sequences / more : high - low;
     next = int(std::min<std::int64_t>(low + further, high));
   }
-  constexpr EvaluationSearch after(std::int64_t bytes) const {
+  /// What is known once `next` sequences have turned out to need so many bytes.
+  [[nodiscard]] constexpr EvaluationSearch after(std::int64_t bytes) const {
     EvaluationSearch s = *this;
     if (bytes <= budget) {
       s.low = next;
@@ -89,9 +91,10 @@ struct EvaluationSearch {
   }
 };
 
-/// The largest micro-batch of evaluation whose program fits into `bytes`, found in a few placements
-/// (each a constant expression of its own, for compilers count what one may cost). The first is at
-/// the ratio of the bytes, and nearly right, as all but the chunks of losses grows with the rows.
+/// The largest micro-batch of evaluation whose program fits into the budget, found in a few
+/// placements (each a constant expression of its own, as compilers count what one may cost). The
+/// first try is at the ratio of the bytes, and nearly right: all but the chunks of losses grows
+/// with the rows.
 template <const Model& model, int Micro, EvaluationSearch Search, int Tries = 6>
 constexpr int most_sequences() {
   if constexpr (Tries == 0 || Search.low >= Search.high || Search.next <= Search.low) {

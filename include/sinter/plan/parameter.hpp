@@ -7,23 +7,25 @@
 
 namespace sinter {
 
-/// A parameter: its name, as the architecture's file has it, its shape, and where it lies.
+/// A parameter: its shape, where it lies, and what is done with it.
 struct Parameter {
-  std::string name;
+  std::string name;  // as in Hugging Face's files: unit, node and parameter, joined by dots
   std::vector<std::int64_t> shape;
-  std::int64_t offset;  // in elements of every flat buffer
-  std::int64_t size;
+  std::int64_t offset;  // in every flat buffer, in elements
+  std::int64_t size;    // elements
   Init init;
   bool decayed, frozen;
   double learning_rate = 1;  // a factor of the step's
   int unit;                  // the one that owns it
-  const Layer* layer;        // number: among its parameters
-  int number;
-  std::vector<StatePart> state{};  // by region; none of frozen ones
+  const Layer* layer;
+  int number;                      // among the parameters of the layer
+  std::vector<StatePart> state{};  // by region; empty if it is frozen
 };
 
-/// Hugging Face's names of all parameters, in the order of the model: unit, node and parameter,
-/// joined by dots. Tied ones belong to their owner.
+/// Lists all parameters, in the order of the model. A tied one is listed with its owner alone.
 std::vector<Parameter> list_parameters(const Model& model);
+
+/// The name of a unit of a model.
+std::string unit_name(const Model& model, int unit);
 
 }  // namespace sinter

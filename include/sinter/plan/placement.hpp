@@ -1,25 +1,28 @@
-// Buffers from a program. One walk: every write opens a buffer, its last use closes it. Nothing is
-// freed by hand, because lifetimes follow from what instructions touch.
+// Buffers from a program, in one walk: a write opens a buffer, its last use closes it. Nothing is
+// freed by hand, as lifetimes follow from what instructions touch.
 #pragma once
+#include "sinter/plan/arena.hpp"
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/regions.hpp"
 #include "sinter/program/walk.hpp"
 
 namespace sinter {
 
+/// A buffer, and the positions in the program between which it lives.
 struct Buffer {
   Space space;
-  short index;      // -1: flat, of all units
-  int opened_by;    // position in the program; -1: alive through all steps
-  int first, last;  // a buffer that an iteration leaves to the next lives through the whole loop
+  short index;                      // -1 if it is flat, of all units
+  int opened_by;                    // position in the program, or -1 if it lives through all steps
+  int first, last;                  // of the loop, if an iteration leaves it to the next
   std::int64_t bytes, offset = -1;  // in the arena
 };
 
-/// The arena: [0, persistent) what lives through all steps; then the workspace that all units
-/// share; then buffers that come and go. peak: the end of it all.
+/// A program's buffers in the arena: first what lives through all steps, then the workspace that
+/// all units share, then buffers that come and go.
 struct Placement {
   std::vector<Buffer> buffers;
-  std::int64_t persistent = 0, workspace = 0, peak = 0;
+  std::int64_t persistent = 0, workspace = 0;  // bytes of the first two parts
+  std::int64_t peak = 0;                       // the end of the last
 };
 
 /// Whether a space is flat and lives through all steps, rather than coming and going with a
@@ -28,14 +31,15 @@ constexpr bool is_persistent(const Model& model, Space space) {
   return space == Space::master || space == Space::gradient || space >= Space::region ||
          (space == Space::weights && model.keeps_weights);
 }
-/// Of a space whose elements are all of one type: any but a region with shapes.
+/// The type of the elements of a space.
+/// requires  they are all of one type: the space is no region with shapes
 constexpr Type type_of(const Model& model, Space space) {
   if (space == Space::master) return Type::master;
   if (space == Space::gradient) return Type::gradient;
   if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
   return Type::compute;
 }
-/// Of a persistent space.
+/// Bytes of a persistent space.
 constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
     return shaped_region_bytes(model, int(space) - int(Space::region));
@@ -44,6 +48,7 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   return aligned(elements * model.sizes.of(type_of(model, space)));
 }
 
+/// Bytes of a buffer that comes and goes.
 constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) {
   const Sizes& sizes = model.sizes;
   if (space == Space::value) return sizes.tensor(model.local(index));
@@ -114,8 +119,8 @@ class Placer {
     ++fixed;
   }
 
-  /// What the first iteration alone makes lives on through the others. (The verifier proves that
-  /// nothing else passes from one to the next.)
+  /// Opens a buffer. What the first iteration alone makes lives through the whole loop. (The
+  /// verifier proves that nothing else passes from one iteration to the next.)
   constexpr int add(Space space, int index, int t) {
     const bool carried = loop.contains(t) && carries(program[t], true);
     placement.buffers.push_back({space, short(index), t, carried ? loop.begin : t,
@@ -129,7 +134,7 @@ class Placer {
       current = add(touch.space, touch.index, t);
       return;
     }
-    if (current < 0) return;  // for the verifier to complain about
+    if (current < 0) return;  // the verifier says so
     Buffer& buffer = placement.buffers[current];
     const bool from_before = buffer.first < loop.begin && loop.contains(t);
     buffer.last = std::max(buffer.last, from_before ? loop.end : t);
@@ -150,7 +155,8 @@ class Placer {
   }
 };
 
-constexpr Placement place(const Model& model, std::span<const Instruction> program) {
+/// Gives the buffers of a program their places in the arena.
+[[nodiscard]] constexpr Placement place(const Model& model, std::span<const Instruction> program) {
   return Placer(model, program).placement;
 }
 

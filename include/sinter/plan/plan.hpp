@@ -1,7 +1,9 @@
-// The plan of a recipe: constants, in steps, each a plain function of the one before.
-//   trace   : model type -> graph           plan units : graph -> model
-//   plain, policies : model -> program      place : program -> buffers
-//   verify  : program -> verdict
+// The plan of a recipe: constants, each a plain function of those before.
+//   trace            model type -> graph
+//   plan units       graph -> model
+//   plain, policies  model -> program
+//   place            program -> buffers
+//   verify           program -> verdict
 #pragma once
 #include "sinter/clipping/clipping.hpp"
 #include "sinter/optimizer/optimizer.hpp"
@@ -15,8 +17,9 @@ namespace sinter {
 
 namespace detail {
 
-/// PerUnit: instructions, and buffers that they open, for each unit. Constant evaluation pays for
-/// room, not for use; a program that needs more does not compile.
+/// A program and its placement as constants, with room for PerUnit instructions and as many buffers
+/// for each unit. Constant evaluation pays for room, not for use; a program that needs more does
+/// not compile.
 template <int Units, int PerUnit>
 struct FrozenProgram {
   List<Instruction, PerUnit * Units + 32> instructions;
@@ -35,8 +38,7 @@ struct FrozenProgram {
   }
 };
 
-/// What one policy makes of a program. The policy may ask for the recipe, and for the peak that a
-/// program would have.
+/// What one policy makes of a program. Its rewrite() may ask for the recipe.
 template <class R, class P>
 constexpr Program rewritten(const Model& model, Program program) {
   if constexpr (requires { P::template rewrite<R>(model, program); }) {
@@ -48,7 +50,7 @@ constexpr Program rewritten(const Model& model, Program program) {
   }
 }
 
-/// The model's units planned for so many sequences, frozen.
+/// The model's units planned for the evaluation of so many sequences at once, as constants.
 template <int Plans, int Nodes>
 struct FrozenUnits {
   List<UnitPlan, Plans> plans;
@@ -71,7 +73,7 @@ constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program
 
 }  // namespace detail
 
-/// The plan of a recipe as it stands. Members are computed when they are first asked for.
+/// The plan of a recipe as it stands. A member is computed when it is first asked for.
 /// requires  R is legal
 template <class R>
 struct PlanAsIs {
@@ -97,7 +99,8 @@ struct PlanAsIs {
 
   // ---- order
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
-  static constexpr bool verified() {
+  /// Whether the program is sound. Where not, one compile error says why.
+  [[nodiscard]] static constexpr bool verified() {
     if constexpr (!verdict.fine()) {
       constexpr bool inside = verdict.at < int(program.size());
       constexpr std::string_view rule = verdict.what,
@@ -111,7 +114,7 @@ struct PlanAsIs {
   static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
   // ---- sizes
-  /// Of evaluation in training's micro-batches.
+  /// Bytes that an evaluation in training's micro-batches needs.
   static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
   static constexpr Memory memory = [] {
     Memory m;
@@ -159,10 +162,10 @@ struct PlanAsIs {
     for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
     return sum;
   }();
-  /// Forward and backward of one token in a full sequence: three times what the layers say of
-  /// forward. For a GPT that is 6 for each parameter in a matmul (the tied head's included, biases,
-  /// norms and look-ups not) plus 6 × layers × width × context for causal attention, each pair of
-  /// tokens counted once.
+  /// Operations for one token in a full sequence, forward and backward: three times what the layers
+  /// say of forward. For a GPT that is 6 for each parameter in a matmul (the tied head's included;
+  /// biases, norms and look-ups not) plus 6 × layers × width × context for causal attention, each
+  /// pair of tokens counted once.
   static constexpr std::int64_t flops_per_token = [] {
     std::int64_t sum = 0;
     for (const Unit& unit : model.units) {
@@ -194,7 +197,7 @@ struct PlanAsIs {
 
 namespace detail {
 
-/// What is planned for R: what its memory policy makes of it, if that chooses, or R itself.
+/// The recipe that is planned in place of R: the one that its memory policy chooses, or R itself.
 template <class R>
 struct Planned {
   using type = R;
@@ -214,7 +217,7 @@ struct Plan : PlanAsIs<typename detail::Planned<R>::type> {};
 
 namespace detail {
 
-/// Whether a model's units are joined as they may be.
+/// Whether a model's units are joined as they may be. Where not, one compile error says why.
 template <class R, class Which>
 constexpr bool is_joined() {
   constexpr Fault fault = Traced<R, Which>::count.fault;
@@ -240,7 +243,7 @@ constexpr bool model_obeys(RuleList<Rules...>) {
   };
   return (obeys(static_cast<Rules*>(nullptr)) && ...);
 }
-/// Whether the traced model is what the policies ask for in `model_rules`.
+/// Whether the traced model obeys the `model_rules` of all policies.
 template <class R, class... All>
 constexpr bool model_obeys_all(Claimants<All...>) {
   auto obeys = []<class P>(P*) {
@@ -258,7 +261,7 @@ constexpr bool model_obeys_all(Claimants<All...>) {
 /// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
 /// compile error says why.
 template <class R>
-constexpr bool ready() {
+[[nodiscard]] constexpr bool ready() {
   if constexpr (!requires { typename R::all; }) {
     (void)&this_is_not_a_recipe<R>;
     return false;

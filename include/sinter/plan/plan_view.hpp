@@ -1,4 +1,4 @@
-// A plan without its recipe's type.
+// A plan without the type of its recipe.
 #pragma once
 #include "sinter/kernels/stream.hpp"
 #include "sinter/plan/placement.hpp"
@@ -6,18 +6,25 @@
 
 namespace sinter {
 
-/// A program with its buffers, frozen.
+/// A program with its placement, frozen.
 struct PlacementView {
   std::span<const Instruction> program;
   std::span<const Buffer> buffers;
-  std::int64_t persistent = 0, workspace = 0, peak = 0;
+  std::int64_t persistent = 0, workspace = 0, peak = 0;  // see Placement
+  /// Bytes of the buffers that come and go.
   constexpr std::int64_t transient() const { return peak - persistent - workspace; }
 };
 
-/// What lies where, in bytes. activations and workspace: room for the largest of the programs.
+/// What the bytes of the arena are for.
 struct Memory {
-  std::int64_t parameters = 0, weights = 0, gradients = 0, optimizer = 0, policies = 0;
-  std::int64_t activations = 0, workspace = 0, total = 0;
+  std::int64_t parameters = 0;  // master weights
+  std::int64_t weights = 0;     // the copy of them that layers read, if it lives through all steps
+  std::int64_t gradients = 0;
+  std::int64_t optimizer = 0;    // its state
+  std::int64_t policies = 0;     // state of all other policies
+  std::int64_t activations = 0;  // all else, in the largest of the programs
+  std::int64_t workspace = 0;    // of training
+  std::int64_t total = 0;
 };
 
 /// A recipe's plan with its type erased: all that the library needs to run it.
@@ -25,15 +32,18 @@ struct PlanView {
   Model model, evaluating, predicting;
   PlacementView training, evaluation, prediction;
   Memory memory;
-  std::int64_t parameters = 0, flops_per_token = 0;
-  /// micro: sequences computed at once; evaluation_micro: in evaluation, as many as the same arena
-  /// holds.
-  int micro = 0, evaluation_micro = 0, context = 0, vocabulary = 0;
-  /// To which the rows of training's and evaluation's micro-batches are padded.
+  std::int64_t parameters = 0;       // elements, without padding
+  std::int64_t flops_per_token = 0;  // see PlanAsIs
+  int micro = 0;                     // sequences computed at once in training and prediction
+  int evaluation_micro = 0;          // the same in evaluation: as many as the arena holds
+  int context = 0;                   // the most rows of a sequence
+  int vocabulary = 0;                // ids are in [0, vocabulary); 0 without ids
+  /// Rows of a micro-batch of training or evaluation are padded to a multiple of this.
   int row_multiple = 1;
   RecomputedInside recomputed{};
-  kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;  // of layers
-  const void* optimizer = nullptr;                                   // owner of its regions
+  /// What matmuls of layers do to their fp32 inputs.
+  kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;
+  const void* optimizer = nullptr;  // owner of the optimizer's regions, see tag_of
 };
 
 }  // namespace sinter

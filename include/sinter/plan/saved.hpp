@@ -4,6 +4,7 @@
 
 namespace sinter {
 
+/// Where backward finds what it reads of a unit.
 class Kept {
  public:
   std::vector<char> recomputed;                      // by node
@@ -11,14 +12,14 @@ class Kept {
   std::vector<std::array<Operand, max_fields>> own;  // by node
   std::int64_t bytes = 0;                            // of the saved block
 
-  /// chosen: which layers are recomputed inside backward rather than kept.
+  /// Layers that are `chosen` are recomputed inside backward rather than kept.
   constexpr Kept(const Inside& unit, const Sizes& sizes, bool (*chosen)(const Layer&))
       : recomputed(unit.block.nodes, 0), value(unit.block.locals), own(unit.block.nodes) {
     std::vector<char> needed = referenced_by_backward(unit);
     choose(unit, chosen, needed);
     lay_out(unit, sizes, needed);
   }
-  /// For phases that leave nothing: inputs and outputs are where they are, the rest is workspace.
+  /// For a phase that leaves nothing: only inputs and outputs have places outside the workspace.
   constexpr explicit Kept(const Inside& unit)
       : recomputed(unit.block.nodes, 0), value(unit.block.locals), own(unit.block.nodes) {
     for (int v = 0; v < unit.block.locals; ++v) value[v] = border(unit, v);
@@ -47,8 +48,8 @@ class Kept {
     return needed;
   }
 
-  /// From the last node to the first: what a recomputed node reads is needed too. Nodes that write
-  /// the unit's outputs are kept, as their results are.
+  /// Chooses what is recomputed, from the last node to the first: what a recomputed node reads is
+  /// needed, too. Nodes that write the unit's outputs are kept, as their results are.
   constexpr void choose(const Inside& unit, bool (*chosen)(const Layer&),
                         std::vector<char>& needed) {
     for (int n = unit.block.nodes; n-- > 0;) {

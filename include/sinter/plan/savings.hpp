@@ -9,16 +9,15 @@
 
 namespace sinter {
 
-/// A technique in the words in which it is offered, the bytes of the arena with it, and what it
-/// costs (Offer::cost).
+/// What one technique would make of a plan.
 struct Saving {
-  std::string technique;
-  std::int64_t total = 0;
-  int cost = 0;
+  std::string technique;   // in the words in which it is offered
+  std::int64_t total = 0;  // bytes of the arena with it
+  int cost = 0;            // see Offer
 };
 
 /// What each technique alone would make of a plan: smaller micro-batches, then the alternatives in
-/// their order. Those that save nothing are left out.
+/// their order. Techniques that save nothing are left out.
 /// requires  the alternatives are alternatives_of<R>() for the recipe R of the plan
 std::vector<Saving> savings(const PlanView& plan, std::span<const Alternative> alternatives);
 

@@ -12,7 +12,7 @@
 
 namespace sinter {
 
-/// A vector cannot outlive constant evaluation; this can.
+/// A list that can outlive constant evaluation, as a vector cannot.
 template <class T, int Capacity>
 struct List {
   std::array<T, Capacity> items{};
@@ -28,7 +28,7 @@ struct List {
 
 namespace detail {
 
-/// The two graphs of a model. They share parameters by the names of their units.
+/// Which of the two graphs of a model is traced. They share parameters by the names of their units.
 struct TrainingTrace {
   static constexpr bool trained = true;
   template <class Model>
@@ -44,7 +44,8 @@ struct PredictionTrace {
   }
 };
 
-/// Of which the rows of a micro-batch are a multiple: what policies ask for with `row_multiple`.
+/// The rows of a micro-batch are padded to a multiple of this, which policies ask for with
+/// `row_multiple`.
 template <class R>
 constexpr int row_multiple() {
   int multiple = 1;
@@ -54,7 +55,7 @@ constexpr int row_multiple() {
   return multiple;
 }
 
-/// By Type, but for sizes in rows.
+/// The elements of a precision policy, by Type.
 template <class Precision>
 constexpr std::array<Element, types> elements_of() {
   return {element_of<typename Precision::compute>,  element_of<typename Precision::statistic>,
@@ -62,6 +63,7 @@ constexpr std::array<Element, types> elements_of() {
           element_of<StateOf<Precision>>,           Element::i32};
 }
 
+/// The model of the recipe R, traced, checked, planned and frozen. Which: one of the traces above.
 template <class R, class Which>
 struct Traced {
   using Precision = typename R::precision;
@@ -82,7 +84,7 @@ struct Traced {
     Which::template trace<typename R::model>(tracer);
     return tracer.graph;
   }
-  /// Where nothing runs backward, nothing is kept, and nothing recomputed.
+  /// Where nothing runs backward, nothing is kept or recomputed.
   static constexpr RecomputedInside inside =
       Which::trained ? recomputed_by<Memory>() : RecomputedInside{Memory::recomputed_inside};
   static constexpr int plans_per_block = inside.plans_per_block();
@@ -122,7 +124,7 @@ struct Traced {
     List<int, count.writers> writers;
     List<int, count.results> results;
     List<UnitPlan, plans_per_block * count.blocks> plans;
-    // Forward, recompute, evaluate; in backward up to two.
+    // For each node one call in forward, recompute and evaluate, and up to two in backward.
     List<LayerCall, plans_per_block * 5 * count.nodes> layer_calls;
     List<short, count.units> order;
     List<ParameterOffsets, count.units> offsets;
@@ -167,7 +169,7 @@ struct Traced {
     }
     return f;
   }
-  /// The unit of the same name in training, or -1. Most have the same number, too.
+  /// The unit of the same name in the training graph, or -1. Most have the same number, too.
   static constexpr int same_unit(const Graph& graph, int u) {
     const Model& training = Traced<R, TrainingTrace>::model;
     if (u < training.count() && same_name(graph.units[u], training.units[u])) return u;
@@ -175,6 +177,7 @@ struct Traced {
       if (same_name(graph.units[u], training.units[t])) return t;
     return -1;
   }
+  /// Checks that predict() has the parameters of training and no others.
   static constexpr void check_shared(Graph& graph) {
     const Model& training = Traced<R, TrainingTrace>::model;
     for (int u = 0; u < int(graph.units.size()); ++u) {
@@ -187,7 +190,7 @@ struct Traced {
         graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
     }
   }
-  /// Parameters lie where the units of the same names in the training graph have theirs.
+  /// Gives units the parameters of the units of the same names in the training graph.
   static constexpr void share_parameters(const Graph& graph, Frozen& f) {
     const Model& training = Traced<R, TrainingTrace>::model;
     f.decayed = training.decayed;

@@ -1,12 +1,13 @@
-// Plans the inside of a unit: writes its programs and shares its workspace out.
+// Plans the inside of a unit: writes the layer calls of its phases and lays out its workspace.
 #pragma once
 #include <optional>
 
+#include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
 
 namespace sinter {
 
-/// trained: whether the unit will run backward; one that never does has the phase evaluate only.
+/// Plans a block, and appends its layer calls to a list.
 class UnitPlanner {
   Inside unit;
   Sizes sizes;
@@ -24,6 +25,8 @@ class UnitPlanner {
  public:
   UnitPlan plan;
 
+  /// Layers that are `chosen` are recomputed inside backward. A block that is not trained has the
+  /// phase evaluate alone.
   constexpr UnitPlanner(const Graph& graph, const Block& block, const Sizes& s,
                         bool (*chosen)(const Layer&), bool trained,
                         std::vector<LayerCall>& layer_calls)
@@ -60,7 +63,7 @@ class UnitPlanner {
     finish();
   }
 
-  /// Runs again what the saved block needs. The unit's outputs are not written again.
+  /// Runs again what fills the saved block. The unit's outputs are not written again.
   constexpr void refill_saved(const Kept& kept) {
     std::vector<char> run(unit.block.nodes, 0), read(unit.block.locals, 0);
     for (int n = unit.block.nodes; n-- > 0;) {
@@ -77,6 +80,7 @@ class UnitPlanner {
       if (run[n]) forward(n);
   }
 
+  /// The position of the layer call being written.
   constexpr int time() const { return int(out.size()) - 1 - first_call; }
   constexpr Operand take(std::int64_t size) {
     extents.push_back({time(), time(), size});
@@ -85,7 +89,7 @@ class UnitPlanner {
     operand.index = short(extents.size() - 1);
     return operand;
   }
-  /// Notes that the layer call being written uses an operand, which is shaped like this local.
+  /// Notes that the layer call being written uses an operand, and gives it the shape of `like`.
   constexpr Operand use(Operand operand, const Local& like) {
     Touches& touches = plan.phase[int(phase)];
     if (operand.where == Operand::workspace) extents[operand.index].last = time();
@@ -129,7 +133,7 @@ class UnitPlanner {
     for (int k = 0; k < d.layer->saved_count; ++k) {
       const Keep& keep = d.layer->saved[k];
       if (keep.kind != Keep::own) {
-        // For layers that name an operand or result through saved in forward, too.
+        // Some layers name an operand or result through `saved` in forward, too.
         out.back().saved[k] = use(now[referenced(d, keep)], unit.local(referenced(d, keep)));
         continue;
       }
@@ -168,8 +172,8 @@ class UnitPlanner {
     if (d.layer->reads_weights_in_backward) use_weights(d);
     use_scratch(d);
   }
-  /// A value that leaves the unit has its gradient outside; if nodes inside read it too, they have
-  /// added to it there.
+  /// The gradient of a value that leaves the unit lies outside; nodes inside that read the value
+  /// have added to it there.
   constexpr void add_to_output_gradient(int v, int k) {
     if (gradient[v].where != Operand::nowhere) return;
     gradient[v].where = Operand::d_output;
@@ -192,7 +196,7 @@ class UnitPlanner {
     return operand;
   }
 
-  /// Addresses in the workspace.
+  /// Ends a phase: gives what it uses of the workspace addresses.
   constexpr void finish() {
     Touches& touches = plan.phase[int(phase)];
     touches.first_call = first_call;
@@ -212,15 +216,17 @@ class UnitPlanner {
   }
 };
 
-/// What a memory policy recomputes inside units. keeps_whole: in which copies of a repeated unit
-/// nothing, counted from 0; without it: in none.
+/// What a memory policy recomputes inside units.
 struct RecomputedInside {
-  bool (*layer)(const Layer&);
+  bool (*layer)(const Layer&);  // whether it recomputes such a layer
+  /// Whether it recomputes nothing in this copy of a repeated unit, counted from 0. Without it, no
+  /// copy is kept whole.
   std::optional<bool (*)(int copy)> keeps_whole{};
 
   constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
 };
 
+/// What the memory policy Memory recomputes.
 template <class Memory>
 constexpr RecomputedInside recomputed_by() {
   if constexpr (requires { Memory::keeps_whole(0); }) {
@@ -230,7 +236,7 @@ constexpr RecomputedInside recomputed_by() {
   }
 }
 
-/// The plans of all blocks; then, where some copies are kept whole, those of all blocks kept whole.
+/// Plans all blocks; then, if some copies are kept whole, all blocks again, kept whole.
 constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& sizes,
                                            const RecomputedInside& inside, bool trained,
                                            std::vector<LayerCall>& layer_calls) {
@@ -245,7 +251,7 @@ constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& size
   return plans;
 }
 
-/// Gives each unit its number among plan_units().
+/// Gives each unit the number of its plan in the result of plan_units().
 constexpr void choose_plans(Graph& graph, const RecomputedInside& inside) {
   std::vector<int> copies(graph.blocks.size(), 0);
   for (Unit& unit : graph.units) {

@@ -4,47 +4,38 @@
 
 namespace sinter {
 
-/// What can be touched; with a number it names a buffer. The number is that of an external input
-/// (input), of a value (value, d_value), or of a unit (all others). From `region` on: state that
-/// policies plan for themselves, one element for each parameter (Model::regions).
+/// A family of buffers. A space and a number name a buffer: in `input` the number of an external
+/// input, in `value` and `d_value` that of a value, in all others that of a unit.
 enum class Space : std::uint8_t {
   input,
-  master,
-  weights,
-  gradient,
-  value,
-  d_value,
-  saved,
-  workspace,
-  region
+  master,     // the weights that the optimizer advances
+  weights,    // the copy of them that layers read
+  gradient,   // of parameters
+  value,      // results of units
+  d_value,    // gradients of values
+  saved,      // what forward leaves for backward
+  workspace,  // shared by all units
+  region      // state of policies (Model::regions): this and all that follow, see region()
 };
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 inline constexpr const char* space_names[]{"input",    "master", "weights",   "gradient", "value",
                                            "d(value)", "saved",  "workspace", "state"};
 
-/// read         needs the buffer open
-/// write        opens it; what it held is gone
-/// modify       reads and writes it in place
-/// accumulate   assigns to a closed buffer (and opens it), adds to an open one
-/// consume      reads and closes; a unit may add to the gradient of a value that it uses itself
-/// fetch        starts a transfer into it: opens it, nothing may touch it until `finish`
-/// send         starts a transfer out of it: nothing may write it until `finish`
-/// exchange     starts a transfer in place, as an all-reduce: both of the above
-/// finish       waits for the transfer
-/// Accumulate and consume are the rule that gives gradients of shared values, tied weights and
-/// micro-batches.
+/// What an instruction does with a buffer. Accumulate and consume are the rule that gives gradients
+/// of shared values, tied weights and micro-batches.
 enum class Use : std::uint8_t {
-  read,
-  write,
-  modify,
-  accumulate,
-  consume,
-  fetch,
-  send,
-  exchange,
-  finish
+  read,        // needs the buffer open
+  write,       // opens it; what it held is gone
+  modify,      // reads and writes it in place
+  accumulate,  // assigns to a closed buffer, and opens it; adds to an open one
+  consume,     // reads and closes it; may add first: a unit does if it reads its own result, too
+  fetch,       // starts a transfer into it, and opens it: nothing may touch it until `finish`
+  send,        // starts a transfer out of it: nothing may write it until `finish`
+  exchange,    // starts a transfer in place, as an all-reduce: nothing may touch it until `finish`
+  finish       // waits for the transfer
 };
 
+/// What an instruction does to one buffer.
 struct Touch {
   Use use;
   Space space;
@@ -69,38 +60,41 @@ struct Bound;
 struct Model;
 struct Instruction;
 
-/// A kind of instruction, described once: what it touches, how it runs, what verify must know. The
-/// set is open: a policy in any namespace may bring its own.
-/// touch   ensures  appends all that the instruction touches; placing, verifying and running follow
-/// it run     requires the touched buffers are bound (Machine::address)
+/// A kind of instruction, described once: what it touches, how it runs, and what the verifier must
+/// know of it. The set is open: a policy in any namespace may bring its own.
 struct Kind {
   const char* name;
+  /// Appends all that the instruction touches. Placing, verifying and binding follow it.
   void (*touch)(const Model&, const Instruction&, TouchList&);
+  /// Runs the instruction.
+  /// requires  the buffers that it touches are bound
   void (*run)(Machine&, const Bound&);
   Role role = Role::none;
-  /// Bit p: it makes the layer calls of Phase p of the unit `what`, in the shared workspace.
+  /// With bit p it makes the layer calls of Phase p of the unit `what`, in the shared workspace.
   std::uint8_t phases = 0;
-  /// Bytes of the shared workspace that it needs otherwise.
+  /// Gives the bytes of the shared workspace that it needs otherwise.
   std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;
 
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };
 constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
 
-/// In which iterations of the loop an instruction runs. Outside it all three mean: once.
+/// In which iterations of the loop an instruction runs. Outside the loop it runs once, whichever of
+/// them it says.
 enum class When : std::uint8_t { always, first, last };
 
+/// One entry of a program.
 struct Instruction {
   const Kind* kind;
-  short what = -1;  // a unit, a value, or the first of a range in Model::order, as the kind says
-  short count = 1;  // of the range
+  short what = -1;  // a unit, a value, or the first of a run in Model::order, as the kind says
+  short count = 1;  // units in the run
   When when = When::always;
   constexpr bool operator==(const Instruction&) const = default;
 };
 using Program = std::vector<Instruction>;
 
-/// A program with room for what a policy makes of `from`: growing step by step is what costs most
-/// in constant evaluation.
+/// An empty program with room for what a policy makes of `from`: growing bit by bit is what costs
+/// most in constant evaluation.
 constexpr Program room_for(const Program& from) {
   Program result;
   result.reserve(2 * from.size() + 64);

@@ -4,7 +4,7 @@
 
 namespace sinter {
 
-/// How they run (src/run/kinds.cpp).
+/// How they run (src/program/kinds.cpp).
 namespace executes {
 void nothing(Machine&, const Bound&);
 void load(Machine&, const Bound&);
@@ -63,7 +63,7 @@ constexpr void result(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({Use::read, Space::value, i.what});
 }
 
-/// One use of the parameters of each unit in a run of Model::order.
+/// Touches the parameters of each unit in a run of Model::order.
 constexpr void range(const Model& model, const Instruction& i, Use use, Space space,
                      TouchList& out) {
   for (int k = i.what; k < i.what + i.count; ++k) out.push_back({use, space, model.order[k]});
@@ -83,7 +83,7 @@ inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, exec
 inline constexpr Kind load{"load", touches::load, executes::load};
 /// Adds the losses of a unit to the sum of the step.
 inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::loss};
-/// Keeps a value (what: its number) until the program ends.
+/// Keeps the value with the number `what` until the program ends.
 inline constexpr Kind result{"result", touches::result, executes::nothing};
 inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
 inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};

@@ -1,25 +1,29 @@
-// What a touch makes of the lifetime of a buffer, and one cell for each buffer that a program may
-// touch. Placing, verifying and binding keep different things in their cells, but agree on this.
+// What a touch does to the lifetime of a buffer, and a table with a cell for each buffer that a
+// program may touch. Placing, verifying and binding keep different things in their cells, but agree
+// on this.
 #pragma once
+#include <algorithm>
+
 #include "sinter/program/model.hpp"
 
 namespace sinter {
 
-/// Whether a use needs no open buffer.
+/// Whether a use does not need the buffer to be open.
 constexpr bool may_open(Use use) {
   return use == Use::write || use == Use::fetch || use == Use::accumulate;
 }
-/// Whether a use opens the buffer, which is open already or not: accumulate adds to an open one.
+/// Whether a use opens a buffer: one that is open already is only added to by accumulate.
 constexpr bool opens(Use use, bool is_open) {
   return may_open(use) && !(use == Use::accumulate && is_open);
 }
+/// Whether a use closes the buffer.
 constexpr bool closes(Use use) { return use == Use::consume; }
-/// Whether what the buffer holds is another thing afterwards.
+/// Whether a use changes what the buffer holds.
 constexpr bool changes(Use use) {
   return may_open(use) || use == Use::modify || use == Use::exchange;
 }
-/// Whether a buffer that this instruction opens lasts from one iteration of the loop to the next:
-/// what only the first makes serves all of them.
+/// Whether a buffer that this instruction opens serves all iterations of the loop: it does if it is
+/// opened outside the loop, or by the first iteration alone.
 constexpr bool carries(const Instruction& i, bool in_loop) {
   return !in_loop || i.when == When::first;
 }

@@ -6,54 +6,53 @@
 
 namespace sinter {
 
-/// What a policy keeps of one parameter. rows 0: nothing.
+/// What a policy keeps of one parameter.
 struct StateShape {
   Element element = Element::f32;
-  int rows = 0, columns = 0;
+  int rows = 0, columns = 0;  // no rows where it keeps nothing
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   constexpr std::int64_t bytes() const { return size() * bytes_of(element); }
 };
 
-/// State of a policy: one element of this type for each parameter, flat, laid out as the master
-/// weights; or, with `shape`, what that says of each parameter of a layer, one after the other.
-/// owner: the policy, see tag_of.
+/// State of a policy for each parameter. Without `shape` it has an element for each element of the
+/// parameters, laid out as the master weights are.
 struct Region {
   const char* name;
-  Type type = Type::state;
-  const void* owner = nullptr;
+  Type type = Type::state;      // of the elements, without `shape`
+  const void* owner = nullptr;  // tag_of the policy
+  /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
 };
-/// An address that stands for a type.
+/// Its address stands for a type.
 template <class T>
 inline constexpr char tag_of = 0;
 
-/// Where the parameters of a unit begin in the flat buffers, in elements: those that are decayed,
-/// and those that are not.
+/// Where the decayed and the undecayed parameters of a unit begin in flat buffers, in elements.
 struct ParameterOffsets {
   int decayed = 0, undecayed = 0;
 };
 
-/// A traced graph with its plans. Master weights, gradients and each region are flat: first all
-/// that is decayed, then all that is not, both with the units in `order`. Then come, among master
-/// weights (and their copy) alone, the frozen units.
+/// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
+/// that is decayed comes first, then all that is not, both with the units in `order`. Behind these,
+/// master weights and their copy also have the frozen units.
 struct Model {
   std::span<const Node> nodes;
   std::span<const Local> locals;
   std::span<const Block> blocks;
   std::span<const Unit> units;
   std::span<const External> externals;
-  std::span<const int> writers;  // of each value: its unit
+  std::span<const int> writers;  // the unit that returns each value
   std::span<const int> results;
-  std::span<const UnitPlan> plans;         // of the blocks; of copies that are kept whole
+  std::span<const UnitPlan> plans;         // of the blocks; then of the blocks kept whole, if any
   std::span<const LayerCall> layer_calls;  // of the plans
-  std::span<const short> order;  // units with parameters that are trained, as their gradients
-                                 // become final
+  /// The units whose parameters are trained, in the order in which their gradients become final.
+  std::span<const short> order;
   std::span<const ParameterOffsets> offsets;  // by unit
   std::span<const Region> regions;
   Sizes sizes;
-  Space weights =
-      Space::master;          // where layers read them: a copy, or the master weights themselves
-  bool keeps_weights = true;  // a copy of weights lives through all steps, cast once
+  /// Where layers read weights: in a copy, or in the master weights themselves.
+  Space weights = Space::master;
+  bool keeps_weights = true;                   // the copy of the weights lives through all steps
   int decayed = 0, undecayed = 0, frozen = 0;  // elements in all
 
   constexpr int count() const { return int(units.size()); }
@@ -62,7 +61,7 @@ struct Model {
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   constexpr int elements() const { return decayed + undecayed; }
   constexpr int master_elements() const { return elements() + frozen; }
-  /// Whether something must be told the gradient of a value.
+  /// Whether the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
   constexpr const Local& local(int value) const {
     const Unit& unit = units[writers[value]];

@@ -4,9 +4,8 @@
 
 namespace sinter {
 
-/// For each micro-batch forward everything and backward everything; then norm and update. The two
-/// kinds are those of the recipe's clipping and optimizer. A unit that needs no backward keeps
-/// nothing for it.
+/// Runs all units forward and backward for each micro-batch; then takes the norm and updates, with
+/// the kinds of the recipe's clipping and optimizer. A unit that needs no backward keeps nothing.
 constexpr Program plain(const Model& model, const Kind* norm, const Kind* update) {
   Program program;
   program.reserve(3 * model.count() + 8);
@@ -25,7 +24,7 @@ constexpr Program plain(const Model& model, const Kind* norm, const Kind* update
   return program;
 }
 
-/// The mean loss of a batch, keeping nothing for a backward.
+/// Sums the losses of a batch, keeping nothing for a backward.
 constexpr Program evaluation(const Model& model) {
   Program program;
   program.reserve(model.count() + 8);
@@ -39,7 +38,7 @@ constexpr Program evaluation(const Model& model) {
   return program;
 }
 
-/// The model's results for one micro-batch.
+/// Gives the model's results for one micro-batch.
 constexpr Program prediction(const Model& model) {
   Program program;
   program.reserve(model.count() + 8);

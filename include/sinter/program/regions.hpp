@@ -1,10 +1,10 @@
-// Where the state of policies lies that has a shape of its own.
+// Where the state that policies keep of each parameter lies.
 #pragma once
 #include "sinter/program/model.hpp"
 
 namespace sinter {
 
-/// Calls visit(unit, node, number) for each parameter, in the order of flat buffers.
+/// Calls visit(unit, node, number) for each parameter that is trained, in the order of `order`.
 template <class Visit>
 constexpr void for_each_parameter(const Model& model, Visit visit) {
   for (int unit : model.order) {
@@ -15,7 +15,8 @@ constexpr void for_each_parameter(const Model& model, Visit visit) {
   }
 }
 
-/// Bytes of region number r, which has shapes.
+/// Bytes of region number r.
+/// requires  the region has shapes
 constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
   std::int64_t bytes = 0;
   for_each_parameter(model, [&](int, int n, int p) {
@@ -24,13 +25,13 @@ constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
   return bytes;
 }
 
-/// A parameter's part of a persistent space. offset: in bytes.
+/// A parameter's part of a persistent space.
 struct StatePart {
   StateShape shape;
-  std::int64_t offset = 0;
+  std::int64_t offset = 0;  // bytes from the beginning of the space
 };
 
-/// Of region number r, for all parameters in the order of for_each_parameter().
+/// The parts of region number r, in the order of for_each_parameter().
 constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
   const Region& region = model.regions[r];
   std::vector<StatePart> parts;

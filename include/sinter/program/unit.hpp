@@ -1,64 +1,70 @@
-// The inside of a unit as data, planned once however often the unit repeats: four small fixed
-// programs, a saved block that lives from forward to backward, and a workspace that lives for one
-// of the four.
+// The inside of a unit as data, planned once however often the unit repeats: the layer calls of its
+// four phases, a saved block that lives from forward to backward, and a workspace that lives for
+// one phase.
 #pragma once
 #include <span>
 
 #include "sinter/graph/graph.hpp"
-#include "sinter/plan/arena.hpp"
 
 namespace sinter {
 
-/// evaluate: forward without backward to come, so that nothing is saved; losses run here, too.
-enum class Phase : std::uint8_t { forward, recompute, backward, evaluate };
+/// Rounds up to a multiple of 64 bytes, at which everything in the arena begins.
+constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+enum class Phase : std::uint8_t {
+  forward,
+  recompute,
+  backward,
+  evaluate  // forward where no backward comes: nothing is saved, and losses run, too
+};
 inline constexpr int phases = 4;
 
-/// Budget rows of each axis; bytes and element of each Type.
+/// How large tensors are.
 struct Sizes {
-  std::array<int, axes> rows{};
+  std::array<int, axes> rows{};  // the most that each axis may have
   std::array<int, types> bytes{};
   std::array<Element, types> element{};
   constexpr int of(Type type) const { return bytes[int(type)]; }
+  /// Bytes of a value like this one, padded.
   constexpr std::int64_t tensor(const Local& like) const {
     int columns = like.type == Type::index ? 1 : like.width;
     return aligned(std::int64_t(rows[like.axis]) * columns * of(like.type));
   }
 };
 
-/// Where an operand of a step lies. index: which input or output of the unit; offset: bytes into
-/// saved block or workspace.
+/// Where an operand of a layer call lies, and its shape: rows of an axis × columns.
 struct Operand {
   enum Where : std::uint8_t { nowhere, input, output, d_input, d_output, saved, workspace };
   Where where = nowhere;
-  /// Gradients only. as_unit: whether this unit's gradient adds is known when the unit is bound.
+  /// What is done with a gradient; as_unit is decided when the unit is bound.
   enum Put : std::uint8_t { assign, add, as_unit } put = assign;
-  short index = 0;
-  // Its shape: rows of this axis × columns, of this many bytes each.
+  short index = 0;  // which input or output of the unit
   std::uint8_t axis = 0, element_bytes = 0;
   int columns = 0;
-  std::int64_t offset = 0;
+  std::int64_t offset = 0;  // bytes from the beginning of the saved block or the workspace
 };
 
 /// One call of one layer.
 struct LayerCall {
   bool backward;
-  short node;
+  short node;  // of the block
   std::array<Operand, max_inputs> x{}, dx{};
   std::array<Operand, max_outputs> y{}, dy{};
   std::array<Operand, max_fields> saved{};
   Operand scratch{};
-  std::array<std::uint8_t, max_inputs> axis{};  // of the operands, also of those that are not read
+  std::array<std::uint8_t, max_inputs> axis{};  // of the inputs, also of those that are not read
 };
 
-/// What a phase touches outside the unit.
+/// What a phase touches outside the unit, and its layer calls.
 struct Touches {
   std::array<bool, max_inputs> input{};
   std::array<bool, max_outputs> output{};  // read by backward
-  bool weights = false, tied = false;
-  std::int64_t workspace = 0;
-  int first_call = 0, calls = 0;
+  bool weights = false, tied = false;      // it reads parameters of its own, or borrowed ones
+  std::int64_t workspace = 0;              // bytes
+  int first_call = 0, calls = 0;           // in Model::layer_calls
 };
 
+/// The phases of a block.
 struct UnitPlan {
   std::array<Touches, phases> phase;
   std::int64_t saved_bytes = 0;
@@ -80,16 +86,17 @@ struct Inside {
   }
 };
 
+/// Whether a layer saves numbers of its own.
 constexpr bool has_own(const Layer& layer) {
   bool any = false;
   for (int k = 0; k < layer.saved_count; ++k) any |= layer.saved[k].kind == Keep::own;
   return any;
 }
-/// The local that a Keep of this node means.
+/// The local that a Keep of this node names.
 constexpr int referenced(const Node& node, const Keep& keep) {
   return keep.kind == Keep::input ? node.in[keep.which] : node.out + keep.which;
 }
-/// A layer's own numbers, as rows of its result's axis.
+/// The numbers of its own that a layer saves, as a local on the axis of its result.
 constexpr Local own_local(const Inside& unit, const Node& node, const Keep& keep) {
   return {keep.width, unit.local(node.out).axis, keep.type, -1};
 }

@@ -1,5 +1,6 @@
-// Order is proved, not hoped for: an abstract run of the program, at compile time.
-//   - everything read was written, in this iteration or (what its first iteration made) this step
+// Order is proved, not hoped for: an abstract run of the program, at compile time, proves that
+//   - all that is read was written in this iteration, or for all iterations: before the loop or by
+//     the first
 //   - inputs, and the values that follow from them, are made in every iteration
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
@@ -18,17 +19,17 @@
 
 namespace sinter {
 
-/// what: the rule that is broken, or nullptr; at: the position.
+/// What the verifier says of a program.
 struct Verdict {
-  const char* what = nullptr;
-  int at = -1;
+  const char* what = nullptr;  // the rule that is broken, or nullptr
+  int at = -1;                 // the position of the instruction that breaks it
   constexpr bool fine() const { return what == nullptr; }
 };
 
-/// What a program is for. training: it must use up gradients, take the norm and update; reduces:
-/// the recipe's ranks must sum their gradients.
+/// What a program is for.
 struct Purpose {
-  bool training = true, reduces = false;
+  bool training = true;  // it must use up gradients, take the norm and update
+  bool reduces = false;  // the recipe's ranks must sum their gradients
 };
 
 class Verifier {
@@ -37,8 +38,7 @@ class Verifier {
     bool arriving = false;  // a transfer writes it
     bool leaving = false;   // a transfer reads it
     bool carried = false;   // made for all iterations
-    // master, regions: changes so far; weights: that of the master they are made from
-    int version = 0;
+    int version = 0;  // master, regions: changes so far; weights: of the masters they are made from
   };
   struct UnitState {
     int reduced = 0, updated = 0;
@@ -133,7 +133,7 @@ class Verifier {
     demand(c.arriving || c.leaving, "waits for a transfer that was not started");
     c.arriving = c.leaving = false;
   }
-  /// What follows from a micro-batch is made in each.
+  /// Said of what follows from a micro-batch, and so must be made in each.
   static constexpr const char* its_own = "made once, but every micro-batch has its own";
   static constexpr bool follows_from_batch(Space space) {
     return space == Space::input || space == Space::value || space == Space::d_value ||
@@ -238,8 +238,9 @@ class Verifier {
   }
 };
 
-constexpr Verdict verify(const Model& model, std::span<const Instruction> program,
-                         Purpose purpose) {
+/// Says whether a program is sound, or the first rule that it breaks and where.
+[[nodiscard]] constexpr Verdict verify(const Model& model, std::span<const Instruction> program,
+                                       Purpose purpose) {
   return Verifier(model, program, purpose).verdict;
 }
 

@@ -11,6 +11,7 @@ struct LoopBounds {
   constexpr bool contains(int position) const { return position > begin && position < end; }
 };
 
+/// Finds the first loop of a program.
 constexpr LoopBounds loop_of(std::span<const Instruction> program) {
   LoopBounds loop;
   for (int t = 0; t < int(program.size()); ++t) {
@@ -24,8 +25,8 @@ constexpr LoopBounds loop_of(std::span<const Instruction> program) {
   return {};
 }
 
-/// Calls visit(position, iteration) in the order of execution, with so many iterations of the loop.
-/// Outside the loop, iteration is 0.
+/// Calls visit(position, iteration) for each instruction, in the order of execution. The iteration
+/// is 0 outside the loop.
 template <class Visit>
 constexpr void walk(std::span<const Instruction> program, LoopBounds loop, int iterations,
                     Visit visit) {
@@ -42,7 +43,8 @@ constexpr void walk(std::span<const Instruction> program, LoopBounds loop, int i
   run(loop.end + 1, int(program.size()), 0, 0);
 }
 
-/// The same with two iterations, which show everything: the first, and the last after another.
+/// The same with two iterations, which show everything: the first, and one that is last and follows
+/// another.
 template <class Visit>
 constexpr void walk(std::span<const Instruction> program, Visit visit) {
   walk(program, loop_of(program), 2, visit);

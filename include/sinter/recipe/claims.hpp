@@ -4,7 +4,7 @@
 
 namespace sinter {
 
-/// The policies that claim a slot.
+/// A list of policies, such as those that claim a slot.
 template <class... Policies>
 struct Claimants {
   static constexpr int count = sizeof...(Policies);
@@ -18,7 +18,7 @@ constexpr void for_each_policy(Claimants<Policies...>, auto visit) {
 
 namespace detail {
 
-/// void: not a policy.
+/// The slot of P; void if P is not a policy.
 template <class P>
 struct SlotOf {
   using type = void;
@@ -29,6 +29,7 @@ struct SlotOf<P> {
   using type = typename P::slot;
 };
 
+/// The Claimants of Slot among Policies, in addition to those in Found.
 template <class Slot, class Found, class... Policies>
 struct Claim {
   using type = Found;
@@ -40,6 +41,7 @@ struct Claim<Slot, Claimants<Found...>, First, Rest...>
                                Claimants<Found..., First>, Claimants<Found...>>,
             Rest...> {};
 
+/// The first of the Claimants in Found; Default if there are none.
 template <class Default, class Found>
 struct FirstOr {
   using type = Default;
@@ -49,7 +51,7 @@ struct FirstOr<Default, Claimants<First, Rest...>> {
   using type = First;
 };
 
-/// The policies whose slots are not ours.
+/// The policies, in addition to those in Found, whose slots are not in Known.
 template <class Known, class Found, class... Policies>
 struct Others {
   using type = Found;

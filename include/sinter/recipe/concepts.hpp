@@ -1,37 +1,44 @@
 // The slots of a recipe, and what a policy for each of them must be.
 //
-// Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if any,
-// are a structural aggregate: `using Options = …; static constexpr Options options = …;`, which
-// lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and whether a flag
-// sets it. So they are a Struct of Boost.Hana, and become flags and printed lines.
+// Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if it
+// has any, are a structural aggregate (`using Options = …; static constexpr Options options = …;`),
+// which lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and whether a
+// flag sets it. So they are a Struct of Boost.Hana, and become flags and printed lines. An option
+// that is not adjustable is frozen in the type, in most cases because it changes code or the layout
+// of memory.
 //
-// What options may be is checked when a recipe compiles and when a trainer is made. Beside the
+// What options may be is checked when a recipe compiles, and when a trainer is made. Beside the
 // ranges of single numbers a policy may have
-//   contradiction    contradiction(options), constexpr: what is wrong with several together, if
-//                    anything is; called where all are within their ranges
-//   why_fixed        why_fixed(name): why an option that its list calls adjustable is none in this
-//                    policy; nothing where it is
+//   contradiction(options)   constexpr: what is wrong with several options together, if anything
+//                            is; called where each is within its range
+//   why_fixed(name)          why an option that its list calls adjustable is not in this policy;
+//                            no words where it is
 // Any policy may also have
-//   offered    an Offer: with what words and at what cost `describe` offers the policy, where it
-//              would save memory; plan/alternatives.hpp lists the types
-//   regions    flat state for each parameter, planned in the arena and saved in checkpoints
-//   rewrite    a function from program to program, run at compile time
-//   rules      RuleList<…>: what must hold of a recipe that uses it
-//   model_rules  RuleList<…>: what must hold of the traced model, as a value (rules.hpp)
-//   State      an aggregate of plain numbers that lists its fields and goes from step to step:
-//              checkpoints hold it, and all ranks have the same. Such a policy may say
-//                initial(options)                         how it starts, if not as State{}
-//                loss_scale(state)                        what gradients are multiplied by
-//                after_step(options, state, finite)       called after each step; true: it has
-//                                                         dealt with one that was not applied
-//                after_evaluation(options, state, loss)   called with each validation loss
-//              and a schedule takes it: factor(options, state, step)
-// A policy may change the global batch in the course of training (data/batch_shape.hpp):
+//   offered            an Offer: in what words and at what cost `describe` offers the policy where
+//                      it would save memory; plan/alternatives.hpp lists the types
+//   regions            an array of Region: state for each parameter, planned in the arena and saved
+//                      in checkpoints
+//   rules              a RuleList: what must hold of a recipe that uses the policy
+//   model_rules        a RuleList: what must hold of the traced model
+//   frozen             patterns for the names of parameters that are not trained
+//   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
+//   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
+//   rewrite(model, program)           makes another program of this one, at compile time
+//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences
+// A policy that carries plain numbers from step to step has
+//   State                                    an aggregate of them that lists its fields; it is in
+//                                            checkpoints, and the same on all ranks
+// and may have
+//   initial(options)                         how it starts, if not as State{}
+//   loss_scale(state)                        what gradients are multiplied by
+//   after_step(options, state, finite)       called after each step; returns true if it has dealt
+//                                            with one that was not applied
+//   after_evaluation(options, state, loss)   called with each validation loss
+// A schedule with a State takes it: factor(options, state, step).
+// A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
 //   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
 //                                                   follows after so many sequences
-//   check_batch(options, limits)                    throws ArgumentError where options contradict
-// and may have
-//   row_multiple     rows of a micro-batch are padded to a multiple of it, masked out of the loss
+//   check_batch(options, limits)                    throws ArgumentError if options contradict
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <concepts>
@@ -47,16 +54,16 @@
 namespace sinter {
 
 /// What is computed: units of layers, traced once.
-/// requires  trace(g) says what comes in (g.tokens, g.values, …), which units there are, and ends
-///           with g.result(loss)
-/// ensures   a prediction, if there is predict(g), uses units of the same names and parameters
+///   trace(g)     says what comes in (g.tokens, g.values, …) and which units there are, and ends
+///                with g.result(loss)
+///   predict(g)   (optional) does so for a prediction, with units of the same names and parameters
 template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
-/// Where rows come from, as far as memory and legality depend on it. What such a policy may offer
-/// beside it, so that a binary can read its data, is in data/data_view.hpp.
-/// requires  context: most rows of a sequence; vocabulary: ids are in [0, vocabulary), 0 without
-///           ids
+/// Where rows come from, as far as memory and rules depend on it. What else such a policy may have,
+/// so that a binary can read its data, is in data/data_view.hpp.
+///   context      the most rows of a sequence
+///   vocabulary   ids are in [0, vocabulary); 0 without ids
 template <class P>
 concept DataPolicy = Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;
@@ -64,10 +71,14 @@ concept DataPolicy = Policy<P, slot::data> && requires {
 };
 
 /// Which C++ type plays each role.
-/// requires  compute: activations and the weights that layers read; statistic: means, log-sum-exp,
-///           losses; gradient and master: of parameters; accumulate: sums inside a layer;
-///           matmul_inputs, if there is one: what layers' matmuls do to fp32 inputs
-/// ensures   where compute is not master, a program that reads weights first casts them
+///   compute         activations, and the weights that layers read
+///   statistic       means, log-sum-exp, losses
+///   gradient        gradients of parameters
+///   master          master weights
+///   accumulate      sums inside a layer
+///   state           (optional) the optimizer's state; else it is of the type of master
+///   matmul_inputs   (optional) what matmuls of layers do to fp32 inputs; else nothing
+/// ensures   if compute is not master, a program casts the weights before it reads them
 template <class P>
 concept PrecisionPolicy = Policy<P, slot::precision> && requires {
   sizeof(typename P::compute);
@@ -77,7 +88,7 @@ concept PrecisionPolicy = Policy<P, slot::precision> && requires {
   sizeof(typename P::accumulate);
 };
 
-/// The type of optimizers' state: Precision::state, or the masters' where it is not said.
+/// The type of the optimizer's state in the precision policy P.
 template <class P>
 struct StateTypeOf {
   using type = typename P::master;
@@ -90,7 +101,7 @@ struct StateTypeOf<P> {
 template <class P>
 using StateOf = typename StateTypeOf<P>::type;
 
-/// What layers' matmuls do to their fp32 inputs: Precision::matmul_inputs, or nothing.
+/// What matmuls of layers do to their fp32 inputs in the precision policy P.
 template <class P>
 constexpr kernel::MatmulInputs matmul_inputs_of() {
   if constexpr (requires { P::matmul_inputs; }) {
@@ -100,22 +111,26 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
   }
 }
 
-/// Updates parameters from finished gradients.
-/// requires  gradients are reduced, and final; Stretch::gradient_scale unscales and clips them
-/// ensures   update(options, stretch) advances master weights one step; `regions` is all that must
-///           be checkpointed. With `casts` (false where it is not said) it makes the copy of the
-///           weights, too; learning_rate(options, step), if there is one, is the rate of a step,
-///           counted from 1; with `by_parameter` it is given parameters one by one, each whole, and
-///           workspace(layer, number), if there is one, says how many bytes one takes
+/// Updates parameters from gradients that are reduced and final.
+///   update(options, stretch)       advances the master weights of a Stretch by one step;
+///                                  Stretch::gradient_scale unscales and clips the gradients
+///   regions                        all the state that must be in checkpoints
+///   learning_rate(options)         the rate before the schedule
+///   learning_rate(options, step)   (optional) the same at a step, counted from 1
+///   casts                          (optional) true if update() makes the copy of the weights, too
+///   by_parameter                   (optional) true if update() takes parameters one by one, each
+///                                  whole
+///   workspace(layer, number)       (optional) the bytes that an update of this parameter needs
 template <class P>
 concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
   P::regions;
   { P::learning_rate(o) } -> std::convertible_to<double>;
 };
 
-/// The factor of the learning rate at each step.
+/// The factor of the learning rate at each step. Its horizon is the schedule's, not the run's.
+///   factor(options, step), or factor(options, state, step) if the schedule has a State
 /// requires  step >= 1, counting applied steps
-/// ensures   a factor >= 0; the horizon belongs to the schedule, not to the run
+/// ensures   the factor is >= 0
 template <class P>
 concept SchedulePolicy =
     Policy<P, slot::schedule> &&
@@ -126,9 +141,10 @@ concept SchedulePolicy =
     });
 
 /// How gradients are bounded before the update.
-/// requires  norm: of all gradients, finite
-/// ensures   the factor, in (0, 1], by which they are scaled; limit(options), if there is one, is
-///           the largest magnitude that each may then have
+///   scale(options, norm)   the factor by which they are scaled
+///   limit(options)         (optional) the largest magnitude that each may then have
+/// requires  norm is that of all gradients, and finite
+/// ensures   the factor is in (0, 1]
 template <class P>
 concept ClippingPolicy =
     Policy<P, slot::clipping> && requires(const typename P::Options& o, double norm) {
@@ -136,26 +152,29 @@ concept ClippingPolicy =
     };
 
 /// How many sequences make a step, and how many are computed at once.
-/// requires  micro: sequences of a micro-batch, the budget of activations; options.global:
-/// sequences
-///           of a step
+///   micro            sequences of a micro-batch, for which activations are planned
+///   options.global   sequences of a step
 template <class P>
 concept BatchPolicy = Policy<P, slot::batch> && requires {
   { P::micro } -> std::convertible_to<int>;
   { P::options.global } -> std::convertible_to<int>;
 };
 
-/// What backward computes again rather than keeps. keeps_whole(copy), if there is one: whether this
-/// copy of a repeated unit, counted from 0, keeps all, whatever is recomputed inside the others.
-/// ensures   the same bits as the plain program
+/// What backward computes again rather than keeps.
+///   recomputed_inside(layer)   whether such a layer is recomputed inside its unit's backward
+///   keeps_whole(copy)          (optional) whether this copy of a repeated unit, counted from 0,
+///                              keeps all, whatever is recomputed inside the others
+///   Chosen, fits               (optional) choose another recipe to plan, see Budget
+/// ensures   the step has the same bits as the plain program's
 template <class P>
 concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
   { P::recomputed_inside(layer) } -> std::same_as<bool>;
 };
 
-/// Many ranks: what is communicated, and when.
-/// requires  reduces: whether gradients must be summed over ranks before the norm
-/// ensures   the same step as one rank on the whole global batch, to rounding
+/// How many ranks there are, what they communicate, and when.
+///   ranks(options)   how many
+///   reduces          whether gradients must be summed over the ranks before the norm
+/// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>
 concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P::Options& o) {
   { P::reduces } -> std::convertible_to<bool>;

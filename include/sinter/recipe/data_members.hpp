@@ -1,4 +1,4 @@
-// Whether members of a data policy are what the verbs of a binary call (data/data_view.hpp).
+// Whether the verbs of a binary can call the members of a data policy (data/data_view.hpp).
 #pragma once
 #include <concepts>
 #include <string_view>
@@ -30,8 +30,8 @@ concept SaysPathsHelp = requires {
   { P::paths_help } -> std::convertible_to<std::string_view>;
 };
 
-// A name that two bases have is ambiguous, whatever it names: so members are found whose signature
-// is not known.
+// A name that two bases have is ambiguous, whatever it names. This finds members whose signatures
+// are not known.
 template <class P, class Other>
 struct Beside : P, Other {};
 template <class P, class Other>
@@ -43,7 +43,7 @@ struct NamesOfOffers {
 template <class P>
 using Searched = Beside<P, NamesOfOffers>;
 
-/// The name of a member that P has, but not as it must be; "" where there is none.
+/// The name of a member that P has, but not as it must be; "" if there is none.
 template <class P>
 constexpr std::string_view misfit() {
   if constexpr (!OpensData<P> && !requires { &Searched<P>::open; }) return "open";
@@ -54,9 +54,9 @@ constexpr std::string_view misfit() {
 }
 
 /// Whether the verbs can use all that P offers to them, if it is a data policy. Where not, one
-/// compile error.
+/// compile error says so.
 template <class P>
-constexpr bool data_members_fit() {
+[[nodiscard]] constexpr bool data_members_fit() {
   if constexpr (InAnotherSlot<P, slot::data>) {
     return true;
   } else {

@@ -1,5 +1,6 @@
-// Compile errors for people. A soft answer (a bool) drives the code; the message is a function that
-// is named but never called: one error comes, with the user's line in it, and nothing cascades.
+// Compile errors for people. A soft answer (a bool) drives the code; the message is in a function
+// that is named but never called. So one error comes, with the user's line in it, and nothing
+// cascades.
 #pragma once
 #include <algorithm>
 #include <string_view>

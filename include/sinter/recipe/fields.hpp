@@ -11,24 +11,24 @@
 
 namespace sinter {
 
-/// Whether T is a type of fields that are numbers, and so have ranges.
+/// Whether a field of type T is a number, and so has a range.
 template <class T>
 constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-/// What a list says of a field.
+/// What a list says of one field.
 struct Field {
   std::string_view name;
   bool numeric;
   Range range{};
   bool is_adjustable = false;
 
-  /// Bounds of a number, which is finite in any case.
+  /// Bound a number, which must be finite in any case.
   constexpr Field at_least(std::int64_t bound) const { return with(range.at_least(bound)); }
   constexpr Field above(std::int64_t bound) const { return with(range.above(bound)); }
   constexpr Field at_most(std::int64_t bound) const { return with(range.at_most(bound)); }
   constexpr Field below(std::int64_t bound) const { return with(range.below(bound)); }
-  /// A flag may set the option before the trainer is made. All others are fixed in the recipe's
-  /// type, most of them because they change code or memory layout.
+  /// Lets a flag set the option before the trainer is made. Options without it are fixed in the
+  /// recipe's type, most of them because they change code or the layout of memory.
   constexpr Field adjustable() const { return {name, numeric, range, true}; }
 
  private:
@@ -41,20 +41,20 @@ concept HasFields = requires {
   S::list_fields();
   S::list_accessors();
 };
-/// Its list.
+/// The list of such an aggregate.
 template <HasFields S>
 inline constexpr auto fields_of = S::list_fields();
 
 }  // namespace sinter
 
-/// What lists its fields is a Struct of Boost.Hana.
+/// Makes an aggregate that lists its fields a Struct of Boost.Hana.
 template <class S>
 struct boost::hana::accessors_impl<S, boost::hana::when<sinter::HasFields<S>>> {
   static constexpr auto apply() { return S::list_accessors(); }
 };
 
-/// Lists the fields of an aggregate, within it and after them, each with what is said of it (Field).
-/// They become flags, printed lines and entries of manifests, in this order.
+/// Lists the fields of an aggregate, inside it and behind them, each with what is said of it
+/// (Field). They become flags, printed lines and entries of manifests, in this order.
 ///   struct ClipOptions {
 ///     double max = 1;
 ///     bool by_layer = false;
@@ -69,8 +69,8 @@ struct boost::hana::accessors_impl<S, boost::hana::when<sinter::HasFields<S>>> {
     return ::boost::hana::make_tuple(SINTER_FOR_EACH(SINTER_ACCESSOR, __VA_ARGS__)); \
   }
 
-// `(lr).at_least(0)` becomes `Field{"lr", …}.at_least(0)`, and `lr, .at_least(0)`, of which the
-// first is taken.
+// Of `(lr).at_least(0)` one macro makes `Field{"lr", …}.at_least(0)`. The other makes
+// `lr, .at_least(0)`, and takes the first of the two.
 #define SINTER_FIELD(said) SINTER_FIELD_OF said
 #define SINTER_FIELD_OF(name) \
   ::sinter::Field { #name, ::sinter::is_number<decltype(name)> }

@@ -9,8 +9,8 @@
 
 namespace sinter {
 
-/// Calls visit(field, value) for each field of an aggregate that Boost.Hana knows; where it does not
-/// list its fields itself, the name is all that is said of each.
+/// Calls visit(field, value) for each field of an aggregate that Boost.Hana knows. If it does not
+/// list its fields itself, a Field has a name and nothing else.
 constexpr void for_each_field(auto& aggregate, auto visit) {
   using Aggregate = std::remove_cvref_t<decltype(aggregate)>;
   int number = 0;
@@ -24,7 +24,7 @@ constexpr void for_each_field(auto& aggregate, auto visit) {
   });
 }
 
-/// What contradicts in a policy's options.
+/// What is wrong with a policy's options together, if anything is.
 template <class P>
 constexpr Contradiction contradiction_of(const auto& options) {
   if constexpr (requires { P::contradiction(options); }) {
@@ -34,12 +34,12 @@ constexpr Contradiction contradiction_of(const auto& options) {
   }
 }
 
-/// The mistakes of a policy's own options, as its type has them.
+/// The mistakes in a policy's options as they are in its type.
 template <class P>
 struct OptionMistakes {
-  int stray = -1;    // number of the field that has bounds and is no number
-  int outside = -1;  // number of the field whose range does not hold, with this value
-  double value = 0;
+  int stray = -1;    // number of a field that has bounds and is no number, or -1
+  int outside = -1;  // number of the first field whose range does not hold, or -1
+  double value = 0;  // of the field that is outside its range
   Contradiction contradiction{};
 
   constexpr OptionMistakes() {
@@ -69,9 +69,10 @@ struct OptionMistakes {
 template <class P>
 inline constexpr OptionMistakes<P> option_mistakes{};
 
-/// Whether a policy's own options are what it says they may be. Where not, one compile error.
+/// Whether the options in a policy's type are what it says they may be. Where not, one compile
+/// error says so.
 template <class P>
-constexpr bool options_are_legal() {
+[[nodiscard]] constexpr bool options_are_legal() {
   constexpr const auto& mistakes = option_mistakes<P>;
   if constexpr (mistakes.stray >= 0) {
     constexpr std::string_view name = fields_of<typename P::Options>[mistakes.stray].name;

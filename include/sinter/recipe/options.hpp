@@ -1,5 +1,5 @@
-// Policies' options and run states as data: one generic loop makes flags, printed recipes and
-// manifests.
+// The options and run states of policies as data: one generic loop makes flags, printed recipes and
+// manifests of them.
 #pragma once
 #include <string>
 #include <tuple>
@@ -7,25 +7,24 @@
 #include <variant>
 #include <vector>
 
+#include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/option_checks.hpp"
-#include "sinter/recipe/recipe.hpp"
-#include "sinter/run/machine.hpp"
 
 namespace sinter {
 
-/// One option of a policy. adjustable: it may be changed before the trainer is made; otherwise it
-/// is frozen in the recipe's type, for `why_fixed` where that is said. A word is the name of an
-/// enumerator. range: what a number may be; nullptr: anything.
+/// One option of a policy, or one number of its run state.
 struct Option {
   std::string_view slot, name;
-  bool adjustable;
+  bool adjustable;  // before the trainer is made; otherwise it is frozen in the recipe's type
+  /// Where a number or a switch lies, or a word: the name of an enumerator.
   std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
-  const Range* range = nullptr;
-  std::string_view why_fixed{};
+  const Range* range = nullptr;  // what a number may be, or nullptr if it may be anything
+  std::string_view why_fixed{};  // why it is not adjustable, if that is said
 
+  /// The name of the flag, such as "optimizer.lr".
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }
-  /// What visit(value) returns of the value: a number, a bool, or a std::string_view.
+  /// Returns visit(value), where value is a number, a bool or a std::string_view.
   auto read(auto visit) const {
     return std::visit(
         [&](const auto& held) {
@@ -41,8 +40,8 @@ struct Option {
 /// The value as people write it.
 std::string text_of(const Option& option);
 
-/// What a PolicySet may hold: the run-time copies of options, starting from those in the types, and
-/// run states.
+/// What a PolicySet may hold: the run-time copy of a policy's options, which starts as they are in
+/// its type, or its run state.
 template <class P>
   requires HasOptions<P>
 struct OptionsEntry {
@@ -54,7 +53,7 @@ struct StateEntry {
   typename P::State value{};
 };
 
-/// One entry for each policy of a recipe that has one.
+/// An entry for each policy of the recipe R that has one.
 template <class R, template <class> class Entry>
 class PolicySet {
   template <class P>
@@ -77,15 +76,15 @@ class PolicySet {
   auto& get() {
     return std::get<Entry<P>>(entries).value;
   }
-  /// Calls function(policy, entry) for each.
+  /// Calls function(policy, value) for each entry.
   void visit(auto function) { visit_all(typename R::all{}, function); }
-  /// By slot, for instructions.
+  /// Where the values lie, by slot, for instructions.
   std::vector<OptionsOf> pointers() {
     std::vector<OptionsOf> result;
     visit([&]<class P>(P, auto& value) { result.push_back({&tag_of<typename P::slot>, &value}); });
     return result;
   }
-  /// Field by field, for people and files.
+  /// The values field by field, for people and files. They point into this.
   std::vector<Option> list() {
     std::vector<Option> result;
     visit([&]<class P>(P, auto& value) {
@@ -110,7 +109,8 @@ class PolicySet {
     if constexpr (requires { P::why_fixed(name); }) return P::why_fixed(name);
     return "";
   }
-  /// Not a run state, whose fields may have the same names.
+  /// Whether Aggregate is the policy's Options and not its State, whose fields may have the same
+  /// names.
   template <class P, class Aggregate>
   static constexpr bool is_options = std::is_same_v<typename P::Options, Aggregate>;
   template <class P, class Aggregate>

@@ -1,4 +1,4 @@
-// What a policy says its options may be: each number by itself, and several together.
+// What the options of a policy may be: each number by itself, and several together.
 #pragma once
 #include <limits>
 
@@ -6,7 +6,7 @@
 
 namespace sinter {
 
-/// What a number may be: finite, and within bounds, if any, which are whole numbers.
+/// What a number may be: finite, and within bounds, if it has any, which are whole numbers.
 ///   Range().at_least(0).below(1)
 class Range {
   struct Bound {
@@ -29,7 +29,7 @@ class Range {
     if (low.given && !(low.included ? value >= least : value > least)) return false;
     return !high.given || (high.included ? value <= most : value < most);
   }
-  /// "at least 0 and below 1"; no words for any number.
+  /// Says what is allowed, as "at least 0 and below 1"; nothing if any number is.
   constexpr TextBuilder text() const {
     TextBuilder words;
     if (low.given) (words += low.included ? "at least " : "above ") += low.at;
@@ -46,8 +46,9 @@ class Range {
   }
 };
 
-/// What is wrong with options that are in their ranges one by one, and how to mend it; no words:
-/// nothing. Both have at most 33 letters: clang 19 shows no more of them in an error.
+/// What is wrong with options that are within their ranges one by one, and how to mend it; both are
+/// empty if nothing is wrong. Each has at most 33 characters, as clang 19 does not show long texts
+/// whole in an error (see Text).
 struct Contradiction {
   std::string_view what{}, fix{};
 

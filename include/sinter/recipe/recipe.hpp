@@ -1,4 +1,5 @@
-// A recipe is a type: policies in any order, one for each slot, the rest by default.
+// A recipe is a type: policies in any order, at most one for each slot. Slots that none of them
+// claims have defaults.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ namespace sinter {
 
 namespace detail {
 
-/// A policy misses what its slot asks for: the concept says what.
+/// Says that a policy lacks what its slot asks for; the concept says what it is.
 template <class P>
 auto policy_does_not_fit_its_slot() {
   static_assert(
@@ -42,8 +43,8 @@ using OurSlots =
 ///   struct mine : Recipe<Gpt2<{.layers = 4, .heads = 4, .width = 128}>, Bytes<{.context = 128}>>
 ///   {};
 /// requires  each policy satisfies the concept of its slot (concepts.hpp)
-/// ensures   one type for each slot: the policy that claims it, or Fp32, AdamW<>, Constant,
-///           ClipNorm<>, KeepAll, Single, Rows, Batch<>
+/// ensures   each slot has one type: the policy that claims it, or Rows, Fp32, AdamW<>, Constant,
+///           ClipNorm<>, Batch<>, KeepAll, Single; only the model has no default
 template <class... Policies>
 struct Recipe {
   template <class Slot>
@@ -94,7 +95,7 @@ struct Recipe {
   }
   template <class... All>
   static constexpr bool any_mistakes = (option_mistakes<All>.any() || ...);
-  /// The options of all first, as rules may rely on them.
+  /// Looks at the options of all policies first, as rules may rely on them.
   template <class R, class... All>
   static constexpr bool all_hold(Claimants<All...>) {
     if constexpr (any_mistakes<All...>) {
@@ -127,17 +128,16 @@ struct Recipe {
   }
 
  public:
-  /// Whether options are in their ranges and all rules hold, without a word: to choose among
-  /// recipes.
+  /// Whether all options are what they may be and all rules hold, without a compile error: to
+  /// choose among recipes. R is the recipe's own type.
   template <class R>
-  static constexpr bool may_exist() {
+  [[nodiscard]] static constexpr bool may_exist() {
     return all_hold<R>(all{});
   }
-  /// Whether the recipe may exist. At the first option that is not allowed, or rule that it breaks,
-  /// one compile error says so.
-  /// R: the recipe's own type, for the message.
+  /// Whether the recipe may exist. If not, one compile error says so of the first policy, option or
+  /// rule that is wrong. R is the recipe's own type, for the message.
   template <class R>
-  static constexpr bool is_legal() {
+  [[nodiscard]] static constexpr bool is_legal() {
     if constexpr (!(is_policy<Policies>() && ...)) {
       return false;
     } else if constexpr (!(claimed_once<typename Policies::slot>() && ...)) {

@@ -3,14 +3,14 @@
 
 namespace sinter {
 
-/// Rules of a policy: each has `template <class R> static constexpr bool holds` and `template
-/// <class R> static auto enforce()`, which holds the static_assert with what, why and fix.
+/// Rules of a policy. A rule of a recipe, listed in `rules`, has
+///   template <class R> static constexpr bool holds;
+///   template <class R> static auto enforce();   // a static_assert that says what, why and fix
+/// A rule of the traced model, listed in `model_rules`, has instead of the first
+///   static constexpr bool holds(const Model&);
+/// enforce() is named only if the rule does not hold.
 template <class... Rules>
 struct RuleList {};
-
-/// A rule of the traced model, which a policy lists in `model_rules` (RuleList): `static constexpr
-/// bool holds(const Model&)`, and `template <class R> static auto enforce()` as above, which is
-/// named only where the rule does not hold.
 
 namespace detail {
 
@@ -18,9 +18,9 @@ template <class R, class... Rules>
 constexpr bool hold(RuleList<Rules...>) {
   return (Rules::template holds<R> && ...);
 }
-/// Whether what policy P asks of a recipe is so in R.
+/// Whether the recipe R obeys the rules of the policy P.
 template <class R, class P>
-constexpr bool rules_hold() {
+[[nodiscard]] constexpr bool rules_hold() {
   if constexpr (requires { typename P::rules; }) {
     return hold<R>(typename P::rules{});
   } else {

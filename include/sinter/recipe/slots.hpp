@@ -6,10 +6,9 @@
 
 namespace sinter {
 
-/// A slot is a type with a name; flags and printed plans use it. A slot may say
-///   decisive   whether its policies and their fixed options decide what the numbers in a
-///              checkpoint mean: another recipe resumes from it only where they are the same. A
-///              slot that does not say is decisive
+/// A slot is a type with a name, which flags and printed plans use. Its policies and their fixed
+/// options decide what the numbers in a checkpoint mean, so another recipe resumes from it only if
+/// they are the same; a slot of which this is not true says `decisive = false`.
 namespace slot {
 struct model {
   static constexpr std::string_view name = "model";
@@ -45,7 +44,7 @@ struct parallel {
 };
 }  // namespace slot
 
-/// Whether the slot's policies decide what saved numbers mean.
+/// Whether the policies of a slot decide what the numbers in a checkpoint mean.
 template <class Slot>
 constexpr bool is_decisive() {
   if constexpr (requires { Slot::decisive; }) {
@@ -55,10 +54,17 @@ constexpr bool is_decisive() {
   }
 }
 
+/// Whether P is a policy for this slot.
 template <class P, class Slot>
 concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;
 
 template <class P>
 concept HasOptions = requires { P::options; };
+
+/// The run-time options of a policy.
+struct OptionsOf {
+  const void* slot;     // tag_of the policy's slot
+  const void* options;  // the policy's Options
+};
 
 }  // namespace sinter

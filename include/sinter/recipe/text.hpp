@@ -8,8 +8,8 @@
 namespace sinter {
 
 /// A text that is part of a type: words for a compile error to show, or a name or pattern that a
-/// recipe gives, as in Freeze<"wte">. clang 19 shows the first 34 characters, and only where one
-/// zero, written as such, ends them: N is the number of characters and one.
+/// recipe gives, as in Freeze<"wte">. N counts the zero at the end, too: clang 19 shows a text only
+/// if it ends with one zero, written as such, and cuts a longer one after 34 characters.
 template <std::size_t N>
 struct Text {
   char text[N]{};
@@ -20,7 +20,7 @@ struct Text {
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// TextBuilder of a name. (g++ 12 does not copy strings in constant expressions.)
+/// A text that grows, such as a name. (g++ 12 does not copy strings in constant expressions.)
 class TextBuilder {
   std::vector<char> letters;
 

@@ -1,4 +1,4 @@
-// From an element, which a plan knows, to its C++ type, which code needs.
+// From an element, which a plan knows, to the C++ type that code needs.
 #pragma once
 #include "sinter/error.hpp"
 #include "sinter/kernels/bfloat16.hpp"
@@ -7,8 +7,8 @@
 
 namespace sinter {
 
-/// Calls visit with a value of the type of a real element.
-/// throws  Error for integers
+/// Calls visit with a value of the C++ type of an element.
+/// throws    Error if the element is an integer
 void with_element(Element element, auto visit) {
   switch (element) {
     case Element::f32:

@@ -1,4 +1,4 @@
-// One rank at work: its arena, and its walk through programs. What kinds of instruction see.
+// One rank at work: its arena, its walk through programs, and what kinds of instruction see of it.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -9,6 +9,7 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "sinter/recipe/slots.hpp"
 
 namespace sinter {
 
@@ -16,12 +17,13 @@ class Communicator;
 struct PlanView;
 struct HostBatch;
 
-/// What `norm` yields and `update` obeys: the global norm of all gradients; the factor that undoes
-/// the loss scale and clips; the largest magnitude that each then may have; and whether norm and
-/// loss are finite. Where they are not, nothing is updated.
+/// What `norm` yields and `update` obeys.
 struct Norm {
-  double value = 0, scale = 1, limit = std::numeric_limits<double>::infinity();
-  bool finite = true;
+  double value = 0;  // the norm of all gradients together
+  double scale = 1;  // the factor that undoes the loss scale and clips
+  /// The largest magnitude that each gradient may then have.
+  double limit = std::numeric_limits<double>::infinity();
+  bool finite = true;  // the norm and the loss are; where not, nothing is updated
 };
 
 /// A part of a flat buffer, in elements.
@@ -29,12 +31,13 @@ struct FlatSlice {
   std::int64_t first, size;
 };
 
-/// One in which all parameters are treated alike. learning_rate: a factor of the step's.
+/// A slice in which all parameters are treated alike.
 struct UniformSlice : FlatSlice {
   bool decayed;
-  double learning_rate;
+  double learning_rate;  // a factor of the step's
 };
 
+/// A layer call with its addresses.
 struct BoundCall {
   void (*run)(const Call&);
   Call call;
@@ -46,13 +49,7 @@ struct Bound {
   void (*run)(Machine&, const Bound&);
   const BoundCall* calls = nullptr;
   int count = 0;
-  void* value = nullptr;  // what it takes or keeps: address of the first value that it touches
-};
-
-/// The run-time options of a policy, by its slot.
-struct OptionsOf {
-  const void* slot;
-  const void* options;
+  void* value = nullptr;  // address of the first value that it touches, if it touches any
 };
 
 /// One step, evaluation or prediction, on a part of a batch.
@@ -64,11 +61,12 @@ struct Work {
   double loss_weight = 0;                 // 1 / (predictions of the whole global batch)
   double loss_scale = 1;                  // what the gradients are multiplied by
   double learning_rate = 0;
-  double rate_factor = 1;  // what of learning_rate is not the optimizer's own
+  double rate_factor = 1;  // the part of learning_rate that is not the optimizer's own
 };
 
-/// Called around every instruction, and after each layer call in it, by tests and profilers.
-/// position: in the program; call: of the instruction's, from 0.
+/// Sees every instruction before and after it runs, and every layer call after it; for tests and
+/// profilers. `position` is that of the instruction in the program; `call` counts the instruction's
+/// layer calls from 0.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -77,7 +75,7 @@ class Observer {
   virtual void after(const Machine&, int position, int iteration) = 0;
 };
 
-/// Not for users: Trainer owns machines.
+/// Runs the programs of a plan. It is not for users: a Trainer owns machines.
 /// requires  plan and what it points to, parameters (list_parameters() of its model), stream,
 ///           communicator and options outlive the machine
 class Machine {
@@ -88,47 +86,56 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// One training step or one evaluation (losses only) of this rank's part, in micro-batches; one
-  /// prediction, of at most one micro-batch.
-  /// requires  the batch fits the plan (check_batch)
+  /// Takes one training step on this rank's part of a batch, in micro-batches.
+  /// requires  the batch fits the plan (check_batch); so do the next two
   void train(const Work&, Observer* = nullptr);
+  /// Takes the losses of this rank's part, in micro-batches.
   void evaluate(const Work&, Observer* = nullptr);
+  /// Predicts at most one micro-batch.
   void predict(const Work&, Observer* = nullptr);
 
-  /// Of the last train or evaluate: over this rank, or over all once `norm` has run.
+  /// The sum of the losses of the last train() or evaluate(): over this rank, or, once `norm` has
+  /// run, over all.
   double loss_sum() const { return loss_sum_; }
-  /// Of the last prediction: result number k, one row for each of its axis, in the compute type.
+  /// Result number k of the last prediction: rows × columns in the compute type, one row for each
+  /// row of its axis.
   OnHost result(int k, int& rows, int& columns);
 
   // What kinds of instruction may use.
   const PlanView& plan() const { return plan_; }
   const Model& model() const;
-  /// Those of a unit.
+  /// The parameters of a unit.
   std::span<const Parameter> parameters_of(int unit) const;
-  /// For optimizers and all else that is no layer.
+  /// The stream of optimizers and all else that is no layer.
   kernel::Stream& stream() { return stream_; }
   Communicator& communicator() { return communicator_; }
   const Now& now() const { return now_; }
   double learning_rate() const { return work_.learning_rate; }
   double rate_factor() const { return work_.rate_factor; }
   double loss_scale() const { return work_.loss_scale; }
-  /// Updates applied since the weights were fresh: the count that optimizers correct by.
+  /// Updates applied since the weights were fresh: the count by which optimizers correct.
   std::int64_t updates() const { return updates_; }
   void set_updates(std::int64_t updates) { updates_ = updates; }
   const Norm& norm() const { return norm_; }
   void set_norm(Norm norm) { norm_ = norm; }
-  /// The norm of all gradients, and whether it and the loss of all ranks are finite.
-  Norm measure_norm();
+  /// Measures the norm of all gradients, and whether it and the loss of all ranks are finite. It
+  /// neither scales nor limits.
+  [[nodiscard]] Norm measure_norm();
+  /// Adds the losses of a unit to loss_sum().
   void take_loss(const Bound&);
+  /// Copies the next micro-batch from the batch into the inputs, and pads it.
   void load_micro_batch();
-  /// Zeros, which the threads write that will update them: a page lies near who touches it first.
+  /// Fills the master weights with zeros, by the threads that will update them: a page of memory
+  /// lies near the thread that touches it first.
   void clear_masters();
-  /// Makes a part of the copy of the weights from the master weights, if there is a copy. Whoever
-  /// changes master weights other than by a step calls it.
+  /// Makes a slice of the copy of the weights from the master weights, if there is a copy. It must
+  /// be called after changing master weights other than by a step.
   void cast_weights(FlatSlice range);
-  void masters_changed();  ///< cast_weights() of all
+  /// Does so for all of them.
+  void masters_changed();
 
-  /// Where a flat buffer begins. space: master, weights, gradient or a region.
+  /// The beginning of a flat buffer.
+  /// requires  space is master, weights, gradient or a region
   template <class T>
   T* flat(Space space) const {
     return reinterpret_cast<T*>(flat_address(space));
@@ -139,16 +146,18 @@ class Machine {
     StateShape shape;
   };
   Part part(Space space, const Parameter& parameter) const;
-  /// The same where the host may reach it.
+  /// A part where the host may reach it.
   OnHost on_host(const Part& part, Access access) {
     return {stream_, part.data, part.shape.bytes(), access};
   }
-  /// The workspace that units share, for an instruction whose kind asks for it.
+  /// The shared workspace, for an instruction whose kind asks for it.
   std::byte* workspace() const { return flat_address(Space::workspace); }
-  /// The decayed or undecayed parameters of a run of units in Model::order.
+  /// The decayed or undecayed parameters of a run of `count` units in Model::order.
   FlatSlice flat_slice(int first, int count, bool decayed) const;
-  /// All that is trained, cut where parameters are no longer treated alike, in order.
+  /// All that is trained, in order, cut where parameters are no longer treated alike.
   std::span<const UniformSlice> uniform_slices() const { return uniform_slices_; }
+  /// The run-time options of the policy P.
+  /// throws    Error if the recipe has no options in the policy's slot
   template <class P>
   const typename P::Options& options() const {
     return *static_cast<const typename P::Options*>(find_options(&tag_of<typename P::slot>));
@@ -156,7 +165,7 @@ class Machine {
   std::span<std::byte> arena() const { return arena_.bytes(); }
 
  private:
-  struct Programs;  // the three, bound (src/run/binder.hpp)
+  struct Programs;  // the plan's three programs, bound (src/run/binder.hpp)
 
   std::byte* flat_address(Space space) const;
   const void* find_options(const void* slot) const;

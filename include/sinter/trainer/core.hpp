@@ -13,39 +13,42 @@ namespace sinter {
 class CheckpointReader;
 class CheckpointWriter;
 
-/// seed: of initial weights and dropout. threads: of all ranks together; 0: one for each processor.
 struct TrainerSettings {
-  std::uint64_t seed = 0;
-  int threads = 0;
+  std::uint64_t seed = 0;  // of initial weights and dropout
+  int threads = 0;         // of all ranks together; 0 takes one for each processor
 };
 
-/// Owns everything that a recipe trains with: threads, ranks, their arenas. No global state:
-/// several may live in one process. One thread at a time may use it.
+/// Owns everything that a recipe trains with: threads, ranks and their arenas. It has no global
+/// state, so several may live in one process. One thread at a time may use it.
 class TrainerCore {
  public:
-  /// Fresh weights of settings.seed.
-  /// throws  ArgumentError where options contradict (global not a multiple of micro × ranks), Error
-  ///         where the machine cannot give the memory
+  /// Makes fresh weights of settings.seed.
+  /// throws    ArgumentError if an option is out of range, if options contradict (such as a global
+  ///           batch that is no multiple of micro × ranks), or if threads are negative;
+  ///           Error if the machine does not have the memory
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
 
   const RecipeView& recipe() const { return recipe_; }
   const PlanView& plan() const { return *recipe_.plan; }
   const TrainerSettings& settings() const { return settings_; }
-  /// Steps applied so far.
+  /// The number of steps applied so far.
   std::int64_t steps() const { return steps_; }
-  /// Sequences that a global batch has; at most, where policies change it in the course of training
-  /// (RecipeView::batch_shapes, which a loop of your own must ask for the size of its batches).
+  /// The sequences of a global batch; the most that it may have if policies change it in the course
+  /// of training. (A loop of your own must then ask recipe().batch_shapes how large batches are.)
   int global_batch() const { return recipe_.global(); }
 
-  /// One optimizer step on one global batch: 1 to global_batch() sequences, split into
-  /// micro-batches and over ranks. The loss is the mean over all predictions of the batch. throws
-  /// ArgumentError, before anything has changed, where the batch does not fit the recipe
+  /// Takes one training step on one global batch, which is split over ranks and into micro-batches.
+  /// It has at least a sequence for each rank, and at most global_batch(). The loss is the mean
+  /// over all predictions of the batch.
+  /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe;
+  ///           Error if a policy says that training cannot go on
   Outcome step(const HostBatch& batch);
 
-  /// The loss over any number of sequences. Changes nothing.
+  /// Takes the loss over any number of sequences, and changes nothing.
+  /// throws    ArgumentError if the batch does not fit the recipe
   Loss evaluate(const HostBatch& batch);
-  /// The same over all that is left of a finite source.
+  /// Does so over all that is left of a finite source.
   template <DataSource Source>
     requires(!std::is_void_v<decltype(std::declval<Source&>().next(std::declval<HostBatch&>()))>)
   Loss evaluate(Source& source) {
@@ -55,47 +58,58 @@ class TrainerCore {
     return loss;
   }
 
-  /// Tells policies that wait for it (Plateau) of a validation loss.
+  /// Tells policies that act on validation losses (Plateau) of one.
   void after_evaluation(double validation_loss) { recipe_.state.after_evaluation(validation_loss); }
-  /// What gradients are multiplied by in the next step. 1 without loss scaling.
+  /// What gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_.state.loss_scale(); }
 
-  /// The model's prediction for each sequence; targets are not asked for.
+  /// Predicts for each sequence. The batch need not have targets.
+  /// throws    ArgumentError if the model has no predict() or the batch does not fit it
   Prediction predict(const HostBatch& batch);
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  /// A copy of a parameter's value, row-major. throws ArgumentError: no such parameter.
+  /// Copies a parameter's value, row-major.
+  /// throws    ArgumentError if there is no such parameter; so do the next three
   std::vector<double> parameter(std::string_view name) const;
+  /// Sets a parameter on all ranks, from values in the same order.
+  /// throws    ArgumentError also if there are not as many values as it has elements
   void set_parameter(std::string_view name, std::span<const double> values);
-  /// The gradient of the last step, before clipping.
+  /// Copies the gradient of the last step, before clipping and without the loss scale.
   std::vector<double> gradient(std::string_view name) const;
 
-  /// What an optimizer or another policy keeps for a parameter. region: the name that the policy
-  /// gave it, such as "exp_avg".
+  /// Copies what an optimizer or another policy keeps for a parameter in a region, which has the
+  /// name that the policy gave it, such as "exp_avg".
+  /// throws    ArgumentError also if there is no such region
   std::vector<double> state(std::string_view region, std::string_view parameter) const;
 
-  // ---- files (src/trainer/files.cpp)
+  // ---- files (src/trainer/core_files.cpp)
   /// Adds weights, config.json and the state of optimizer and policies to a checkpoint.
   void add_to(CheckpointWriter& writer) const;
-  /// What a checkpoint's manifest must say of this trainer, under the key "trainer": recipe,
-  /// options, step, seed. JSON.
+  /// What a checkpoint's manifest says of this trainer under the key "trainer", as JSON: recipe,
+  /// step, seed, policies, options, run state.
   std::string info() const;
-  /// Restores all of it: the next step is, bit for bit, that of the trainer that was saved.
-  /// throws FileError, before anything has changed, where the checkpoint is of another recipe
+  /// Restores all that add_to() and info() have saved: the next step is, bit for bit, that of the
+  /// trainer that was saved.
+  /// throws    FileError, before anything has changed, if the checkpoint is of another recipe
   void restore(const CheckpointReader& reader);
-  /// A checkpoint folder of its own, atomically.
+  /// Saves a checkpoint folder, atomically.
   void save(const std::filesystem::path& folder) const;
+  /// Restores a checkpoint folder.
   void load(const std::filesystem::path& folder);
-  /// Weights alone, from a checkpoint, run folder, Hugging Face folder or safetensors file;
-  /// optimizer state is fresh. Returns what the user should be told, or nothing.
-  /// state: of a policy, to be taken in place of the weights that it is of, such as "ema"; only a
-  /// checkpoint and a run's folder have it.
+  /// Takes weights alone from a checkpoint, a run's folder, a Hugging Face folder or a safetensors
+  /// file, and begins at step 0 with fresh state. `state` names state of a policy, such as "ema",
+  /// that is taken in place of the weights that it is of; only checkpoints and runs' folders have
+  /// it. Returns what the user should be told, or nothing.
+  /// throws    FileError if what is asked for is not there, or is of another model;
+  ///           ArgumentError if state is asked for, but not of a checkpoint or a run's folder
   std::string load_weights(const std::filesystem::path& path, std::string_view state = {});
-  /// model.safetensors and, for architectures that Hugging Face has, config.json.
+  /// Writes model.safetensors and, if Hugging Face has the architecture, config.json.
+  /// throws    FileError if the folder exists and is not empty, or cannot be written
   void export_to(const std::filesystem::path& folder) const;
 
-  /// Who is called around the instructions of each rank's steps and evaluations; empty: nobody.
-  /// requires  as many as ranks, which outlive their use
+  /// Sets the observers of the ranks' steps and evaluations, one for each rank. No observers are
+  /// called if this is empty.
+  /// requires  there are none or as many as ranks, and they outlive their use
   void observe(std::vector<Observer*> observers) { observers_ = std::move(observers); }
 
   /// For tests: the machine of a rank.
@@ -105,9 +119,10 @@ class TrainerCore {
   class RankThreads;
 
   void initialise();
-  /// Goes on at this step, with all ranks as the first one is.
+  /// Goes on after so many steps, with all ranks as the first one is.
   void set_steps(std::int64_t steps);
-  /// Calls work(rank) on every rank; the first failure of a rank is thrown.
+  /// Calls work(rank) on every rank.
+  /// throws    the failure of the first rank that failed
   void on_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   Work part_of(const HostBatch& batch, int rank) const;
@@ -125,7 +140,7 @@ class TrainerCore {
   std::int64_t steps_ = 0;
 };
 
-/// "h.3", "h.0 … h.3, ln_f", or nothing: what an instruction works on.
+/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none.
 std::string subject(const Model& model, const Instruction& instruction);
 
 }  // namespace sinter

@@ -7,30 +7,30 @@
 
 namespace sinter {
 
-/// Times the stages of a loop. Over intervals of at least a second and 20 steps, the first step of
-/// all left out, it compares what waiting for data and logging (row of metrics and progress) take
-/// with the time of the steps, and says so where it is more than 2 %: once for each of the two, and
-/// again only where it has doubled.
+/// Times the stages of a loop. Over intervals of at least a second and 20 steps, without the very
+/// first step, it compares what waiting for data and logging (a row of metrics and progress) take
+/// with the time of the steps, and warns if that is more than 2 %: once of each of the two, and
+/// again only if it has doubled.
 class LoopTimes {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr double most_share = 0.02, least_ms = 1000;
   static constexpr int least_steps = 20;
 
-  /// Begins anew. profile: gets a span for each stage, or nullptr.
+  /// Begins anew. The profile gets a span for each stage, unless it is nullptr.
   void restart(Profile* profile) { *this = LoopTimes(profile); }
   LoopTimes() = default;
 
-  /// Gives what work() gives, and takes its time. step: the one that it is about.
+  /// Returns what work() returns, and adds the time it takes. `step` is the one that it is about.
   auto measure(LoopStage stage, std::int64_t step, auto work) {
     Timer timer(*this, stage, step);
     return work();
   }
   void add(LoopStage stage, Clock::duration time) { spent[std::size_t(stage)] += time; }
 
-  /// A step is done that took step_ms, waiting and logging included. Returns a warning for each
-  /// line, mostly nothing.
-  std::string lap(double step_ms);
+  /// Ends a step that took step_ms, waiting and logging included. Returns warnings, one in a line;
+  /// most often none.
+  [[nodiscard]] std::string lap(double step_ms);
 
  private:
   struct Timer {
@@ -53,9 +53,9 @@ class LoopTimes {
 
   Profile* profile = nullptr;
   std::array<Clock::duration, std::size(loop_stage_names)> spent{};  // in this interval
-  double ms = 0;
-  int steps = -1;  // in this interval; -1: the first step of all is under way
-  double told_read = most_share / 2, told_record = most_share / 2;  // shares
+  double ms = 0;   // of the steps in this interval
+  int steps = -1;  // in this interval; -1 while the very first step is under way
+  double told_read = most_share / 2, told_record = most_share / 2;  // the shares last warned of
 };
 
 }  // namespace sinter

@@ -7,10 +7,10 @@
 
 namespace sinter {
 
-/// A sum of losses and the number of predictions it is over, so that parts can be added exactly.
+/// A sum of losses, and how many there are, so that parts can be added exactly.
 struct Loss {
   double sum = 0;
-  std::int64_t count = 0;
+  std::int64_t count = 0;  // predictions that the sum is over
 
   double mean() const { return sum / double(count); }
   Loss& operator+=(const Loss& other) {
@@ -20,27 +20,28 @@ struct Loss {
   }
 };
 
-/// The weights have advanced. loss: before the update; gradient_norm: before clipping.
+/// A step that has advanced the weights.
 struct Applied {
-  Loss loss;
-  double gradient_norm, learning_rate;
+  Loss loss;             // before the update
+  double gradient_norm;  // before clipping
+  double learning_rate;
 };
 
-/// The loss or a gradient was not finite: weights, optimizer state, schedule and step count are
-/// what they were. expected: a policy has dealt with it (a lower loss scale), so go on.
+/// A step whose loss or gradient was not finite: weights, optimizer state, schedule and step count
+/// are what they were.
 struct Skipped {
   Loss loss;
   double gradient_norm;
-  bool expected = false;
+  bool expected = false;  // a policy has dealt with it (by a lower loss scale), so go on
 };
 
 using Outcome = std::variant<Applied, Skipped>;
 
-/// The model's prediction, one row for each row that it predicts (a language model: the logits that
-/// follow each sequence). values: rows × columns.
+/// What a model predicts from a batch, such as, for a language model, a row of logits for the token
+/// that follows each sequence.
 struct Prediction {
   int rows = 0, columns = 0;
-  std::vector<float> values;
+  std::vector<float> values;  // rows × columns, row-major
 };
 
 }  // namespace sinter

@@ -17,32 +17,35 @@ enum class LoopStage : std::uint8_t { read, step, evaluate, record, save };
 inline constexpr const char* loop_stage_names[]{"read", "step", "evaluate", "record", "save"};
 
 /// Records spans in memory and writes them at the end, as a trace that Perfetto and
-/// chrome://tracing open: a process for each rank, in it a span for each instruction of the
-/// programs of training and evaluation (args: step, micro-batch, position in the program) and
-/// nested spans for its layer calls; rank 0 has the stages of the loop, too. Times are in
+/// chrome://tracing open. Each rank is a process. It has a span for each instruction of the
+/// programs of training and evaluation (args: step, micro-batch, position in the program), with
+/// spans for its layer calls inside; rank 0 also has the stages of the loop. Times are in
 /// microseconds since the profile was made.
 ///
-/// There is room for most_events spans. Where they do not suffice, the trace ends before the stage
-/// of the loop that did not fit: what it has is whole. Its "otherData" says what it holds.
+/// There is room for most_events spans. If it does not suffice, the trace ends before the stage of
+/// the loop that does not fit, so what it has is whole. Its "otherData" says what it holds.
 class Profile {
  public:
   /// Creates the file, or empties it.
   /// requires  plan outlives the profile; ranks >= 1
-  /// throws    FileError where the file cannot be written
+  /// throws    FileError if the file cannot be written
   Profile(std::filesystem::path file, const PlanView& plan, int ranks,
           std::int64_t most_events = 200'000);
-  /// Writes what was recorded, if finish() was not called; errors are not told.
+  /// Writes what was recorded if finish() was not called, and passes over errors.
   ~Profile();
   Profile(const Profile&) = delete;
 
-  /// For each rank's machine.
+  /// An observer for each rank's machine.
   std::vector<Observer*> observers() const;
-  /// A stage of the loop begins or ends. No machine may be at work.
+  /// Notes that a stage of the loop begins.
+  /// requires  no machine is at work
   void begin(LoopStage stage, std::int64_t step);
+  /// Notes that it ends.
+  /// requires  no machine is at work
   void end();
 
-  /// Writes the file. Returns what it holds, in a sentence.
-  /// throws  FileError
+  /// Writes the file. Returns a sentence that says what it holds.
+  /// throws    FileError if the file cannot be written
   std::string finish();
 
  private:

@@ -9,6 +9,7 @@
 
 namespace sinter {
 
+/// A recipe with its type erased.
 struct RecipeView {
   std::string name;                   // of the recipe's type
   std::vector<std::string> policies;  // "slot: type", defaults included
@@ -20,20 +21,23 @@ struct RecipeView {
   std::vector<OptionsOf> policy_options;
   std::vector<ParameterGroup> groups;  // a parameter is in the first that matches
   RunState state;
-  /// factor: what of the learning rate is not the optimizer's own, but of the schedule and of what
-  /// scales rates.
   struct Rate {
-    double learning_rate, factor;
+    double learning_rate;
+    double factor;  // the part of it that the schedule and other policies make, not the optimizer
   };
-  std::function<Rate(std::int64_t step, int sequences)> rate;  // with so many in the global batch
-  std::function<int()> ranks, global;
-  /// With the whole global batch.
+  /// The rate of a step whose global batch has so many sequences.
+  std::function<Rate(std::int64_t step, int sequences)> rate;
+  std::function<int()> ranks;
+  std::function<int()> global;  // sequences of the global batch
+  /// The learning rate of a step with a whole global batch.
   double learning_rate(std::int64_t step) const { return rate(step, global()).learning_rate; }
-  /// Where policies change the batch in the course of training; else empty. For the data source.
+  /// The shapes of batches, for the data source; empty unless policies change them in the course of
+  /// training.
   BatchShapes batch_shapes;
-  /// throws  ArgumentError where the options of such policies contradict
+  /// Checks the options of such policies.
+  /// throws    ArgumentError if they contradict each other
   std::function<void()> check_batches;
-  /// Of policies whose options may contradict each other.
+  /// A policy whose options may contradict each other.
   struct Combination {
     std::string_view slot;
     std::function<Contradiction()> contradiction;
@@ -41,13 +45,13 @@ struct RecipeView {
   std::vector<Combination> combinations;
   HuggingFace hugging_face;
   DataView data;  // what the data policy offers to the verbs of a binary
-  std::vector<std::function<std::string()>> notes;       // what policies say of what they have done
-  std::vector<Alternative> (*alternatives)() = nullptr;  // that the rules allow
+  std::vector<std::function<std::string()>> notes;       // what policies say they have chosen
+  std::vector<Alternative> (*alternatives)() = nullptr;  // those that the rules allow
 };
 
-/// Numbers must be within their policies' ranges, and must not contradict each other. A trainer
-/// checks it when it is made.
-/// throws  ArgumentError, naming the option, its value and what is allowed
+/// Checks that numbers are within their policies' ranges and do not contradict each other, as a
+/// trainer does when it is made.
+/// throws    ArgumentError that names the option, its value and what is allowed
 void check_options(const RecipeView& recipe);
 
 namespace detail {
@@ -60,6 +64,7 @@ std::string type_name() {
   std::size_t end = text.find_first_of(";]", begin);
   return std::string(text.substr(begin, end - begin));
 }
+/// "Gpt2": without the arguments, too.
 template <class T>
 std::string short_type_name() {
   std::string name = type_name<T>();
@@ -85,7 +90,7 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
   }
 }
 
-/// The product of what policies make of the rate for a batch: rate_factor(options, sequences).
+/// The product of the policies' factors of the rate: rate_factor(options, sequences).
 template <class R>
 double rate_scaling(OptionSet<R>& options, int global) {
   double factor = 1;
@@ -103,6 +108,7 @@ BatchLimits batch_limits(OptionSet<R>& options) {
           Plan<R>::view.micro * ranks};
 }
 
+/// A policy that changes the global batch in the course of training.
 template <class P>
 concept ShapesBatches =
     requires(const typename P::Options& o, const BatchLimits& limits, BatchShape& shape) {
@@ -110,7 +116,7 @@ concept ShapesBatches =
       P::check_batch(o, limits);
     };
 
-/// Each policy that shapes batches changes what it is there for.
+/// Lets each policy that shapes batches change its part of their shape.
 template <class R>
 void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
   bool any = false;
@@ -141,8 +147,8 @@ void add_combinations(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
-/// A policy may say in a line what it has chosen: note<R>(options, limits), or note<R, PlanOf>() with
-/// the planner.
+/// A policy may say in a line what it has chosen, by note<R>(options, limits), or, with the
+/// planner, by note<R, PlanOf>().
 template <class R>
 void add_notes(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
@@ -157,7 +163,7 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
-/// What the data policy offers, each with the options as they are when it is asked.
+/// What the data policy offers. Its functions see the options as they are when they are called.
 template <class R>
 DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   using P = typename R::data;
@@ -180,7 +186,7 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   return view;
 }
 
-/// Policies that have no options may say what they are: text().
+/// The slot and name of a policy. One without options may add what text() says.
 template <class P>
 std::string policy_name() {
   std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
@@ -200,6 +206,7 @@ std::vector<std::string_view> free_slots(Claimants<All...>) {
 
 }  // namespace detail
 
+/// The view of the recipe R, with options as its type has them.
 /// requires  R is ready()
 template <class R>
 RecipeView view_of() {

@@ -1,4 +1,4 @@
-// What policies carry from step to step beside the weights: a loss scale, the best loss so far.
+// What policies carry from step to step beside the weights, such as a loss scale or the best loss.
 #pragma once
 #include <functional>
 #include <memory>
@@ -7,23 +7,24 @@
 
 namespace sinter {
 
-/// The run state of all policies of a recipe, which are told what happens. Checkpoints hold it. See
-/// recipe/concepts.hpp for what a policy may say.
+/// The run state of all policies of a recipe, and functions that tell these what happens.
+/// Checkpoints hold it. What a policy may do is in recipe/concepts.hpp.
 struct RunState {
-  std::shared_ptr<void> storage;
+  std::shared_ptr<void> storage;  // of the fields
   std::vector<Option> fields;
-  /// What the gradients of a step are multiplied by.
+  /// Gives what the gradients of the next step are multiplied by.
   std::function<double()> loss_scale;
-  /// The factor of the learning rate at a step.
+  /// Gives the schedule's factor of the learning rate at a step.
   std::function<double(std::int64_t step)> rate_factor;
-  /// Tells of a step; finite: it was applied. Returns whether a policy has dealt with one that was
-  /// not. throws  Error where one says that training cannot go on
+  /// Tells of a step, which was applied if it was finite. Returns whether a policy has dealt with
+  /// one that was not.
+  /// throws    Error if a policy says that training cannot go on
   std::function<bool(bool finite)> after_step;
   /// Tells of a validation loss.
   std::function<void(double loss)> after_evaluation;
-  /// The slot of a policy that acts on validation losses; empty where none does.
+  /// The slot of a policy that acts on validation losses; empty if none does.
   std::string_view acts_on_evaluations{};
-  /// To the start, with the options as they are now.
+  /// Goes back to the start, with the options as they are now.
   std::function<void()> reset;
 };
 
@@ -40,6 +41,8 @@ double rate_factor(const Options& options, const State& states, std::int64_t ste
 
 }  // namespace detail
 
+/// The run state of the recipe R.
+/// ensures   it may be used once reset() has been called
 template <class R>
 RunState run_state_of(std::shared_ptr<OptionSet<R>> options) {
   auto states = std::make_shared<StateSet<R>>();

@@ -1,6 +1,5 @@
-// The stages around the training step. Each may be moved but not copied, and takes what the stage
-// before it gives: a step needs a batch that was read, a row of the log a step that was applied, a
-// checkpoint a row that is in the log. So a loop cannot be wired in another order.
+// The stages around the training step. Each may be moved but not copied. A step takes a batch that
+// was read, and the log a step that was applied, so these cannot be wired in another order.
 //   read → ReadBatch → step → AppliedStep or SkippedStep → evaluate → record → RecordedStep → save
 // (A CPU has no upload: the program's instruction `load` copies from the batch.)
 #pragma once
@@ -28,30 +27,30 @@ struct StepRecord {
   std::int64_t step = 0;     // from 1
   double loss = 0;           // mean over the predictions of the global batch, before the update
   double gradient_norm = 0;  // before clipping
-  double learning_rate = 0;  // that the update used
+  double learning_rate = 0;  // of the update
   std::int64_t tokens = 0;   // rows trained on so far, this step's included
-  double tokens_per_s = 0;   // this step's rows / step_ms
-  double step_ms =
-      0;  // wall time since the end of the previous step, without evaluation and saving
-  std::optional<double> validation_loss;  // where evaluated
+  double tokens_per_s = 0;   // this step's rows, divided by its time
+  /// Wall time since the end of the step before, without evaluation and saving.
+  double step_ms = 0;
+  std::optional<double> validation_loss;  // if it was evaluated
 
   std::string to_json() const;
-  /// throws  Error where it is not such a row
+  /// throws    Error if the text is not such a row
   static StepRecord from_json(std::string_view json);
 };
 
-/// What a run has come to, beyond the trainer's own state. Checkpoints of a run hold it.
+/// How far a run has come, beyond the trainer's own state. Checkpoints of a run hold it.
 struct LoopState {
-  StepRecord last;                                        // step 0: none yet
-  double best = std::numeric_limits<double>::infinity();  // lowest validation loss
+  StepRecord last;                                        // its step is 0 if there is none yet
+  double best = std::numeric_limits<double>::infinity();  // the lowest validation loss
   std::int64_t best_step = 0;
-  bool evaluation_due = false;  // a stop came between the last step and its evaluation
+  bool evaluation_due = false;  // a stop has cut short the evaluation after the last step
 };
 
-/// A global batch that no step has used, and where the source stands after it.
+/// A global batch that no step has used yet.
 struct ReadBatch {
   HostBatch batch;
-  SamplerState after;
+  SamplerState after;  // where the source stands after it
 
   ReadBatch() = default;
   ReadBatch(ReadBatch&&) = default;
@@ -61,8 +60,8 @@ struct ReadBatch {
 /// A step that has advanced the weights.
 struct AppliedStep {
   StepRecord record;
-  SamplerState data;  // where the source stood after its batch
-  bool evaluation_due = false;
+  SamplerState data;            // where the source stood after its batch
+  bool evaluation_due = false;  // a stop has cut its evaluation short
 
   AppliedStep() = default;
   AppliedStep(AppliedStep&&) = default;
@@ -78,7 +77,7 @@ struct RecordedStep : AppliedStep {
   explicit RecordedStep(AppliedStep step) : AppliedStep(std::move(step)) {}
 };
 
-/// Gives global batches of any data source, read ahead by a thread of its own.
+/// Gives the global batches of any data source. A thread of its own reads `depth` of them ahead.
 class ReadStage {
   std::unique_ptr<BackgroundReader<AnySource>> reader;
   HostBatch spare;
@@ -88,15 +87,17 @@ class ReadStage {
   template <DataSource Source>
   ReadStage(Source source, int depth = 4) : ReadStage(AnySource(std::move(source)), depth) {}
 
-  /// The next batch; none when the source has ended.
-  std::optional<ReadBatch> operator()();
+  /// Gives the next batch; none if the source has ended.
+  [[nodiscard]] std::optional<ReadBatch> operator()();
   /// Takes back the memory of a batch that was used.
   void recycle(HostBatch used) { spare = std::move(used); }
+  /// Where the source stands after the last batch that was given.
   SamplerState state() const;
+  /// Goes on from there.
   void restore(const SamplerState& saved);
 };
 
-/// Time between the ends of steps, less what is paused.
+/// Measures the time between the ends of steps, without pauses.
 class StepClock {
   using Clock = std::chrono::steady_clock;
   Clock::time_point since = Clock::now();
@@ -110,7 +111,7 @@ class StepClock {
     paused += Clock::now() - begin;
   }
   void restart() { *this = StepClock(); }
-  /// Milliseconds since the last lap, and begins the next.
+  /// Returns the milliseconds since the last lap, and begins the next.
   double lap();
 };
 
@@ -123,12 +124,14 @@ class StepStage {
   StepStage(TrainerCore& trainer, StepClock& clock) : trainer(&trainer), clock(&clock) {}
   StepStage(StepStage&&) = default;
 
-  /// tokens_before: rows that steps before this one have trained on. The batch's memory stays
-  /// usable.
-  std::variant<AppliedStep, SkippedStep> operator()(ReadBatch& batch, std::int64_t tokens_before);
+  /// Takes a step. Steps before it have trained on tokens_before rows. The batch stays as it is, so
+  /// that its memory can be recycled.
+  /// throws    ArgumentError if the batch does not fit the recipe
+  [[nodiscard]] std::variant<AppliedStep, SkippedStep> operator()(ReadBatch& batch,
+                                                                  std::int64_t tokens_before);
 };
 
-/// The loss over all of a finite source that is held out. Without a source: no evaluation.
+/// Takes the loss over all of a finite source that is held out, if there is one.
 class EvaluateStage {
   std::optional<AnySource> source;
   SamplerState begin;
@@ -141,23 +144,28 @@ class EvaluateStage {
   EvaluateStage(Source source) : EvaluateStage(AnySource(std::move(source))) {}
 
   explicit operator bool() const { return source.has_value(); }
-  /// The mean loss; none if stop() said so between two batches.
-  std::optional<double> operator()(TrainerCore& trainer, const std::function<bool()>& stop);
+  /// Returns the mean loss; none if stop() returned true before a batch.
+  /// requires  there is a source
+  /// throws    ArgumentError if it gives no batch
+  [[nodiscard]] std::optional<double> operator()(TrainerCore& trainer,
+                                                 const std::function<bool()>& stop);
 };
 
-/// Writes the log, if there is one, and tells who listens.
+/// Writes a step to the log, if there is one.
 class RecordStage {
   std::unique_ptr<MetricsLog> log;
 
  public:
   RecordStage();
-  /// Rows after `kept_steps` are dropped.
+  /// Goes on with the log of a run's folder, whose rows after `kept_steps` are dropped.
   RecordStage(const RunFolder& folder, std::int64_t kept_steps);
   RecordStage(RecordStage&&) noexcept;
   RecordStage& operator=(RecordStage&&) noexcept;
   ~RecordStage();
 
-  RecordedStep operator()(AppliedStep step, const std::function<void(const StepRecord&)>& tell);
+  /// Writes a step, and then calls `tell`, unless it is empty.
+  [[nodiscard]] RecordedStep operator()(AppliedStep step,
+                                        const std::function<void(const StepRecord&)>& tell);
   /// Makes what was recorded durable.
   void sync();
 };
@@ -172,6 +180,8 @@ class SaveStage {
   SaveStage(SaveStage&&) = default;
 
   explicit operator bool() const { return folder != nullptr; }
+  /// Saves a checkpoint, as the best so far if `best`. Returns where it is.
+  /// requires  there is a folder
   std::filesystem::path operator()(const LoopState& state, const SamplerState& data, bool best);
 };
 

@@ -7,7 +7,7 @@ namespace sinter {
 /// Trains the recipe R:
 ///   Trainer<mine> trainer;
 ///   while (…) trainer.step(batch);
-/// All that it can do is in TrainerCore. options() changes plain numbers before it is made.
+/// All that it can do is in TrainerCore.
 template <class R>
 class Trainer : public TrainerCore {
   static RecipeView checked_view() {
@@ -17,9 +17,11 @@ class Trainer : public TrainerCore {
 
  public:
   explicit Trainer(TrainerSettings settings = {}) : TrainerCore(checked_view(), settings) {}
-  /// A view whose options have been changed.
+  /// Trains with options that have been changed in a view.
+  /// requires  the view is one that options() has given
   Trainer(RecipeView view, TrainerSettings settings) : TrainerCore(std::move(view), settings) {}
 
+  /// A view of R, in which adjustable options may be changed before a trainer is made of it.
   static RecipeView options() { return checked_view(); }
 };
 

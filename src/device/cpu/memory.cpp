@@ -1,4 +1,4 @@
-// The device is the host: its memory is mapped pages, and a part of it on the host is itself.
+// The device is the host: its memory is mapped pages, and the host reaches a part of it as it is.
 #include "sinter/device/memory.hpp"
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 
 namespace sinter {
 
-/// Pages of zeros that cost nothing until they are used.
+/// Maps pages of zeros, which cost nothing until they are used.
 DeviceMemory::DeviceMemory(std::int64_t bytes) {
   const std::size_t size = std::size_t(std::max<std::int64_t>(bytes, 1));
   void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE,

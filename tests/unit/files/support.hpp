@@ -12,8 +12,8 @@
 
 namespace sinter::testing {
 
-/// A new file. (ext4 flushes a file that is emptied and written again when it is closed, which
-/// costs milliseconds; a new one it does not.)
+/// Writes a new file. (ext4 flushes a file that is emptied and written again when it is closed,
+/// which costs milliseconds, but not a new one.)
 inline void put(const fs::path& path, const std::string& content) {
   fs::remove(path);
   std::ofstream out(path, std::ios::binary);
@@ -42,7 +42,7 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
 
-/// Names in `folder` that begin with a dot: what an unfinished save leaves.
+/// The number of names in `folder` that begin with a dot, as what an unfinished save leaves does.
 inline int hidden_entries(const fs::path& folder) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(folder))

@@ -35,7 +35,7 @@ std::vector<H> narrow(const Floats& x) {
   return result;
 }
 
-/// Rounded once, up to errors of single precision.
+/// Whether `got` is `want` rounded once, up to errors of single precision.
 template <class H>
 bool nearly(const std::vector<H>& got, const Floats& want) {
   for (std::size_t i = 0; i < got.size(); ++i)
@@ -44,10 +44,9 @@ bool nearly(const std::vector<H>& got, const Floats& want) {
   return got.size() == want.size();
 }
 
-/// Σ over the depth in double precision, with the sum of the magnitudes: what rounding is
-/// relative to.
+/// A matrix product in double precision.
 struct Product {
-  std::vector<double> value, magnitude;
+  std::vector<double> value, magnitude;  // Σ a b; Σ |a b|, to which rounding is relative
 };
 template <class T>
 Product product(const T* a, const T* b, int m, int n, int k, bool a_transposed, bool b_transposed) {
@@ -62,7 +61,8 @@ Product product(const T* a, const T* b, int m, int n, int k, bool a_transposed, 
   return p;
 }
 
-/// fp32 sums of exact products in any order: k + 1 roundings; then one to a narrow C.
+/// Checks that results are fp32 sums of exact products in any order: they have k + 1 roundings, and
+/// one more to a narrow C.
 template <class H, class C>
 void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, bool b_transposed,
                   AddTo add) {

@@ -62,17 +62,17 @@ double error_of(const std::vector<T>& got, const std::vector<double>& want, doub
   return worst / epsilon<T>();
 }
 
-/// What references for T are computed in.
+/// The type in which references for T are computed.
 template <class T>
 using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
-/// What `terms` add to a kernel's result, if any; each sum is rounded.
+/// Terms that a kernel adds to its result, if any; each sum is rounded.
 template <class T>
 using Added = std::vector<const std::vector<T>*>;
 
-/// The largest |got - want| as a share of a header's bound, ε factor scale: at most 1 where it
-/// holds, infinite where one of them is not finite. What was added to the result is added to want,
-/// and allows an error of ε of each sum more.
+/// The largest |got - want| as a share of a header's bound, ε · factor · scale. It is at most 1
+/// where the bound holds, and infinite where one of them is not finite. What was added to the
+/// result is added to `want`, and each such sum allows an error of ε of itself more.
 template <class T>
 double share_of_bound(const std::vector<T>& got, const std::vector<Wider<T>>& want,
                       const std::vector<Wider<T>>& scale, double factor,
@@ -96,8 +96,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// Calls compute(stream) → std::vector on streams of 1, 2 and 3 threads, checks that all give the
-/// same bits, and returns them.
+/// Calls compute(stream), which returns a std::vector, on streams of 1, 2 and 3 threads, checks
+/// that all give the same bits, and returns them.
 template <class F>
 auto same_on_all_threads(const F& compute) {
   Stream one(1), two(2), three(3);
@@ -107,7 +107,7 @@ auto same_on_all_threads(const F& compute) {
   return result;
 }
 
-/// Calls body() once for each instruction set that kernels are compiled for and the machine has.
+/// Calls body() once for each instruction set that the machine has and kernels are compiled for.
 template <class F>
 void on_every_instruction_set(const F& body) {
   const std::int64_t supported = hwy::SupportedTargets();
