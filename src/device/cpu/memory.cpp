@@ -40,7 +40,7 @@ void clear_on_device(kernel::Stream&, std::byte* at, std::int64_t bytes) {
 
 void put_ids(kernel::Stream&, std::span<const std::int32_t> ids, std::byte* to,
              std::int64_t padding, std::int32_t value) {
-  auto* end = std::ranges::copy(ids, reinterpret_cast<std::int32_t*>(to)).out;
+  auto* end = std::copy_n(ids.data(), ids.size(), reinterpret_cast<std::int32_t*>(to));
   std::fill_n(end, padding, value);
 }
 
