@@ -7,17 +7,18 @@
 
 namespace sinter::kernel {
 
-/// gelu_tanh: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), as GPT-2 has it (Hendrycks & Gimpel 2016).
-/// gelu_erf:  x/2 (1 + erf(x / √2)).
-/// relu:      max(x, 0); its slope at 0 is 0. A NaN stays a NaN.
-/// silu:      x / (1 + exp(-x)) (Elfwing, Uchibe & Doya 2018).
-enum class Activation { gelu_tanh, gelu_erf, relu, silu };
+enum class Activation {
+  gelu_tanh,  ///< x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), GPT-2's (Hendrycks & Gimpel 2016)
+  gelu_erf,   ///< x/2 (1 + erf(x / √2))
+  relu,       ///< max(x, 0); its slope at 0 is 0, and a NaN stays a NaN
+  silu,       ///< x / (1 + exp(-x)) (Elfwing, Uchibe & Doya 2018)
+};
 
-/// y = f(x).   x, y: of one shape; y may be x. Error ≤ 4 ulp of max(|x|, 1).
+/// y = f(x). x and y have one shape; y may be x. Error ≤ 4 ulp of max(|x|, 1).
 template <class T>
 void activation_forward(Stream& stream, Activation f, Input<T> x, Tensor<T> y);
 
-/// dx = f'(x) dy, or dx += … with its add flag.   x, dy, dx: of one shape; dx may be dy. Error of
+/// dx = f'(x) dy, or dx += … with its add flag. x, dy and dx have one shape; dx may be dy. Error of
 /// f' ≤ 16 ulp of 1.
 template <class T>
 void activation_backward(Stream& stream, Activation f, Input<T> x, Input<T> dy, Tensor<T> dx);

@@ -13,49 +13,54 @@ namespace sinter::kernel {
 
 struct AdafactorStep {
   double lr;                  ///< the learning rate, or adafactor_rate(t)
-  double beta1;               ///< of the first moment; 0: there is none
+  double beta1;               ///< decay of the first moment; 0 if there is none
   double beta2;               ///< adafactor_beta2(t)
   double eps_square = 1e-30;  ///< added to each squared gradient
   double eps_scale = 1e-3;    ///< the least scale of a parameter
-  double clip_threshold = 1;  ///< most root mean square of the update
+  double clip_threshold = 1;  ///< the largest root mean square of an update
   double weight_decay = 0;
-  double gradient_scale = 1;    ///< multiplies every gradient: clipping
-  bool scale_parameter = true;  ///< lr is multiplied by the root mean square of the parameter
+  double gradient_scale = 1;    ///< multiplies every gradient, as clipping needs
+  bool scale_parameter = true;  ///< whether lr is multiplied by the parameter's root mean square
 };
 
-/// 1 - t^decay, t counted from 1.
+/// 1 - t^decay, where t counts steps from 1.
 inline double adafactor_beta2(std::int64_t t, double decay = -0.8) {
   return 1 - std::pow(double(t), decay);
 }
 
-/// The rate of relative steps: min(1/√t, 0.01, or 10⁻⁶ t with `warmup`).
+/// The rate of relative steps: min(1/√t, 0.01), or min(1/√t, 10⁻⁶ t) with `warmup`.
 inline double adafactor_rate(std::int64_t t, bool warmup = false) {
   return std::min(1 / std::sqrt(double(t)), warmup ? 1e-6 * double(t) : 1e-2);
 }
 
-/// Whether a tensor has second moments for each row and column, or, as a vector, for each element.
+/// Whether a tensor has one second moment for each row and column. A vector has one for each
+/// element.
 constexpr bool adafactor_factored(int rows, int columns) { return rows > 1 && columns > 1; }
 
-/// Elements of float that adafactor needs as scratch.
+/// Floats that adafactor() needs as scratch.
 constexpr std::int64_t adafactor_scratch(int rows, int columns) {
   const std::int64_t n = std::int64_t(rows) * columns;
   return adafactor_factored(rows, columns) ? std::int64_t{32} * columns + rows : n / 1024 + 1;
 }
 
-/// One step of one tensor, rows × columns, with s = g² + eps_square and R(x) the root mean square:
+/// Makes one step of one tensor, rows × columns. With s = g² + eps_square and R(x) the root mean
+/// square of x:
 ///   row = beta2 row + (1 - beta2) mean of s over the row; column likewise
-///   u = g / √(row column / mean(row)); a vector: its s has its own mean v, and u = g / √v
-///   α = lr max(eps_scale, R(p)), or lr;  u = α u / max(1, R(u) / clip_threshold)
-///   with beta1: u = mean = beta1 mean + (1 - beta1) u
+///   u = g / √(row column / mean(row)); in a vector each s has a moving mean v, and u = g / √v
+///   α = lr max(eps_scale, R(p)) with scale_parameter, else lr
+///   u = α u / max(1, R(u) / clip_threshold); with beta1: u = mean = beta1 mean + (1 - beta1) u
 ///   p -= α weight_decay p; p -= u; copy = p, rounded
-/// row_square, column_square: rows and columns elements; of a vector, v and null. mean: as master,
-/// null where beta1 is 0. copy may be null. All moments start at zero. scratch:
-/// adafactor_scratch(rows, columns) elements. (M, G, C): (float, float, float), (float, float,
-/// BFloat16) and (float, float, Float16). The same bits for every number of threads.
+/// row_square holds `rows` elements and column_square `columns`; for a vector they are v and null.
+/// mean is as large as master, and null where beta1 is 0; copy may be null. All moments start at
+/// zero. scratch holds adafactor_scratch(rows, columns) elements. (M, G, C) is (float, float,
+/// float), (float, float, BFloat16) or (float, float, Float16). The bits are the same for every
+/// number of threads.
 ///
-/// Errors of one step, with ε the epsilon of float and g the gradient times its scale: row, column
-/// and v (8 + √rows / 4 + √columns / 4) ε, relatively, u (16 + √rows / 4 + √columns / 4) ε; p: one
-/// ε, and the error of u. (√: roundings as good as random, Higham & Mary 2019.)
+/// Errors of one step, with ε the epsilon of float and g the gradient times its scale:
+///   row, column, v  (8 + √rows / 4 + √columns / 4) ε, relatively
+///   u               (16 + √rows / 4 + √columns / 4) ε
+///   p               one ε, and the error of u
+/// (√: roundings are as good as random, Higham & Mary 2019.)
 template <class M, class G, class C>
 void adafactor(Stream& stream, M* master, const G* gradient, float* row_square,
                float* column_square, float* mean, C* copy, int rows, int columns,

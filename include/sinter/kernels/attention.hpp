@@ -1,13 +1,13 @@
-// Self-attention, causal or full, blocked, so that the rows × rows probabilities are never stored
-// (Dao 2023, FlashAttention-2). T: elements, S: statistics; (float, float), (double, double),
-// (BFloat16, float) and (Float16, float). The same bits for every number of threads.
+// Self-attention, causal or full, in blocks, so that the rows × rows probabilities are never stored
+// (Dao 2023, FlashAttention-2). T is the type of elements and S that of statistics: (float, float),
+// (double, double), (BFloat16, float) or (Float16, float). The bits are the same for every number
+// of threads.
 //
-// Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence; narrow types
-// add the rounding of what is stored, and an add flag one ε of the sum and √L / 2 ε of what was
-// there.
-// In a head, with s = max Σ|q k| / √d, a score is wrong by up to (1 + √d / 4) s ε, and so is p,
-// relatively: with what softmax adds, τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings as good as
-// random, Higham & Mary 2019.)
+// Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence. Narrow types
+// add the rounding of what is stored, and an add flag adds one ε of the sum and √L / 2 ε of what
+// was there. In a head, with s = max Σ|q k| / √d, a score is wrong by up to (1 + √d / 4) s ε, and
+// so is p, relatively: with what softmax adds, τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings are
+// as good as random, Higham & Mary 2019.)
 //   y        τ ε Σ p |v|
 //   log_sum  (τ + |log_sum|) ε
 //   dv       3 τ ε Σ p |dy|
@@ -26,12 +26,14 @@ namespace sinter::kernel {
 /// The widest head, width / heads, that the kernels take.
 inline constexpr int most_head_width = 1024;
 
-/// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads.
-/// qkv: rows × 3 width (q, then k, then v; the heads one after the other in each), y: rows × width,
-/// log_sum: rows × heads, the natural logarithm of each softmax's denominator, for the backward
-/// pass. With `causal` a row sees itself and the rows before it in its sequence, else its whole
-/// sequence. Dropout acts on the probabilities; its mask is a function of (key, first_row + row,
-/// head, position of the key in its sequence).
+/// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads. With `causal` a row
+/// sees itself and the rows before it in its sequence, else its whole sequence. Dropout acts on the
+/// probabilities; its mask is a function of (key, first_row + row, head, position of the key in its
+/// sequence).
+///   qkv      rows × 3 width: q, then k, then v, in each the heads one after the other
+///   y        rows × width
+///   log_sum  rows × heads: the natural logarithm of each softmax's denominator, for the backward
+///            pass
 template <class T, class S>
 void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
                        Sequences sequences, bool causal, Dropout dropout = {});
@@ -42,8 +44,9 @@ constexpr std::int64_t attention_scratch(std::int64_t rows, int width) {
   return is_narrow<T> ? 2 * rows * width : 0;
 }
 
-/// dqkv = gradient of qkv, or += with its add flag.   y and log_sum as the forward pass left them,
-/// dy: rows × width, dqkv: rows × 3 width, scratch: attention_scratch<T>(rows, width) elements.
+/// dqkv = gradient of qkv, or += with its add flag. y and log_sum are as the forward pass left
+/// them. dy: rows × width, dqkv: rows × 3 width, scratch: attention_scratch<T>(rows, width)
+/// elements.
 template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
                         Tensor<T> dqkv, Sequences sequences, bool causal, S* scratch,

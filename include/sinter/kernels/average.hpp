@@ -9,7 +9,7 @@
 namespace sinter::kernel {
 
 /// average[i] += weight (x[i] - average[i]), in Wide<T>: one fused multiplication and addition
-/// after a rounded difference.   n elements; T: float, double, BFloat16 or Float16.
+/// after a rounded difference. Both arrays have n elements. T: float, double, BFloat16 or Float16.
 template <class T>
 void move_average(Stream& stream, const T* x, Wide<T>* average, double weight, std::int64_t n);
 

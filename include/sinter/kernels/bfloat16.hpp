@@ -7,7 +7,7 @@
 
 namespace sinter {
 
-/// Rounded to nearest, ties to even; a NaN stays one.
+/// A float is rounded to nearest, ties to even; a NaN stays one.
 struct BFloat16 {
   std::uint16_t bits;
 

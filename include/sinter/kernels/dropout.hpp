@@ -1,8 +1,9 @@
-// Dropout whose mask is a pure function of a key and the element's place: nothing is saved,
-// recomputation repeats it, and so does any split of the global batch. T: float, double,
+// Dropout whose mask is a pure function of a key and the element's row and column: nothing is
+// saved, recomputation repeats it, and so does any split of the global batch. T: float, double,
 // BFloat16 or Float16.
-// Errors: 2 ε of the result, ε the epsilon of Wide<T>, and of the sum one ε more; narrow types add
-// the rounding of what is stored.
+//
+// Errors, with ε the epsilon of Wide<T>: 2 ε of the result, and with an add flag one ε of the sum
+// more; narrow types add the rounding of what is stored.
 #pragma once
 #include <cstdint>
 
@@ -11,18 +12,16 @@
 
 namespace sinter::kernel {
 
-/// Each element is dropped with `probability` (in [0, 1), to 2⁻³²). `key` mixes whatever the
-/// mask depends on besides the place: seed, step, layer (see random.hpp, mix). `first_row` is the
-/// place of row 0 in the global batch.
+/// What is dropped, and with what probability.
 struct Dropout {
-  float probability = 0;
-  std::uint64_t key = 0;
-  std::int64_t first_row = 0;
+  float probability = 0;       ///< of each element, in [0, 1), exact to 2⁻³²
+  std::uint64_t key = 0;       ///< mixes what else decides the mask: seed, step, layer (see mix())
+  std::int64_t first_row = 0;  ///< the number of row 0 in the global batch
 };
 
-/// y = x / (1 - p) where kept, else 0; y += … with its add flag. Of a gradient it is the backward
-/// pass. The mask is a function of (key, first_row + row, column).   x, y: of one shape, may be the
-/// same. p = 0 copies.
+/// y = x / (1 - p) where an element is kept, else 0; y += … with its add flag. Applied to a
+/// gradient it is the backward pass. The mask is a function of (key, first_row + row, column).
+/// p = 0 copies. x and y have one shape and may be the same.
 template <class T>
 void dropout(Stream& stream, Input<T> x, Tensor<T> y, Dropout dropout);
 

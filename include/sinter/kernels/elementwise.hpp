@@ -1,4 +1,4 @@
-// Elementwise arithmetic on tensors, and on flat arrays, of which a tensor says no more than their
+// Elementwise arithmetic, on tensors, and on flat arrays where a shape would say no more than a
 // length. Inputs and outputs may be the same array, but must not overlap otherwise. Each result is
 // the exact one, rounded once to Wide<T> and once to T.
 #pragma once
@@ -27,27 +27,27 @@ void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n);
 template <class T>
 void accumulate(Stream& stream, const T* a, T* y, std::int64_t n);
 
-/// y[i] = x[i] in another type, rounded to nearest. Between float and double, BFloat16 or
-/// Float16, either way.
+/// y[i] = x[i] in another type, rounded to nearest: from float to double, BFloat16 or Float16, or
+/// back.
 template <class From, class To>
 void cast(Stream& stream, const From* x, To* y, std::int64_t n);
 
-/// y = a + b.   a, b, y: of one shape.
+/// y = a + b. All have one shape.
 template <class T>
 void add(Stream& stream, Input<T> a, Input<T> b, Tensor<T> y);
 
-/// y = x, or y += x with its add flag.   x, y: of one shape.
+/// y = x, or y += x with its add flag. Both have one shape.
 template <class T>
 void put(Stream& stream, Input<T> x, Tensor<T> y);
 
-/// sum[c] = Σ_r x[r][c], or sum[c] += … with its add flag.   x: rows × columns, sum: 1 × columns.
-/// The same bits for every number of threads; error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of
-/// Wide<T> (sums of 64 rows are summed), and with the flag one ε of the sum more. G: Wide<T>, or T:
-/// rounded once.
+/// sum[c] = Σ_r x[r][c], or sum[c] += … with its add flag. x: rows × columns, sum: 1 × columns.
+/// G is Wide<T>, or T, to which sums are rounded once. The bits are the same for every number of
+/// threads. Error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of Wide<T> (sums of 64 rows are summed),
+/// and with the flag one ε of the sum more.
 template <class T, class G>
 void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum);
 
-// For a tensor that the caller may write: T is not deduced through a conversion.
+// The same for a tensor that the caller may write: T is not deduced through a conversion.
 template <class T, class G>
   requires(!std::is_const_v<T>)
 void column_sum(Stream& stream, Tensor<T> x, Tensor<G> sum) {

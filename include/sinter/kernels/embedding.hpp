@@ -1,7 +1,7 @@
-// Rows of a table: tokens and positions. T: float, double, BFloat16 or Float16; G, of
-// gradients of tables: Wide<T>, or T, then summed in Wide<T> and rounded once. The same bits for
-// every number of threads. Forward passes copy, or round each sum once. Errors of gradients:
-// √m ε Σ|dy|, m being the number of summands and ε the epsilon of Wide<T>.
+// Rows of a table, looked up by token or by position. T: float, double, BFloat16 or Float16. G, of
+// the gradients of tables, is Wide<T>, or T: they are summed in Wide<T> and rounded once. The bits
+// are the same for every number of threads. Forward passes copy, or round each sum once. Errors of
+// gradients: √m ε Σ|dy|, with m the number of summands and ε the epsilon of Wide<T>.
 #pragma once
 #include <cstdint>
 
@@ -12,8 +12,8 @@
 
 namespace sinter::kernel {
 
-/// y[r] = table[ids[r]].   ids: one for each row of y; table: vocabulary × width, y: rows × width;
-/// every id lies within the table.
+/// y[r] = table[ids[r]]. ids: one for each row of y, table: vocabulary × width, y: rows × width.
+/// requires  every id lies within the table
 template <class T>
 void embedding_forward(Stream& stream, Input<std::int32_t> ids, Input<T> table, Tensor<T> y);
 
@@ -23,24 +23,25 @@ constexpr std::int64_t embedding_scratch(std::int64_t rows, int vocabulary) {
   return is_narrow<G> ? rows + vocabulary : 0;
 }
 
-/// dtable[v] = Σ_{r: ids[r] = v} dy[r], or += with its add flag.   dy: rows × width, dtable:
-/// vocabulary × width. Summed in the order of the rows. scratch: embedding_scratch<G>(rows,
-/// vocabulary) integers.
+/// dtable[v] = Σ_{r: ids[r] = v} dy[r], or += with its add flag, summed in the order of the rows.
+/// dy: rows × width, dtable: vocabulary × width, scratch: embedding_scratch<G>(rows, vocabulary)
+/// integers.
 template <class T, class G>
 void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<const T> dy,
                         Tensor<G> dtable, std::int32_t* scratch);
 
-/// y[r] = x[r] + table[position of r in its sequence].   x, y: rows × width, may be the same;
-/// table: positions × width; no sequence is longer than the table.
+/// y[r] = x[r] + table[position of r in its sequence]. x, y: rows × width, and may be the same;
+/// table: positions × width.
+/// requires  no sequence is longer than the table
 template <class T>
 void position_forward(Stream& stream, Input<T> x, Input<T> table, Sequences sequences, Tensor<T> y);
 
 /// dtable[p] = Σ_s dy[starts[s] + p] over the sequences that have a position p, or += with its add
-/// flag.   dy: rows × width, dtable: positions × width.
+/// flag. dy: rows × width, dtable: positions × width.
 template <class T, class G>
 void position_backward(Stream& stream, Tensor<const T> dy, Sequences sequences, Tensor<G> dtable);
 
-// For tensors that the caller may write: T is not deduced through a conversion.
+// The same for tensors that the caller may write: T is not deduced through a conversion.
 template <class T, class G>
   requires(!std::is_const_v<T>)
 void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<T> dy, Tensor<G> dtable,

@@ -7,8 +7,9 @@
 
 namespace sinter {
 
-/// Rounded to nearest, ties to even; from 65520 on to infinity; below 2^-14 to a multiple of 2^-24.
-/// A NaN stays one: it becomes quiet and keeps the upper bits of its payload, as processors do it.
+/// A float is rounded to nearest, ties to even; from 65520 on to infinity; below 2^-14 to a
+/// multiple of 2^-24. A NaN stays one: it becomes quiet and keeps the upper bits of its payload, as
+/// with processors' own instructions.
 struct Float16 {
   std::uint16_t bits;
 

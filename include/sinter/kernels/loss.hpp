@@ -1,9 +1,9 @@
-// Losses with their gradients. T: elements, S: losses and logits, G: gradients of weights;
-// all float, all double, or BFloat16 or Float16 with float for S, and float or T for G. A loss
-// is given for each row; their sum and what it is divided by are the caller's.
+// Losses with their gradients. T is the type of elements, S that of losses and logits, G that of
+// gradients of weights: all float, all double, or T BFloat16 or Float16 with float for S, and float
+// or T for G. Each row has a loss; the caller sums them and divides the sum.
 //
-// Errors, with ε the epsilon of S; BFloat16 adds the rounding of what is stored, and an add flag
-// one ε of the sum. (√: roundings as good as random, Higham & Mary 2019.)
+// Errors, with ε the epsilon of S. A narrow T adds the rounding of what is stored, and an add flag
+// adds one ε of the sum. (√: roundings are as good as random, Higham & Mary 2019.)
 //   cross_entropy         with τ = 8 + √vocabulary / 2: losses (τ + loss) ε, and dlogits
 //                         weight ε (p (τ + largest logit - logit), and 1 more at the target)
 //   linear_cross_entropy  the same with τ + 2 (1 + √width) max Σ|x table|, as the logits are
@@ -20,28 +20,30 @@
 
 namespace sinter::kernel {
 
-/// losses[r] = -log softmax(logits[r])[targets[r]] in nats, 0 where targets[r] < 0 (ignored).
-/// dlogits = weight (softmax - onehot), 0 in ignored rows; += with its add flag; may be `logits`,
-/// or empty. logits, dlogits: rows × vocabulary, targets: one for each row, losses: rows × 1.
+/// losses[r] = -log softmax(logits[r])[targets[r]] in nats; a row with targets[r] < 0 is ignored
+/// and its loss is 0. dlogits = weight (softmax - onehot), 0 in ignored rows, or += with its add
+/// flag; it may be `logits`, or empty. logits, dlogits: rows × vocabulary, targets: one for each
+/// row, losses: rows × 1.
 template <class S>
 void cross_entropy(Stream& stream, Input<S> logits, Input<std::int32_t> targets, Tensor<S> losses,
                    Output<S> dlogits, double weight);
 
-/// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that all logits never exist.
-/// x: rows × width, table: vocabulary × width, targets and losses as above. Each gradient obeys its
-/// add flag or is empty, then it is not computed:
-///   dx      weight dloss/dx
-///   dtable  weight dloss/dtable
-/// logits: scratch for the logits of a chunk, rows of a chunk × (vocabulary + padding). One pass:
-/// the loss and its gradients together. padding: rows of zeros behind table, and zeros or anything
-/// behind dtable, which get exact zeros added (or assigned).
+/// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that the logits never exist all at
+/// once. One pass computes the loss and its gradients. Each gradient obeys its add flag; one that
+/// is empty is not computed.
+///   x        rows × width
+///   table    vocabulary × width, with `padding` rows of zeros behind it
+///   targets  as above, and so are losses
+///   dx       weight dloss/dx
+///   dtable   weight dloss/dtable; zeros are added or assigned exactly to the `padding` rows behind
+///   logits   scratch, rows of a chunk × (vocabulary + padding)
 template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
                           Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
                           Tensor<S> logits);
 
-/// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), += with its add flag; may
-/// be x, or empty. x, target, dx: rows × width, losses: rows × 1.
+/// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), or += with its add flag;
+/// it may be x, or empty. x, target, dx: rows × width, losses: rows × 1.
 template <class T, class S>
 void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> losses, Tensor<T> dx,
                         double weight);

@@ -10,14 +10,13 @@
 
 namespace sinter::kernel {
 
-/// A tensor, or a part of one, as a product takes it. rows and columns are as stored; `stride` is
-/// the distance of two rows in elements. With `transposed` it takes part as its transpose.
+/// A tensor, or a part of one, as a product takes it.
 template <class T>
 struct Matrix {
   T* data = nullptr;
-  int rows = 0, columns = 0;
-  std::int64_t stride = 0;
-  bool transposed = false;
+  int rows = 0, columns = 0;  // as stored
+  std::int64_t stride = 0;    // elements from one row to the next
+  bool transposed = false;    // whether it takes part as its transpose
 
   constexpr Matrix() = default;
   constexpr Matrix(T* data, int rows, int columns, std::int64_t stride, bool transposed = false)
@@ -43,11 +42,11 @@ constexpr Matrix<T> transposed(Tensor<T> tensor) {
 /// Multiplications below which waking another thread costs more than it saves.
 inline constexpr double matmul_grain = 256 * 1024;
 
-/// What a product is added to: nothing, or rows `stride` apart, of which 0 is one row for all.
+/// What a product is added to.
 template <class T>
 struct Addend {
-  const T* data = nullptr;
-  std::int64_t stride = 0;
+  const T* data = nullptr;  // null if there is nothing to add
+  std::int64_t stride = 0;  // elements from one row to the next; 0: one row is added to all
 
   explicit operator bool() const { return data; }
   const T* at(std::int64_t row, std::int64_t column) const {
@@ -56,16 +55,19 @@ struct Addend {
   Addend from(std::int64_t row, std::int64_t column) const { return {at(row, column), stride}; }
 };
 
-/// c = op(a) op(b) + addend. c must not be marked transposed, nor overlap a or b; the addend is c
-/// itself, or elsewhere. T, of a and b: float, double, BFloat16 or Float16; C, of c: T or Wide<T>.
-/// Sums are taken in Wide<T>; error ≤ (1 + √depth) ε Σ|a b|, ε its epsilon (roundings as good as
-/// random, Higham & Mary 2019), and with an addend one ε of the sum more. The same bits at every
-/// call with the same shapes and number of threads on one kind of processor. (With other numbers of
-/// threads too where our own tiles run, which is wherever they are faster than the vendor's
-/// library; that one promises nothing of the sort.) Float16 is widened and multiplied in fp32: at
-/// the rate of fp32 at best, also where the processor multiplies fp16. On a stream with
-/// MatmulInputs::rounded inputs of float may be rounded to bfloat16: error (2^-7 + 2^-16) Σ|a b|
-/// more, and subnormal numbers count as zero.
+/// c = op(a) op(b) + addend. T, of a and b: float, double, BFloat16 or Float16; C, of c: T or
+/// Wide<T>. Sums are taken in Wide<T>, whose epsilon is ε: error ≤ (1 + √depth) ε Σ|a b| (roundings
+/// are as good as random, Higham & Mary 2019), and with an addend one ε of the sum more.
+///
+/// Every call with the same shapes and number of threads gives the same bits on one kind of
+/// processor. (So do other numbers of threads where our own tiles run, which is wherever they are
+/// faster than the vendor's library; the latter promises nothing of the sort.)
+///
+/// Float16 is widened and multiplied in fp32: at the rate of fp32 at best, even where the processor
+/// multiplies fp16. On a stream with MatmulInputs::rounded, inputs of float may be rounded to
+/// bfloat16: this adds an error of (2^-7 + 2^-16) Σ|a b|, and subnormal numbers count as zero.
+/// requires  c is not marked transposed and does not overlap a or b; the addend is c itself, or
+///           does not overlap it
 template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                  Addend<C> addend);
@@ -74,13 +76,13 @@ void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C>
 template <class Operand>
 using ElementOf = std::remove_const_t<std::remove_pointer_t<decltype(Operand::data)>>;
 
-/// c = op(a) op(b), or c += op(a) op(b) with its add flag.   a, b: Tensor or Matrix.
+/// c = op(a) op(b), or c += op(a) op(b) with its add flag. A, B: a Tensor or a Matrix.
 template <class A, class B, class C>
 void matmul(Stream& stream, const A& a, const B& b, Tensor<C> c) {
   matmul_into<ElementOf<A>, C>(stream, a, b, c, c.add ? Addend<C>{c.data, c.columns} : Addend<C>{});
 }
 
-/// c = op(a) op(b) + bias in each row.   a, b: Tensor or Matrix; bias: 1 × columns of c.
+/// c = op(a) op(b) + bias in each row. A, B: a Tensor or a Matrix; bias: 1 × columns of c.
 template <class A, class B, class C>
 void matmul_bias(Stream& stream, const A& a, const B& b, Input<C> bias, Tensor<C> c) {
   matmul_into<ElementOf<A>, C>(stream, a, b, c, Addend<C>{bias.data});

@@ -1,7 +1,7 @@
 // Sums over flat arrays, accumulated in double over fixed blocks that are combined in order: the
-// same bits for every number of threads. NaN and infinity propagate. Error ≤ 16 ε Σ x² or 16 ε
-// Σ|x|, ε the epsilon of double: no sum has more than 1024 summands, up to n = 2³⁰ (roundings as
-// good as random, Higham & Mary 2019).
+// bits are the same for every number of threads. NaN and infinity propagate. Error ≤ 16 ε Σ x² or
+// 16 ε Σ|x|, ε the epsilon of double: no sum has more than 1024 summands, up to n = 2³⁰ (roundings
+// are as good as random, Higham & Mary 2019).
 #pragma once
 #include <cstdint>
 

@@ -1,8 +1,9 @@
 // Normalization of rows: layer normalization (Ba, Kiros & Hinton 2016), and root mean square
 // normalization (Zhang & Sennrich 2019), as Llama has it, which is the same with a mean and a bias
-// of zero. T: elements, S: statistics, G: gradients of weight and bias; all float, all double, or
-// BFloat16 or Float16 with float for S, and float or T for G: rounded once. Each row's mean and
-// variance are taken in two passes. The same bits for every number of threads.
+// of zero. T is the type of elements, S that of statistics, G that of the gradients of weight and
+// bias: all float, all double, or T BFloat16 or Float16 with float for S, and float or T for G,
+// then rounded once. Each row's mean and variance are taken in two passes. The bits are the same
+// for every number of threads.
 //
 // Errors to first order, with ε the epsilon of S, n = (x - mean) inverse, e = dy weight and
 // a = mean|x| inverse (how far the row is from zero); a narrow T adds the rounding of what is
@@ -29,34 +30,36 @@
 
 namespace sinter::kernel {
 
-/// Layer norm: y[r] = (x[r] - mean[r]) inverse[r] weight + bias, where inverse = 1 / √(variance +
-/// eps). RMS norm, where mean and bias are empty: y[r] = x[r] inverse[r] weight, where inverse =
-/// 1 / √(mean(x²) + eps).   x, y: rows × width, may be the same; weight, bias: 1 × width; mean,
-/// inverse: rows × 1.
+/// Layer norm: y[r] = (x[r] - mean[r]) inverse[r] weight + bias,
+///             where inverse = 1 / √(variance + eps)
+/// RMS norm:   y[r] = x[r] inverse[r] weight, where inverse = 1 / √(mean(x²) + eps);
+///             it is computed where mean and bias are empty
+/// x, y: rows × width, and may be the same; weight, bias: 1 × width; mean, inverse: rows × 1.
 template <class T, class S>
 void normalize_forward(Stream& stream, Input<T> x, Input<T> weight, Input<T> bias, Tensor<T> y,
                        Output<S> mean, Tensor<S> inverse, double eps);
 
-/// h = a + b, and y = h normalized.   a, b, h, y: rows × width; h may be a or b.
+/// h = a + b, and y = h normalized. a, b, h, y: rows × width; h may be a or b.
 template <class T, class S>
 void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weight, Input<T> bias,
                            Output<T> h, Tensor<T> y, Output<S> mean, Tensor<S> inverse, double eps);
 
-/// Elements of S that normalize_backward needs as scratch, for `gradients` of a width: 2 with a
-/// bias, else 1.
+/// Elements of S that normalize_backward needs as scratch; `gradients`: 2 with a bias, else 1.
 constexpr std::int64_t normalize_scratch(int gradients, int width) {
   return std::int64_t{32} * gradients * width;
 }
 
-/// Gradients at x, or at h = a + b, given dy and dh_in: a gradient that reaches h past the norm,
-/// which is added to the result; may be empty. Each of the results obeys its add flag or is empty,
-/// then it is not computed:
-///   dx       the gradient of x
+/// Gradients at x, or at h = a + b. Each result obeys its add flag; one that is empty is not
+/// computed.
+///   dy       the gradient of y
+///   dh_in    a gradient that reaches h past the norm, and is added to the result; may be empty
+///   dx       the gradient of x, or of h
 ///   dx2      the same gradient, for the second summand of h
 ///   dweight  Σ_r dy (x - mean) inverse
 ///   dbias    Σ_r dy; empty for RMS norm, and where dweight is
-/// mean: empty for RMS norm. x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in.
-/// scratch: normalize_scratch() elements, not needed if dweight is empty.
+///   mean     empty for RMS norm
+///   scratch  normalize_scratch() elements, not needed if dweight is empty
+/// x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in.
 template <class T, class S, class G>
 void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> mean,
                         Input<S> inverse, Input<T> dy, Input<T> dh_in, Tensor<T> dx, Output<T> dx2,

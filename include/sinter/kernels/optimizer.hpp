@@ -1,18 +1,18 @@
-// Optimizer updates of flat arrays, one pass, in place. Constants are computed in double and
-// rounded once; the order of the arithmetic is PyTorch's, so trajectories can be compared.
+// Optimizer updates of flat arrays, in one pass and in place. Constants are computed in double and
+// rounded once; the order of the arithmetic is PyTorch's, so that trajectories can be compared.
 //
-// M: master weights; G: gradients; S: state; C: a copy of the new weights, rounded, for whoever
-// computes with them. (M, G, S, C): all float, all double, all float but C = BFloat16 or Float16,
-// or G = C = Float16, or all Float16 but S = float. The arithmetic is that of Wide<M>. All arrays:
-// n elements; copy may be null.
+// M is the type of master weights, G that of gradients, S that of state, C that of a copy of the
+// new weights, rounded, for whoever computes with them. (M, G, S, C) is all float, all double, all
+// float but C = BFloat16 or Float16, all float but G = C = Float16, or all Float16 but S = float.
+// The arithmetic is that of Wide<M>. All arrays have n elements; copy may be null.
 //
 // Every gradient is first multiplied by gradient_scale (clipping by norm, the inverse of a loss
-// scale), then clamped to ±gradient_limit (torch.nn.utils.clip_grad_value_). One that is not a
-// number makes the parameter not a number.
+// scale), then clamped to ±gradient_limit (torch.nn.utils.clip_grad_value_). A gradient that is
+// not a number makes its parameter not a number.
 //
 // Errors of one step, with ε the epsilon of Wide<M> and g the gradient times its scale:
-//   adamw  m: 2 ε (|m| + |g|), v: 4 ε v, p: 2 ε |p| and what 4 ε (|m| + |g|) in place of m makes of
-//          its change
+//   adamw  m: 2 ε (|m| + |g|), v: 4 ε v, p: 2 ε |p| and what an error of 4 ε (|m| + |g|) in m makes
+//          of its change
 //   sgd    b: 2 ε (weight_decay |p| + momentum |b| + |g|) = 2 ε B, p: 2 ε (|p| + lr B)
 #pragma once
 #include <cstdint>
@@ -31,13 +31,14 @@ struct AdamWStep {
   double gradient_scale;
   double correction1, correction2;  ///< 1 - beta1^t and 1 - beta2^t, t counted from 1
   double gradient_limit = no_limit;
-  bool coupled = false;  ///< decay is a part of the gradient (L2), not of the update
+  bool coupled = false;  ///< whether decay is a part of the gradient (L2), not of the update
 };
 
 /// AdamW (Loshchilov & Hutter 2019) as torch.optim.AdamW does it:
-/// p *= 1 - lr weight_decay; m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g²;
-/// p -= lr / correction1 · m / (√v / √correction2 + eps); copy = p, rounded. `coupled`: instead of
-/// the first, g += weight_decay p (Kingma & Ba 2015) as torch.optim.Adam does it.
+///   p *= 1 - lr weight_decay; m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g²
+///   p -= lr / correction1 · m / (√v / √correction2 + eps); copy = p, rounded
+/// With `coupled`, g += weight_decay p replaces the first of these, as torch.optim.Adam does it
+/// (Kingma & Ba 2015).
 template <class M, class G, class S, class C>
 void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* copy,
            std::int64_t n, const AdamWStep& step);
@@ -45,13 +46,16 @@ void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* 
 struct SgdStep {
   double lr, momentum, weight_decay;
   double gradient_scale;
-  bool first;  ///< the first step: the momentum buffer is set, not read
+  bool
+      first;  ///< whether it is the first step, which sets the momentum buffer and does not read it
   double gradient_limit = no_limit;
   bool nesterov = false;
 };
 
-/// torch.optim.SGD: g += weight_decay p; b = momentum b + g (first step: b = g); p -= lr b, or with
-/// `nesterov` p -= lr (g + momentum b). momentum: null where step.momentum is 0 (then p -= lr g).
+/// SGD as torch.optim.SGD does it:
+///   g += weight_decay p; b = momentum b + g, in the first step b = g
+///   p -= lr b, or with `nesterov` p -= lr (g + momentum b); copy = p, rounded
+/// momentum is null where step.momentum is 0; then p -= lr g.
 template <class M, class G, class S, class C>
 void sgd(Stream& stream, M* master, const G* gradient, S* momentum, C* copy, std::int64_t n,
          const SgdStep& step);
@@ -62,8 +66,9 @@ struct LionStep {
   double gradient_limit = no_limit;
 };
 
-/// Lion (Chen et al. 2023): u = sign(beta1 m + (1 - beta1) g), sign(0) = 0;
-/// p *= 1 - lr weight_decay; p -= lr u; m = beta2 m + (1 - beta2) g.
+/// Lion (Chen et al. 2023):
+///   u = sign(beta1 m + (1 - beta1) g), sign(0) = 0
+///   p *= 1 - lr weight_decay; p -= lr u; m = beta2 m + (1 - beta2) g; copy = p, rounded
 template <class M, class G, class S, class C>
 void lion(Stream& stream, M* master, const G* gradient, S* mean, C* copy, std::int64_t n,
           const LionStep& step);

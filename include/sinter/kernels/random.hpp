@@ -17,12 +17,12 @@ constexpr std::uint64_t mix_bits(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// SplitMix64: a bijection whose output looks random. Keys are made by chaining it:
+/// SplitMix64: a bijection whose output looks random. Chaining it makes keys, such as
 /// mix(mix(mix(seed) + step) + layer).
 constexpr std::uint64_t mix(std::uint64_t z) { return mix_bits(z + mix_step); }
 
-/// data[i] = normal(mean, deviation), a function of key and i alone (Box & Muller 1958, computed
-/// in double and then rounded to T; |value - mean| < 9 deviations).
+/// data[i] = a number drawn from the normal distribution, a function of key and i alone (Box &
+/// Muller 1958, computed in double and then rounded to T; |value - mean| < 9 deviations).
 template <class T>
 void fill_normal(T* data, std::int64_t n, double mean, double deviation, std::uint64_t key);
 

@@ -1,8 +1,8 @@
 // SwiGLU (Shazeer 2020): one half of a matrix, through silu, gates the other. T: float, double,
-// BFloat16 or Float16. The same bits for every number of threads.
+// BFloat16 or Float16. The bits are the same for every number of threads.
 //
 // Errors, with ε the epsilon of Wide<T>; a narrow T adds the rounding of what is stored, and an
-// add flag one ε of the sum:
+// add flag adds one ε of the sum:
 //   y      4 ε max(|gate|, 1) |up|
 //   dgate  16 ε |dy up|
 //   dup    4 ε max(|gate|, 1) |dy|
@@ -19,7 +19,7 @@ namespace sinter::kernel {
 template <class T>
 void swiglu_forward(Stream& stream, Input<T> x, Tensor<T> y);
 
-/// dx = gradient of x, or += with its add flag: up silu'(gate) dy, then silu(gate) dy.
+/// dx = gradient of x, or += with its add flag: in each row up silu'(gate) dy, then silu(gate) dy.
 /// x, dx: rows × 2 width, dy: rows × width; dx may be x.
 template <class T>
 void swiglu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx);

@@ -12,9 +12,9 @@ struct Shape {
   bool add : 1 = false;
 };
 
-/// rows × columns elements somewhere in the device's memory, the rows one after the other. A tensor
-/// without data stands for one that nobody has or wants. Sixteen bytes, which a call passes in two
-/// registers.
+/// rows × columns elements somewhere in the device's memory, the rows one after the other. An empty
+/// tensor, without data, stands for one that nobody has or wants. A tensor has sixteen bytes, which
+/// a call passes in two registers.
 template <class T>
 struct Tensor : Shape {
   T* data = nullptr;
@@ -40,14 +40,16 @@ struct Tensor : Shape {
 };
 static_assert(sizeof(Tensor<float>) == 16 && std::is_trivially_copyable_v<Tensor<float>>);
 
-/// Tensors that a kernel reads, and that it writes, whose T is deduced from another argument: so a
-/// Tensor<T> converts to the former, and {} stands for none.
+/// A tensor that a kernel reads. T is deduced from another argument, so that a Tensor<T> converts
+/// to it, and {} stands for an empty one.
 template <class T>
 using Input = std::type_identity_t<Tensor<const T>>;
+/// A tensor that a kernel writes. T is deduced from another argument, so that {} stands for an
+/// empty one.
 template <class T>
 using Output = std::type_identity_t<Tensor<T>>;
 
-/// Cumulative starts of the sequences on one axis: sequence s is rows [starts[s], starts[s + 1]).
+/// Where the sequences on one axis start: sequence s is rows [starts[s], starts[s + 1]).
 struct Sequences {
   const std::int32_t* starts = nullptr;
   int count = 0;

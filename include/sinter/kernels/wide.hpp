@@ -4,8 +4,8 @@
 
 namespace sinter::kernel {
 
-/// The type in which kernels compute with elements of type T, and in which they sum: sums and
-/// statistics have it. Gradients of parameters have it too, or else T.
+/// The type in which kernels compute with elements of type T, and that sums and statistics have.
+/// Gradients of parameters have it too, or else T.
 template <class T>
 struct WideOf {
   using type = T;
