@@ -36,8 +36,7 @@ static_assert(is(after<Plain>([](Program& p) { std::swap(p[2], p[3]); }), "read 
                  2));
 static_assert(is(after<Plain>([](Program& p) { p.erase(p.begin() + 1); }), "read before written",
                  1));
-static_assert(is(after<Plain>([](Program& p) { p.pop_back(); }), "a unit is not updated",
-                 end - 1));
+static_assert(is(after<Plain>([](Program& p) { p.pop_back(); }), "a unit is not updated", end - 1));
 static_assert(is(after<Plain>([](Program& p) { std::swap(p[0], p[1]); }),
                  "made once, but every micro-batch has its own", end - 3));
 
