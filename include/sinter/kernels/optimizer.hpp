@@ -46,8 +46,7 @@ void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* 
 struct SgdStep {
   double lr, momentum, weight_decay;
   double gradient_scale;
-  bool
-      first;  ///< whether it is the first step, which sets the momentum buffer and does not read it
+  bool first;  ///< whether this is the first step, which sets the momentum buffer unread
   double gradient_limit = no_limit;
   bool nesterov = false;
 };

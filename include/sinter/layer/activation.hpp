@@ -6,7 +6,7 @@ namespace sinter {
 
 using kernel::Activation;
 
-/// y = f(x).   x, y: rows × W. Keeps x.
+/// y = f(x). x, y: rows × W. Keeps x.
 template <int W, Activation F>
 struct Activate {
   static constexpr std::array in{W};
@@ -27,7 +27,7 @@ struct Activate {
 /// GPT-2's (gelu_new): x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).
 template <int W>
 using GeluTanh = Activate<W, Activation::gelu_tanh>;
-/// x Φ(x), Φ the normal distribution (Hendrycks and Gimpel 2016).
+/// x Φ(x), with Φ the cumulative normal distribution (Hendrycks and Gimpel 2016).
 template <int W>
 using GeluErf = Activate<W, Activation::gelu_erf>;
 template <int W>

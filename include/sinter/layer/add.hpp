@@ -4,7 +4,7 @@
 
 namespace sinter {
 
-/// y = a + b.   a, b, y: rows × W.
+/// y = a + b. a, b, y: rows × W.
 template <int W>
 struct Add {
   static constexpr std::array in{W, W};

@@ -6,10 +6,10 @@ namespace sinter {
 
 namespace detail {
 
-/// y = softmax(q kᵀ / √d) v for each head, each row seeing its whole sequence or, if Causal, itself
-/// and the rows before it. x: rows × 3 W (q, k, v), y: rows × W. Keeps the log-sum-exp of each row
-/// and head; probabilities are computed again. Dropout, the probability, acts on the attention
-/// probabilities.
+/// y = softmax(q kᵀ / √d) v for each head; each row sees its whole sequence or, if Causal, itself
+/// and the rows before it. x: rows × 3 W (q, k, v), y: rows × W. Keeps x, y and the log-sum-exp of
+/// each row and head; backward computes the probabilities again. Attention probabilities are
+/// dropped with probability Dropout.
 template <int W, int Heads, bool Causal, float Dropout = 0.f>
 struct Attention {
   static_assert(Heads > 0 && W % Heads == 0,
@@ -22,7 +22,7 @@ struct Attention {
     Statistic log_sum;
   };
   static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
-  /// Two matmuls over context × context, or half of it.
+  /// Those of two matmuls over context × context, or over half of it.
   static constexpr std::int64_t flops(std::int64_t context) {
     return (Causal ? 2 : 4) * context * W;
   }

@@ -15,48 +15,51 @@ namespace sinter {
 using kernel::Sequences;
 using kernel::Tensor;
 
-/// What is true of the micro-batch at hand, for all calls.
+/// What all layer calls on the micro-batch at hand have in common.
 struct Now {
-  std::array<Sequences, axes> sequences{};
+  std::array<Sequences, axes> sequences{};  // of each axis
   kernel::Stream* stream = nullptr;
   double loss_weight = 0;      // 1 / (predictions in the whole global batch, over all ranks)
   std::uint64_t seed = 0;      // of dropout
-  std::int64_t step = 0;       // the one being taken, from 1
-  std::int64_t first_row = 0;  // number of the first row of axis 0 within the global batch
-  int iteration = 0;           // of the loop over micro-batches
+  std::int64_t step = 0;       // the number of the step being taken, from 1
+  std::int64_t first_row = 0;  // the number within the global batch of the first row of axis 0
+  int iteration = 0;           // of the loop over micro-batches, from 0
   bool training = true;
 };
 
-/// Chained, so that one seed's steps are not its neighbour's.
+/// The key of dropout at a site. Mixing is chained, so that neighbouring seeds do not share steps.
 constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t site) {
   return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + site);
 }
 
-/// One operand, resolved to an address. Becomes a Tensor<T> only if T has the planned size.
+/// One operand, resolved to an address. It becomes a Tensor<T> only if T has the planned size.
 struct BoundOperand {
-  enum Put : std::uint8_t { assign, add, add_after_first };  // after the first micro-batch
+  /// add_after_first: assign in the first micro-batch, add in the others.
+  enum Put : std::uint8_t { assign, add, add_after_first };
 
   void* data = nullptr;
-  kernel::Shape shape;  // as of the micro-batch at hand
+  kernel::Shape shape;  // for the micro-batch at hand
   std::uint8_t element_bytes = 0, axis = 0;
-  bool rows_of_axis = true;  // as many rows as the axis has now, not always the same
+  bool rows_of_axis = true;  // whether it has the rows of its axis, else a fixed number
   Put put = assign;
 
+  /// Sets shape for the micro-batch at hand.
   void update(const Now& now) {
     if (rows_of_axis) shape.rows = now.sequences[axis].rows();
     shape.add = put == add || (put == add_after_first && now.iteration > 0);
   }
 };
 
-/// What one layer sees in one call. Made once; only Now changes, and with it its operands' shapes.
+/// What a layer sees in one layer call. It is made once; only Now changes from micro-batch to
+/// micro-batch, and with it the shapes of operands.
 struct Call {
   std::array<BoundOperand, max_inputs> x, dx;
   std::array<BoundOperand, max_outputs> y, dy;
   std::array<BoundOperand, max_fields> saved, weights, gradients;
-  std::array<std::uint8_t, max_inputs> axis{};
+  std::array<std::uint8_t, max_inputs> axis{};  // of each x
   void* scratch = nullptr;
   const Now* now = nullptr;
-  std::uint32_t dropout_site = 0;  // the unit and node of the call in the model
+  std::uint32_t dropout_site = 0;  // stands for the unit and node of the call in the model
 
   template <class T>
   Tensor<T> tensor(const BoundOperand& operand) const {
@@ -91,7 +94,7 @@ auto saved_type() {
   }
 }
 
-/// An operand on its way into a field of an aggregate of tensors.
+/// An operand that converts to the tensor type of whichever field it initialises.
 struct Pending {
   const Call& call;
   const BoundOperand& operand;
@@ -101,7 +104,7 @@ struct Pending {
   }
 };
 
-/// The aggregate whose fields are the first operands.
+/// An Aggregate of tensors whose fields are the first Count operands.
 template <class Aggregate, std::size_t Count>
 Aggregate bind_fields(const Call& call, const std::array<BoundOperand, max_fields>& operands) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -109,15 +112,8 @@ Aggregate bind_fields(const Call& call, const std::array<BoundOperand, max_field
   }(std::make_index_sequence<Count>());
 }
 
-/// What forward() and backward() see: tensors of the types that the precision policy P chose.
-///   x(i) y(o)        operands (forward) and results; ids(i) an operand of integers
-///   dy(o) dx(i)      gradients (backward); dx is empty where nobody wants it
-///   weights gradients saved    the layer's aggregates Params and Saved; gradients are empty where
-///                              the unit is frozen
-///   sequences(i) rows()        of operand i
-///   loss_weight()    for losses: the factor of each row's loss in the step's loss
-///   scratch()        what scratch(rows) asked for, uninitialised
-///   dropout(p)       a mask that recomputation and any split of the global batch repeat
+/// What the forward() and backward() of layer L see: tensors of the types that the precision policy
+/// P chose.
 template <class L, class P>
 class Context {
   using Compute = Tensor<typename P::compute>;
@@ -132,9 +128,9 @@ class Context {
  public:
   using precision = P;
   using compute = typename P::compute;
-  const Weights weights;
-  const Gradients gradients;
-  const Saved saved;
+  const Weights weights;      // as the layer's aggregate Params
+  const Gradients gradients;  // as Params; empty tensors where the unit is frozen
+  const Saved saved;          // as the layer's aggregate Saved
 
   explicit Context(const Call& c)
       : call(c),
@@ -145,20 +141,30 @@ class Context {
   /// A zero of the type in which sums are accumulated.
   static auto zero() { return typename P::accumulate(0); }
   kernel::Stream& stream() const { return *call.now->stream; }
+  /// The sequences and rows of operand i.
   const Sequences& sequences(int i = 0) const { return call.now->sequences[call.axis[i]]; }
   int rows(int i = 0) const { return sequences(i).rows(); }
+  /// Operand i, in forward.
   Compute x(int i = 0) const { return call.tensor<compute>(call.x[i]); }
+  /// The gradient of operand i, which backward writes; empty where nobody wants it.
   Compute dx(int i = 0) const { return call.tensor<compute>(call.dx[i]); }
+  /// Result i, which forward writes, or backward if L is a loss.
   Result y(int i = 0) const {
     return call.tensor<std::remove_pointer_t<decltype(Result::data)>>(call.y[i]);
   }
+  /// The gradient of result i, in backward.
   Compute dy(int i = 0) const { return call.tensor<compute>(call.dy[i]); }
+  /// Operand i, if it is one of integer ids.
   Tensor<std::int32_t> ids(int i = 0) const { return call.tensor<std::int32_t>(call.x[i]); }
+  /// The elements that the layer's scratch(rows) asked for, uninitialised.
   typename P::statistic* scratch() const {
     return static_cast<typename P::statistic*>(call.scratch);
   }
+  /// The factor of each row's loss in the step's loss.
   double loss_weight() const { return call.now->loss_weight; }
   bool training() const { return call.now->training; }
+  /// Dropout whose mask recomputation and any split of the global batch repeat; none outside
+  /// training.
   kernel::Dropout dropout(float probability) const {
     const Now& now = *call.now;
     return {now.training ? probability : 0, dropout_key(now, call.dropout_site), now.first_row};
@@ -168,6 +174,7 @@ class Context {
 template <class L, class P>
 concept Differentiable = requires(Context<L, P>& c) { L::backward(c); };
 
+/// describe_layer<L>(), with the layer's functions for precision P.
 template <class L, class P>
 constexpr Layer erase_layer() {
   Layer layer = describe_layer<L>();

@@ -5,8 +5,8 @@
 
 namespace sinter {
 
-/// y[r] = weight[id[r]].   ids: rows, y: rows × W, weight: Vocabulary × W, behind which Padding
-/// rows of zeros lie, for a head that is tied to it.
+/// y[r] = weight[ids[r]]. ids: one for each row, y: rows × W, weight: Vocabulary × W, behind which
+/// lie Padding rows of zeros, for a head that is tied to it.
 template <int Vocabulary, int W, int Padding = 0>
 struct Embedding {
   static constexpr std::array in{0};
@@ -34,7 +34,7 @@ struct Embedding {
   }
 };
 
-/// y[r] = x[r] + weight[position of r in its sequence].   x, y: rows × W, weight: Positions × W.
+/// y[r] = x[r] + weight[position of r in its sequence]. x, y: rows × W, weight: Positions × W.
 /// requires  no sequence is longer than Positions
 template <int Positions, int W>
 struct AddPosition {

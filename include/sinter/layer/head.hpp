@@ -5,7 +5,7 @@
 
 namespace sinter {
 
-/// y[s] = the last row of sequence s.   x: rows × W, y: sequences × W.
+/// y[s] = the last row of sequence s. x: rows × W, y: sequences × W.
 template <int W>
 struct LastRow {
   static constexpr std::array in{W};
@@ -19,7 +19,7 @@ struct LastRow {
   }
 };
 
-/// y = x weightᵀ, logits.   x: rows × W, y: rows × Vocabulary, weight: Vocabulary × W, usually tied
+/// Logits: y = x weightᵀ. x: rows × W, y: rows × Vocabulary, weight: Vocabulary × W, usually tied
 /// to an Embedding.
 template <int Vocabulary, int W>
 struct Unembedding {

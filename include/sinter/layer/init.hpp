@@ -1,4 +1,4 @@
-// Arithmetic for initial values, usable at compile time.
+// Arithmetic for initial values, at compile time.
 #pragma once
 
 namespace sinter {

@@ -1,34 +1,34 @@
 // What a layer says about itself, and what the planner keeps of it.
 //
 // A layer is an empty type:
-//   in, out      widths of its operands and results; 0 is an operand of integer ids
-//   params       (optional) one Param for each field of its aggregate Params
-//   saved        (optional) one Keep for each field of its aggregate Saved
-//   forward(c)   and backward(c), over a Context (context.hpp)
+//   in, out      the widths of its operands and results; 0 stands for an operand of integer ids
+//   params       (optional) has one Param for each field of its aggregate Params
+//   saved        (optional) has one Keep for each field of its aggregate Saved
+//   forward(c)   and backward(c) compute, with what a Context gives them (context.hpp)
 // and may state facts:
-//   cheap                        worth recomputing rather than keeping
-//   loss                         its result is one loss for each row, see Layer::loss
-//   pools                        its result has one row for each sequence
-//   reads_weights_in_backward    defaults to: has parameters
+//   cheap                        whether its results are worth recomputing rather than keeping
+//   loss                         whether its result is one loss for each row, see Layer::loss
+//   pools                        whether its result has one row for each sequence
+//   reads_weights_in_backward    whether it does so; by default it does if it has parameters
 //   ids_below                    ids must be below this
-//   flops(context)               of forward, for one row in a sequence of `context` rows
-//   scratch(rows)                elements of the statistic type that a call needs for itself; or
-//                                scratch<P>(rows), P the precision policy
+//   flops(context)               those of forward, for one row in a sequence of `context` rows
+//   scratch(rows)                elements of the statistic type that a layer call needs for itself;
+//                                or scratch<P>(rows), P the precision policy
 #pragma once
 #include <array>
 #include <cstdint>
 
 namespace sinter {
 
-/// Element types by role. The precision policy says which C++ type plays each.
+/// The roles of elements. The precision policy says which C++ type plays each.
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 inline constexpr int types = 6;
 
 struct BFloat16;  // kernels/bfloat16.hpp
 struct Float16;   // kernels/float16.hpp
 
-/// What an element is, for whoever must know without the C++ type. A precision policy with a type
-/// of its own specialises element_of.
+/// The type of an element, for whoever must know it without the C++ type. A precision policy with a
+/// type of its own specialises element_of.
 enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
 constexpr int bytes_of(Element element) {
   constexpr int bytes[]{4, 8, 2, 2, 4, 1};
@@ -49,32 +49,31 @@ inline constexpr Element element_of<std::int32_t> = Element::i32;
 template <>
 inline constexpr Element element_of<std::uint8_t> = Element::u8;
 
-/// How a parameter starts. normal: mean 0, `scale` its deviation; uniform: in ±scale.
+/// How a parameter starts.
 struct Init {
   enum How : std::uint8_t { zeros, ones, normal, uniform } how = zeros;
-  float scale = 0;
+  float scale = 0;  // normal: the deviation, around 0; uniform: numbers lie within ±scale
 };
 inline constexpr Init zeros{Init::zeros}, ones{Init::ones};
 constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
 constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
 
-/// A parameter: its name and shape are those in the architecture's file. Matrices are subject to
-/// weight decay, vectors (biases, norms) are not.
+/// A parameter, with the name and shape that it has in the architecture's files.
 struct Param {
   const char* name;
   int rows, columns;
   Init init;
-  bool matrix;
-  int padding = 0;  // rows of zeros behind it in flat buffers; no file, nor anybody else, has them
-  int fan_in = 0, fan_out = 0;  // of hidden(), however it is stored; 0 of all else
+  bool matrix;      // weight decay acts on matrices, and not on vectors (biases, norms)
+  int padding = 0;  // rows of zeros behind it in flat buffers, and nowhere else: no file has them
+  int fan_in = 0, fan_out = 0;  // of a hidden() matrix, however it is stored; else 0
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
 };
 constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
   return {name, rows, columns, init, true, padding};
 }
-/// The same matrix, said to lead from `in` hidden features to `out`: no embedding, and neither the
-/// first nor the last layer of a model.
+/// The same matrix, which is said to lead from `in` hidden features to `out`: it is no embedding,
+/// and belongs neither to the first nor to the last layer of a model.
 constexpr Param hidden(Param matrix, int in, int out) {
   matrix.fan_in = in;
   matrix.fan_out = out;
@@ -84,18 +83,18 @@ constexpr Param vector(const char* name, int size, Init init) {
   return {name, 1, size, init, false};
 }
 
-/// One thing that backward reads: an operand or a result (free: only its lifetime grows), or
-/// numbers of the layer's own, `width` for each row.
+/// One thing that backward reads: an operand or a result, which is free, as only its lifetime
+/// grows, or numbers of the layer's own.
 struct Keep {
   enum Kind : std::uint8_t { input, output, own } kind;
-  int which = 0;
-  int width = 0;
-  Type type = Type::compute;
+  int which = 0;              // of the operands or results
+  int width = 0;              // of `own`: numbers for each row
+  Type type = Type::compute;  // of `own`
 };
 constexpr Keep input(int which = 0) { return {Keep::input, which}; }
 constexpr Keep output(int which = 0) { return {Keep::output, which}; }
 constexpr Keep own(int width) { return {Keep::own, 0, width}; }
-/// Means, deviations, log-sum-exp: kept in the statistic type, whatever the compute type is.
+/// Means, deviations, log-sum-exp: they are kept in the statistic type, whatever the compute type.
 constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
 
 /// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
@@ -104,7 +103,7 @@ constexpr int pooled(int axis) { return axis + token_axes; }
 
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
 
-/// The fields of an aggregate whose fields are all T.
+/// The fields, in an array, of an aggregate whose fields are all T.
 template <class T, class Aggregate>
 constexpr auto fields(const Aggregate& aggregate) {
   constexpr int count = sizeof(Aggregate) / sizeof(T);
@@ -142,18 +141,18 @@ constexpr auto saved_of() {
   }
 }
 
-struct Call;  // the operands of one call (context.hpp)
+struct Call;  // the operands of one layer call (context.hpp)
 
-/// A layer with its type erased: once for each distinct layer, however often it repeats.
+/// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
   std::array<Param, max_fields> params{};
   std::array<Keep, max_fields> saved{};
   std::array<int, max_inputs> in{};
   std::array<int, max_outputs> out{};
   int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;
-  int ids_below = 0;  // 0: any
+  int ids_below = 0;  // 0 if it takes any ids
   bool cheap = false;
-  /// In training a loss is not called forward: its backward writes both the losses and the
+  /// In training the forward of a loss is not called: its backward writes both the losses and the
   /// gradients (of loss_weight times their sum), so that nothing is computed twice.
   bool loss = false;
   bool pools = false;

@@ -5,19 +5,22 @@
 
 namespace sinter {
 
-/// How a file holds the weight of y = x W + b: as W (GPT-2's Conv1D), or transposed
-/// (torch.nn.Linear).
-enum class WeightLayout { in_out, out_in };
+/// How the weight of y = x W + b is stored.
+enum class WeightLayout {
+  in_out,  ///< as W (GPT-2's Conv1D)
+  out_in,  ///< as the transpose of W (torch.nn.Linear)
+};
 
-/// hidden: its weight is a hidden() one. Say false of the first and the last layer of a model,
-/// which some optimizers, as Muon, treat like embeddings and heads.
 struct LinearOptions {
   WeightLayout layout = WeightLayout::in_out;
   Init weight = normal(.02f), bias = zeros;
+  /// Whether the weight is a hidden() matrix. Say false of the first and the last layer of a model,
+  /// which some optimizers, such as Muon, treat like embeddings and heads.
   bool hidden = true;
 };
 
-/// y = x W + b.   x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout says.
+/// y = x W + b. x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout says, bias:
+/// Out.
 template <int In, int Out, LinearOptions O = {}>
 struct Linear {
   static constexpr std::array in{In};
@@ -56,7 +59,7 @@ struct Linear {
   }
 
  private:
-  /// W, or its transpose.
+  /// W, or its transpose, however it is stored.
   static auto weight(auto& c, bool transposed) {
     kernel::Matrix w = c.weights.weight;
     w.transposed = transposed == as_is;

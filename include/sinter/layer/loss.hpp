@@ -4,11 +4,11 @@
 
 namespace sinter {
 
-/// -log softmax(x weightᵀ)[target], in nats; 0 where the target is below zero.
-/// x: rows × W, targets: rows, weight: Vocabulary × W (usually tied to an Embedding), y: rows × 1.
-/// Works on chunks of rows, so that all logits never exist (as Wijmans et al. 2024).
-/// Padding: rows of zeros behind the weight, so that the matmuls have a size that matrix units
-/// like; the softmax does not see them, and their gradient is zero.
+/// y = -log softmax(x weightᵀ)[target], in nats; 0 where the target is below zero. x: rows × W,
+/// targets: one for each row, weight: Vocabulary × W (usually tied to an Embedding), y: rows × 1.
+/// It works on chunks of rows, so that the logits never exist all at once (as Wijmans et al. 2024).
+/// Padding rows of zeros lie behind the weight, so that the matmuls have a size that processors'
+/// matrix instructions like; the softmax does not see them, and their gradient is zero.
 template <int Vocabulary, int W, int Padding = 0>
 struct LinearCrossEntropy {
   static constexpr std::array in{W, 0};
@@ -50,8 +50,8 @@ struct LinearCrossEntropy {
   }
 };
 
-/// Σ (x - target)² over the width; the mean over all numbers is the step's loss.
-/// x, target: rows × W, y: rows × 1.
+/// y = Σ (x - target)² over the width; the step's loss is the mean over all numbers. x, target:
+/// rows × W, y: rows × 1.
 template <int W>
 struct MeanSquaredError {
   static constexpr std::array in{W, W};

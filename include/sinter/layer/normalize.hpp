@@ -1,4 +1,4 @@
-// Layer norm and RMS norm, each alone and with the residual join before it.
+// Layer norm and RMS norm, each alone and together with the residual join before it.
 #pragma once
 #include "sinter/kernels/normalize.hpp"
 #include "sinter/layer/context.hpp"
@@ -9,7 +9,7 @@ inline constexpr double layer_norm_eps = 1e-5;
 
 namespace detail {
 
-/// What layer norm has: a bias, and the mean of each row.
+/// What layer norm has beyond RMS norm: a bias, and the mean of each row.
 template <int W>
 struct LayerNormFields {
   template <class T>
@@ -29,7 +29,7 @@ struct LayerNormFields {
   static auto mean(const auto& saved) { return saved.mean; }
 };
 
-/// What RMS norm has.
+/// What RMS norm has: no bias, and no mean.
 template <int W, double Eps>
 struct RmsNormFields {
   template <class T>
@@ -49,7 +49,7 @@ struct RmsNormFields {
   static auto mean(const auto& saved) { return decltype(saved.inverse){}; }
 };
 
-/// What a norm and the same with a residual join share.
+/// What a norm shares with its twin that has a residual join.
 template <int W, class Fields>
 struct AnyNorm : Fields {
   static constexpr bool cheap = true;
@@ -97,8 +97,8 @@ struct AddNorm : AnyNorm<W, Fields> {
 
 }  // namespace detail
 
-/// y = (x - mean) / deviation · weight + bias over the width (Ba et al. 2016), deviation =
-/// √(variance + 1e-5).   x, y: rows × W.
+/// y = (x - mean) / deviation · weight + bias over the width (Ba et al. 2016), where deviation =
+/// √(variance + 1e-5). x, y: rows × W.
 template <int W>
 struct LayerNorm : detail::Norm<W, detail::LayerNormFields<W>> {};
 
@@ -111,11 +111,11 @@ struct RmsNormOptions {
   double eps = 1e-6;
 };
 
-/// y = x / √(mean(x²) + eps) · weight over the width (Zhang & Sennrich 2019).   x, y: rows × W.
+/// y = x / √(mean(x²) + eps) · weight over the width (Zhang & Sennrich 2019). x, y: rows × W.
 template <int W, RmsNormOptions O = {}>
 struct RmsNorm : detail::Norm<W, detail::RmsNormFields<W, O.eps>> {};
 
-/// h = a + b, n = RmsNorm(h), in one pass, likewise.   a, b, h, n: rows × W.
+/// h = a + b, n = RmsNorm(h), in one pass, likewise. a, b, h, n: rows × W.
 template <int W, RmsNormOptions O = {}>
 struct AddRmsNorm : detail::AddNorm<W, detail::RmsNormFields<W, O.eps>> {};
 

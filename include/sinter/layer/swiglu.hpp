@@ -4,8 +4,8 @@
 
 namespace sinter {
 
-/// y = silu(gate) up, silu(z) = z / (1 + exp(-z)) (Shazeer 2020).   x: rows × 2 W (gate, then up),
-/// y: rows × W. Keeps x alone: the rest is computed again.
+/// y = silu(gate) up, where silu(z) = z / (1 + exp(-z)) (Shazeer 2020). x: rows × 2 W (gate, then
+/// up), y: rows × W. Keeps x alone; backward computes the rest again.
 template <int W>
 struct SwiGlu {
   static constexpr std::array in{2 * W};

@@ -1,4 +1,4 @@
-// GPT-2, as its paper says it (Radford et al. 2019).
+// GPT-2 (Radford et al. 2019).
 #pragma once
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/activation.hpp"
@@ -16,12 +16,12 @@
 
 namespace sinter {
 
-/// vocabulary_multiple: the head's matmuls are padded to a multiple of so many ids, for matrix
-/// units that like 64 or 128 (50257 becomes 50304). Padding is zeros in the arena alone: the loss
-/// and all files are those of the vocabulary.
 struct Gpt2Options {
   int layers = 12, heads = 12, width = 768, vocabulary = 50257, positions = 1024;
   double dropout = 0.0;
+  /// The head's matmuls are padded to a multiple of this many ids, as processors' matrix
+  /// instructions like 64 or 128 (50257 becomes 50304). The padding is zeros in the arena alone:
+  /// the loss and all files are those of the vocabulary.
   int vocabulary_multiple = 1;
 
   constexpr int vocabulary_padding() const {
@@ -35,7 +35,7 @@ struct Gpt2Options {
 
 namespace gpt2 {
 
-/// Dropout after the layer before it, nothing at all where the probability is 0.
+/// Adds dropout of x to the graph, or nothing at all where the probability is 0.
 template <int W, float P>
 constexpr Value<W> drop(auto& g, const char* name, Value<W> x) {
   if constexpr (P > 0) {
@@ -45,7 +45,7 @@ constexpr Value<W> drop(auto& g, const char* name, Value<W> x) {
   }
 }
 
-/// Weights that write to the residual stream start smaller, by √(2 × layers).
+/// Of weights that write to the residual stream: they start smaller, by √(2 × layers).
 template <int Layers>
 inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root(2. * Layers)))};
 
@@ -81,7 +81,7 @@ struct Head {
   }
 };
 
-/// The same norm, and the logits that follow each sequence.
+/// The final norm, and the logits of what follows each sequence.
 template <Gpt2Options O, int W = O.width>
 struct NextToken {
   static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
@@ -125,8 +125,8 @@ struct VocabularyHoldsData {
 
 }  // namespace gpt2
 
-/// A decoder-only transformer: GELU (tanh), learned positions, head tied to the token embedding,
-/// Hugging Face's names and initial values (GPT2LMHeadModel).
+/// A decoder-only transformer with GELU (tanh), learned positions, a head tied to the token
+/// embedding, and Hugging Face's names and initial values (GPT2LMHeadModel).
 template <Gpt2Options O = {}>
 struct Gpt2 {
   using slot = slot::model;
@@ -146,7 +146,7 @@ struct Gpt2 {
     auto x = blocks(g, embedded);
     g.result(g.tied_unit("ln_f", embedded, gpt2::NextToken<O>{}, x));
   }
-  /// GPT2LMHeadModel. Byte vocabularies have no begin or end of text.
+  /// The files of GPT2LMHeadModel. Only GPT-2's own vocabulary has a begin and an end of text.
   template <class R>
   static HuggingFace hugging_face() {
     using Text = std::string;

@@ -8,19 +8,20 @@
 
 namespace sinter {
 
-/// An entry of config.json. decisive: a file whose entry differs holds another model.
+/// An entry of config.json.
 struct ConfigEntry {
   std::string key;
   std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, std::vector<std::string>>
       value;
-  bool decisive = false;
+  bool decisive = false;  // whether a file in which it differs holds another model
 };
 
+/// How Hugging Face's files hold a model.
 struct HuggingFace {
   std::vector<ConfigEntry> config;
-  std::string prefix;                         // that a file may have before every name
-  std::vector<std::string> ignored_suffixes;  // buffers that are no parameters
-  std::vector<std::pair<std::string, std::string>> aliases;  // a tied tensor and its owner
+  std::string prefix;                         // a file may have it before every tensor's name
+  std::vector<std::string> ignored_suffixes;  // of the names of tensors that are no parameters
+  std::vector<std::pair<std::string, std::string>> aliases;  // names of a tied tensor and its owner
 };
 
 }  // namespace sinter

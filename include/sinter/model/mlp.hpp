@@ -8,9 +8,11 @@
 
 namespace sinter {
 
-/// in, out: numbers of a row; hidden: width of each hidden layer; layers: linear layers in all.
 struct MlpOptions {
-  int in = 1, hidden = 64, out = 1, layers = 2;
+  int in = 1;       // numbers in a row of input
+  int hidden = 64;  // the width of each hidden layer
+  int out = 1;      // numbers in a row of output
+  int layers = 2;   // linear layers in all
   SINTER_FIELDS((in).at_least(1), (hidden).at_least(1), (out).at_least(1), (layers).at_least(2))
 };
 
@@ -52,7 +54,8 @@ struct Loss {
 }  // namespace mlp
 
 /// A multilayer perceptron with ReLU for regression: the loss is the mean squared error over all
-/// numbers of all targets. Parameters: input, hidden.0 …, output; each with weight and bias.
+/// numbers of all targets. Its units are input, hidden.0 … and output, each with a weight and a
+/// bias.
 template <MlpOptions O = {}>
 struct Mlp {
   using slot = slot::model;

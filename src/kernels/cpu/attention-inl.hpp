@@ -34,7 +34,7 @@ constexpr int strip = vectors * int(hn::MaxLanes(Tag<T>()));
 
 constexpr double log2_e = 1.44269504088896340736, ln_2 = 0.69314718055994530942;
 
-/// The mask keys of a strip's rows.
+/// The dropout mask of a strip, with the keys of its rows.
 template <class T>
 struct StripMask {
   HWY_ALIGN std::uint32_t low[strip<T>], high[strip<T>];
@@ -60,7 +60,7 @@ struct StripMask {
   }
 };
 
-/// A strip: queries [first, first + count) of a head, which see keys [0, keys).
+/// Queries [first, first + count) of a head, which see keys [0, keys).
 template <class T>
 struct Strip {
   int first, count, keys;
@@ -73,8 +73,8 @@ struct Strip {
         keys(a.causal ? first_query + count : h.length),
         causal(a.causal) {}
 
-  /// How many of the keys [first_key, first_key + n) the lower half sees. Only the upper half sees
-  /// the rest, whose products with the lower half are not computed.
+  /// How many of the keys [first_key, first_key + n) both halves see. Only the upper half sees the
+  /// rest, whose products with the lower half are not computed.
   int seen_by_both(int first_key, int n) const {
     return causal ? std::clamp(first + strip<T> / 2 - first_key, 0, n) : n;
   }
@@ -133,7 +133,7 @@ struct WideRows {
 template <class T>
 constexpr int wide_rows = is_narrow<T> ? key_block * most_head_width : 1;
 
-/// Asks for `rows` rows of `columns` elements that are needed soon: a head's columns are too far
+/// Asks for `rows` rows of `columns` elements that are needed soon: the rows of a head are too far
 /// apart for the hardware to foresee them.
 template <class T>
 HWY_INLINE void prefetch(const T* data, std::int64_t row, int rows, int columns) {

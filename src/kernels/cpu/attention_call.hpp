@@ -1,4 +1,4 @@
-// What both directions of attention share: a call, its units of work, and who does them.
+// What both directions of attention share: a call, its pieces of work, and which thread does them.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sinter::kernel {
 
-/// The operands of a call. dy, dqkv, add and sums: backward only.
+/// The operands of a call.
 template <class T>
 struct Attention {
   const T* qkv;
@@ -18,11 +18,12 @@ struct Attention {
   int heads, width;
   bool causal;
   Dropout dropout;
+  // Of the backward pass alone:
   const T* dy = nullptr;
   T* dqkv = nullptr;
   bool add = false;
-  Wide<T>* sums =
-      nullptr;  // where T is narrow: rows × 2 width, of the gradients of keys and values
+  /// Where T is narrow: sums of the gradients of keys and values, rows × 2 width.
+  Wide<T>* sums = nullptr;
 
   int depth() const { return width / heads; }
   Wide<T> scale() const { return Wide<T>(1 / std::sqrt(double(depth()))); }
@@ -34,14 +35,16 @@ struct Head {
   int length, head;
 };
 
-/// The mask's key for one head.
+/// Dropout with the mask's key for one head.
 inline Dropout for_head(Dropout dropout, int head) {
   dropout.key = mix(dropout.key ^ (std::uint64_t(head) + 1) * mix_step);
   return dropout;
 }
 
-/// Spreads units of different cost over the threads: visit_all(visit) calls visit(unit…, cost) for
-/// each; run(unit…) is called for each, by one thread. Which thread depends on the costs alone.
+/// Spreads pieces of work of different cost over the threads. A piece is a head from its query
+/// `first` on: visit_all(visit) calls visit(head, first, cost) for each piece, and one thread calls
+/// run(head, first) for it. Which thread that is depends on the costs and the number of threads
+/// alone.
 template <class VisitAll, class Run>
 void balance(Stream& stream, std::int64_t elements_per_cost, const VisitAll& visit_all,
              const Run& run) {

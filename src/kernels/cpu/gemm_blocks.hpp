@@ -6,11 +6,13 @@
 
 namespace sinter::kernel {
 
-/// c = op(a) op(b) + addend by one thread. Each element is summed over blocks of the
-/// depth in order, so how c is cut into tiles does not change a bit.
-///
-/// Parts: Sum; Packed; depth_block; group, columns of b that are packed together; group_packed,
-/// room for them; most_rows, of sums beside c;
+/// c = op(a) op(b) + addend by one thread. Each element is summed over blocks of the depth in
+/// order, so that how c is cut into tiles does not change a bit. Parts has:
+///   Sum, Packed   the types of sums and of packed elements
+///   depth_block   the depth of a block
+///   group         how many columns of b are packed together
+///   group_packed  room for them, in elements
+///   most_rows     how many rows of sums may lie beside c
 ///   pack(b, row, depth, column, columns, packed)
 ///   rows(a, row, column, packed, depth, sums, distance of rows, rows, columns, addend)
 ///   put(sums, row of the addend or nullptr, row of c, columns)
@@ -30,8 +32,8 @@ void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<typename Parts
   }
 }
 
-/// The same into a c whose type sums do not fit: they are kept beside it, and rounded when they are
-/// whole.
+/// The same into a c whose type is narrower than that of sums: they are kept beside it, and rounded
+/// when they are whole.
 template <class Parts, class T, class C>
 void blocked_product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
   using Sums = Addend<typename Parts::Sum>;

@@ -1,4 +1,4 @@
-// The dropout mask in scalar terms: what its vector code is given.
+// The dropout mask in scalars, which its vector code is given.
 #pragma once
 #include <cmath>
 #include <cstdint>

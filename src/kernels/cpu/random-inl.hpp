@@ -1,5 +1,5 @@
-// Random bits as a function of a key and a counter, in vectors: include after
-// hwy/foreach_target.h.
+// Random bits as a function of a key and a counter, in vectors, compiled once for each instruction
+// set: include after hwy/foreach_target.h.
 #include <hwy/highway.h>
 
 #include "kernels/cpu/simd-inl.hpp"
@@ -17,7 +17,7 @@ namespace {
 namespace HWY_NAMESPACE {
 
 /// 32 random bits for each counter under a 64-bit key (low, high): a bijection of the counter,
-/// MurmurHash3's finalizer with the key added before each multiplication.
+/// MurmurHash3's finalizer with half of the key added before each of its two mixing steps.
 template <class D32, class V>
 HWY_INLINE V random_bits(D32 d, V low, V high, V counter) {
   V x = hn::Add(counter, low);
@@ -27,8 +27,8 @@ HWY_INLINE V random_bits(D32 d, V low, V high, V counter) {
   return hn::Xor(x, hn::ShiftRight<16>(x));
 }
 
-/// x where the random bits, taken as signed, reach the threshold, else 0. One lane of bits for
-/// each lane of x: for doubles, bits are half a vector.
+/// x where the random bits, taken as signed, reach the threshold, else 0. There is one lane of bits
+/// for each lane of x, so that for doubles they are half a vector.
 template <class D, class V, class Bits>
 HWY_INLINE V keep(D d, V x, Bits bits, std::int32_t threshold) {
   const hn::Rebind<std::int32_t, D> di;

@@ -1,4 +1,4 @@
-// Single-threaded pieces that several kernels share. Each call picks the best instruction set.
+// Single-threaded functions that several kernels share. Each call picks the best instruction set.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace sinter::kernel {
 
-/// y[i] = a[i] + b[i].   Defined in elementwise.cpp.
+/// y[i] = a[i] + b[i]. Defined in elementwise.cpp.
 template <class T>
 void add_range(const T* a, const T* b, T* y, std::int64_t n);
 
-/// y[i] = x[i], rounded, or += with `add`; of T, and To: T or Wide<T>, or of Wide<T> and T. y may
-/// begin where x does.   Defined in elementwise.cpp.
+/// y[i] = x[i], rounded, or += with `add`. (From, To) is (T, T), (T, Wide<T>) or (Wide<T>, T). y
+/// may begin where x does. Defined in elementwise.cpp.
 template <class From, class To>
 void put_range(const From* x, To* y, std::int64_t n, bool add);
 
 /// Sums in the wide type into an array that may be narrow: calls body(sums, first, count) for
-/// pieces of to[0, n), with zeros, or with `add` what is there; then rounds the sums once, into
-/// their place.
+/// pieces of to[0, n), where sums begin as zeros, or with `add` as what is there; then rounds the
+/// sums once, into their place.
 template <class S, class T, class Body>
 void in_wide(T* to, std::int64_t n, bool add, const Body& body) {
   if constexpr (std::is_same_v<S, T>) {

@@ -12,9 +12,10 @@ namespace sinter::kernel {
 
 inline constexpr int most_row_blocks = 32, least_row_block = 16;
 
-/// Calls row(r, partial) for every row; partial: the `sums` partial sums of the row's block, zero
-/// at first, or null if scratch is. cost: of a row, as for split. scratch: most_row_blocks × sums.
-/// Returns the number of blocks.
+/// Calls row(r, partial) for every row, and returns the number of blocks.
+///   partial  the `sums` partial sums of the row's block, zero at first; null if scratch is
+///   cost     of a row, as for split()
+///   scratch  most_row_blocks × sums elements, or null
 template <class S, class Row>
 int for_row_blocks(Stream& stream, int rows, std::int64_t cost, S* scratch, int sums,
                    const Row& row) {
@@ -31,8 +32,8 @@ int for_row_blocks(Stream& stream, int rows, std::int64_t cost, S* scratch, int 
   return blocks;
 }
 
-/// total = the sum of the blocks' partial sums (+= with add), n of them, `sums` apart. Rounded
-/// once, where total is narrower.
+/// total = the sum of the blocks' partial sums, or += with `add`: n of each block, the blocks
+/// `sums` apart. Where total is narrower, it is rounded once.
 template <class S, class G>
 void combine_row_blocks(const S* partial, int blocks, int sums, G* total, int n, bool add) {
   in_wide<S>(total, n, add, [&](S* wide, std::int64_t first, std::int64_t count) {

@@ -1,5 +1,5 @@
-// silu(x) = x s(x), s the logistic function, compiled once for each instruction set: include after
-// hwy/foreach_target.h.
+// silu(x) = x s(x), with s the logistic function, compiled once for each instruction set: include
+// after hwy/foreach_target.h.
 #include "kernels/cpu/simd-inl.hpp"
 
 #if defined(SINTER_SILU_INL) == defined(HWY_TARGET_TOGGLE)

@@ -22,8 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Element_of = hn::TFromD<D>;
 
-/// What Float16 does to one number, of a vector of them: by the processor's own instruction, or by
-/// bits. (Highway's way without the instruction cuts off rather than rounds.)
+/// What Float16 does to one number, for a vector of them: by the processor's own instruction, or by
+/// bits. (Without the instruction, Highway cuts off rather than rounds.)
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
 template <class D, class Bits>
 HWY_INLINE hn::Vec<D> half_to_float(D d, Bits bits) {
@@ -70,7 +70,7 @@ HWY_INLINE auto float_to_half(D d, V x) {
 }
 #endif
 
-/// A vector of numbers in the type in which kernels compute.
+/// Loads a vector of numbers in the type in which kernels compute.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const Element_of<D>* x) {
   return hn::LoadU(d, x);
@@ -132,7 +132,8 @@ HWY_INLINE V polynomial(D d, V x, const T (&c)[N]) {
   return y;
 }
 
-/// (2^f - 1) / f on [-1/2, 1/2] to 5e-9 and 8e-18, from interpolation at Chebyshev's points.
+/// (2^f - 1) / f on [-1/2, 1/2], to 5e-9 for float and to 8e-18 for double, from interpolation at
+/// Chebyshev's points.
 template <class T>
 struct Exp2;
 template <>
@@ -178,12 +179,11 @@ HWY_INLINE V exp(D d, V x) {
   return exp2(d, hn::Mul(x, hn::Set(d, Element_of<D>(1.44269504088896340736))));
 }
 
-/// The sum of all lanes.
+/// The sum, and the largest, of all lanes.
 template <class D, class V>
 HWY_INLINE Element_of<D> reduce_sum(D d, V x) {
   return hn::GetLane(hn::SumOfLanes(d, x));
 }
-
 template <class D, class V>
 HWY_INLINE Element_of<D> reduce_max(D d, V x) {
   return hn::GetLane(hn::MaxOfLanes(d, x));
@@ -195,7 +195,7 @@ HWY_INLINE void put(D d, V value, T* to, bool add) {
   store(add ? hn::Add(load(d, to), value) : value, d, to);
 }
 
-/// put() of an array, from one type to another. In place it may narrow: a vector is read before
+/// put() for an array, from one type to another. It may narrow in place: a vector is read before
 /// anything is written over it.
 template <class From, class To>
 HWY_INLINE void put_all(const From* from, To* to, std::int64_t n, bool add) {

@@ -2,27 +2,24 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 
-/// The types that kernels are compiled for: T, and a statistic that is the same.
-template <class T>
-concept Element = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
 /// Elements below which waking another thread costs more than it saves.
 inline constexpr std::int64_t grain = 8192;
 
-/// Parts for `n` items of `cost` elements each: one for each thread, fewer if there is little work.
+/// How many parts to make of `n` items of `cost` elements each: one for each thread, or fewer if
+/// there is little work.
 inline int parts_for(const Stream& stream, std::int64_t n, std::int64_t cost = 1) {
   std::int64_t most = std::max<std::int64_t>(n * cost / grain, 1);
   return int(std::min<std::int64_t>({most, std::max<std::int64_t>(n, 1), stream.threads()}));
 }
 
-/// Calls body(begin, end) on ranges that cover [0, n). Ranges start at multiples of `multiple`, so
-/// that every element takes the same path through a vector loop for any number of threads.
+/// Calls body(begin, end) for pieces that cover [0, n), of items of `cost` elements each. Pieces
+/// begin at multiples of `multiple`, so that every element takes the same path through a vector
+/// loop for any number of threads.
 template <class F>
 void split(Stream& stream, std::int64_t n, std::int64_t cost, std::int64_t multiple,
            const F& body) {
@@ -36,20 +33,20 @@ void split(Stream& stream, std::int64_t n, std::int64_t cost, std::int64_t multi
   });
 }
 
-/// Ranges of a flat array of n elements.
+/// The same for a flat array of n elements.
 template <class F>
 void split_elements(Stream& stream, std::int64_t n, const F& body) {
   split(stream, n, 1, 64, body);
 }
 
-/// Ranges of rows with `width` elements each.
+/// The same for rows with `width` elements each.
 template <class F>
 void split_rows(Stream& stream, int rows, int width, const F& body) {
   split(stream, rows, width, 1,
         [&](std::int64_t begin, std::int64_t end) { body(int(begin), int(end)); });
 }
 
-/// Ranges of columns of a matrix with `rows` rows, in whole cache lines.
+/// The same for columns of a matrix with `rows` rows, in whole cache lines.
 template <class F>
 void split_columns(Stream& stream, int rows, int columns, const F& body) {
   split(stream, columns, rows, 16,

@@ -1,5 +1,5 @@
 // The instruction sets that each kernel is compiled for, and how the best that the machine has is
-// picked at run time. To be included before any header of Highway.
+// picked at run time: include before any header of Highway.
 #pragma once
 #include <type_traits>
 
@@ -8,9 +8,9 @@
 // SSSE3 and the later AVX-512 extensions would only cost compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
-/// In each instruction set's namespace, where make_table<T>() returns a Table<T> of its functions:
-/// what SINTER_DISPATCH needs; the former, for kernels of fp32 whose T is that of a copy of the
-/// weights, what SINTER_COPY_DISPATCH needs.
+/// To be used in each instruction set's namespace, where make_table<T>() returns a Table<T> of its
+/// functions. SINTER_TABLES defines what SINTER_DISPATCH needs; SINTER_COPY_TABLES what
+/// SINTER_COPY_DISPATCH needs, for kernels of fp32 whose T is that of a copy of the weights.
 #define SINTER_COPY_TABLES(Table)                                 \
   Table<float> table_f32() { return make_table<float>(); }        \
   Table<BFloat16> table_bf16() { return make_table<BFloat16>(); } \
@@ -19,7 +19,7 @@
   SINTER_COPY_TABLES(Table)  \
   Table<double> table_f64() { return make_table<double>(); }
 
-/// Defines table<T>(), the best instruction set's.
+/// Defines table<T>(), which returns the table of the best instruction set.
 #define SINTER_DISPATCH(Table)                          \
   HWY_EXPORT(table_f32);                                \
   HWY_EXPORT(table_f64);                                \

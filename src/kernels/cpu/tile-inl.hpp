@@ -1,4 +1,5 @@
-// Small matrix products held in registers: include after hwy/foreach_target.h.
+// Small matrix products held in registers, compiled once for each instruction set: include after
+// hwy/foreach_target.h.
 #include <hwy/highway.h>
 
 #include "kernels/cpu/simd-inl.hpp"
@@ -23,7 +24,7 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-/// Rows of a tile: with two vectors of columns, the sums, the columns and one factor fill the
+/// Rows of a tile. With two vectors of columns, the sums, the columns and one factor then fill the
 /// registers well.
 constexpr int tile_rows = HWY_TARGET == HWY_AVX3 ? 8 : 6;
 
@@ -54,9 +55,12 @@ HWY_INLINE void multiply_tile(D d, Strided<T> a, const T* HWY_RESTRICT b, std::i
   }
 }
 
-/// What a product does with c: c = ab, c = ab + other, or c = c * other + ab, other the same for
-/// all rows.
-enum class Into { assign, add, scale_and_add };
+/// What a product does with c.
+enum class Into {
+  assign,         ///< c = ab
+  add,            ///< c = ab + other
+  scale_and_add,  ///< c = c * other + ab, other the same for all rows
+};
 
 template <Into into, int Rows, int Vectors, class D, class T = Element_of<D>>
 HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step,
@@ -88,7 +92,7 @@ HWY_INLINE void multiply_rows(D d, Strided<T> a, const T* HWY_RESTRICT b, std::i
   }
 }
 
-/// The product of `rows` rows and `Vectors` vectors of columns; what is added is c itself.
+/// The product of `rows` rows and `Vectors` vectors of columns. Into::add adds to c itself.
 template <Into into, int Vectors, class D, class T = Element_of<D>>
 HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t b_step, int depth,
                            T* c, std::int64_t c_row, const T* factors = nullptr) {
@@ -106,7 +110,7 @@ HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t
                                     other + i * other_row, other_row);
 }
 
-/// Transposes a square, 128-bit rows of W: to[j][i] = factor * from[i][j].
+/// Transposes a square whose rows are 128 bits of W: to[j][i] = factor * from[i][j].
 template <class From, class W, class To>
 HWY_INLINE void transpose_square(const From* HWY_RESTRICT from, std::int64_t from_row, W factor,
                                  To* HWY_RESTRICT to, std::int64_t to_row) {
