@@ -159,19 +159,13 @@ namespace {
 
 struct FoldOptions {
   int fold = 1;
+  SINTER_FIELDS((fold).at_least(0).adjustable())
 };
-
-}  // namespace
-BOOST_HANA_ADAPT_STRUCT(FoldOptions, fold);
-
-namespace {
 
 struct Folds {
   using slot = slot::data;
   using Options = FoldOptions;
   static constexpr Options options{};
-  static constexpr std::array ranges{Range("fold").at_least(0)};
-  static constexpr std::array<std::string_view, 1> adjustable{"fold"};
   static constexpr int context = 1, vocabulary = 0;
   static constexpr DataUnit unit{"image", "images"};
 
