@@ -120,6 +120,7 @@ std::string TrainerCore::info() const { return state_json(recipe_, steps_, setti
 void TrainerCore::restore(const CheckpointReader& reader) {
   SavedState saved = read_state(reader.info(), reader.folder().string());
   require_same_recipe(saved, recipe_, reader.folder().string());
+  require_readable_state(saved, recipe_, reader.folder().string());
   std::vector<std::filesystem::path> files{reader.file(weights_file)};
   if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
   {

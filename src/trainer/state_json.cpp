@@ -104,6 +104,21 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                     "--weights.");
 }
 
+void require_readable_state(const SavedState& saved, const RecipeView& recipe,
+                            const std::string& checkpoint) {
+  for (const Option& field : recipe.state.fields)
+    for (const auto& [name, text] : saved.state) try {
+        if (name == field.dotted())
+          field.read(
+              [&](const auto& now) { (void)Json::parse(text).get<std::decay_t<decltype(now)>>(); });
+      } catch (const Json::exception& e) {
+        throw FileError("Cannot resume from " + checkpoint + ": its manifest says that " + name +
+                        " is " + text + ", which is no value of it (" + e.what() +
+                        "). Resume from another checkpoint, or start from its weights alone with "
+                        "--weights.");
+      }
+}
+
 void restore_state(const SavedState& saved, RecipeView& recipe) {
   for (const Option& field : recipe.state.fields)
     for (const auto& [name, text] : saved.state)

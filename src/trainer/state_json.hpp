@@ -29,8 +29,14 @@ SavedState read_state(const std::string& info, const std::string& checkpoint);
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint);
 
+/// throws  FileError, naming the checkpoint, where the saved run state of a policy has a value of
+///         another type
+void require_readable_state(const SavedState& saved, const RecipeView& recipe,
+                            const std::string& checkpoint);
+
 /// Sets the run state of a recipe's policies to what was saved. What was not saved stays as it is,
 /// as a schedule may be another one now.
+/// requires  the state is readable
 void restore_state(const SavedState& saved, RecipeView& recipe);
 
 /// Hugging Face's config.json.

@@ -1,4 +1,5 @@
 // Policies that carry numbers from step to step: loss scales and schedules that watch the loss.
+#include "sinter/files/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/precision/loss_scale.hpp"
@@ -122,6 +123,24 @@ TEST_CASE("training stops where the scale would fall below its minimum") {
   trainer.step(rows(0));
   CHECK(trainer.loss_scale() == 0.25);
   CHECK_THROWS_AS(trainer.step(rows(0)), NonFiniteError);
+}
+
+TEST_CASE("a checkpoint whose state is of another type is refused as a file is") {
+  Trainer<Net<Scaled<>>> trainer(settings);
+  TemporaryFolder folder;
+  trainer.save(folder / "saved");
+  const CheckpointReader saved(folder / "saved");
+  std::string info = saved.info();
+  const std::string scale = "\"precision.scale\":1024.0";
+  REQUIRE(contains(info, scale));
+  info.replace(info.find(scale), scale.size(), "\"precision.scale\":\"large\"");
+  CheckpointWriter writer(folder / "changed");
+  for (const char* file : {"model.safetensors", "state.safetensors"})
+    if (saved.has(file)) writer.add_file(file, get(saved.file(file)));
+  writer.commit(saved.step(), info);
+  const std::string message = message_of([&] { trainer.load(folder / "changed"); });
+  CHECK(contains(message, "changed"));
+  CHECK(contains(message, "precision.scale is \"large\""));
 }
 
 /// As torch.optim.lr_scheduler.ReduceLROnPlateau(factor=0.5, patience=1, threshold=0.1, cooldown=1,
