@@ -33,8 +33,25 @@ struct small_line
     : Recipe<Mlp<{.in = 1, .hidden = 2, .out = 1}>, AdamW<{.lr = 1e-2}>, Average<{.decay = 0.5}>,
              Plateau<{.patience = 3}>, Batch<{.global = 4, .micro = 2}>> {};
 
+/// The bytes of a file of hexadecimal digits.
+std::string bytes_of_hex(const fs::path& path) {
+  std::string digits, bytes;
+  for (char c : get(path))
+    if (c != '\n') digits += c;
+  for (std::size_t k = 0; k < digits.size(); k += 2)
+    bytes += char(std::stoi(digits.substr(k, 2), nullptr, 16));
+  return bytes;
+}
+
 TEST_CASE("a checkpoint of the first version resumes") {
-  const fs::path old = source_dir / "tests/data/checkpoint_0.1";
+  const fs::path stored = source_dir / "tests/data/checkpoint_0.1";
+  TemporaryFolder folder;
+  const fs::path old = folder / "old";
+  fs::create_directory(old);
+  for (const char* name : {"model.safetensors", "state.safetensors"})
+    std::ofstream(old / name, std::ios::binary)
+        << bytes_of_hex(stored / (std::string(name) + ".hex"));
+  fs::copy_file(stored / "manifest.json", old / "manifest.json");
   CHECK(CheckpointReader(old).written_by().empty());
   Trainer<small_line> trainer({.seed = 1, .threads = 1});
   trainer.load(old);
