@@ -18,10 +18,10 @@ struct AverageOptions {
 /// What the instruction touches: placing, verifying and running follow from it.
 template <class Policy>
 constexpr void touch_average(const Model& model, const Instruction& i, TouchList& out) {
-  touches::range(model, i, Use::read, Space::master, out);
+  touches::each(model, i, Use::read, Space::master, out);
   for (int r = 0; r < int(model.regions.size()); ++r)
     if (model.regions[r].owner == &tag_of<Policy>)
-      touches::range(model, i, Use::modify, region(r), out);
+      touches::each(model, i, Use::modify, region(r), out);
 }
 
 /// How it runs: one flat pass over all parameters.

@@ -198,14 +198,14 @@ void Machine::take_loss(const Bound& bound) {
                    : kernel::sum(stream_, static_cast<const float*>(bound.value), rows);
 }
 
-void Machine::cast_weights(FlatSlice range) {
+void Machine::cast_weights(FlatSlice slice) {
   const Model& m = plan_.model;
-  if (m.weights == Space::master || range.size == 0) return;
+  if (m.weights == Space::master || slice.size == 0) return;
   with_element(m.sizes.element[int(Type::compute)], [&]<class T>(T) {
     if constexpr (kernel::is_narrow<T>)
       if (m.sizes.element[int(Type::master)] == Element::f32)
-        return kernel::cast(stream_, flat<float>(Space::master) + range.first,
-                            flat<T>(Space::weights) + range.first, range.size);
+        return kernel::cast(stream_, flat<float>(Space::master) + slice.first,
+                            flat<T>(Space::weights) + slice.first, slice.size);
     throw Error("Sinter: there is no cast between these types of weights.");
   });
 }

@@ -7,7 +7,7 @@ namespace sinter {
 
 namespace touches {
 constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
-  range(model, i, Use::read, Space::gradient, out);
+  each(model, i, Use::read, Space::gradient, out);
 }
 }  // namespace touches
 

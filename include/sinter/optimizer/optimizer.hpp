@@ -70,10 +70,10 @@ constexpr bool makes_copy(const Model& model) {
 namespace touches {
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
-  range(model, i, Use::consume, Space::gradient, out);
-  range(model, i, Use::modify, Space::master, out);
-  for_each_region<Optimizer>(model, [&](int r) { range(model, i, Use::modify, region(r), out); });
-  if (makes_copy<Optimizer>(model)) range(model, i, Use::write, Space::weights, out);
+  each(model, i, Use::consume, Space::gradient, out);
+  each(model, i, Use::modify, Space::master, out);
+  for_each_region<Optimizer>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
+  if (makes_copy<Optimizer>(model)) each(model, i, Use::write, Space::weights, out);
 }
 }  // namespace touches
 
@@ -98,10 +98,10 @@ class Updater {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
   }
   /// Calls Optimizer::update for each stretch within a slice of flat parameters.
-  void flat(FlatSlice range) const {
+  void flat(FlatSlice slice) const {
     for (const UniformSlice& alike : machine.uniform_slices()) {
-      const std::int64_t first = std::max(range.first, alike.first);
-      const std::int64_t last = std::min(range.first + range.size, alike.first + alike.size);
+      const std::int64_t first = std::max(slice.first, alike.first);
+      const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
       if (first < last)
         Optimizer::update(options,
                           stretch({first, last - first}, alike.decayed, alike.learning_rate));
@@ -120,14 +120,14 @@ class Updater {
   }
 
  private:
-  Stretch<M, G, S, C> stretch(FlatSlice range, bool decayed, double rate) const {
+  Stretch<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate) const {
     Stretch<M, G, S, C> s{
         machine.stream(),
-        machine.flat<M>(Space::master) + range.first,
-        machine.flat<G>(Space::gradient) + range.first,
+        machine.flat<M>(Space::master) + slice.first,
+        machine.flat<G>(Space::gradient) + slice.first,
         {},
-        makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + range.first : nullptr,
-        range.size,
+        makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + slice.first : nullptr,
+        slice.size,
         decayed,
         machine.learning_rate() * rate,
         machine.rate_factor() * rate,
@@ -136,7 +136,7 @@ class Updater {
         machine.updates() + 1};
     for (int k = 0; k < region_count; ++k)
       if (!Optimizer::regions[k].shape)
-        s.state[k] = machine.flat<S>(region(regions[k])) + range.first;
+        s.state[k] = machine.flat<S>(region(regions[k])) + slice.first;
     return s;
   }
 };

@@ -14,10 +14,10 @@ struct DdpOptions {
 
 namespace touches {
 constexpr void reduce(const Model& model, const Instruction& i, TouchList& out) {
-  range(model, i, Use::exchange, Space::gradient, out);
+  each(model, i, Use::exchange, Space::gradient, out);
 }
 constexpr void await_reduce(const Model& model, const Instruction& i, TouchList& out) {
-  range(model, i, Use::finish, Space::gradient, out);
+  each(model, i, Use::finish, Space::gradient, out);
 }
 }  // namespace touches
 
@@ -26,16 +26,16 @@ template <class Gradient>
 void reduce(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false})
-    if (FlatSlice range = machine.flat_slice(i.what, i.count, decayed); range.size > 0)
-      machine.communicator().start_sum(machine.flat<Gradient>(Space::gradient) + range.first,
-                                       range.size);
+    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0)
+      machine.communicator().start_sum(machine.flat<Gradient>(Space::gradient) + slice.first,
+                                       slice.size);
 }
 template <class Gradient>
 void await_reduce(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false})
-    if (FlatSlice range = machine.flat_slice(i.what, i.count, decayed); range.size > 0)
-      machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + range.first);
+    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0)
+      machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + slice.first);
 }
 }  // namespace executes
 

@@ -25,8 +25,8 @@ struct AverageOptions {
 namespace touches {
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
-  range(model, i, Use::read, Space::master, out);
-  for_each_region<Policy>(model, [&](int r) { range(model, i, Use::modify, region(r), out); });
+  each(model, i, Use::read, Space::master, out);
+  for_each_region<Policy>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
 }
 }  // namespace touches
 

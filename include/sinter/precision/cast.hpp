@@ -9,8 +9,8 @@ void cast(Machine&, const Bound&);
 }
 namespace touches {
 constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
-  range(model, i, Use::read, Space::master, out);
-  range(model, i, Use::write, Space::weights, out);
+  each(model, i, Use::read, Space::master, out);
+  each(model, i, Use::write, Space::weights, out);
 }
 }  // namespace touches
 

@@ -64,8 +64,8 @@ constexpr void result(const Model&, const Instruction& i, TouchList& out) {
 }
 
 /// Touches the parameters of each unit in a run of Model::order.
-constexpr void range(const Model& model, const Instruction& i, Use use, Space space,
-                     TouchList& out) {
+constexpr void each(const Model& model, const Instruction& i, Use use, Space space,
+                    TouchList& out) {
   for (int k = i.what; k < i.what + i.count; ++k) out.push_back({use, space, model.order[k]});
 }
 

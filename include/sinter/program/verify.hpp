@@ -157,20 +157,20 @@ class Verifier {
         demand(++losses[i.what] == 1, "a loss is taken twice");
         break;
       case Role::reduce:
-        for (int g : range(i)) demand(++units[g].reduced == 1, "reduced twice");
+        for (int g : units_of(i)) demand(++units[g].reduced == 1, "reduced twice");
         break;
       case Role::norm:
         demand(!normed && !in_loop, "the norm is taken once, after all micro-batches");
-        demand(range(i).size() == model.order.size(), "the norm is of all gradients");
+        demand(units_of(i).size() == model.order.size(), "the norm is of all gradients");
         for (int g : model.order)
           demand(!purpose.reduces || units[g].reduced == 1, "not reduced before the norm");
         break;
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
-        for (int g : range(i)) demand(++units[g].updated == 1, "updated twice");
+        for (int g : units_of(i)) demand(++units[g].updated == 1, "updated twice");
         break;
       case Role::follow:
-        for (int g : range(i)) demand(units[g].updated == 1, "comes before the update");
+        for (int g : units_of(i)) demand(units[g].updated == 1, "comes before the update");
         break;
       case Role::loop:
         demand(!looped, "a second loop, or a loop in a loop");
@@ -180,7 +180,7 @@ class Verifier {
         break;
     }
   }
-  constexpr std::span<const short> range(const Instruction& i) const {
+  constexpr std::span<const short> units_of(const Instruction& i) const {
     return model.order.subspan(i.what, i.count);
   }
   constexpr void after(const Instruction& i) {

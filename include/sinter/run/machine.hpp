@@ -130,7 +130,7 @@ class Machine {
   void clear_masters();
   /// Makes a slice of the copy of the weights from the master weights, if there is a copy. It must
   /// be called after changing master weights other than by a step.
-  void cast_weights(FlatSlice range);
+  void cast_weights(FlatSlice slice);
   /// Does so for all of them.
   void masters_changed();
 
