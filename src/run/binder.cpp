@@ -39,6 +39,7 @@ class Binder {
     bound.model = &m;
     bound.program = p.program;
     bound.loop = loop_of(p.program);
+    if (bound.loop.end >= 0) --bound.loop.end;  // `end` itself runs once, after the loop
     reserve();
     walk(p.program, [&](int t, int) { visit(t); });
     for (int e = 0; e < int(m.externals.size()); ++e)

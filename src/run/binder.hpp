@@ -10,7 +10,7 @@ namespace sinter {
 struct BoundProgram {
   const Model* model = nullptr;
   std::span<const Instruction> program;
-  LoopBounds loop;
+  LoopBounds loop;                  // its last instruction is the one before `end`
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
   int micro = 1;                         // sequences of a micro-batch
