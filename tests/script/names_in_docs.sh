@@ -62,7 +62,8 @@ Rename it on the page, too."
 
 # Every link within the project leads somewhere.
 for page in *.md docs/*.md; do
-  prose_of "$page" | { grep -oE '\]\([^)#]+' || true; } | sed 's/^](//' | grep -v '://' | while read -r target; do
+  prose_of "$page" | { grep -oE '\]\([^)#]+' || true; } | sed 's/^](//' | { grep -v '://' || true; } |
+    while read -r target; do
     [[ -e $(dirname "$page")/$target ]] || printf '%s\n' "$target"
   done >"$scratch/absent"
   check 'file behind the link' "$page" "$scratch/absent"
