@@ -189,6 +189,19 @@ void Machine::load_micro_batch() {
   }
 }
 
+Norm Machine::measure_norm() {
+  const Model& m = plan_.model;
+  double squares = 0;
+  with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
+    squares = kernel::sum_of_squares(stream_, flat<T>(Space::gradient), m.elements());
+  });
+  loss_sum_ = communicator_.sum(loss_sum_);
+  Norm norm;
+  norm.value = std::sqrt(squares) / work_.loss_scale;
+  norm.finite = std::isfinite(norm.value) && std::isfinite(loss_sum_);
+  return norm;
+}
+
 void Machine::take_loss(const Bound& bound) {
   const Model& m = plan_.model;
   const Unit& unit = m.units[bound.instruction->what];

@@ -1,0 +1,14 @@
+#include "sinter/precision/cast.hpp"
+
+#include "sinter/run/machine.hpp"
+
+namespace sinter::executes {
+
+void cast(Machine& machine, const Bound& bound) {
+  if (!machine.norm().finite) return;  // nothing was updated
+  const Instruction& i = *bound.instruction;
+  for (bool decayed : {true, false})
+    machine.cast_weights(machine.flat_slice(i.what, i.count, decayed));
+}
+
+}  // namespace sinter::executes
