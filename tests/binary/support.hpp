@@ -138,6 +138,17 @@ inline std::vector<Json> metrics(const std::string& run_folder) {
   return rows;
 }
 
+/// The step of the newest checkpoint that is complete, whether `last` leads to it yet or not.
+inline int newest_step(const std::string& run_folder) {
+  std::string newest;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run_folder)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with("step-") && !entry.path().has_extension()) newest = std::max(newest, name);
+  }
+  REQUIRE(!newest.empty());
+  return std::stoi(newest.substr(5));
+}
+
 /// The metrics that must be the same in two runs of the same steps: all but the times.
 inline std::vector<std::string> lasting(const std::string& run_folder) {
   std::vector<std::string> rows;
