@@ -183,6 +183,10 @@ void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
 
 template <class T, class G>
 void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum) {
+  if (x.rows == 0) {  // x may be null
+    if (!sum.add) fill<G>(stream, sum.data, 0, sum.size());
+    return;
+  }
   const auto functions = table<T>();
   split_columns(stream, x.rows, x.columns, [&](int begin, int end) {
     if constexpr (std::is_same_v<G, T>) {

@@ -153,7 +153,7 @@ void normalize_forward(Stream& stream, Input<T> x, Input<T> weight, Input<T> bia
              [=, kernel = table<T>().forward[bool(mean)]](int begin, int end) {
                for (std::int64_t r = begin; r < end; ++r) {
                  const std::int64_t at = r * width;
-                 kernel(x.data + at, weight.data, bias.data, y.data + at, mean.data + r,
+                 kernel(x.data + at, weight.data, bias.data, y.data + at, from(mean, r),
                         inverse.data + r, width, S(eps));
                }
              });
@@ -169,7 +169,7 @@ void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weig
                for (std::int64_t r = begin; r < end; ++r) {
                  const std::int64_t at = r * width;
                  add_range(a.data + at, b.data + at, h.data + at, width);
-                 kernel(h.data + at, weight.data, bias.data, y.data + at, mean.data + r,
+                 kernel(h.data + at, weight.data, bias.data, y.data + at, from(mean, r),
                         inverse.data + r, width, S(eps));
                }
              });
@@ -186,7 +186,7 @@ void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> me
     const std::int64_t at = r * width;
     kernel({x.data + at, dy.data + at, from(dh_in, at), from(dx, at), from(dx2, at), dx.add,
             dx2.add, partial, partial ? partial + width : nullptr},
-           weight.data, mean.data + r, inverse.data[r], width);
+           weight.data, from(mean, r), inverse.data[r], width);
   };
   const int blocks = for_row_blocks(stream, x.rows, 2 * width, partials, sums, row);
   if (!dweight) return;
