@@ -26,6 +26,8 @@ struct Arguments {
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;
   std::vector<std::string> options;  // of policies, as far as they are given: "optimizer.lr"
+  double save_minutes = 0;           // 0 asks for no such checkpoints
+  int keep = 2;                      // checkpoints
   int threads = 0;                   // 0 stands for one thread per processor
   std::string prompt;
   std::int64_t tokens = 256;

@@ -29,6 +29,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a) {
                                 {"evaluation_micro", recipe.plan->evaluation_micro},
                                 {"savings", other},
                                 {"options", options}};
+  result["snapshot"] = snapshot_bytes(recipe.plan->memory);
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
   if (a.program) result["program"] = program_json(recipe);
   if (a.schedule) result["schedule"] = program_json(recipe);
@@ -46,6 +47,13 @@ std::string buffer_name(const Model& model, const Buffer& buffer) {
 }
 
 }  // namespace
+
+std::string snapshot_text(const Memory& memory) {
+  const std::int64_t bytes = snapshot_bytes(memory);
+  return fmt::format(
+      "        snapshot    {:>12}  {:>16} bytes beside these, while a checkpoint is written\n",
+      bytes_text(bytes), thousands(bytes));
+}
 
 std::string options_text(const RecipeView& recipe) {
   std::string text = "options\n";
@@ -87,7 +95,7 @@ int describe(const RecipeView& recipe, const Arguments& a) {
     print_result(json_text(recipe, a));
     return exit_done;
   }
-  std::string text = recipe_text(recipe) + plan_text(recipe) +
+  std::string text = recipe_text(recipe) + plan_text(recipe) + snapshot_text(recipe.plan->memory) +
                      matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) +
                      savings_text(recipe) + options_text(recipe) + parameters_text(recipe) +
                      buffers_text(*recipe.plan);

@@ -7,6 +7,8 @@
 
 namespace sinter::cli {
 
+/// What the copy that a checkpoint is written from takes, beside the plan.
+std::string snapshot_text(const Memory& memory);
 /// Every option with its value, and its range if a flag can change it.
 std::string options_text(const RecipeView& recipe);
 /// Every parameter with its shape.

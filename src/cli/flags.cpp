@@ -68,9 +68,19 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.evaluate_every = integer<std::int64_t>(g, 0); }},
     {"--save-every", "N", of(train),
      "Save a checkpoint after every N steps, and always at the end,\n"
-     "at a new best validation loss and on SIGINT or SIGTERM; 0: only\n"
-     "then. Default: 100.",
+     "at a new best validation loss and when a signal stops the run;\n"
+     "0: only then. Default: 100.",
      [](Arguments& a, const Given& g) { a.save_every = integer<std::int64_t>(g, 0); }},
+    {"--save-minutes", "M", of(train),
+     "Save a checkpoint also when M minutes have passed since the last\n"
+     "one. Default: 0, which is never.",
+     [](Arguments& a, const Given& g) {
+       a.save_minutes = number_of<double>(g.flag, g.texts.front(), 0);
+     }},
+    {"--keep", "K", of(train),
+     "Keep the K newest checkpoints, at least 2, and the best one.\n"
+     "Default: 2.",
+     [](Arguments& a, const Given& g) { a.keep = integer<int>(g, 2); }},
     {"--profile", "FILE", of(train),
      "Write what the steps spend their time on, as a Chrome trace (for\n"
      "Perfetto): a span for each instruction, layer call and stage of\n"

@@ -1,20 +1,81 @@
 #include "cli/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cmath>
 #include <system_error>
 
+#include "cli/signals.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::cli {
+namespace {
+
+bool has_room(int descriptor, int wait_ms) {
+  pollfd poll{descriptor, POLLOUT, 0};
+  return ::poll(&poll, 1, wait_ms) > 0;  // errors count as room: the write will say which
+}
+
+mode_t type_of(int descriptor) {
+  struct stat status{};
+  return ::fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0;
+}
+
+/// A descriptor for the same pipe or terminal whose writes do not wait, or -1. (To change the one
+/// that we were given would change it for all processes that share it, such as a shell.)
+int open_again(int descriptor) {
+  const mode_t type = type_of(descriptor);
+  if (type != S_IFIFO && type != S_IFCHR) return -1;
+  return ::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(),
+                O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/// Writes a part that a pipe takes whole or not at all. Returns whether it was written.
+bool write_at_once(int descriptor, std::string_view part) {
+  static const int again[]{open_again(STDOUT_FILENO), open_again(STDERR_FILENO)};
+  const int own = descriptor == STDOUT_FILENO   ? again[0]
+                  : descriptor == STDERR_FILENO ? again[1]
+                                                : -1;
+  if (own >= 0) return ::write(own, part.data(), part.size()) == ssize_t(part.size());
+  if (type_of(descriptor) == S_IFSOCK)
+    return ::send(descriptor, part.data(), part.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+           ssize_t(part.size());
+  return has_room(descriptor, 0) &&
+         ::write(descriptor, part.data(), part.size()) == ssize_t(part.size());
+}
+
+}  // namespace
+
+void prepare_standard_streams() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) [[maybe_unused]]
+      int opened = ::open("/dev/null", O_RDWR);
+  ::signal(SIGXFSZ, SIG_IGN);
+}
 
 void print_result(std::string_view text) {
-  std::size_t put = std::fwrite(text.data(), 1, text.size(), stdout);
-  if (put == text.size() && std::fflush(stdout) == 0) return;
-  throw Error("Cannot write to standard output: " + std::generic_category().message(errno) + ".");
+  const int before = stop_signals();
+  while (!text.empty()) {
+    if (stop_signals() != before)
+      throw Error("A signal came while standard output waited for its reader.");
+    if (!has_room(STDOUT_FILENO, 100)) continue;
+    const ssize_t put =
+        ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (put <= 0)
+      throw Error("Cannot write to standard output: " +
+                  std::generic_category().message(put < 0 ? errno : ENOSPC) + ".");
+    text.remove_prefix(std::size_t(put));
+  }
 }
 
 void note(std::string_view text) { print_if_possible(stderr, fmt::format("{}\n", text)); }
@@ -28,8 +89,13 @@ void note_lines(std::string_view text) {
 }
 
 void print_if_possible(std::FILE* to, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), to);
-  std::fflush(to);
+  while (!text.empty()) {
+    std::string_view part = text.substr(0, PIPE_BUF);
+    if (part.size() < text.size() && part.find('\n') != part.npos)
+      part = part.substr(0, part.rfind('\n') + 1);
+    if (!write_at_once(fileno(to), part)) return;
+    text.remove_prefix(part.size());
+  }
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -9,11 +9,18 @@
 
 namespace sinter::cli {
 
-/// Writes a result to standard output and flushes it.
-/// throws    Error if that is closed or full: a result that is cut short must not look whole
+/// Sees to it that standard input, output and error are open, if need be on /dev/null: else the next
+/// files to be opened, such as a log, would take their place and get what is written there. A file
+/// that grows beyond its limit (SIGXFSZ) becomes an error of the write instead of the process's end.
+void prepare_standard_streams();
+
+/// Writes a result to standard output. It waits for a reader who is slow, but not beyond a signal
+/// that asks to stop.
+/// throws    Error if the output is closed or full, or a signal came: a result that is cut short
+///           must not look whole
 void print_result(std::string_view text);
 
-/// Writes a text for people; what cannot be written is lost.
+/// Writes a text for people without ever waiting: what the reader has no room for is lost.
 void print_if_possible(std::FILE* to, std::string_view text);
 /// Writes such a text as a line on standard error.
 void note(std::string_view text);

@@ -18,6 +18,8 @@ std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) 
   return parts;
 }
 
+std::int64_t snapshot_bytes(const Memory& m) { return m.parameters + m.optimizer + m.policies; }
+
 std::int64_t tokens_per_step(const RecipeView& recipe) {
   return std::int64_t(recipe.global()) * recipe.plan->context;
 }

@@ -12,6 +12,9 @@ namespace sinter::cli {
 /// (weights, policies) are there only if they take space.
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& memory);
 
+/// Bytes of the copy that a checkpoint is written from while training goes on.
+std::int64_t snapshot_bytes(const Memory& memory);
+
 std::int64_t tokens_per_step(const RecipeView& recipe);
 /// The number of sequences that all ranks together evaluate at once.
 int evaluation_sequences(const RecipeView& recipe);

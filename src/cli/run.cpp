@@ -62,6 +62,7 @@ void require_flag(bool given, std::string_view flag, Verb verb) {
 
 int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv) {
   using namespace cli;
+  prepare_standard_streams();
   std::string program = argc > 0 ? argv[0] : "trainer";
   try {
     RecipeView view = recipe();
@@ -78,6 +79,8 @@ int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv)
     return report(
         "The machine has no more memory to give. Use a smaller micro-batch or fewer ranks.",
         exit_error);
+  } catch (const NonFiniteError& error) {
+    return report(error.what(), exit_diverged);
   } catch (const std::exception& error) {
     return report(error.what(), exit_error);
   }

@@ -1,35 +1,45 @@
 #include "cli/signals.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 
 namespace sinter::cli {
 namespace {
 
-std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free);  // so that a handler may set it
+constexpr int exit_interrupted = 128 + SIGINT;
 
+std::atomic<int> asked{0}, interrupts{0};
+static_assert(std::atomic<int>::is_always_lock_free);  // so that a handler may count
+
+void on_stop(int signal) {
+  if (signal == SIGINT && ++interrupts > 1) ::_exit(exit_interrupted);
+  ++asked;
+}
+
+/// Without SA_RESTART, so that a call that waits, such as a write to a full pipe, ends and can see
+/// what was asked.
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action{};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
 }
 
+bool is_ignored(int signal) {
+  struct sigaction action{};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
-StopSignals::StopSignals() {
-  stop_asked = false;
-  for (int signal : {SIGINT, SIGTERM}) handle(signal, [](int) { stop_asked = true; });
+void catch_stop_signals() {
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGXCPU}) handle(signal, on_stop);
+  if (!is_ignored(SIGHUP)) handle(SIGHUP, on_stop);
   handle(SIGPIPE, SIG_IGN);
 }
 
-StopSignals::~StopSignals() {
-  for (int signal : {SIGINT, SIGTERM, SIGPIPE}) handle(signal, SIG_DFL);
-}
-
-bool StopSignals::asked() { return stop_asked; }
+int stop_signals() { return asked; }
 
 }  // namespace sinter::cli

@@ -2,19 +2,16 @@
 
 namespace sinter::cli {
 
-/// While an object of this class lives, SIGINT and SIGTERM only ask the training to stop, however
-/// often they come, and a reader of our output that goes away (SIGPIPE) does not end it. It is part
-/// of the binary, as a library has no business with signals.
-/// requires  there is one at a time
-class StopSignals {
- public:
-  StopSignals();
-  ~StopSignals();
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
+/// Lets SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGXCPU only ask the training to stop, for the rest of
+/// the process's life: batch systems and terminals send them, some more than once, and a program
+/// that is about to exit must not die of one. A second SIGINT ends the process at once with the
+/// code 130; a checkpoint that is being saved then does not count, and older ones are as they were.
+/// A reader of our output that goes away (SIGPIPE) does not end the process. SIGHUP stays ignored
+/// where the parent has ignored it, as nohup does.
+/// It is part of the binary, as a library has no business with signals.
+void catch_stop_signals();
 
-  /// Whether a signal has asked to stop.
-  static bool asked();
-};
+/// The number of signals that have asked to stop.
+int stop_signals();
 
 }  // namespace sinter::cli

@@ -111,7 +111,7 @@ class Run {
     if (!a.quiet) note_lines(text);
   }
   void open_to_resume() {
-    folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume);
+    folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume, a.keep);
     tell(folder->take_warnings());
     tell(take_over(*folder->resume_point(), recipe, a));
   }
@@ -146,19 +146,20 @@ class Run {
     ReadStage read(std::move(*data.training));
     EvaluateStage evaluate;
     if (data.evaluation) evaluate = std::move(*data.evaluation);
-    signals.emplace();  // until here nothing has begun, and a signal just ends the program
+    catch_stop_signals();  // until here nothing has begun, and a signal just ends the program
     if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
     options.profile = profile ? &*profile : nullptr;
     if (!folder) {
       std::filesystem::path path =
           a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe.name);
-      folder = std::make_unique<RunFolder>(path, RunFolder::Mode::fresh);
+      folder = std::make_unique<RunFolder>(path, RunFolder::Mode::fresh, a.keep);
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
     options.evaluate_every = a.evaluate_every.value_or(
         affordable_interval(data.evaluation_size, tokens_per_step(recipe)));
     options.save_every = a.save_every.value_or(usual_interval);
-    options.stop = StopSignals::asked;
+    options.save_minutes = a.save_minutes;
+    options.stop = [] { return stop_signals() > 0; };
     Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token), 0};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) {
@@ -217,7 +218,6 @@ class Run {
   Arguments a;
   std::string program;
   LoopOptions options;
-  std::optional<StopSignals> signals;
   std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
   OpenedData data;

@@ -4,7 +4,8 @@
 
 namespace sinter::cli {
 
-inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_stopped = 75;
+inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_diverged = 3,
+                     exit_stopped = 75;
 
 int train(RecipeView recipe, Arguments arguments, const std::string& program);
 int eval(RecipeView recipe, const Arguments& arguments);

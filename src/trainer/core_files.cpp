@@ -14,9 +14,13 @@ namespace sinter {
 
 namespace {
 
-constexpr const char* weights_file = "model.safetensors";
-constexpr const char* state_file = "state.safetensors";
-constexpr const char* config_file = "config.json";
+constexpr const char* weights_file = CheckpointContent::weights_file;
+constexpr const char* state_file = CheckpointContent::state_file;
+constexpr const char* config_file = CheckpointContent::config_file;
+
+std::string config_text(const HuggingFace& architecture) {
+  return architecture.config.empty() ? "" : config_json(architecture).dump(2) + "\n";
+}
 
 Dtype dtype_of_element(Element element) {
   switch (element) {
@@ -102,17 +106,14 @@ void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
 
 }  // namespace
 
-void TrainerCore::add_to(CheckpointWriter& writer) const {
-  Machine& machine = *machines_[0];
-  std::vector<TensorView> weights, state;
-  FlatTensors tensors(machine, parameters_, Access::read);
-  tensors.add_views(Space::master, weights);
-  for (int r = 0; r < int(plan().model.regions.size()); ++r) tensors.add_views(region(r), state);
-  writer.add_file(weights_file, [&](OutputFile& out) { write_safetensors(out, weights); });
-  if (!recipe_.hugging_face.config.empty())
-    writer.add_file(config_file, config_json(recipe_.hugging_face).dump(2) + "\n");
-  if (!state.empty())
-    writer.add_file(state_file, [&](OutputFile& out) { write_safetensors(out, state); });
+void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use) const {
+  CheckpointContent content;
+  content.config = config_text(recipe_.hugging_face);
+  FlatTensors tensors(*machines_[0], parameters_, Access::read);
+  tensors.add_views(Space::master, content.weights);
+  for (int r = 0; r < int(plan().model.regions.size()); ++r)
+    tensors.add_views(region(r), content.state);
+  use(std::move(content));
 }
 
 std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
@@ -150,7 +151,7 @@ void TrainerCore::set_steps(std::int64_t steps) {
 
 void TrainerCore::save(const std::filesystem::path& folder) const {
   CheckpointWriter writer(folder);
-  add_to(writer);
+  show_content([&](const CheckpointContent& content) { content.add_to(writer); });
   writer.commit(steps_, nlohmann::json{{"trainer", nlohmann::json::parse(info())}}.dump());
 }
 
@@ -195,8 +196,8 @@ void TrainerCore::export_to(const std::filesystem::path& folder) const {
   FlatTensors tensors(*machines_[0], parameters_, Access::read);
   tensors.add_views(Space::master, weights);
   write_safetensors(folder / weights_file, weights);
-  if (!recipe_.hugging_face.config.empty())
-    write_file_atomically(folder / config_file, config_json(recipe_.hugging_face).dump(2) + "\n");
+  if (const std::string config = config_text(recipe_.hugging_face); !config.empty())
+    write_file_atomically(folder / config_file, config);
 }
 
 }  // namespace sinter

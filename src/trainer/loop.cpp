@@ -103,6 +103,11 @@ std::string Loop::skipped_text(const SkippedStep& skipped) const {
   return text;
 }
 
+/// Whether a step is evaluated wherever the run may stop.
+bool Loop::is_evaluated(const LoopOptions& options, std::int64_t step) {
+  return options.evaluate_every > 0 && step % options.evaluate_every == 0;
+}
+
 void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   clock_.pause([&] {
     step.record.validation_loss = times_.measure(LoopStage::evaluate, step.record.step,
@@ -112,7 +117,7 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   if (step.evaluation_due) return;
   double loss = *step.record.validation_loss;
   if (!std::isfinite(loss)) not_finite("validation loss", step.record.step);
-  trainer_.after_evaluation(loss);
+  if (is_evaluated(options, step.record.step)) trainer_.after_evaluation(loss);
   if (loss >= state_.best) return;
   state_.best = loss;
   state_.best_step = step.record.step;
@@ -120,25 +125,88 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
 }
 
 void Loop::record(AppliedStep step, const LoopOptions& options) {
-  RecordedStep recorded = times_.measure(LoopStage::record, step.record.step,
-                                         [&] { return record_(std::move(step), options.on_step); });
-  state_.last = recorded.record;
-  state_.evaluation_due = recorded.evaluation_due;
-  data_ = recorded.data;
+  state_.last = step.record;
+  state_.evaluation_due = step.evaluation_due;
+  data_ = step.data;
+  try {
+    times_.measure(LoopStage::record, state_.last.step,
+                   [&] { static_cast<void>(record_(std::move(step), options.on_step)); });
+  } catch (const FileError& error) {
+    log_has_failed(error, options);
+  }
   std::string warnings = times_.lap(state_.last.step_ms);
   if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
+/// Begins to save what is at hand, once an earlier checkpoint is complete.
 void Loop::save(const LoopOptions& options) {
   if (!save_) return;
+  end_save(options, false);
   clock_.pause([&] {
-    std::filesystem::path saved = times_.measure(LoopStage::save, trainer_.steps(), [&] {
-      record_.sync();
-      return save_(state_, data_, best_is_new_);
+    times_.measure(LoopStage::save, trainer_.steps(), [&] {
+      const bool as_asked = save_.begin({state_, data_, best_is_new_, [this] { record_.sync(); }},
+                                        options.save_in_background);
+      if (!as_asked && !std::exchange(told_of_waiting_, true) && options.on_warning)
+        options.on_warning(
+            "the machine does not have the memory for a copy of what is to be saved, so training "
+            "waits for each checkpoint.");
     });
-    unsaved_ = best_is_new_ = false;
-    if (options.on_save) options.on_save(saved);
   });
+  saves_best_ = std::exchange(best_is_new_, false);
+  unsaved_ = false;
+  saved_at_ = Clock::now();
+  retry_at_ = Clock::time_point::max();
+}
+
+/// Waits for the checkpoint that is being saved, if there is one.
+void Loop::end_save(const LoopOptions& options, bool must_succeed) {
+  if (!save_.is_busy()) return;
+  std::filesystem::path saved;
+  try {
+    clock_.pause([&] {
+      saved = times_.measure(LoopStage::save, trainer_.steps(), [&] { return save_.end(); });
+    });
+  } catch (const FileError& error) {
+    unsaved_ = true;
+    if (must_succeed || folder_->newest_good().empty()) throw;
+    return save_has_failed(error, options);
+  }
+  if (options.on_save) options.on_save(saved);
+}
+
+/// Goes on without the checkpoint, as an older one is good. If it was to be the best, the next that
+/// is as good takes its place.
+void Loop::save_has_failed(const FileError& error, const LoopOptions& options) {
+  constexpr std::chrono::seconds pause(10);
+  if (saves_best_) state_.best = LoopState{}.best;
+  retry_at_ = Clock::now() + pause;
+  if (options.on_warning)
+    options.on_warning("a checkpoint could not be saved: " + std::string(error.what()) +
+                       " Training goes on, as " + folder_->newest_good().string() +
+                       " is good, and saves again in " + std::to_string(pause.count()) +
+                       " seconds.");
+}
+
+bool Loop::save_is_due(const LoopOptions& options) const {
+  const auto now = Clock::now();
+  const std::chrono::duration<double, std::ratio<60>> minutes(options.save_minutes);
+  return now >= retry_at_ || best_is_new_ ||
+         (options.save_every > 0 && trainer_.steps() % options.save_every == 0) ||
+         (options.save_minutes > 0 && now - saved_at_ >= minutes);
+}
+
+/// Saves what is at hand, if the disk lets it, before the error goes on its way.
+void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
+  const std::string step = "step " + std::to_string(trainer_.steps());
+  std::string saved;
+  try {
+    end_save(options, false);
+    save_.begin({state_, data_, best_is_new_, nullptr}, false);
+    saved = " The state after " + step + " is saved in " + save_.end().string() + ".";
+  } catch (const FileError& other) {
+    saved = " The state after " + step + " could not be saved either: " + other.what();
+  }
+  throw FileError(error.what() + saved);
 }
 
 LoopEnd Loop::run(const LoopOptions& options) {
@@ -154,7 +222,6 @@ LoopEnd Loop::run(const LoopOptions& options) {
 }
 
 LoopEnd Loop::run_stages(const LoopOptions& options) {
-  auto every = [&](std::int64_t n) { return n > 0 && trainer_.steps() % n == 0; };
   auto stops = [&] { return options.stop && options.stop(); };
   clock_.restart();
   if (state_.evaluation_due && evaluate_) {  // make up for what a stop cut short
@@ -165,32 +232,38 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
     record(std::move(again), options);
     if (!state_.evaluation_due) save(options);
   }
-  bool stopped = stops(), ends_skipped = false;
+  bool stopped = stops(), last_is_skipped = false;
   for (bool last = ends(options); !last && !stopped;) {
     std::optional<AppliedStep> step = take_step(options);
     last = ends(options);
     if (!step) {
-      ends_skipped = last;
+      last_is_skipped = last;
       stopped = stops();
       continue;
     }
-    if (evaluate_ && (last || every(options.evaluate_every))) evaluate(*step, options);
+    if (evaluate_ && (last || is_evaluated(options, trainer_.steps()))) evaluate(*step, options);
     record(std::move(*step), options);
     stopped = stops() && !(last && !state_.evaluation_due);
-    if (last || stopped || best_is_new_ || every(options.save_every)) save(options);
+    if (save_.has_ended()) end_save(options, false);
+    if (last || stopped || save_is_due(options)) save(options);
   }
-  if ((stopped || ends_skipped) && unsaved_) save(options);
+  if ((stopped || last_is_skipped) && unsaved_) save(options);
+  end_save(options, true);
   return stopped ? LoopEnd::stopped : LoopEnd::finished;
 }
 
-void Loop::stop_at(const SkippedStep& skipped) const {
+void Loop::stop_at(const SkippedStep& skipped) {
   bool loss = !std::isfinite(skipped.outcome.loss.sum);
   double value = loss ? skipped.outcome.loss.sum : skipped.outcome.gradient_norm;
   std::string number = std::isnan(value) ? "NaN" : value > 0 ? "infinite" : "minus infinite";
   not_finite((loss ? "loss (" : "gradient's norm (") + number + ")", skipped.step);
 }
 
-void Loop::not_finite(const std::string& what, std::int64_t step) const {
+void Loop::not_finite(const std::string& what, std::int64_t step) {
+  try {
+    if (save_.is_busy()) save_.end();
+  } catch (const FileError&) {  // an older checkpoint is the last good one
+  }
   std::string good = folder_ ? folder_->newest_good().string() : "";
   throw NonFiniteError(
       "The " + what + " of step " + std::to_string(step) + " is not finite, so training stops. " +

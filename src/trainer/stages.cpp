@@ -1,7 +1,9 @@
 #include "sinter/trainer/stages.hpp"
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "sinter/error.hpp"
 #include "sinter/files/metrics_log.hpp"
@@ -111,13 +113,48 @@ void RecordStage::sync() {
   if (log) log->sync();
 }
 
-std::filesystem::path SaveStage::operator()(const LoopState& state, const SamplerState& data,
-                                            bool best) {
-  nlohmann::ordered_json info{{"trainer", nlohmann::ordered_json::parse(trainer->info())}};
+namespace {
+
+std::string info_of(const TrainerCore& trainer, const LoopState& state, const SamplerState& data) {
+  nlohmann::ordered_json info{{"trainer", nlohmann::ordered_json::parse(trainer.info())}};
   add_loop_state(info, state, data);
-  return folder->save(
-      trainer->steps(), info.dump(), [&](CheckpointWriter& writer) { trainer->add_to(writer); },
-      best);
+  return info.dump();
+}
+
+/// Whether there was memory for the copy.
+bool copied(const TrainerCore& trainer, Snapshot& snapshot) try {
+  trainer.show_content([&](CheckpointContent content) { snapshot.copy(std::move(content)); });
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+}  // namespace
+
+bool SaveStage::begin(const Request& request, bool in_background) {
+  auto save =
+      [folder = folder, step = trainer->steps(), best = request.best, before = request.before,
+       info = info_of(*trainer, request.state, request.data)](const CheckpointContent& content) {
+        if (before) before();
+        return folder->save(
+            step, info, [&](CheckpointWriter& writer) { content.add_to(writer); }, best);
+      };
+  if (in_background && copied(*trainer, *snapshot)) try {
+      pending = std::async(std::launch::async,
+                           [save, copy = snapshot.get()] { return save(copy->content()); });
+      return true;
+    } catch (const std::system_error&) {  // the machine gives no thread
+    }
+  trainer->show_content([&](const CheckpointContent& content) {
+    std::packaged_task<std::filesystem::path()> task([&] { return save(content); });
+    pending = task.get_future();
+    task();
+  });
+  return !in_background;
+}
+
+bool SaveStage::has_ended() const {
+  return is_busy() && pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
 }  // namespace sinter

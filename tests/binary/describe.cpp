@@ -35,6 +35,20 @@ TEST_CASE("the parts of the memory add up to the total") {
   }
 }
 
+TEST_CASE("describe says what the copy takes that a checkpoint is written from") {
+  Scratch scratch;
+  std::string out = scratch / "run";
+  fine({"train", "--data", write(scratch / "text", some_text(3000)), "--steps", "1", "--out", out});
+  auto snapshot = run({"describe", "--json"}).json()["snapshot"].get<std::uintmax_t>();
+  std::uintmax_t files = fs::file_size(out + "/last/model.safetensors") +
+                         fs::file_size(out + "/last/state.safetensors");
+  const std::uintmax_t headers = 10'000, padding = 10'000;
+  CHECK(snapshot + headers > files);
+  CHECK(snapshot < files + padding);
+  CHECK(run({"describe"}).out.find("bytes beside these, while a checkpoint is written") !=
+        std::string::npos);
+}
+
 TEST_CASE("describe says how the batch grows, and what is evaluated at once") {
   Ended d = run({"describe", "--batch_warmup.from", "4"}, SINTER_RAMP);
   CAPTURE(d.out);

@@ -108,6 +108,11 @@ class Process {
     waitpid(pid, nullptr, 0);
   }
   void signal(int number) { kill(pid, number); }
+  /// Whether wait() would return at once.
+  bool has_ended() const {
+    siginfo_t info{};
+    return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+  }
   Ended wait() {
     int status = 0;
     waitpid(pid, &status, 0);

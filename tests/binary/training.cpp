@@ -237,7 +237,7 @@ TEST_CASE("a loss that is not finite stops the run and names the last good check
   std::string text = write(scratch / "text", some_text(3000));
   Ended ended = run({"train", "--data", text, "--out", scratch / "run", "--optimizer.lr", "1e30",
                      "--save-every", "1", "--eval-every", "0", "--schedule.warmup", "0"});
-  CHECK(ended.code == 1);
+  CHECK(ended.code == 3);
   CHECK(ended.says("is not finite, so training stops"));
   CHECK(ended.says("The last good checkpoint is " + scratch / "run/step-0000000"));
   for (const Json& row : metrics(scratch / "run")) CHECK(row["loss"].is_number());

@@ -7,11 +7,11 @@
 #include "sinter/graph/names.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
+#include "sinter/trainer/snapshot.hpp"
 
 namespace sinter {
 
 class CheckpointReader;
-class CheckpointWriter;
 
 struct TrainerSettings {
   std::uint64_t seed = 0;  // of initial weights and dropout
@@ -83,12 +83,13 @@ class TrainerCore {
   std::vector<double> state(std::string_view region, std::string_view parameter) const;
 
   // ---- files (src/trainer/core_files.cpp)
-  /// Adds weights, config.json and the state of optimizer and policies to a checkpoint.
-  void add_to(CheckpointWriter& writer) const;
+  /// Shows `use` what the files of a checkpoint hold of this trainer. The views are good until it
+  /// returns.
+  void show_content(const std::function<void(CheckpointContent)>& use) const;
   /// What a checkpoint's manifest says of this trainer under the key "trainer", as JSON: recipe,
   /// step, seed, policies, options, run state.
   std::string info() const;
-  /// Restores all that add_to() and info() have saved: the next step is, bit for bit, that of the
+  /// Restores all that show_content() and info() gave: the next step is, bit for bit, that of the
   /// trainer that was saved.
   /// throws    FileError, before anything has changed, if the checkpoint is of another recipe
   void restore(const CheckpointReader& reader);

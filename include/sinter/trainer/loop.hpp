@@ -9,12 +9,18 @@ struct LoopOptions {
   std::int64_t steps = 0;           // the loop ends when the trainer has taken so many in all
   std::int64_t evaluate_every = 0;  // so many steps; 0 evaluates only at the end
   std::int64_t save_every = 0;      // so many steps, beside each new best; 0 saves at the end
+  double save_minutes = 0;          // saves, too, when so many have passed since the last; 0: never
+  /// Lets a thread write checkpoints, from a copy of what is to be saved, while training goes on.
+  /// The copy takes as much memory as a checkpoint's tensors. Where the machine does not have it,
+  /// training waits for the checkpoint, and a warning says so.
+  bool save_in_background = true;
   /// Is called with each step when it is in the log.
   std::function<void(const StepRecord&)> on_step{};
-  /// Is called with each checkpoint when it is complete.
+  /// Is called with each checkpoint when it is complete, which may be a few steps later.
   std::function<void(const std::filesystem::path&)> on_save{};
   /// Is called if waiting for data or logging costs more than 2 % of the steps (LoopTimes), for
-  /// each step that is skipped, and if a schedule acts on evaluations but none comes early enough.
+  /// each step that is skipped, if a schedule acts on evaluations but none comes early enough, and
+  /// for each checkpoint that could not be saved.
   std::function<void(const std::string&)> on_warning{};
   /// Records what the steps and the stages around them take.
   Profile* profile = nullptr;
@@ -29,13 +35,16 @@ enum class LoopEnd {
   stopped    // LoopOptions::stop said so
 };
 
-/// Trains up to a step, and evaluates and saves on the way and at the end.
+/// Trains up to a step, and evaluates and saves on the way and at the end. Policies that act on
+/// validation losses see those of every evaluate_every-th step alone: where a run happens to stop
+/// must not change how it goes on.
 ///   Trainer<mine> trainer;
 ///   Loop loop(trainer, ArrayData(…));
 ///   loop.run({.steps = 1000});
 /// With a folder it logs every step and saves checkpoints. If the folder has a checkpoint to go on
 /// from, trainer, source and counters are restored: the steps that follow are, bit for bit, those
-/// of a run that was never interrupted. A loop sets no signal handlers and has no global state.
+/// of a run that was never interrupted. A checkpoint that cannot be saved is tried again while an
+/// older one is good. A loop sets no signal handlers and has no global state.
 class Loop {
  public:
   /// requires  trainer and folder outlive the loop
@@ -48,7 +57,8 @@ class Loop {
   /// throws    ArgumentError if a policy acts on validation losses (Plateau) and there is nothing
   ///           to evaluate (if evaluations only come after the last step, it warns);
   ///           NonFiniteError if a loss or gradient is not finite, naming the last checkpoint;
-  ///           FileError if the log or a checkpoint cannot be written
+  ///           FileError if the log, the first checkpoint or the last one cannot be written. Before
+  ///           it is thrown for the log, the state at hand is saved, if that is possible
   LoopEnd run(const LoopOptions& options);
 
   const LoopState& state() const { return state_; }
@@ -61,11 +71,16 @@ class Loop {
   LoopEnd run_stages(const LoopOptions& options);
   std::optional<AppliedStep> take_step(const LoopOptions& options);
   std::string skipped_text(const SkippedStep& step) const;
+  static bool is_evaluated(const LoopOptions& options, std::int64_t step);
   void evaluate(AppliedStep& step, const LoopOptions& options);
   void record(AppliedStep step, const LoopOptions& options);
   void save(const LoopOptions& options);
-  [[noreturn]] void stop_at(const SkippedStep& step) const;
-  [[noreturn]] void not_finite(const std::string& what, std::int64_t step) const;
+  void end_save(const LoopOptions& options, bool must_succeed);
+  void save_has_failed(const FileError& error, const LoopOptions& options);
+  bool save_is_due(const LoopOptions& options) const;
+  void log_has_failed(const FileError& error, const LoopOptions& options);
+  [[noreturn]] void stop_at(const SkippedStep& step);
+  [[noreturn]] void not_finite(const std::string& what, std::int64_t step);
 
   TrainerCore& trainer_;
   RunFolder* folder_;
@@ -80,8 +95,12 @@ class Loop {
   SamplerState data_;  // after the last step, skipped ones included
   std::optional<ReadBatch> next_;
   bool best_is_new_ = false;
-  bool unsaved_ = true;  // something has changed since the newest checkpoint
-  bool told_of_evaluations_ = false;
+  bool saves_best_ = false;  // the checkpoint that is being saved is the best so far
+  bool unsaved_ = true;      // something has changed since the newest checkpoint
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point saved_at_ = Clock::now();  // when the last save began
+  Clock::time_point retry_at_ = Clock::time_point::max();
+  bool told_of_evaluations_ = false, told_of_waiting_ = false;
 };
 
 }  // namespace sinter

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -170,19 +171,39 @@ class RecordStage {
   void sync();
 };
 
-/// Saves checkpoints of a run, if it has a folder.
+/// Saves checkpoints of a run, if it has a folder, one at a time. While one is being saved, nobody
+/// else may use the folder.
 class SaveStage {
   TrainerCore* trainer;
   RunFolder* folder;
+  std::unique_ptr<Snapshot> snapshot = std::make_unique<Snapshot>();
+  std::future<std::filesystem::path> pending;  // its end waits for the thread
 
  public:
+  struct Request {
+    const LoopState& state;
+    const SamplerState& data;
+    bool best;                     // the checkpoint is the best so far
+    std::function<void()> before;  // is called before anything is written, by the saving thread
+  };
+
   SaveStage(TrainerCore& trainer, RunFolder* folder) : trainer(&trainer), folder(folder) {}
   SaveStage(SaveStage&&) = default;
 
   explicit operator bool() const { return folder != nullptr; }
-  /// Saves a checkpoint, as the best so far if `best`. Returns where it is.
-  /// requires  there is a folder
-  std::filesystem::path operator()(const LoopState& state, const SamplerState& data, bool best);
+  /// Begins to save a checkpoint. In the background a thread writes a copy of what is to be saved;
+  /// else, or where the machine has no memory or thread for that, all is written before this
+  /// returns. Returns whether it went as asked.
+  /// requires  there is a folder, and is_busy() is false
+  bool begin(const Request& request, bool in_background);
+  /// Whether a checkpoint was begun whose end nobody has asked for yet.
+  bool is_busy() const { return pending.valid(); }
+  /// Whether end() would return at once.
+  bool has_ended() const;
+  /// Waits for the checkpoint that was begun, and returns where it is.
+  /// requires  is_busy()
+  /// throws    FileError if it could not be saved
+  std::filesystem::path end() { return pending.get(); }
 };
 
 }  // namespace sinter

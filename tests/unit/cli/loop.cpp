@@ -193,6 +193,77 @@ TEST_CASE("an interval is a second and 20 steps; the first step does not count")
   CHECK(interval(100, 10'000, 300, 0).find("waiting for data took 3.0%") == 0);
 }
 
+TEST_CASE("a checkpoint that cannot be saved is tried again while an older one is good") {
+  for (bool in_background : {true, false}) {
+    CAPTURE(in_background);
+    testing::TemporaryFolder temporary;
+    RunFolder run(temporary / "run", RunFolder::Mode::fresh);
+    auto taken = [&](const char* name) {  // by what is no checkpoint
+      std::filesystem::create_directories(run.path() / name / "other");
+    };
+    taken("step-00000010");
+    Trainer<fit> trainer;
+    Loop loop(trainer, points.training(), {}, &run);
+    std::vector<std::string> saved, warnings;
+    LoopOptions options{.steps = 22,
+                        .save_every = 5,
+                        .save_in_background = in_background,
+                        .on_save = [&](const auto& path) { saved.push_back(path.filename()); },
+                        .on_warning = [&](const auto& text) { warnings.push_back(text); }};
+    CHECK(loop.run(options) == LoopEnd::finished);
+    CHECK(saved == std::vector<std::string>{"step-00000005", "step-00000015", "step-00000020",
+                                            "step-00000022"});
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].find("a checkpoint could not be saved: ") == 0);
+    CHECK(warnings[0].find("step-00000005 is good") != std::string::npos);
+    taken("step-00000024");
+    options.steps = 24;
+    CHECK_THROWS_AS(loop.run(options), FileError);  // the last one must succeed
+    CHECK(CheckpointReader(run.path() / "last").step() == 22);
+  }
+  testing::TemporaryFolder temporary;
+  RunFolder run(temporary / "run", RunFolder::Mode::fresh);
+  std::filesystem::create_directories(run.path() / "step-00000005" / "other");
+  Trainer<fit> trainer;
+  Loop loop(trainer, points.training(), {}, &run);
+  CHECK_THROWS_AS(loop.run({.steps = 20, .save_every = 5}), FileError);  // there is no older one
+  CHECK(trainer.steps() < 20);
+}
+
+TEST_CASE("a checkpoint has the state of its step, however far training goes on meanwhile") {
+  auto saved = [](bool in_background) {
+    testing::TemporaryFolder temporary;
+    RunFolder run(temporary / "run", RunFolder::Mode::fresh, 100);
+    Trainer<fit> trainer;
+    Loop(trainer, points.training(), {}, &run)
+        .run({.steps = 60, .save_every = 1, .save_in_background = in_background});
+    std::vector<std::string> files;
+    for (int step = 1; step <= 60; ++step)
+      for (const char* file : {"model.safetensors", "state.safetensors"})
+        files.push_back(testing::get(run.path() / step_folder_name(step) / file));
+    return files;
+  };
+  CHECK(saved(true) == saved(false));
+}
+
+TEST_CASE("where a run stops does not change what its schedule sees") {
+  struct plateau : Recipe<Mlp<{.in = 2, .hidden = 16, .out = 1}>, AdamW<{.lr = 1e-1}>,
+                          Batch<{.global = 32, .micro = 8}>, Plateau<{.patience = 0}>> {};
+  Trainer<plateau> whole, parts;
+  Loop one(whole, points.training(), points.all()), two(parts, points.training(), points.all());
+  std::vector<double> rates[2];
+  auto options = [&](std::int64_t steps, std::vector<double>& to) {
+    return LoopOptions{.steps = steps, .evaluate_every = 10, .on_step = [&to](const StepRecord& r) {
+                         to.push_back(r.learning_rate);
+                       }};
+  };
+  one.run(options(100, rates[0]));
+  for (int steps : {13, 14, 37, 40, 51, 52, 53, 54, 99, 100}) two.run(options(steps, rates[1]));
+  CHECK(rates[0] == rates[1]);
+  CHECK(rates[0].back() < rates[0].front());
+  CHECK(whole.parameter("output.weight") == parts.parameter("output.weight"));
+}
+
 TEST_CASE("a warning has a line of its own, and none where nothing is shown") {
   std::FILE* shown = std::tmpfile();
   REQUIRE(shown);

@@ -1,0 +1,45 @@
+// What a checkpoint holds of a trainer, apart from the trainer.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sinter/files/safetensors.hpp"
+
+namespace sinter {
+
+class CheckpointWriter;
+
+/// The files of a trainer's checkpoint: views of weights and of the state of optimizer and policies,
+/// and what is said of them.
+struct CheckpointContent {
+  static constexpr const char* weights_file = "model.safetensors";
+  static constexpr const char* state_file = "state.safetensors";
+  static constexpr const char* config_file = "config.json";
+
+  std::vector<TensorView> weights, state;
+  std::string config;  // Hugging Face's config.json; empty if it does not have the architecture
+
+  /// Writes the files.
+  /// throws    FileError
+  void add_to(CheckpointWriter& writer) const;
+};
+
+/// A copy of a trainer at one moment, so that a checkpoint can be written while training goes on.
+/// (CheckFreq, FAST 2021, calls the copy a snapshot and the writing persisting.)
+class Snapshot {
+ public:
+  /// Copies what the views show; the memory of the former copy is used again.
+  /// throws    std::bad_alloc, with the former copy gone
+  void copy(CheckpointContent content);
+  const CheckpointContent& content() const { return content_; }
+
+ private:
+  CheckpointContent content_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;  // bytes
+};
+
+}  // namespace sinter
