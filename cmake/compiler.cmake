@@ -26,6 +26,11 @@ if(PROJECT_IS_TOP_LEVEL)
     string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
     add_compile_definitions(_GLIBCXX_ASSERTIONS)
   endif()
+  if(SINTER_SANITIZE)
+    set(sanitize -fsanitize=${SINTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_compile_options(${sanitize})
+    add_link_options(${sanitize})
+  endif()
 endif()
 
 # Files that hold a whole recipe or include torch/torch.h take 1 to 2 GB each to compile. As many

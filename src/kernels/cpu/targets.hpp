@@ -6,7 +6,11 @@
 #include "kernels/cpu/elements.hpp"
 
 // SSSE3 and the later AVX-512 extensions would only cost compile time.
+#if SINTER_FEW_TARGETS  // sanitizers make kernels slow to compile: the baseline and AVX-512
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3_DL)
+#else
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#endif
 
 /// To be used in each instruction set's namespace, where make_table<T>() returns a Table<T> of its
 /// functions. SINTER_TABLES defines what SINTER_DISPATCH needs; SINTER_COPY_TABLES what

@@ -1,0 +1,24 @@
+// A model's config.json.
+#include "fuzz/support.hpp"
+#include "sinter/data/bytes.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "support/recipes.hpp"
+#include "trainer/state_json.hpp"
+
+using namespace sinter;
+
+namespace {
+using Net = testing::Made<Gpt2<{.layers = 1, .heads = 2, .width = 16, .positions = 8}>,
+                          Bytes<{.context = 8}>>;
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fuzz::Folder folder;
+  static const RecipeView recipe = view_of<Net>();
+  try {
+    require_same_architecture(folder.put("config.json", fuzz::text_of(data, size)),
+                              recipe.hugging_face);
+  } catch (const FileError&) {
+  }
+  return 0;
+}
