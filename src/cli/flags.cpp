@@ -112,7 +112,8 @@ constexpr Flag flags[] = {
      "what there is to say beside it goes to standard error.",
      [](Arguments& a, const Given&) { a.json = true; }},
     {"--quiet", "", of(train, eval, generate, export_folder),
-     "Print results only: no progress, no notes.",
+     "Print results only: no progress, no notes, but warnings about\n"
+     "checkpoints and errors.",
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 

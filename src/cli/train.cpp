@@ -100,7 +100,7 @@ class Run {
     auto begin = std::chrono::steady_clock::now();
     LoopEnd end = loop->run(options);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    tell(folder->take_warnings());
+    note_lines(folder->take_warnings());
     finish(end);
     if (profile) tell(profile->finish());
     return end == LoopEnd::stopped ? exit_stopped : exit_done;
@@ -112,7 +112,7 @@ class Run {
   }
   void open_to_resume() {
     folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume, a.keep);
-    tell(folder->take_warnings());
+    note_lines(folder->take_warnings());
     tell(take_over(*folder->resume_point(), recipe, a));
   }
   void check_steps() const {
@@ -170,7 +170,7 @@ class Run {
     progress = std::make_unique<Progress>(to, scale);
     options.on_step = [this](const StepRecord& record) { progress->step(record); };
     options.on_warning = [this](const std::string& text) { progress->warn(text); };
-    options.on_save = [this](const auto&) { tell(folder->take_warnings()); };
+    options.on_save = [this](const auto&) { note_lines(folder->take_warnings()); };
   }
 
   std::string header(const MatmulRate& rate) const {

@@ -10,6 +10,9 @@
 #include <system_error>
 #include <vector>
 
+#include "files/system.hpp"
+#include "files/utf8.hpp"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -45,12 +48,8 @@ std::string_view advice(int error) {
   }
 }
 
-Descriptor open_file(const fs::path& path, int flags, std::string_view action) {
-  int descriptor;
-  do descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) throw_file_error(action, path, errno);
-  return Descriptor(descriptor);
+[[noreturn]] void throw_not_regular(const fs::path& path) {
+  throw FileError(fmt::format("{} is not a regular file. Give the path of a file.", path.string()));
 }
 
 /// Linux transfers at most 2 GiB - 4 KiB per call.
@@ -67,14 +66,21 @@ void throw_file_error(std::string_view action, const fs::path& path, int error) 
                               std::generic_category().message(error), advice(error)));
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, std::size_t most) {
   std::string result;
-  for (char character : text) {
-    auto code = static_cast<unsigned char>(character);
-    if (code < 0x20 || code == 0x7f)
-      result += fmt::format("\\x{:02x}", code);
-    else
-      result += character;
+  while (!text.empty()) {
+    std::size_t size = std::max<std::size_t>(1, well_formed(text));
+    auto code = static_cast<unsigned char>(text[0]),
+         next = static_cast<unsigned char>(text[size - 1]);
+    bool control = code < 0x20 || code == 0x7f || (code == 0xc2 && size == 2 && next < 0xa0);
+    std::string shown(text.substr(0, size));
+    if (control || well_formed(text) == 0) {
+      shown.clear();
+      for (unsigned char byte : text.substr(0, size)) shown += fmt::format("\\x{:02x}", byte);
+    }
+    if (result.size() + shown.size() > most) return result + "…";
+    result += shown;
+    text.remove_prefix(size);
   }
   return result;
 }
@@ -86,14 +92,36 @@ int Descriptor::close() {
   return ::close(std::exchange(value, -1)) == 0 || errno == EINTR ? 0 : errno;
 }
 
-InputFile::InputFile(fs::path path) : name(std::move(path)) {
-  // Without O_NONBLOCK, opening a pipe would wait for its writer.
-  descriptor = open_file(name, O_RDONLY | O_NONBLOCK, "open");
+Descriptor open_path(const fs::path& path, int flags, std::string_view action) {
+  int opened = uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
+  if (opened < 0) throw_file_error(action, path, errno);
+  return Descriptor(opened);
+}
+
+Descriptor open_regular(const fs::path& path, int flags, Links links, std::string_view action) {
+  flags |= O_CLOEXEC | O_NONBLOCK | (links == Links::refused ? O_NOFOLLOW : 0);
+  Descriptor file(uninterrupted([&] { return ::open(path.c_str(), flags, 0666); }));
+  int error = errno;
+  struct stat status{};
+  if (file.is_open()) {
+    if (::fstat(file.get(), &status) != 0) throw_file_error("look at", path, errno);
+    if (!S_ISREG(status.st_mode)) throw_not_regular(path);
+    return file;
+  }
+  if (error == ELOOP && links == Links::refused && ::lstat(path.c_str(), &status) == 0 &&
+      S_ISLNK(status.st_mode))
+    throw FileError(
+        fmt::format("{} is a link, and none is followed to a file of a run. Move it away, put the "
+                    "file itself in its place, or choose another folder.",
+                    path.string()));
+  if (error == ENXIO) throw_not_regular(path);  // a pipe that nobody reads, or a socket
+  throw_file_error(action, path, error);
+}
+
+InputFile::InputFile(fs::path path, Links links)
+    : name(std::move(path)), descriptor(open_regular(name, O_RDONLY, links)) {
   struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) throw_file_error("look at", name, errno);
-  if (!S_ISREG(status.st_mode))
-    throw FileError(
-        fmt::format("{} is not a regular file. Give the path of a file.", name.string()));
   length = static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -119,9 +147,10 @@ struct OutputFile::Hash {
   XXH3_state_t state;
 };
 
-OutputFile::OutputFile(fs::path path)
+OutputFile::OutputFile(fs::path path, Links links)
     : name(std::move(path)),
-      descriptor(open_file(name, O_WRONLY | O_CREAT | O_TRUNC, "create")),
+      descriptor(open_path(name, O_WRONLY | O_CREAT | (links == Links::followed ? O_TRUNC : O_EXCL),
+                           "create")),
       state(std::make_unique<Hash>()) {
   XXH3_128bits_reset(&state->state);
 }
@@ -131,8 +160,8 @@ OutputFile::~OutputFile() = default;
 void OutputFile::write(const void* data, std::size_t bytes) {
   const auto* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    ssize_t put = ::write(descriptor.get(), next, std::min(bytes, largest_transfer));
-    if (put < 0 && errno == EINTR) continue;
+    ssize_t put = uninterrupted(
+        [&] { return ::write(descriptor.get(), next, std::min(bytes, largest_transfer)); });
     if (put < 0) throw_file_error("write", name, errno);
     XXH3_128bits_update(&state->state, next, static_cast<std::size_t>(put));
     next += put;
@@ -153,8 +182,7 @@ std::string hash_of(std::string_view text) {
   return hexadecimal(XXH3_128bits(text.data(), text.size()));
 }
 
-std::string hash_of_file(const fs::path& path) {
-  InputFile file(path);
+std::string hash_of_file(const InputFile& file) {
   auto state = std::make_unique<XXH3_state_t>();
   XXH3_128bits_reset(state.get());
   std::vector<char> buffer(std::size_t(1) << 20);
@@ -167,14 +195,19 @@ std::string hash_of_file(const fs::path& path) {
   return hexadecimal(XXH3_128bits_digest(state.get()));
 }
 
-std::string read_file(const fs::path& path, std::uint64_t limit) {
-  InputFile file(path);
+std::string hash_of_file(const fs::path& path) { return hash_of_file(InputFile(path)); }
+
+std::string read_file(const InputFile& file, std::uint64_t limit) {
   if (file.size() > limit)
     throw FileError(fmt::format("{} has {} bytes; at most {} were expected. Is it the right file?",
-                                path.string(), file.size(), limit));
+                                file.path().string(), file.size(), limit));
   std::string content(file.size(), '\0');
   file.read_at(0, content.data(), content.size());
   return content;
+}
+
+std::string read_file(const fs::path& path, std::uint64_t limit) {
+  return read_file(InputFile(path), limit);
 }
 
 }  // namespace sinter

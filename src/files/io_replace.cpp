@@ -121,8 +121,9 @@ void remove_path(const fs::path& path) {
 
 void write_file_atomically(const fs::path& path, const std::function<void(OutputFile&)>& fill) {
   fs::path temporary = temporary_sibling(path);
+  ::unlink(temporary.c_str());  // a process with this number may have left it
   try {
-    OutputFile out(temporary);
+    OutputFile out(temporary, Links::refused);
     fill(out);
     out.finish();
     rename_path(temporary, path);
@@ -148,7 +149,8 @@ void replace_folder(const fs::path& fresh, const fs::path& target, bool exchange
   }
 }
 
-void recover_replaced(const fs::path& parent) {
+void recover_replaced(const fs::path& parent,
+                      const std::function<bool(const std::string&)>& is_ours) {
   std::error_code error;
   std::vector<fs::path> entries;
   for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error))
@@ -156,7 +158,7 @@ void recover_replaced(const fs::path& parent) {
   if (error) throw_file_error("list the folder", parent, error.value());
   for (const fs::path& old : entries) {
     std::string name = name_behind(old.filename().string(), "old");
-    if (name.empty()) continue;
+    if (name.empty() || (is_ours && !is_ours(name))) continue;
     if (is_there(parent / name))
       remove_path(old);
     else

@@ -9,6 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "files/system.hpp"
+
 namespace sinter {
 namespace {
 
@@ -37,17 +39,14 @@ std::string kept_rows(std::string_view text, std::int64_t resume_step) {
 
 MetricsLog::MetricsLog(fs::path path, std::int64_t resume_step) : name(std::move(path)) {
   std::error_code error;
-  bool is_new = !fs::exists(name, error);
+  bool is_new = fs::symlink_status(name, error).type() == fs::file_type::not_found;
   if (!is_new) {
-    std::string text = read_file(name), kept = kept_rows(text, resume_step);
+    std::string text = read_file(InputFile(name, Links::refused));
+    std::string kept = kept_rows(text, resume_step);
     if (kept != text) write_file_atomically(name, kept);
     length = kept.size();
   }
-  int opened;
-  do opened = ::open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  while (opened < 0 && errno == EINTR);
-  if (opened < 0) throw_file_error("open", name, errno);
-  descriptor = Descriptor(opened);
+  descriptor = open_regular(name, O_WRONLY | O_CREAT | O_APPEND, Links::refused);
   if (is_new) fsync_folder(parent_folder(name));
 }
 

@@ -5,26 +5,38 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <vector>
+
+#include "files/system.hpp"
 
 namespace sinter {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// What a run replaces in its folder beside checkpoints, by way of a temporary.
+constexpr std::array<std::string_view, 3> replaced_names{"last", "best", "metrics.jsonl"};
+
 std::string host_name() {
   char name[256] = {};
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-/// "pid 123 on host", as the holder of the lock wrote it, unless it has not done so yet.
-std::string holder_of(int lock) {
+/// What the file of a lock says: "pid 123 on host" and a line break, unless its holder has not
+/// written it yet.
+std::string text_of_lock(int lock) {
   char text[512];
-  ssize_t size = ::pread(lock, text, sizeof text, 0);
-  std::string holder(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  if (!holder.empty() && holder.back() == '\n') holder.pop_back();
+  ssize_t size = uninterrupted([&] { return ::pread(lock, text, sizeof text, 0); });
+  return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+std::string holder_of(int lock) {
+  std::string text = text_of_lock(lock);
+  std::string holder = printable(text.substr(0, text.find('\n')));
   return holder.empty() ? "another process" : holder;
 }
 
@@ -82,22 +94,25 @@ RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
 
 void RunFolder::take_lock() {
   fs::path path = folder / "lock";
-  int opened;
-  do opened = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  while (opened < 0 && errno == EINTR);
-  if (opened < 0) throw_file_error("open", path, errno);
-  lock = Descriptor(opened);
-  while (::flock(opened, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
+  lock = open_regular(path, O_RDWR | O_CREAT, Links::refused);
+  int opened = lock.get();
+  if (uninterrupted([&] { return ::flock(opened, LOCK_EX | LOCK_NB); }) != 0) {
     if (errno != EWOULDBLOCK) throw_file_error("lock", path, errno);
     throw FileError(
         fmt::format("{} is in use by a live run: {}. Wait until it ends, stop it, or "
                     "choose another folder.",
                     folder.string(), holder_of(opened)));
   }
-  std::string holder = fmt::format("pid {} on {}\n", ::getpid(), host_name());
-  if (::ftruncate(opened, 0) != 0 ||
-      ::pwrite(opened, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
+  std::string before = text_of_lock(opened);
+  if (!before.empty() && !before.starts_with("pid "))
+    throw FileError(
+        fmt::format("{} is not the lock of a run, and is not overwritten. Move it away, or choose "
+                    "another folder.",
+                    path.string()));
+  std::string text = fmt::format("pid {} on {}\n", ::getpid(), host_name());
+  auto size = static_cast<ssize_t>(text.size());
+  if (uninterrupted([&] { return ::pwrite(opened, text.data(), text.size(), 0); }) != size ||
+      uninterrupted([&] { return ::ftruncate(opened, size); }) != 0)
     throw_file_error("write", path, errno);
 }
 
@@ -116,11 +131,14 @@ void RunFolder::refuse_if_used() const {
                         folder.string(), steps.front().step));
 }
 
-/// Removes what is hidden and temporary. A crash has left it, for the lock is ours.
+/// Removes temporaries of what runs write here. A crash has left them, for the lock is ours. All
+/// else may be the user's, whatever it is called.
 void RunFolder::clean() {
-  recover_replaced(folder);
+  recover_replaced(folder, is_step_name);
   for (const fs::path& entry : entries_of(folder)) {
-    if (!name_behind(entry.filename().string(), "tmp").empty()) discard(entry);
+    std::string name = name_behind(entry.filename().string(), "tmp");
+    if (is_step_name(name) || std::ranges::find(replaced_names, name) != replaced_names.end())
+      discard(entry);
   }
 }
 
@@ -132,21 +150,27 @@ void RunFolder::find_resume_point() {
   std::vector<Damaged> damaged;
   for (const StepFolder& step : step_folders(folder)) {
     try {
-      CheckpointReader reader(step.folder);
+      CheckpointReader reader(step.folder, Links::refused);
       if (reader.step() != step.step)
-        throw FileError(fmt::format("The checkpoint {} is of step {}, which is not its name's.",
-                                    step.folder.string(), reader.step()));
+        throw DamagedError(fmt::format("The checkpoint {} is of step {}, which is not its name's.",
+                                       step.folder.string(), reader.step()));
       found.emplace(std::move(reader));
       newest = step.folder;
       break;
-    } catch (const FileError& error) {
-      damaged.push_back({step.folder, error.what()});
+    } catch (const DamagedError& error) {
+      damaged.push_back({step.folder, error.problem});
+    } catch (const FileError& error) {  // it may be good, so no older one must take its place
+      throw FileError(fmt::format(
+          "{} Nothing was changed in {}: try again when it can be read, or move it away "
+          "to go on from an older checkpoint.",
+          error.what(), folder.string()));
     }
   }
   if (!found && !damaged.empty())
     throw FileError(
         fmt::format("There is nothing to resume in {}: none of its checkpoints is good, "
-                    "the newest for this reason: {}",
+                    "the newest for this reason: {} Start a new run in another folder, from "
+                    "weights of another run if need be.",
                     folder.string(), damaged.front().why));
   for (const Damaged& one : damaged) set_aside(one.folder, one.why);
 }
@@ -157,12 +181,19 @@ void RunFolder::mend_links() {
     std::error_code error;
     fs::path link = folder / name;
     fs::file_type type = fs::symlink_status(link, error).type();
-    if (type != fs::file_type::not_found && type != fs::file_type::symlink)
+    if (type == fs::file_type::not_found) continue;
+    if (type != fs::file_type::symlink)
       throw FileError(
           fmt::format("{} is not a link, so it cannot be swung to a checkpoint. Move it "
                       "away.",
                       link.string()));
-    if (type == fs::file_type::symlink && !fs::exists(link, error)) remove_path(link);
+    fs::path target = fs::read_symlink(link, error);
+    if (!is_step_name(target.filename().string()))
+      throw FileError(
+          fmt::format("{} is a link to {}, which no run has made. Move it away, or choose another "
+                      "folder.",
+                      link.string(), printable(target.string())));
+    if (fs::status(link, error).type() == fs::file_type::not_found) remove_path(link);
   }
   if (found) swing_link(folder / "last", newest.filename());
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/utf8.hpp"
 #include "sinter/files/safetensors.hpp"
 
 namespace sinter {
@@ -27,23 +28,11 @@ namespace {
   fail(file, fmt::format("tensor '{}' {}", tensor.name, problem));
 }
 
-/// The position of the first byte that is not part of well-formed UTF-8 (Unicode, table 3-7), or
-/// the size of the text.
+/// The position of the first byte that is not part of well-formed UTF-8, or the size of the text.
 std::size_t first_ill_formed(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    auto byte = [&](std::size_t k) {
-      return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u;
-    };
-    unsigned lead = byte(0), second = byte(1);
-    std::size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    bool good = size > 0 && lead <= 0xf4 && (size < 2 || (second >= low && second <= high));
-    for (std::size_t k = 2; good && k < size; ++k) good = (byte(k) & 0xc0) == 0x80;
-    if (!good) return at;
-    at += size;
-  }
-  return text.size();
+  std::size_t at = 0;
+  while (std::size_t size = well_formed(text.substr(at))) at += size;
+  return at;
 }
 
 /// A tensor's object as it stands in the header.

@@ -181,7 +181,7 @@ TEST_CASE("a damaged newest checkpoint is passed over; a run with no good one is
   std::string bytes = content(out + "/last/state.safetensors");
   bytes[bytes.size() / 2] ^= 1;
   write(fs::canonical(out + "/last/state.safetensors").string(), bytes);
-  Ended ended = fine(data + Words{"--out", out, "--steps", "10", "--resume"});
+  Ended ended = fine(data + Words{"--out", out, "--steps", "10", "--resume", "--quiet"});
   CHECK(ended.says("state.safetensors"));
   CHECK(ended.says("damaged"));
   fine(data + Words{"--out", scratch / "whole", "--steps", "10", "--save-every", "4"});

@@ -2,12 +2,14 @@
 // which the dynamic linker prefers to the C library's. Include it in only one file of a binary.
 #pragma once
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdarg>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -20,12 +22,14 @@ namespace sinter::testing {
 
 enum class Fault { none, error, death };
 
-/// The fault that strikes call number `at` while `armed`, and the calls that were seen meanwhile.
+/// The fault that strikes call number `at` while `armed`, and the calls that were seen meanwhile:
+/// those that change files, and with `reading` those that open, read and lock them, too.
 struct Calls {
   bool armed = false;
   Fault fault = Fault::none;
   int at = 0, number = 0, error = 0;
   std::vector<std::string> seen;
+  bool reading = false;
 };
 inline Calls calls;
 
@@ -56,7 +60,9 @@ inline std::string name_of(const char* path) {
 
 inline long direct(long number, auto... arguments) { return ::syscall(number, arguments...); }
 
-inline void arm(Fault fault, int at, int error = 0) { calls = {true, fault, at, 0, error, {}}; }
+inline void arm(Fault fault, int at, int error = 0, bool reading = false) {
+  calls = {true, fault, at, 0, error, {}, reading};
+}
 
 /// Ends the faults and returns how many calls there were.
 inline int disarm() {
@@ -64,7 +70,34 @@ inline int disarm() {
   return calls.number;
 }
 
+/// struck() for a call that changes nothing.
+inline bool struck_reading(const std::string& call) { return calls.reading && struck(call); }
+
 extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  if (struck_reading("open " + name_of(path))) return -1;
+  return static_cast<int>(direct(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+ssize_t pread(int file, void* into, size_t bytes, off_t at) {
+  if (struck_reading("pread " + path_of(file))) return -1;
+  return direct(SYS_pread64, file, into, bytes, at);
+}
+
+ssize_t pwrite(int file, const void* data, size_t bytes, off_t at) {
+  if (struck_reading("pwrite " + path_of(file))) return -1;
+  return direct(SYS_pwrite64, file, data, bytes, at);
+}
+
+int flock(int file, int operation) noexcept {
+  if (struck_reading("flock " + path_of(file))) return -1;
+  return static_cast<int>(direct(SYS_flock, file, operation));
+}
 
 ssize_t write(int file, const void* data, size_t bytes) {
   auto half = [&] { direct(SYS_write, file, data, bytes / 2); };

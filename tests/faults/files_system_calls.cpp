@@ -192,6 +192,36 @@ TEST_CASE("a replacement without the atomic exchange: failures and deaths at any
   }
 }
 
+TEST_CASE(
+    "any call of resuming fails: an error, or all is as it was; no good checkpoint is given up") {
+  TemporaryFolder folder;
+  fs::path path = folder / "run";
+  prepare(path);
+  for (int error : {EMFILE, EACCES, EIO, ENOMEM}) {
+    int failures = 0;
+    for (int at = 1;; ++at) {
+      CAPTURE(error);
+      CAPTURE(at);
+      std::int64_t found = 0;
+      arm(Fault::error, at, error, true);
+      try {
+        RunFolder run(path, RunFolder::Mode::resume);
+        found = run.resume_point()->step();
+      } catch (const FileError&) {
+        ++failures;
+      }
+      int count = disarm();
+      CHECK((found == 0 || found == 30));
+      for (const auto& entry : fs::directory_iterator(path))
+        CHECK(!contains(entry.path().filename(), "damaged"));
+      for (const char* name : {"step-00000020", "step-00000030", "last"})
+        CHECK(mark_of(path / name) == "old");
+      if (at > count) break;
+    }
+    CHECK(failures >= 8);
+  }
+}
+
 TEST_CASE("each step is on the disk before the next one relies on it") {
   TemporaryFolder folder;
   fs::path path = folder / "run";

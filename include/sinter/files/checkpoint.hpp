@@ -6,8 +6,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter {
@@ -18,11 +20,30 @@ struct CheckpointFile {
   std::string hash;  ///< XXH3-128
 };
 
+/// What the manifest.json of a checkpoint says.
+struct Manifest {
+  std::int64_t step = 0;
+  std::string info;    ///< the caller's JSON
+  std::string sinter;  ///< the version of Sinter that wrote it; empty in the oldest checkpoints
+  std::string run;     ///< a name by chance of the run that wrote it (RunFolder), or empty
+  std::map<std::string, CheckpointFile, std::less<>> files{};
+};
+
+/// A checkpoint is not what was saved: a file is missing, cut short or changed. (One that merely
+/// cannot be read, now or by this program, is a FileError and no more.)
+struct DamagedError : FileError {
+  /// problem   says what is wrong with which checkpoint
+  /// advice    says what to use in its place
+  explicit DamagedError(std::string problem, const std::string& advice = "")
+      : FileError(problem + (advice.empty() ? "" : " " + advice)), problem(std::move(problem)) {}
+  std::string problem;
+};
+
 /// Writes a checkpoint into the temporary sibling `.<name>.tmp-<pid>`, which commit() renames to
 /// the folder. Without commit() nothing remains of it.
 class CheckpointWriter {
   std::filesystem::path target, temporary;
-  std::map<std::string, CheckpointFile> files;
+  std::map<std::string, CheckpointFile, std::less<>> files;
   bool committed = false;
 
   void add_hashed(const std::string& name, const std::function<void(OutputFile&)>& content);
@@ -42,38 +63,35 @@ class CheckpointWriter {
 
   /// Writes manifest.json (the size and hash of each file, the step, and the caller's JSON), syncs
   /// everything, renames the folder to its name and syncs its parent. `info` is any JSON text:
-  /// recipe, sampler, generators, schedule.
+  /// recipe, sampler, generators, schedule. `run` becomes Manifest::run.
   /// throws    FileError, ArgumentError; what stood under the name then still stands there
-  void commit(std::int64_t step, std::string_view info);
+  void commit(std::int64_t step, std::string_view info, std::string_view run = "");
 };
 
 /// A checkpoint whose manifest, and the sizes and hashes of all files, have been verified. Files
 /// that the manifest does not list are never looked at.
 class CheckpointReader {
   std::filesystem::path real;
-  std::map<std::string, CheckpointFile, std::less<>> files;
-  std::int64_t at_step = 0;
-  std::string caller_json, writer;
-
-  void read_manifest();
-  void verify_files() const;
-  [[noreturn]] void fail(const std::string& problem) const;
+  Manifest manifest;
 
  public:
-  /// Reads all of the checkpoint.
-  /// throws    FileError that names the damaged or missing file and, where the checkpoint lies in
-  ///           a run folder, another checkpoint to use
-  explicit CheckpointReader(const std::filesystem::path& folder);
+  /// Reads all of the checkpoint. `links` is about its files; the folder itself may be a link.
+  /// throws    DamagedError that names the damaged or missing file and, where the checkpoint lies
+  ///           in a run folder, another one whose manifest and sizes are good; FileError if it
+  ///           cannot be read
+  explicit CheckpointReader(const std::filesystem::path& folder, Links links = Links::followed);
 
   /// The folder with all links resolved, so that it stays the same when `last` moves on.
   const std::filesystem::path& folder() const { return real; }
-  std::int64_t step() const { return at_step; }
+  std::int64_t step() const { return manifest.step; }
   /// The version of Sinter that wrote the checkpoint, as version() gives it. Empty where the
   /// manifest is so old that it does not say.
-  const std::string& written_by() const { return writer; }
+  const std::string& written_by() const { return manifest.sinter; }
+  /// The run that wrote it, as commit() was told.
+  const std::string& run() const { return manifest.run; }
   /// The JSON that was given to commit().
-  const std::string& info() const { return caller_json; }
-  bool has(std::string_view name) const { return files.contains(name); }
+  const std::string& info() const { return manifest.info; }
+  bool has(std::string_view name) const { return manifest.files.contains(name); }
   /// The path of a file that the manifest lists.
   /// throws    FileError if the manifest does not list it
   std::filesystem::path file(std::string_view name) const;
@@ -84,6 +102,8 @@ class CheckpointReader {
 
 /// The name of a step's checkpoint folder, such as "step-00000040".
 std::string step_folder_name(std::int64_t step);
+/// Whether step_folder_name() gives this name for some step.
+bool is_step_name(const std::string& name);
 
 struct StepFolder {
   std::int64_t step;

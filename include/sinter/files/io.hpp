@@ -17,9 +17,10 @@ namespace sinter {
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
                                    int error);
 
-/// A name from a file, made fit for a message: control characters become \xNN, so that the name can
-/// neither end the message nor steer a terminal.
-std::string printable(std::string_view text);
+/// A name or a text from a file, made fit for a message: control characters and what is not UTF-8
+/// become \xNN, so that it can neither end the message nor steer a terminal, and what exceeds
+/// `most` bytes becomes "…".
+std::string printable(std::string_view text, std::size_t most = 200);
 
 /// Owns a file descriptor.
 class Descriptor {
@@ -41,6 +42,13 @@ class Descriptor {
   int close();
 };
 
+/// What becomes of a path that ends in a symbolic link.
+enum class Links {
+  followed,  ///< It leads to where the link does, as a user may want it who gave the path.
+  refused    ///< It is an error. Files of a run's folder are opened so: what else lies there, or
+             ///< whoever else may write there, must not direct the run to other files.
+};
+
 /// A regular file that is read at offsets with pread and never mapped, so that a file that shrinks
 /// or a disk that fails gives a FileError instead of a signal.
 class InputFile {
@@ -49,8 +57,9 @@ class InputFile {
   std::uint64_t length = 0;
 
  public:
-  /// throws    FileError if the file is missing, unreadable or not a regular file
-  explicit InputFile(std::filesystem::path path);
+  /// throws    FileError if the file is missing, unreadable or not a regular file, or a link where
+  ///           those are refused
+  explicit InputFile(std::filesystem::path path, Links links = Links::followed);
 
   const std::filesystem::path& path() const { return name; }
   /// The size in bytes when the file was opened.
@@ -70,8 +79,8 @@ class OutputFile {
   std::uint64_t written = 0;
 
  public:
-  /// Creates the file, or empties it if it exists.
-  explicit OutputFile(std::filesystem::path path);
+  /// Creates the file. If it exists, it is emptied; where links are refused, that is an error, too.
+  explicit OutputFile(std::filesystem::path path, Links links = Links::followed);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -92,10 +101,12 @@ class OutputFile {
 std::string hash_of(std::string_view text);
 /// XXH3-128 of a file's content, equal to OutputFile::hash() when it was written.
 /// throws    FileError
+std::string hash_of_file(const InputFile& file);
 std::string hash_of_file(const std::filesystem::path& path);
 
 /// The content of a file.
 /// throws    FileError, also if the file has more than `limit` bytes
+std::string read_file(const InputFile& file, std::uint64_t limit = std::uint64_t(1) << 40);
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t(1)
                                                                                << 40);
 
@@ -131,9 +142,11 @@ void remove_path(const std::filesystem::path& path);
 void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& target,
                     bool exchange = true);
 /// Ends what a crash left undone of replace_folder() in `parent`: a `.<name>.old-<pid>` goes back
-/// to `<name>` if that is missing, else it is removed.
+/// to `<name>` if that is missing, else it is removed. With `is_ours` only names for which it
+/// returns true count.
 /// throws    FileError
-void recover_replaced(const std::filesystem::path& parent);
+void recover_replaced(const std::filesystem::path& parent,
+                      const std::function<bool(const std::string&)>& is_ours = {});
 
 /// The name in `.<name>.<kind>-<digits>`, or "" if `file_name` is not of that form. `kind` is "tmp"
 /// or "old".

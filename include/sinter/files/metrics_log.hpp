@@ -18,7 +18,7 @@ class MetricsLog {
   /// Opens or creates the log. Drops the rows of steps after `resume_step`, which is 0 for a fresh
   /// run, rows that are not JSON objects with a step, and a torn last line; the file is then
   /// replaced atomically.
-  /// throws    FileError
+  /// throws    FileError, also where it is a link or no regular file
   MetricsLog(std::filesystem::path path, std::int64_t resume_step);
 
   /// Writes one row, a JSON object without line breaks, with one call of write(2).

@@ -18,6 +18,9 @@ namespace sinter {
 ///   DIR/step-00000040/     a checkpoint (checkpoint.hpp)
 ///   DIR/last, DIR/best     relative links to complete checkpoints
 ///   DIR/metrics.jsonl      the log (metrics_log.hpp)
+///
+/// No link is followed to a file of these, and nothing else in DIR is written, renamed or removed,
+/// but for temporaries of these names: `.step-00000040.tmp-123`, `.last.tmp-123`.
 class RunFolder {
  public:
   enum class Mode {
@@ -31,8 +34,9 @@ class RunFolder {
   /// renamed to `step-….damaged` and named in the warnings. The `keep` newest checkpoints are kept,
   /// and the one that `best` points to.
   /// throws    FileError where a live run holds the lock (the error names its pid and host; the
-  ///           lock of a dead process is free), there is nothing to resume, or DIR is used
-  ///           already, not a folder or not writable; ArgumentError unless keep >= 2
+  ///           lock of a dead process is free), there is nothing to resume, something else bears
+  ///           the name of a run's file, or DIR is used already, not a folder or not writable;
+  ///           ArgumentError unless keep >= 2
   RunFolder(const std::filesystem::path& folder, Mode mode, int keep = 2);
 
   const std::filesystem::path& path() const { return folder; }

@@ -128,7 +128,7 @@ TEST_CASE("damage is found and named, with another checkpoint to use") {
                    fs::remove(c / "sampler.bin");
                    fs::create_directory(c / "sampler.bin");
                  }),
-                 "sampler.bin is missing or unreadable"));
+                 "sampler.bin is a folder"));
   auto foreign = [](std::string& content) { content = R"({"name": "a web page"})"; };
   CHECK(contains(damaged(on("manifest.json", foreign)), "not one of Sinter's"));
 }

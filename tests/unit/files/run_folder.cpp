@@ -143,8 +143,29 @@ TEST_CASE("a run of which no checkpoint is good is an error, and nothing in it c
     std::string text = refusal(folder / "run", mode);
     CHECK(contains(text, "none of its checkpoints is good"));
     CHECK(contains(text, "model.safetensors is damaged"));
+    CHECK(!contains(text, "such as"));
   }
   CHECK(fs::exists(folder / "run/step-00000010/model.safetensors"));
+}
+
+TEST_CASE("a checkpoint of a newer Sinter is refused, and no older one takes its place") {
+  TemporaryFolder folder;
+  {
+    RunFolder run(folder / "run", Mode::fresh);
+    save(run, 10);
+    save(run, 20);
+  }
+  std::string rest =
+      "\",\n\"format\":\"sinter-checkpoint\",\"version\":2,\"sinter\":\"9.8.7\",\"all\":\"else\"}";
+  put(folder / "run/step-00000020/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
+  for (Mode mode : {Mode::resume, Mode::either}) {
+    std::string text = refusal(folder / "run", mode);
+    CHECK(contains(text, "version 2 (written by Sinter 9.8.7)"));
+    CHECK(contains(text, "Use Sinter 9.8.7 or a newer one, or another checkpoint."));
+    CHECK(contains(text, "Nothing was changed in " + (folder / "run").string()));
+  }
+  CHECK(fs::read_symlink(folder / "run/last") == "step-00000020");
+  CHECK(step_folders(folder / "run").size() == 2);
 }
 
 TEST_CASE("a checkpoint under another step's name is not trusted") {

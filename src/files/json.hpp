@@ -1,0 +1,36 @@
+// JSON from files, whoever wrote them.
+#pragma once
+#include <concepts>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace sinter {
+
+/// A text is not JSON, or not what is expected of it. what() is fit for a message.
+struct JsonError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Objects and arrays may be nested so deep. (Copying and printing JSON takes stack for each level.)
+inline constexpr int deepest_json = 100;
+
+/// throws    JsonError if it is not JSON, or nested deeper than `deepest`
+nlohmann::ordered_json parse_json(std::string_view text, int deepest = deepest_json);
+
+[[noreturn]] void throw_no_integer(const nlohmann::ordered_json& value, std::string_view what);
+
+/// An integer of `what`; get<T>() would cut off what T cannot hold.
+/// throws    JsonError if the value is no integer, or T cannot hold it
+template <std::integral T>
+T integer_of(const nlohmann::ordered_json& value, std::string_view what) {
+  auto within = [](auto number) { return std::in_range<T>(number); };
+  if (value.is_number_unsigned() && within(value.get<std::uint64_t>())) return value.get<T>();
+  if (value.is_number_integer() && !value.is_number_unsigned() && within(value.get<std::int64_t>()))
+    return value.get<T>();
+  throw_no_integer(value, what);
+}
+
+}  // namespace sinter

@@ -1,0 +1,29 @@
+// How this room calls the system.
+#pragma once
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+
+/// Makes a call like those of unistd.h again as long as a signal interrupts it. Returns its answer,
+/// -1 for an error in errno.
+auto uninterrupted(auto call) {
+  for (;;) {
+    auto answer = call();
+    if (answer != -1 || errno != EINTR) return answer;
+  }
+}
+
+/// Opens a path with open(2)'s flags.
+/// throws    FileError: "Cannot <action> …"
+Descriptor open_path(const std::filesystem::path& path, int flags, std::string_view action);
+
+/// Opens a regular file, without waiting for the other end of a pipe.
+/// throws    FileError where anything else is there, also a link if those are refused
+Descriptor open_regular(const std::filesystem::path& path, int flags, Links links,
+                        std::string_view action = "open");
+
+}  // namespace sinter
