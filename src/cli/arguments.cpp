@@ -142,18 +142,12 @@ class Parser {
         set_option(*target, given.flag, given.texts.front());
         arguments.options.push_back(target->dotted());
       }
-    if (!arguments.resume) check();  // take_over() checks them with what the checkpoint says
+    // If there is a checkpoint, take_over() checks them with what it says.
+    if (!arguments.resume) require_good_options(recipe);
     return {arguments, ""};
   }
 
  private:
-  void check() const {
-    try {
-      check_options(recipe);
-    } catch (const ArgumentError& error) {
-      throw UsageError(error.what());
-    }
-  }
   void add(const Flag& flag) {
     CLI::Option* option;
     if (flag.value.empty()) {
@@ -162,6 +156,7 @@ class Parser {
       option = app.add_option(std::string(flag.name));
       option->type_name(std::string(flag.value));
       if (flag.many()) option->expected(1, 1 << 20);
+      if (flag.optional()) option->expected(0, 1);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
     std::string_view own = flag.help_of ? flag.help_of(recipe) : "";
@@ -190,6 +185,14 @@ class Parser {
 };
 
 }  // namespace
+
+void require_good_options(const RecipeView& recipe) {
+  try {
+    check_options(recipe);
+  } catch (const ArgumentError& error) {
+    throw UsageError(error.what());
+  }
+}
 
 std::string range_text(const Option& option) {
   if (!option.range) return "";

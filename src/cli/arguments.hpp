@@ -33,6 +33,7 @@ struct Arguments {
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
+  bool resume_or_begin = false;  // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool schedule = false;  // asks for the program, too, by its former name
 };
@@ -47,6 +48,10 @@ struct Parsed {
 /// throws    UsageError
 [[nodiscard]] Parsed parse(const RecipeView& recipe, const std::string& program,
                            const std::vector<std::string>& words);
+
+/// Checks the options as far as nothing but the command line and the recipe decides them.
+/// throws    UsageError
+void require_good_options(const RecipeView& recipe);
 
 /// What an option may be, such as "at least 0"; empty if it may be anything.
 std::string range_text(const Option& option);

@@ -28,6 +28,14 @@ void set_order(Arguments& a, const Given& given) {
   a.order = word == words[0] ? Order::shuffled : Order::sequential;
 }
 
+void set_resume(Arguments& a, const Given& given) {
+  const std::string& word = given.texts.front();
+  if (!word.empty() && word != "auto")
+    throw UsageError(fmt::format("--resume takes auto, or nothing, not '{}'.", word));
+  a.resume = true;
+  a.resume_or_begin = !word.empty();
+}
+
 constexpr Flag flags[] = {
     {"--data", "PATH...", of(train, eval), "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
@@ -51,8 +59,11 @@ constexpr Flag flags[] = {
      "Use the moving average of the weights, which the policy Average\n"
      "keeps, in place of --weights' own.",
      [](Arguments& a, const Given&) { a.average = true; }},
-    {"--resume", "", of(train), "Go on from the newest checkpoint in --out, bit for bit.",
-     [](Arguments& a, const Given&) { a.resume = true; }},
+    {"--resume", "[auto]", of(train),
+     "Go on from the newest checkpoint in --out, bit for bit.\n"
+     "--resume=auto begins a new run where there is none, so that one\n"
+     "command starts a run and starts it again after any crash.",
+     set_resume},
     {"--order", "WORD", of(train),
      "shuffled (default): the last 10% of the data is held out for\n"
      "validation, the rest is drawn in an order of the seed.\n"

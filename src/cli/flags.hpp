@@ -9,7 +9,7 @@
 
 namespace sinter::cli {
 
-/// A flag with the words that followed it; a switch has none.
+/// A flag with the words that followed it; a switch has none, and one that was left out is "".
 struct Given {
   std::string flag;
   std::vector<std::string> texts;
@@ -17,7 +17,8 @@ struct Given {
 
 struct Flag {
   std::string_view name;   // such as "--steps"
-  std::string_view value;  // such as "N"; "PATH..." takes many words; a switch has ""
+  std::string_view value;  // such as "N"; "PATH..." is many words; "[auto]" may be left out; a
+                           // switch has ""
   unsigned verbs;          // bit v says whether the verb v has it
   std::string_view help;
   void (*set)(Arguments&, const Given&);
@@ -26,6 +27,7 @@ struct Flag {
   bool old = false;  // a former name, which is accepted but not listed
 
   bool many() const { return value.ends_with("..."); }
+  bool optional() const { return value.starts_with('['); }
   bool of(Verb verb) const { return verbs >> unsigned(verb) & 1; }
 };
 

@@ -24,7 +24,7 @@ constexpr double held_out_share = 0.1;
 void check(const RecipeView& recipe, const Arguments& a) {
   require_data(recipe, a.verb);
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
-  if (a.resume && a.weights)
+  if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
   if (a.resume && !a.out) throw UsageError("--resume needs --out DIR, the folder of the run.");
 }
@@ -86,6 +86,7 @@ class Run {
   Run(RecipeView r, Arguments given, const std::string& program_name)
       : recipe(std::move(r)), a(std::move(given)), program(program_name) {
     check(recipe, a);
+    if (a.resume_or_begin) settle_resume();
     if (a.resume) open_to_resume();
     options.steps = last_step(recipe, a);
     if (a.resume) check_steps();
@@ -109,6 +110,16 @@ class Run {
  private:
   void tell(const std::string& text) const {
     if (!a.quiet) note_lines(text);
+  }
+  /// Decides whether --resume=auto goes on or begins.
+  void settle_resume() {
+    a.resume = RunFolder::holds_checkpoints(*a.out);
+    if (a.resume) {
+      a.weights.reset();  // a new run would begin with them
+      return;
+    }
+    require_good_options(recipe);
+    tell(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
   }
   void open_to_resume() {
     folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume, a.keep);
@@ -152,7 +163,14 @@ class Run {
     if (!folder) {
       std::filesystem::path path =
           a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe.name);
-      folder = std::make_unique<RunFolder>(path, RunFolder::Mode::fresh, a.keep);
+      using Mode = RunFolder::Mode;
+      folder = std::make_unique<RunFolder>(path, a.resume_or_begin ? Mode::either : Mode::fresh,
+                                           a.keep);
+      note_lines(folder->take_warnings());
+      if (folder->resume_point())
+        throw Error(
+            fmt::format("Another run has just saved a checkpoint in {}. Start this one again.",
+                        folder->path().string()));
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
     options.evaluate_every = a.evaluate_every.value_or(

@@ -89,7 +89,23 @@ RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
         fmt::format("There is nothing to resume in {}: it holds no checkpoint. Start "
                     "the run without resuming, or check the path.",
                     folder.string()));
+  if (mode == Mode::either && !found && has_metrics()) {
+    if (!had_lock) refuse_if_used();
+    warnings += fmt::format(
+        "{} holds the metrics of a run that ended before its first checkpoint. Its steps are lost, "
+        "and the run begins anew.\n",
+        folder.string());
+  }
   mend_links();
+}
+
+bool RunFolder::holds_checkpoints(const fs::path& folder) {
+  std::error_code error;
+  if (fs::status(folder, error).type() == fs::file_type::not_found) return false;
+  return std::ranges::any_of(entries_of(folder), [](const fs::path& entry) {
+    std::string name = entry.filename().string();
+    return is_step_name(name) || is_step_name(name_behind(name, "old"));
+  });
 }
 
 void RunFolder::take_lock() {
@@ -109,6 +125,7 @@ void RunFolder::take_lock() {
         fmt::format("{} is not the lock of a run, and is not overwritten. Move it away, or choose "
                     "another folder.",
                     path.string()));
+  had_lock = !before.empty();
   std::string text = fmt::format("pid {} on {}\n", ::getpid(), host_name());
   auto size = static_cast<ssize_t>(text.size());
   if (uninterrupted([&] { return ::pwrite(opened, text.data(), text.size(), 0); }) != size ||
@@ -116,11 +133,14 @@ void RunFolder::take_lock() {
     throw_file_error("write", path, errno);
 }
 
+bool RunFolder::has_metrics() const {
+  std::error_code error;
+  return fs::file_size(metrics_path(), error) > 0 && !error;
+}
+
 void RunFolder::refuse_if_used() const {
   std::vector<StepFolder> steps = step_folders(folder);
-  std::error_code error;
-  bool has_metrics = fs::file_size(metrics_path(), error) > 0 && !error;
-  if (steps.empty() && !has_metrics) return;
+  if (steps.empty() && !has_metrics()) return;
   throw FileError(
       steps.empty()
           ? fmt::format("{} holds the metrics of an earlier run that saved no checkpoint. Remove "

@@ -195,3 +195,52 @@ TEST_CASE("a damaged newest checkpoint is passed over; a run with no good one is
   CHECK(none.code == 1);
   CHECK(none.says("none of its checkpoints is good"));
 }
+
+TEST_CASE("--resume=auto begins where there is nothing, and goes on where there is a checkpoint") {
+  Scratch scratch;
+  Words data{"train", "--data", write(scratch / "text", some_text(3000)), "--eval-every", "0"};
+  std::string out = scratch / "run";
+  for (const Words& resume : {Words{"--resume=auto"}, Words{"--resume", "auto"}}) {
+    Words line = data + resume + Words{"--out", out, "--save-every", "4", "--steps"};
+    Ended begun = fine(line + Words{"6"});
+    CHECK(begun.says("note: there is no checkpoint in " + out + ", so a new run begins."));
+    Ended resumed = fine(line + Words{"12"});
+    CHECK(!resumed.says("a new run begins"));
+    CHECK(metrics(out).size() == 12);
+    fs::remove_all(out);
+  }
+  fine(data + Words{"--resume=auto", "--out", out, "--steps", "6"});
+  fine(data + Words{"--resume=auto", "--out", out, "--steps", "12"});
+  fine(data + Words{"--out", scratch / "whole", "--steps", "6"});
+  fine(data + Words{"--out", scratch / "whole", "--steps", "12", "--resume"});
+  require_same_end(scratch / "whole", out);
+
+  // Where a run was killed before its first checkpoint.
+  fs::create_directory(scratch / "killed");
+  write(scratch / "killed/lock", "pid 7 on elsewhere\n");
+  write(scratch / "killed/metrics.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"st");
+  Words killed = data + Words{"--out", scratch / "killed", "--steps", "6", "--quiet"};
+  CHECK(run(killed + Words{"--resume"}).says("it holds no checkpoint"));
+  CHECK(run(killed).says("the metrics of an earlier run"));
+  Ended anew = fine(killed + Words{"--resume=auto"});
+  CHECK(
+      anew.says("ended before its first checkpoint. Its steps are lost, and the run begins anew"));
+  CHECK(metrics(scratch / "killed").size() == 6);
+
+  // Weights are for the beginning; mistakes are found as ever, and leave no folder.
+  Words from = data + Words{"--weights", out, "--resume=auto", "--out", scratch / "tuned"};
+  fine(from + Words{"--steps", "2"});
+  fine(from + Words{"--steps", "4"});
+  CHECK(metrics(scratch / "tuned").size() == 4);
+  Ended word = run(data + Words{"--resume=maybe", "--out", scratch / "new"});
+  CHECK(word.code == 2);
+  CHECK(word.says("--resume takes auto, or nothing, not 'maybe'"));
+  Ended bad =
+      run(data + Words{"--resume=auto", "--out", scratch / "new", "--schedule.warmup", "99"});
+  CHECK(bad.code == 2);
+  CHECK(
+      run({"train", "--data", scratch / "none", "--resume=auto", "--out", scratch / "new"}).code ==
+      1);
+  CHECK(!fs::exists(scratch / "new"));
+  CHECK(run(data + Words{"--resume=auto"}).says("--resume needs --out"));
+}

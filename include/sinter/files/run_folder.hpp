@@ -26,7 +26,10 @@ class RunFolder {
   enum class Mode {
     fresh,   ///< Start a new run; it is an error if DIR holds checkpoints or metrics.
     resume,  ///< Resume; it is an error if DIR holds no good checkpoint.
-    either   ///< Resume if DIR holds checkpoints (an error if none is good), else start fresh.
+    /// Resume if DIR holds checkpoints (an error if none is good), else start fresh. The metrics of
+    /// a run that ended before its first checkpoint are no error then: a warning says that the run
+    /// begins anew, and the log (metrics_log.hpp) drops them.
+    either
   };
 
   /// Creates DIR (except to resume), takes the lock, removes what crashed saves left, finds the
@@ -38,6 +41,10 @@ class RunFolder {
   ///           the name of a run's file, or DIR is used already, not a folder or not writable;
   ///           ArgumentError unless keep >= 2
   RunFolder(const std::filesystem::path& folder, Mode mode, int keep = 2);
+
+  /// Whether a folder holds checkpoints of a run, good or not, or what a crash left of one.
+  /// throws    FileError if it cannot be listed
+  static bool holds_checkpoints(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return folder; }
   std::filesystem::path metrics_path() const { return folder / "metrics.jsonl"; }
@@ -66,8 +73,10 @@ class RunFolder {
   std::filesystem::path newest;
   std::string warnings;
   int keep;
+  bool had_lock = false;  // a run has been here before
 
   void take_lock();
+  bool has_metrics() const;
   void refuse_if_used() const;
   void find_resume_point();
   void set_aside(const std::filesystem::path& damaged, const std::string& why);

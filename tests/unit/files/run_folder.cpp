@@ -88,13 +88,19 @@ TEST_CASE("a used folder is not begun anew, an unused one not resumed") {
   CHECK_NOTHROW(RunFolder(folder / "own", Mode::fresh));
   put(folder / "own/metrics.jsonl", "{\"step\":1}\n");
   CHECK(contains(refusal(folder / "own", Mode::fresh), "the metrics of an earlier run"));
-  CHECK_NOTHROW(RunFolder(folder / "own", Mode::either));
+  RunFolder anew(folder / "own", Mode::either);
+  CHECK(!anew.resume_point());
+  CHECK(contains(anew.take_warnings(), "ended before its first checkpoint. Its steps are lost"));
   {
     RunFolder run(folder / "used", Mode::fresh);
     save(run, 7);
   }
   CHECK(contains(refusal(folder / "used", Mode::fresh), "a run that has reached step 7"));
   CHECK(get(folder / "own/notes.txt") == "mine");
+
+  fs::create_directory(folder / "others");
+  put(folder / "others/metrics.jsonl", "{\"step\":1}\n");  // and no lock of a run
+  CHECK(contains(refusal(folder / "others", Mode::either), "the metrics of an earlier run"));
 
   put(folder / "file", "");
   CHECK(contains(refusal(folder / "file", Mode::fresh), (folder / "file").string()));
