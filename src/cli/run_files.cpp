@@ -11,7 +11,10 @@ std::filesystem::path make_run_folder(const std::string& recipe) {
   for (int n = 1;; ++n) {
     std::filesystem::path folder = fmt::format("runs/{}-{}", recipe, n);
     std::error_code error;
-    if (std::filesystem::create_directory(folder, error)) return folder;
+    if (std::filesystem::create_directory(folder, error)) {
+      fsync_folder("runs");
+      return folder;
+    }
     if (error) throw_file_error("create the folder", folder, error.value());
   }
 }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "files/manifest.hpp"
+#include "files/system.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter {
@@ -79,12 +80,11 @@ CheckpointWriter::CheckpointWriter(fs::path folder) : target(std::move(folder)) 
                     target.string()));
   create_folders(parent_folder(target));
   remove_path(temporary);
-  create_folders(temporary);
+  make_folder(temporary);
 }
 
 CheckpointWriter::~CheckpointWriter() {
-  std::error_code ignored;
-  if (!committed) fs::remove_all(temporary, ignored);
+  if (!committed) remove_all_of(temporary);
 }
 
 void CheckpointWriter::add_hashed(const std::string& name,

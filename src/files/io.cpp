@@ -128,9 +128,10 @@ InputFile::InputFile(fs::path path, Links links)
 void InputFile::read_at(std::uint64_t offset, void* into, std::size_t bytes) const {
   auto* next = static_cast<char*>(into);
   while (bytes > 0) {
-    ssize_t got = ::pread(descriptor.get(), next, std::min(bytes, largest_transfer),
-                          static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    ssize_t got = uninterrupted([&] {
+      return ::pread(descriptor.get(), next, std::min(bytes, largest_transfer),
+                     static_cast<off_t>(offset));
+    });
     if (got < 0) throw_file_error("read", name, errno);
     if (got == 0)
       throw FileError(
@@ -162,7 +163,7 @@ void OutputFile::write(const void* data, std::size_t bytes) {
   while (bytes > 0) {
     ssize_t put = uninterrupted(
         [&] { return ::write(descriptor.get(), next, std::min(bytes, largest_transfer)); });
-    if (put < 0) throw_file_error("write", name, errno);
+    if (put <= 0) throw_file_error("write", name, put < 0 ? errno : ENOSPC);
     XXH3_128bits_update(&state->state, next, static_cast<std::size_t>(put));
     next += put;
     written += static_cast<std::uint64_t>(put);
@@ -172,7 +173,8 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 
 void OutputFile::finish() {
   // A failed fsync is final: the kernel has dropped the pages, so asking again would lie.
-  if (::fsync(descriptor.get()) != 0) throw_file_error("write", name, errno);
+  if (uninterrupted([&] { return ::fsync(descriptor.get()); }) != 0)
+    throw_file_error("write", name, errno);
   if (int error = descriptor.close()) throw_file_error("write", name, error);
 }
 

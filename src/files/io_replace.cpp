@@ -1,6 +1,7 @@
 // How files and folders are renamed, synced, replaced and removed.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "files/system.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter {
@@ -32,17 +34,16 @@ bool is_there(const fs::path& path) {
 
 /// Returns false where the file system cannot.
 bool exchange_paths(const fs::path& one, const fs::path& other) {
-  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0)
+  if (uninterrupted([&] {
+        return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+      }) == 0)
     return true;
   if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EXDEV) return false;
   throw_file_error("replace", other, errno);
 }
 
 /// What cannot be removed stays under its hidden name; the next clean-up tries again.
-void discard(const fs::path& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
-}
+void discard(const fs::path& path) { [[maybe_unused]] std::error_code error = remove_all_of(path); }
 
 /// Syncs the folder that holds `target`; if that fails, `undo` puts the names back.
 void sync_or_undo(const fs::path& target, auto undo) {
@@ -91,32 +92,45 @@ std::string name_behind(std::string_view file_name, std::string_view kind) {
 }
 
 void fsync_folder(const fs::path& folder) {
-  int opened;
-  do opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  while (opened < 0 && errno == EINTR);
-  if (opened < 0) throw_file_error("open the folder", folder, errno);
-  Descriptor descriptor(opened);
+  Descriptor opened = open_path(folder, O_RDONLY | O_DIRECTORY, "open the folder");
   // Some file systems answer EINVAL, such as network ones, where renames are synchronous.
-  if (::fsync(opened) != 0 && errno != EINVAL) throw_file_error("sync the folder", folder, errno);
+  if (uninterrupted([&] { return ::fsync(opened.get()); }) != 0 && errno != EINVAL)
+    throw_file_error("sync the folder", folder, errno);
 }
 
 void rename_path(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0)
+  if (uninterrupted([&] { return ::rename(from.c_str(), to.c_str()); }) != 0)
     throw_file_error(fmt::format("rename {} to", from.string()), to, errno);
 }
 
-void create_folders(const fs::path& folder) {
+void make_folder(const fs::path& folder) {
+  if (uninterrupted([&] { return ::mkdir(folder.c_str(), 0777); }) != 0)
+    throw_file_error("create the folder", folder, errno);
+}
+
+void create_folders(const fs::path& given) {
+  const fs::path folder = without_final_slash(given), parent = parent_folder(folder);
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && !fs::is_directory(folder, error) && !error)
-    error = std::make_error_code(std::errc::not_a_directory);
-  if (error) throw_file_error("create the folder", folder, error.value());
+  if (fs::is_directory(folder, error)) return;
+  if (parent != folder) create_folders(parent);
+  if (uninterrupted([&] { return ::mkdir(folder.c_str(), 0777); }) != 0) {
+    const int reason = errno;
+    if (reason == EEXIST && fs::is_directory(folder, error)) return;  // another process was faster
+    throw_file_error("create the folder", folder, reason == EEXIST ? ENOTDIR : reason);
+  }
+  // A folder that may be written but not read cannot be synced.
+  if (::access(parent.c_str(), R_OK) == 0) fsync_folder(parent);
+}
+
+std::error_code remove_all_of(const fs::path& path) {
+  std::error_code error;
+  do fs::remove_all(path, error);
+  while (error == std::errc::interrupted);
+  return error;
 }
 
 void remove_path(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) throw_file_error("remove", path, error.value());
+  if (std::error_code error = remove_all_of(path)) throw_file_error("remove", path, error.value());
 }
 
 void write_file_atomically(const fs::path& path, const std::function<void(OutputFile&)>& fill) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,9 +55,8 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 void swing_link(const fs::path& link, const fs::path& target) {
   fs::path temporary = temporary_sibling(link);
   remove_path(temporary);
-  std::error_code error;
-  fs::create_symlink(target, temporary, error);
-  if (error) throw_file_error("create the link", temporary, error.value());
+  if (uninterrupted([&] { return ::symlink(target.c_str(), temporary.c_str()); }) != 0)
+    throw_file_error("create the link", temporary, errno);
   try {
     rename_path(temporary, link);
   } catch (...) {
@@ -110,8 +110,8 @@ bool RunFolder::holds_checkpoints(const fs::path& folder) {
 
 void RunFolder::take_lock() {
   fs::path path = folder / "lock";
-  lock = open_regular(path, O_RDWR | O_CREAT, Links::refused);
-  int opened = lock.get();
+  Descriptor file = open_regular(path, O_RDWR | O_CREAT, Links::refused);
+  int opened = file.get();
   if (uninterrupted([&] { return ::flock(opened, LOCK_EX | LOCK_NB); }) != 0) {
     if (errno != EWOULDBLOCK) throw_file_error("lock", path, errno);
     throw FileError(
@@ -131,6 +131,39 @@ void RunFolder::take_lock() {
   if (uninterrupted([&] { return ::pwrite(opened, text.data(), text.size(), 0); }) != size ||
       uninterrupted([&] { return ::ftruncate(opened, size); }) != 0)
     throw_file_error("write", path, errno);
+  lock = std::move(file);
+}
+
+/// Finds the folder again that was moved, or makes it anew if it or its lock was removed: what is to
+/// be saved now may be all that is left of the run.
+void RunFolder::find_again() {
+  struct stat ours{};
+  if (::fstat(lock.get(), &ours) != 0) throw_file_error("look at", folder / "lock", errno);
+  auto holds_lock = [&](const fs::path& place) {
+    struct stat there{};
+    return ::lstat((place / "lock").c_str(), &there) == 0 && there.st_dev == ours.st_dev &&
+           there.st_ino == ours.st_ino;
+  };
+  if (holds_lock(folder)) return;
+  std::error_code error;
+  fs::path now = fs::read_symlink(fmt::format("/proc/self/fd/{}", lock.get()), error);
+  if (ours.st_nlink > 0 && now.filename() == "lock") {
+    if (now.parent_path() == fs::canonical(folder, error)) return;  // numbers of files may change
+    if (!holds_lock(now.parent_path()))
+      throw FileError(fmt::format("{} is not where it was, and is not found in {}. Put it back.",
+                                  folder.string(), printable(now.parent_path().string(), 1000)));
+    warnings += fmt::format("{} was moved while the run was live. It goes on in {}.\n",
+                            folder.string(), printable(now.parent_path().string(), 1000));
+    folder = now.parent_path();
+    if (!newest.empty()) newest = folder / newest.filename();
+    return;
+  }
+  create_folders(folder);
+  take_lock();
+  warnings += fmt::format(
+      "{} or its lock was removed while the run was live. It goes on there; checkpoints that were "
+      "removed are gone.\n",
+      folder.string());
 }
 
 bool RunFolder::has_metrics() const {
@@ -230,6 +263,7 @@ void RunFolder::set_aside(const fs::path& damaged, const std::string& why) {
 
 fs::path RunFolder::save(std::int64_t step, std::string_view info,
                          const std::function<void(CheckpointWriter&)>& fill, bool best) {
+  find_again();
   fs::path name = step_folder_name(step);
   CheckpointWriter writer(folder / name);
   fill(writer);

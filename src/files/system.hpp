@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "sinter/files/io.hpp"
 
@@ -25,5 +26,12 @@ Descriptor open_path(const std::filesystem::path& path, int flags, std::string_v
 /// throws    FileError where anything else is there, also a link if those are refused
 Descriptor open_regular(const std::filesystem::path& path, int flags, Links links,
                         std::string_view action = "open");
+
+/// Makes one folder, which may not be there yet. Its name is not made durable.
+/// throws    FileError
+void make_folder(const std::filesystem::path& folder);
+
+/// fs::remove_all(), which a signal does not stop.
+std::error_code remove_all_of(const std::filesystem::path& path);
 
 }  // namespace sinter

@@ -20,7 +20,8 @@
 
 namespace sinter::testing {
 
-enum class Fault { none, error, death };
+/// A write may also take nothing, or half of what it is given.
+enum class Fault { none, error, death, zero, half };
 
 /// The fault that strikes call number `at` while `armed`, and the calls that were seen meanwhile:
 /// those that change files, and with `reading` those that open, read and lock them, too.
@@ -102,6 +103,9 @@ int flock(int file, int operation) noexcept {
 ssize_t write(int file, const void* data, size_t bytes) {
   auto half = [&] { direct(SYS_write, file, data, bytes / 2); };
   if (struck("write " + path_of(file), half)) return -1;
+  if (calls.armed && calls.number == calls.at && calls.fault == Fault::zero) return 0;
+  if (calls.armed && calls.number == calls.at && calls.fault == Fault::half)
+    bytes = (bytes + 1) / 2;
   return direct(SYS_write, file, data, bytes);
 }
 

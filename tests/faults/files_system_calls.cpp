@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -220,6 +222,75 @@ TEST_CASE(
     }
     CHECK(failures >= 8);
   }
+}
+
+namespace {
+
+/// Resumes, logs and saves, with a fault at one call after the other; `check` is given whether it
+/// has failed.
+void strike_all(Fault fault, int error, bool reading, const std::function<void(bool)>& check) {
+  TemporaryFolder folder;
+  fs::path path = folder / "run";
+  for (int at = 1;; ++at) {
+    CAPTURE(at);
+    prepare(path);
+    put(path / "metrics.jsonl", "{\"step\":30}\n{\"step\":31}\n");
+    bool failed = false;
+    arm(fault, at, error, reading);
+    try {
+      RunFolder run(path, RunFolder::Mode::resume);
+      MetricsLog log(run.metrics_path(), 30);
+      log.append(R"({"step":40})");
+      log.sync();
+      save(run, 40, "new", true);
+      CHECK(run.take_warnings() == "");
+    } catch (const FileError& failure) {
+      failed = true;
+      CAPTURE(failure.what());
+      CHECK(fault != Fault::half);
+    }
+    int count = disarm();
+    CAPTURE(calls.seen[static_cast<std::size_t>(std::min(at, count) - 1)]);
+    if (!failed) {
+      CHECK(mark_of(path / "last") == "new");
+      CHECK(mark_of(path / "best") == "new");
+      CHECK(get(path / "metrics.jsonl") == "{\"step\":30}\n{\"step\":40}\n");
+      CHECK(hidden_entries(path) == 0);
+      CHECK(step_folders(path).size() == 2);
+    }
+    check(failed);
+    check_run(path, 40);
+    if (at > count) break;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a signal may interrupt any call: it is made again, and all is done") {
+  int interrupted = 0;
+  strike_all(Fault::error, EINTR, true, [&](bool failed) {
+    CHECK(!failed);
+    ++interrupted;
+  });
+  CHECK(interrupted > 40);
+}
+
+TEST_CASE("a write that takes only a part is gone on with, one that takes nothing is an error") {
+  strike_all(Fault::half, 0, false, [](bool failed) { CHECK(!failed); });
+  int refused = 0;
+  strike_all(Fault::zero, 0, false, [&](bool failed) { refused += failed; });
+  CHECK(refused >= 4);
+}
+
+TEST_CASE("a run's folder and those above it are on the disk before the run begins") {
+  TemporaryFolder folder;
+  arm(Fault::none, 0);
+  RunFolder run(folder / "a/run", RunFolder::Mode::fresh);
+  disarm();
+  std::vector<std::string> expected{"mkdir a", "fsync " + folder.path().filename().string(),
+                                    "mkdir run", "fsync a"};
+  REQUIRE(calls.seen.size() >= expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) CHECK(calls.seen[k] == expected[k]);
 }
 
 TEST_CASE("each step is on the disk before the next one relies on it") {

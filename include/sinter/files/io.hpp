@@ -127,7 +127,7 @@ std::filesystem::path parent_folder(const std::filesystem::path& path);
 void fsync_folder(const std::filesystem::path& folder);
 /// throws    FileError
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
-/// Creates a folder and those above it; it may exist.
+/// Creates a folder and those above it, each durably; it may exist.
 /// throws    FileError
 void create_folders(const std::filesystem::path& folder);
 /// Removes a file, or a folder with everything in it. It is no error if nothing is there.

@@ -57,9 +57,10 @@ class RunFolder {
   /// Saves the checkpoint of a step and returns its folder. `fill` adds its files, `info` is the
   /// JSON for its manifest. Once it is durable, `last` swings to it (and `best`, if asked), and old
   /// checkpoints are removed; one that cannot be removed is only a warning. A step may be saved
-  /// again; the older checkpoint stays until the new one is durable.
-  /// throws    FileError, or what `fill` throws; the older checkpoints then remain, and the links
-  ///           still point to complete ones
+  /// again; the older checkpoint stays until the new one is durable. A folder that has been renamed
+  /// since is followed, and one that has been removed is made anew; both give a warning.
+  /// throws    FileError, also where another run has taken the folder's place, or what `fill`
+  ///           throws; the older checkpoints then remain, and the links still point to complete ones
   std::filesystem::path save(std::int64_t step, std::string_view info,
                              const std::function<void(CheckpointWriter&)>& fill, bool best = false);
 
@@ -76,6 +77,7 @@ class RunFolder {
   bool had_lock = false;  // a run has been here before
 
   void take_lock();
+  void find_again();
   bool has_metrics() const;
   void refuse_if_used() const;
   void find_resume_point();
