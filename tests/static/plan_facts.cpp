@@ -4,6 +4,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parameters/freeze.hpp"
 #include "sinter/plan/plan.hpp"
 
 using namespace sinter;
@@ -23,6 +24,12 @@ constexpr std::int64_t biases_and_norms = layers * (9 + 4) * width + 2 * width;
 static_assert(plan::parameters == in_matmuls + context * width + biases_and_norms);
 static_assert(plan::parameters == 124'439'808);
 static_assert(plan::flops_per_token == 6 * in_matmuls + 6 * layers * width * context);
+// A frozen block has no gradient of its weights; one that nothing trained feeds has forward alone.
+static_assert(Plan<Gpt2Small<Freeze<"h.0">>>::flops_per_token ==
+              plan::flops_per_token - 2 * 12 * width * width);
+static_assert(Plan<Gpt2Small<Freeze<"wte", "wpe", "h.0">>>::flops_per_token ==
+              plan::flops_per_token - 4 * 12 * width * width - 4 * width * context -
+                  2 * vocabulary * width);
 static_assert(CausalSelfAttention<width, heads>::flops(context) == 2 * width * context);
 static_assert(SelfAttention<width, heads>::flops(context) == 4 * width * context);
 

@@ -8,6 +8,7 @@
 #include "sinter/clipping/clipping.hpp"
 #include "sinter/optimizer/optimizer.hpp"
 #include "sinter/plan/evaluation.hpp"
+#include "sinter/plan/flops.hpp"
 #include "sinter/plan/plan_view.hpp"
 #include "sinter/plan/traced.hpp"
 #include "sinter/program/verify.hpp"
@@ -162,19 +163,10 @@ struct PlanAsIs {
     for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
     return sum;
   }();
-  /// Operations for one token in a full sequence, forward and backward: three times what the layers
-  /// say of forward. For a GPT that is 6 for each parameter in a matmul (the tied head's included;
-  /// biases, norms and look-ups not) plus 6 × layers × width × context for causal attention, each
-  /// pair of tokens counted once.
-  static constexpr std::int64_t flops_per_token = [] {
-    std::int64_t sum = 0;
-    for (const Unit& unit : model.units) {
-      const Block& block = model.blocks[unit.block];
-      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
-        sum += 3 * node.layer->flops(R::data::context);
-    }
-    return sum;
-  }();
+  /// Operations for one token in a full sequence, forward and backward (flops.hpp). For a GPT that
+  /// is 6 for each parameter in a matmul (the tied head's included; biases, norms and look-ups not)
+  /// plus 6 × layers × width × context for causal attention, each pair of tokens counted once.
+  static constexpr std::int64_t flops_per_token = training_flops(model, R::data::context);
 
   static constexpr PlanView view{.model = model,
                                  .evaluating = evaluating,

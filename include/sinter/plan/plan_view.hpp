@@ -33,7 +33,7 @@ struct PlanView {
   PlacementView training, evaluation, prediction;
   Memory memory;
   std::int64_t parameters = 0;       // elements, without padding
-  std::int64_t flops_per_token = 0;  // see PlanAsIs
+  std::int64_t flops_per_token = 0;  // see training_flops()
   int micro = 0;                     // sequences computed at once in training and prediction
   int evaluation_micro = 0;          // the same in evaluation: as many as the arena holds
   int context = 0;                   // the most rows of a sequence
