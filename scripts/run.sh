@@ -11,16 +11,19 @@ default_text() {  # prints the folder of the default text; makes it where it is 
 }
 
 # Lists the files of the data as the trainer reads them: folders sorted by path, without hidden
-# files.
+# files and folders of runs.
 data_files() {
   local path
   for path in "$@"; do
     if [[ ! -d $path ]]; then printf '%s\0' "$path"; continue; fi
-    find -L "$path" -mindepth 1 -name '.*' -prune -o -type f -print0 | LC_ALL=C sort -z
+    find -L "$path" -mindepth 1 -name '.*' -prune -o \
+      -type d -exec test -f '{}/lock' ';' -exec test -f '{}/metrics.jsonl' ';' -prune -o \
+      -type f -print0 | LC_ALL=C sort -z
   done
 }
 
-# Reads the options of train: fills data and out, and remembers what changes the report.
+# Reads the options of train: fills data and out, and remembers what changes the report. A run that
+# is resumed knows its data.
 read_options() {
   local option='' word
   for word in "$@"; do
@@ -29,6 +32,7 @@ read_options() {
       --out=*) out=${word#*=}; option='' ;;
       --json) report=2; option='' ;;
       --help | -h) help_only=1 ;;
+      --resume | --resume=*) resume=1; option='' ;;
       -*) option=$word ;;
       *)
         case $option in
@@ -54,12 +58,12 @@ compare_with_xz() {
 }
 
 verb_run() {
-  local data=() out='' report=1 help_only=0 status=0 more=()
+  local data=() out='' report=1 help_only=0 resume=0 status=0 more=()
   read_options "$@"
   set_up run
   build_recipe "$default_recipe"
   if ((help_only)); then exec "$binary" train --help; fi
-  if ((${#data[@]} == 0)); then
+  if ((${#data[@]} == 0)) && ! { ((resume)) && [[ -f $out/run.json ]]; }; then
     data=("$(default_text)")
     more+=(--data "${data[@]}")
   fi
@@ -75,7 +79,7 @@ verb_run() {
   ((status == 0)) || exit "$status"
 
   {
-    compare_with_xz
+    ((${#data[@]} == 0)) || compare_with_xz
     printf '\nA sample of what it writes:\n\n'
     "$binary" generate --weights "$out" --prompt "$sample_prompt" --tokens 500 --temperature 0.8 --seed 1
     cat <<TEXT

@@ -20,8 +20,12 @@ AnySource training_source(const Corpus& corpus, ByteSpan text, int context,
 }  // namespace
 
 OpenedData open_bytes(const DataRequest& request, int context) {
-  const auto corpus = std::make_shared<const ByteCorpus>(request.paths);
+  using enum ByteCorpus::Unreadable;
+  const auto corpus = std::make_shared<const ByteCorpus>(
+      request.paths, request.skip_unreadable ? left_out : refused);
   OpenedData opened;
+  opened.notes = corpus->left_out_text();
+  opened.changed = [corpus] { return corpus->changed(); };
   opened.text = byte_unit.count(std::int64_t(corpus->bytes().size())) + " in " +
                 DataUnit{"file", "files"}.count(std::int64_t(corpus->files().size()));
   ByteSpan evaluated = corpus->bytes();

@@ -14,8 +14,9 @@ namespace sinter {
 /// included, so "a-b" comes before "a/b").
 ///
 /// Below a folder, names that begin with '.' are left out (a path that is given may be hidden), and
-/// so is a folder to which links lead a second time, which also ends loops; left_out() lists both.
-/// A link to a file is read as that file.
+/// so are folders of runs and checkpoints (run_mark.hpp, checkpoint.hpp), so that no run learns what
+/// another has written, and a folder to which links lead a second time, which also ends loops;
+/// left_out() lists them all. A link to a file is read as that file.
 ///
 /// Takes as much memory as the files have bytes.
 class ByteCorpus {
@@ -23,6 +24,7 @@ class ByteCorpus {
   struct File {
     std::string path;
     std::int64_t bytes;
+    std::int64_t modified = 0;  // when, in nanoseconds since 1970, as the file was opened
   };
   struct LeftOut {
     std::string path;
@@ -32,14 +34,26 @@ class ByteCorpus {
     std::span<const unsigned char> train, validation;
   };
 
+  /// What happens to paths below a folder that cannot be read, are links that lead nowhere, or are
+  /// neither file nor folder (pipe, device, socket).
+  enum class Unreadable { refused, left_out };
+
   /// throws    FileError that names the path, for what is missing, unreadable, a broken link, or
-  ///           neither file nor folder (pipe, device, socket); for a folder without files; if all
-  ///           files are empty; if there are more bytes than the machine has memory
-  explicit ByteCorpus(const std::vector<std::string>& paths);
+  ///           neither file nor folder, unless it is left out; for a path that is the folder of a
+  ///           run or a checkpoint; for a folder without files; if all files are empty; if there
+  ///           are more bytes than the machine has memory
+  explicit ByteCorpus(const std::vector<std::string>& paths,
+                      Unreadable unreadable = Unreadable::refused);
 
   std::span<const unsigned char> bytes() const { return text; }
   const std::vector<File>& files() const { return read_files; }
   const std::vector<LeftOut>& left_out() const { return left_out_paths; }
+  /// Says for people what was left out: a line for each reason, with the first path and how many
+  /// more there are. Empty if nothing was.
+  std::string left_out_text() const;
+  /// Names the first file that is no longer as it was when it was read, by its size and its time of
+  /// change, and says what has changed; empty if none has.
+  std::string changed() const;
 
   /// Validation gets the last floor(share · size) bytes, training all before them.
   /// throws    ArgumentError unless 0 < share < 1, training fills a window of `context` (context +

@@ -51,6 +51,9 @@ struct DataRequest {
   std::vector<std::string> paths;      // what --data names, in that order; at least one
   int evaluation_sequences = 1;        // the most that a batch of the evaluation may have
   std::optional<Training> training{};  // without it nothing trains, and all data are evaluated
+  /// What cannot be read below a folder is left out, and named in OpenedData::notes; else it is an
+  /// error.
+  bool skip_unreadable = false;
 };
 
 /// What open() returns.
@@ -60,6 +63,11 @@ struct OpenedData {
   std::optional<AnySource> training{};    // present if the request asks for it
   std::optional<AnySource> evaluation{};  // of all data, or of those held out; absent if none are
   std::int64_t evaluation_size = 0;       // data units in the evaluation; tells how long it takes
+  /// What the user should be told of what was read, such as what was left out; one sentence a line.
+  std::string notes{};
+  /// Says what has changed of the files since they were read, in a sentence; empty if nothing has.
+  /// It may be left out, and is called now and then while training goes on.
+  std::function<std::string()> changed{};
 };
 
 /// A data policy without its type.
