@@ -5,7 +5,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
-#include "cli/nearest.hpp"
+#include "recipe/nearest.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter::cli {

@@ -1,6 +1,6 @@
 #include "cli/flags.hpp"
 
-#include "cli/nearest.hpp"
+#include "recipe/nearest.hpp"
 
 namespace sinter::cli {
 namespace {

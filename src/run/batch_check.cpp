@@ -52,10 +52,26 @@ void check_sequences(const PlanView& plan, const HostBatch& batch) {
   }
 }
 
+/// Refuses inputs that nothing reads. A batch to predict for may have those of training, too.
+void check_surplus(const PlanView& plan, const HostBatch& batch) {
+  auto check = [](const char* name, auto& inputs, std::size_t asked) {
+    for (std::size_t k = asked; k < inputs.size(); ++k)
+      if (!inputs[k].empty())
+        refuse("the batch has " + std::to_string(inputs.size()) + " inputs in " + name +
+               ", and the model asks for " + std::to_string(asked) + ": nothing reads " + name +
+               "[" + std::to_string(k) + "]. Leave it out, or have the model's trace ask for it.");
+  };
+  std::size_t ids = 0, values = 0;
+  for (const External& external : plan.model.externals) ++(external.width ? values : ids);
+  check("ids", batch.ids, ids);
+  check("values", batch.values, values);
+}
+
 }  // namespace
 
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch) {
   check_sequences(plan, batch);
+  check_surplus(plan, batch);
   std::size_t ids = 0, values = 0, rows = std::size_t(batch.rows());
   for (int e = 0; e < int(model.externals.size()); ++e) {
     const External& external = model.externals[e];

@@ -44,6 +44,21 @@ void check_split(const RecipeView& recipe) {
   recipe.check_batches();
 }
 
+/// The threads to compute with: as many as are asked for, or one for each processor.
+int threads_of(const TrainerSettings& settings) {
+  constexpr int each = 16;
+  const int processors = std::max(1, int(std::thread::hardware_concurrency()));
+  if (settings.threads < 0)
+    throw ArgumentError("Sinter: " + std::to_string(settings.threads) +
+                        " threads were asked for; use 0 for all processors, or a positive number.");
+  if (settings.threads > each * processors)
+    throw ArgumentError("Sinter: " + std::to_string(settings.threads) +
+                        " threads were asked for, and there are " + std::to_string(processors) +
+                        " processors here. More than one thread for each only waits; at most " +
+                        std::to_string(each * processors) + " are started.");
+  return settings.threads == 0 ? processors : settings.threads;
+}
+
 void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
   auto group = std::ranges::find_if(
       groups, [&](const ParameterGroup& g) { return matches(g.pattern, p.name); });
@@ -60,10 +75,7 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   check_split(recipe_);
   recipe_.state.reset();
   int ranks = recipe_.ranks();
-  if (settings_.threads < 0)
-    throw ArgumentError("Sinter: " + std::to_string(settings_.threads) +
-                        " threads were asked for; use 0 for all processors, or a positive number.");
-  if (settings_.threads == 0) settings_.threads = int(std::thread::hardware_concurrency());
+  settings_.threads = threads_of(settings_);
   int each = std::max(1, settings_.threads / ranks);
   if (ranks == 1) communicators_.push_back(single_rank());
   if (ranks > 1) communicators_ = thread_ranks(ranks);

@@ -87,6 +87,19 @@ class FlatTensors {
   }
 };
 
+/// Checks that a checkpoint has state of this name of some parameter.
+void require_state(const CheckpointReader& reader, std::string_view state) {
+  if (reader.has(state_file)) {
+    const SafetensorsFile file(reader.file(state_file));
+    const std::string prefix = std::string(state) + ".";
+    for (const TensorInfo& tensor : file.tensors())
+      if (tensor.name.starts_with(prefix)) return;
+  }
+  throw FileError(reader.folder().string() + " has no state '" + std::string(state) +
+                  "': no policy of the recipe that saved it keeps it (Average keeps 'ema'). Take "
+                  "the weights as they are, without --average, or name a run with that policy.");
+}
+
 /// Loads state of a policy into the weights that are trained.
 void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
                    std::string_view state, const CheckpointReader& reader) {
@@ -164,7 +177,10 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                         path.string() +
                         ": only checkpoints and runs' folders have it. Name one, "
                         "or take its weights as they are.");
-  if (source.kind == WeightsSource::Kind::checkpoint) CheckpointReader verified(source.path);
+  if (source.kind == WeightsSource::Kind::checkpoint) {
+    const CheckpointReader verified(source.path);
+    if (!state.empty()) require_state(verified, state);
+  }
   if (!source.config.empty()) require_same_architecture(source.config, recipe_.hugging_face);
   const HuggingFace& names = recipe_.hugging_face;
   LoadRules rules{

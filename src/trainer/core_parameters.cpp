@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "recipe/nearest.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/random.hpp"
 #include "sinter/run/elements.hpp"
@@ -96,7 +97,10 @@ void TrainerCore::initialise() {
 const Parameter& TrainerCore::find(std::string_view name) const {
   for (const Parameter& p : parameters_)
     if (p.name == name) return p;
-  throw ArgumentError("Sinter: the model has no parameter named '" + std::string(name) + "'.");
+  std::vector<std::string_view> names;
+  for (const Parameter& p : parameters_) names.push_back(p.name);
+  throw ArgumentError("Sinter: the model has no parameter named '" + std::string(name) +
+                      "'; the nearest is '" + std::string(nearest(name, names)) + "'.");
 }
 
 std::vector<double> TrainerCore::read(Space space, std::string_view name) const {
@@ -126,8 +130,11 @@ std::vector<double> TrainerCore::state(std::string_view name, std::string_view p
   const std::span<const Region> regions = plan().model.regions;
   for (int r = 0; r < int(regions.size()); ++r)
     if (regions[r].name == name) return read(region(r), parameter);
-  throw ArgumentError("Sinter: no policy of this recipe keeps state named '" + std::string(name) +
-                      "'.");
+  std::vector<std::string_view> names;
+  for (const Region& known : regions) names.push_back(known.name);
+  throw ArgumentError(
+      "Sinter: no policy of this recipe keeps state named '" + std::string(name) + "'" +
+      (names.empty() ? "" : "; the nearest is '" + std::string(nearest(name, names)) + "'") + ".");
 }
 
 void TrainerCore::set_parameter(std::string_view name, std::span<const double> values) {

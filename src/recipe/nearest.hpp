@@ -1,9 +1,10 @@
+// Guesses what was meant by a name that is not there.
 #pragma once
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace sinter::cli {
+namespace sinter {
 
 /// The candidate that a mistyped word most likely means: one that begins with it, else the one that
 /// is the fewest edits away (letters inserted, removed or replaced, or neighbours swapped); the
@@ -11,4 +12,4 @@ namespace sinter::cli {
 /// requires  there is a candidate
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-}  // namespace sinter::cli
+}  // namespace sinter

@@ -1,9 +1,9 @@
-#include "cli/nearest.hpp"
+#include "recipe/nearest.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace sinter::cli {
+namespace sinter {
 namespace {
 
 /// The optimal string alignment distance.
@@ -35,4 +35,4 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
                            [&](auto a, auto b) { return distance(a) < distance(b); });
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter

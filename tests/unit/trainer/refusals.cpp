@@ -1,0 +1,86 @@
+// What a trainer refuses, with a sentence that helps.
+#include <thread>
+
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "support/batches.hpp"
+#include "support/folder.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+namespace {
+
+template <class... Policies>
+using Net = Made<Mlp<{.in = 2, .hidden = 5, .out = 1}>, Batch<{.global = 4, .micro = 2}>, AdamW<>,
+                 Policies...>;
+constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+HostBatch rows() { return regression_batch({1, 1, 1, 1}, 2, 1, 5); }
+
+/// What work() is refused with.
+template <class Mistake = ArgumentError>
+std::string refusal(auto work) {
+  try {
+    work();
+  } catch (const Mistake& error) {
+    return error.what();
+  }
+  return "";
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+TEST_CASE("inputs of a batch that nothing reads are refused, and named") {
+  Trainer<Net<>> trainer(settings);
+  HostBatch batch = rows();
+  add_values(batch, 3, 1);
+  const std::string values =
+      "the batch has 3 inputs in values, and the model asks for 2: nothing reads values[2]";
+  CHECK(has(refusal([&] { trainer.step(batch); }), values));
+  CHECK(has(refusal([&] { trainer.evaluate(batch); }), values));
+  CHECK(has(refusal([&] { trainer.predict(batch); }), values));
+  CHECK(trainer.steps() == 0);
+  batch = rows();
+  add_ids(batch, 3, 1);
+  CHECK(has(refusal([&] { trainer.step(batch); }),
+            "the batch has 1 inputs in ids, and the model asks for 0: nothing reads ids[0]"));
+  batch = rows();
+  batch.ids.resize(2);  // empty ones are no input
+  trainer.step(batch);
+  CHECK(trainer.predict(rows()).rows == 4);  // the targets of training are no surplus
+}
+
+TEST_CASE("a name that is not there brings the nearest one") {
+  Trainer<Net<>> trainer(settings);
+  CHECK(has(refusal([&] { (void)trainer.parameter("output.wieght"); }),
+            "no parameter named 'output.wieght'; the nearest is 'output.weight'."));
+  CHECK(has(refusal([&] { (void)trainer.gradient("inptu.bias"); }), "nearest is 'input.bias'."));
+  CHECK(has(refusal([&] { (void)trainer.state("exp_avg_qs", "input.bias"); }),
+            "keeps state named 'exp_avg_qs'; the nearest is 'exp_avg_sq'."));
+}
+
+TEST_CASE("more threads than a machine can use are refused") {
+  const int processors = int(std::thread::hardware_concurrency());
+  const std::string told = refusal([] { Trainer<Net<>> trainer({.seed = 1, .threads = 100'000}); });
+  CHECK(has(told, "100000 threads were asked for, and there are " + std::to_string(processors) +
+                      " processors here."));
+  CHECK(has(told, "at most " + std::to_string(16 * processors) + " are started"));
+  Trainer<Net<>> most({.seed = 1, .threads = 16 * processors});
+  CHECK(most.settings().threads == 16 * processors);
+}
+
+TEST_CASE("an average that no policy kept is one sentence") {
+  TemporaryFolder folder;
+  Trainer<Net<>> trainer(settings);
+  trainer.step(rows());
+  trainer.save(folder / "saved");
+  const auto before = trainer.parameter("input.weight");
+  const std::string told =
+      refusal<FileError>([&] { (void)trainer.load_weights(folder / "saved", "ema"); });
+  CHECK(has(told, "saved has no state 'ema': no policy of the recipe that saved it keeps it"));
+  CHECK(has(told, "without --average"));
+  CHECK(!has(told, "\n"));
+  CHECK(trainer.parameter("input.weight") == before);
+}
+
+}  // namespace
+}  // namespace sinter::testing
