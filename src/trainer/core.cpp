@@ -1,12 +1,15 @@
 #include "sinter/trainer/core.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <thread>
 
 #include "run/batch_check.hpp"
 #include "sinter/comm/communicator.hpp"
+#include "sinter/device/available.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/plan/savings.hpp"
 #include "sinter/run/elements.hpp"
 #include "trainer/rank_threads.hpp"
 
@@ -59,6 +62,37 @@ int threads_of(const TrainerSettings& settings) {
   return settings.threads == 0 ? processors : settings.threads;
 }
 
+std::string gibibytes(std::int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", double(bytes) / (1 << 30));
+  return text;
+}
+
+/// What would make a plan fit into so many bytes at the least cost, in a sentence.
+std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
+  std::vector<Saving> list = savings(*recipe.plan, recipe.alternatives());
+  std::erase_if(list, [&](const Saving& s) { return s.cost == 0 || s.total > bytes; });
+  const auto cheapest = std::ranges::min_element(list, {}, &Saving::cost);
+  if (cheapest == list.end())
+    return "Use a smaller model, micro-batch or context, or a machine with more; `describe` says "
+           "what the memory is for.";
+  return "It would fit with this change to the recipe: " + cheapest->technique + " (" +
+         gibibytes(cheapest->total) + "); `describe` lists others.";
+}
+
+/// Refuses a plan that does not fit into memory. The arenas are mapped without reserve: what is too
+/// much would be noticed by the system alone, which then ends some process.
+void check_memory(const RecipeView& recipe) {
+  const AvailableMemory available = available_memory();
+  const int ranks = recipe.ranks();
+  const std::int64_t each = recipe.plan->memory.total;
+  if (each <= available.bytes / ranks) return;
+  throw Error("Sinter: the plan needs " +
+              (ranks > 1 ? std::to_string(ranks) + " times " : std::string()) + gibibytes(each) +
+              " of memory, and " + available.bound + " " + gibibytes(available.bytes) + ". " +
+              way_to_fit(recipe, available.bytes / ranks));
+}
+
 void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
   auto group = std::ranges::find_if(
       groups, [&](const ParameterGroup& g) { return matches(g.pattern, p.name); });
@@ -73,6 +107,7 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
   check_options(recipe_);
   check_split(recipe_);
+  check_memory(recipe_);
   recipe_.state.reset();
   int ranks = recipe_.ranks();
   settings_.threads = threads_of(settings_);

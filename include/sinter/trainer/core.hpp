@@ -24,8 +24,9 @@ class TrainerCore {
  public:
   /// Makes fresh weights of settings.seed.
   /// throws    ArgumentError if an option is out of range, if options contradict (such as a global
-  ///           batch that is no multiple of micro × ranks), or if threads are negative;
-  ///           Error if the machine does not have the memory
+  ///           batch that is no multiple of micro × ranks), or if threads are negative or more
+  ///           than 16 for each processor;
+  ///           Error, before any of it is used, if the machine does not have the memory
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
 

@@ -3,6 +3,7 @@
 
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
+#include "sinter/parallel/ddp.hpp"
 #include "support/batches.hpp"
 #include "support/folder.hpp"
 #include "support/recipes.hpp"
@@ -80,6 +81,21 @@ TEST_CASE("an average that no policy kept is one sentence") {
   CHECK(has(told, "without --average"));
   CHECK(!has(told, "\n"));
   CHECK(trainer.parameter("input.weight") == before);
+}
+
+// More than a terabyte of activations, which no machine that runs this has.
+template <class... Policies>
+using Huge = Made<Mlp<{.in = 1024, .hidden = 1 << 14, .out = 1}>, UpTo<2048>,
+                  Batch<{.global = 8192, .micro = 4096}>, AdamW<>, Policies...>;
+
+TEST_CASE("a plan that does not fit into memory is refused before it takes any") {
+  const std::string one = refusal<Error>([] { Trainer<Huge<>> trainer(settings); });
+  CHECK(has(one, "Sinter: the plan needs "));
+  CHECK(has(one, " GiB of memory, and "));
+  CHECK(has(one, "It would fit with this change to the recipe: Batch<{.micro = 1}>, accumulating"));
+  const std::string ranks =
+      refusal<Error>([] { Trainer<Huge<Ddp<{.ranks = 2}>>> trainer(settings); });
+  CHECK(has(ranks, "the plan needs 2 times "));
 }
 
 }  // namespace

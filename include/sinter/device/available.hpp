@@ -1,0 +1,20 @@
+// How much memory a binary may still take.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace sinter {
+
+/// What bounds a process' memory most.
+struct AvailableMemory {
+  std::int64_t bytes;  // the largest number if nothing is known of a bound
+  std::string bound;   // what it is, as the beginning of a sentence that the number ends
+};
+
+/// The least of what the machine has free (MemAvailable and SwapFree) and of the limits of the
+/// control groups that the process is in, of version 2 (memory.max) and 1 (memory.limit_in_bytes).
+/// `root` stands for "/".
+AvailableMemory available_memory(const std::filesystem::path& root = "/");
+
+}  // namespace sinter
