@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "sinter/files/io.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/profile_summary.hpp"
 
 namespace sinter {
 namespace {
@@ -83,10 +85,11 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The beginning of a span's JSON, with its name: of an instruction, and of its layer calls.
+/// What spans of an instruction, and of its layer calls, begin with in JSON, and what a summary
+/// calls them: there, all units with a layer of one name are one.
 struct Names {
-  std::string instruction;
-  std::vector<std::string> calls;
+  std::string instruction, kind;
+  std::vector<std::string> calls, layers;
 };
 
 std::string opening(const std::string& name, const char* category) {
@@ -97,14 +100,18 @@ std::vector<Names> names_of(const Model& model, std::span<const Instruction> pro
   std::vector<Names> all;
   for (const Instruction& i : program) {
     std::string on = subject(model, i);
-    Names names{opening(i.kind->name + (on.empty() ? "" : " " + on), "instruction"), {}};
+    Names names{
+        opening(i.kind->name + (on.empty() ? "" : " " + on), "instruction"), i.kind->name, {}, {}};
     for (int p = 0; p < phases; ++p) {
       if (!(i.kind->phases & (1 << p))) continue;
       const Touches& phase = model.plan(i.what).phase[p];
       for (const LayerCall& step : model.layer_calls.subspan(phase.first_call, phase.calls)) {
         const Node& node = model.nodes[model.block(i.what).first_node + step.node];
-        names.calls.push_back(opening(*node.name ? node.name : unit_name(model, i.what),
+        const bool named = *node.name;
+        names.calls.push_back(opening(named ? node.name : unit_name(model, i.what),
                                       step.backward ? "layer backward" : "layer forward"));
+        names.layers.push_back(fmt::format("{} of {}", step.backward ? "backward" : "forward",
+                                           named ? node.name : model.units[i.what].name));
       }
     }
     all.push_back(std::move(names));
@@ -142,6 +149,7 @@ struct Profile::Recorder {
   Kept keep();
   std::string text_of(const Kept& kept) const;
   void write_spans(std::string& text);
+  std::string summary(const Kept& kept) const;
 };
 
 Profile::Recorder::Kept Profile::Recorder::keep() {
@@ -200,6 +208,27 @@ void Profile::Recorder::write_spans(std::string& text) {
   }
 }
 
+/// Stages are wholes, but for the step: that is its layer calls and the instructions without any.
+std::string Profile::Recorder::summary(const Kept& kept) const {
+  if (kept.last_step == 0) return "";
+  const std::vector<Names> names = names_of(plan.model, plan.training.program);
+  std::map<std::string, std::int64_t> spent;
+  std::int64_t& rest = spent["between the instructions of the step"];
+  for (const Span& s : lanes[0]->spans) {
+    const std::int64_t time = s.end - s.begin;
+    if (s.part == Part::loop) {
+      const bool is_step = s.position == int(LoopStage::step);
+      (is_step ? rest : spent[loop_stage_names[s.position]]) += time;
+    } else if (s.part == Part::training) {
+      const Names& n = names[std::size_t(s.position)];
+      if (s.call < 0 && !n.calls.empty()) continue;
+      spent[s.call < 0 ? n.kind : n.layers[std::size_t(s.call)]] += time;
+      rest -= time;
+    }
+  }
+  return profile_summary(spent, kept.last_step - kept.first_step + 1);
+}
+
 std::string Profile::Recorder::write() {
   written = true;
   Kept kept = keep();
@@ -221,8 +250,8 @@ std::string Profile::Recorder::write() {
   }
   file.write(text + "]}\n");
   file.finish();
-  return fmt::format("the profile {} has {}; https://ui.perfetto.dev opens it.",
-                     file.path().string(), held);
+  return fmt::format("the profile {} has {}; https://ui.perfetto.dev opens it.{}",
+                     file.path().string(), held, summary(kept));
 }
 
 Profile::Profile(std::filesystem::path file, const PlanView& plan, int ranks,

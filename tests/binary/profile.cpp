@@ -131,6 +131,27 @@ double sum(const std::vector<Span>& spans, auto counts) {
   return total;
 }
 
+/// Ten lines, the largest share first, which are all of the time.
+void check_summary(const std::string& err) {
+  std::istringstream text(err);
+  std::vector<double> shares;
+  std::string names;
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t percent = line.find(" %  ");
+    if (percent == line.npos) continue;
+    CHECK(line.starts_with("note: "));
+    CHECK(line.find(" ms a step  ") != line.npos);
+    shares.push_back(std::stod(line.substr(6, percent - 6)));
+    names += line.substr(line.rfind("  ")) + "\n";
+  }
+  REQUIRE(shares.size() == 10);
+  CHECK(std::is_sorted(shares.rbegin() + 1, shares.rend()));
+  double all = 0;
+  for (double share : shares) all += share;
+  CHECK(all == doctest::Approx(100).epsilon(0.006));
+  for (const char* part : {" others\n", "backward of "}) CHECK(names.find(part) != names.npos);
+}
+
 }  // namespace
 
 TEST_CASE("--profile has every instruction, layer call and stage, nested") {
@@ -140,6 +161,7 @@ TEST_CASE("--profile has every instruction, layer call and stage, nested") {
                      file, "--eval-every", "3", "--save-every", "4", "--threads", "1"});
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
   CHECK(ended.says("note: the profile " + file + " has steps 1 to 6; "));
+  check_summary(ended.err);
   Trace trace(file);
   CHECK(trace.data["complete"] == true);
   CHECK(trace.data["last_step"] == 6);

@@ -44,7 +44,8 @@ class Profile {
   /// requires  no machine is at work
   void end();
 
-  /// Writes the file. Returns a sentence that says what it holds.
+  /// Writes the file. Returns a sentence that says what it holds and, if a whole step is in it, up
+  /// to ten lines that say what took the most time on rank 0.
   /// throws    FileError if the file cannot be written
   std::string finish();
 

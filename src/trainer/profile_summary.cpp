@@ -1,0 +1,36 @@
+#include "trainer/profile_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace sinter {
+
+std::string profile_summary(const std::map<std::string, std::int64_t>& spent, std::int64_t steps) {
+  constexpr std::size_t most = 10;
+  std::vector<std::pair<std::int64_t, std::string>> lines;
+  std::int64_t all = 0;
+  for (const auto& [name, time] : spent) {
+    if (time <= 0) continue;
+    lines.emplace_back(time, name);
+    all += time;
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (lines.size() > most) {
+    std::int64_t others = 0;
+    for (std::size_t k = most - 1; k < lines.size(); ++k) others += lines[k].first;
+    const std::size_t count = lines.size() - (most - 1);
+    lines.resize(most - 1);
+    lines.emplace_back(others, fmt::format("{} others", count));
+  }
+  std::string text;
+  for (const auto& [time, name] : lines)
+    text += fmt::format("\n{:5.1f} %  {:9.3f} ms a step  {}", 100. * double(time) / double(all),
+                        double(time) / 1e6 / double(steps), name);
+  return text;
+}
+
+}  // namespace sinter
