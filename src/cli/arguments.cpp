@@ -112,6 +112,7 @@ class Parser {
   Parser(const RecipeView& r, Verb verb, const std::string& program)
       : recipe(r), app(description_of(verb, r)) {
     arguments.verb = verb;
+    for (const Option& option : r.options) arguments.defaults[option.dotted()] = text_of(option);
     app.name(program + " " + std::string(name_of(verb)));
     app.formatter(help_formatter());
     app.footer(footer_of(verb, r));
@@ -209,7 +210,9 @@ Parsed parse(const RecipeView& recipe, const std::string& program,
   if (first == "--version")
     return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, version())};
   Parser parser(recipe, verb_of(first, program), program);
-  return parser.parse({words.begin() + 1, words.end()});
+  Parsed parsed = parser.parse({words.begin() + 1, words.end()});
+  if (parsed.arguments) parsed.arguments->words = words;
+  return parsed;
 }
 
 }  // namespace sinter::cli

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,15 +27,18 @@ struct Arguments {
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;
   std::vector<std::string> options;  // of policies, as far as they are given: "optimizer.lr"
-  double save_minutes = 0;           // 0 asks for no such checkpoints
-  int keep = 2;                      // checkpoints
-  int threads = 0;                   // 0 stands for one thread per processor
+  std::map<std::string, std::string> defaults;  // of all of them, as the recipe has them
+  std::vector<std::string> words;               // the command line as it is, from the verb on
+  double save_minutes = 0;                      // 0 asks for no such checkpoints
+  int keep = 2;                                 // checkpoints
+  int threads = 0;                              // 0 stands for one thread per processor
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
   bool resume_or_begin = false;  // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
+  bool held_out = false, skip_unreadable = false;
   bool schedule = false;  // asks for the program, too, by its former name
 };
 

@@ -4,36 +4,31 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/data_request.hpp"
 #include "cli/output.hpp"
-#include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter::cli {
 namespace {
 
-OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
-  OpenedData data =
-      recipe.data.open({.paths = a.data, .evaluation_sequences = evaluation_sequences(recipe)});
-  if (data.evaluation) return data;
-  throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
-}
-
-/// The loss over all data. With `live`, the terminal shows after a second how far it is.
-Loss evaluate(TrainerCore& trainer, OpenedData& data, bool live) {
+/// The loss over all data. With `shows`, standard error says how far it is: a terminal on one line,
+/// from the first second on; elsewhere a line comes every 5 seconds.
+Loss evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
   using Clock = std::chrono::steady_clock;
-  auto next = Clock::now() + std::chrono::seconds(1);
+  const bool live = isatty(STDERR_FILENO);
+  auto next = Clock::now() + std::chrono::seconds(live ? 1 : 5);
   bool drawn = false;
   Loss loss;
   HostBatch batch;
   while (data.evaluation->next(batch)) {
     loss += trainer.evaluate(batch);
-    if (!live || Clock::now() < next) continue;
-    print_if_possible(stderr,
-                      fmt::format("\r\033[K{:.0f}% evaluated",
-                                  100. * double(loss.count) / double(data.evaluation_size)));
-    next = Clock::now() + std::chrono::milliseconds(200);
-    drawn = true;
+    if (!shows || Clock::now() < next) continue;
+    const std::string text =
+        fmt::format("{:.0f}% evaluated", 100. * double(loss.count) / double(data.evaluation_size));
+    print_if_possible(stderr, live ? "\r\033[K" + text : text + "\n");
+    next = Clock::now() + std::chrono::milliseconds(live ? 200 : 5000);
+    drawn = live;
   }
   if (drawn) print_if_possible(stderr, "\r\033[K");
   return loss;
@@ -71,12 +66,13 @@ int eval(RecipeView recipe, const Arguments& a) {
   require_data(recipe, a.verb);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
-  OpenedData data = open_data(recipe, a);
+  OpenedData data = a.held_out ? open_held_out_data(recipe, a) : open_evaluation_data(recipe, a);
+  if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe.data.unit;
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  Loss loss = evaluate(trainer, data, !a.quiet && isatty(STDERR_FILENO));
+  Loss loss = evaluate(trainer, data, !a.quiet);
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
   if (!std::isfinite(loss.mean()))
     throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");

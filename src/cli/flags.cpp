@@ -40,6 +40,14 @@ constexpr Flag flags[] = {
     {"--data", "PATH...", of(train, eval), "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
      [](const RecipeView& r) { return r.data.paths_help; }},
+    {"--skip-unreadable", "", of(train, eval),
+     "Leave out what cannot be read below a folder of --data, such as\n"
+     "links that lead nowhere, and say so; else it is an error.",
+     [](Arguments& a, const Given&) { a.skip_unreadable = true; }},
+    {"--held-out", "", of(eval),
+     "Evaluate only what training holds out of --data: the very\n"
+     "validation loss of the run, bit for bit with its --threads.",
+     [](Arguments& a, const Given&) { a.held_out = true; }},
     {"--out", "DIR", of(train, export_folder),
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
@@ -60,7 +68,8 @@ constexpr Flag flags[] = {
      "keeps, in place of --weights' own.",
      [](Arguments& a, const Given&) { a.average = true; }},
     {"--resume", "[auto]", of(train),
-     "Go on from the newest checkpoint in --out, bit for bit.\n"
+     "Go on from the newest checkpoint in --out, bit for bit, with\n"
+     "the run's own --data unless others are given.\n"
      "--resume=auto begins a new run where there is none, so that one\n"
      "command starts a run and starts it again after any crash.",
      set_resume},

@@ -46,18 +46,53 @@ std::string what_multiplies(const MatmulRate& rate) {
              : "no unit of a processor is used for it; widened to fp32 and multiplied there";
 }
 
+/// Whether a layer multiplies its rows with a parameter as a matrix: the sides are the widths of
+/// what it takes and gives, or of a loss' logits. A table that is looked up is none, and neither is
+/// a kernel that goes over each channel alone.
+bool multiplies(const Layer& layer, const Param& param) {
+  auto leads = [&](int from, int to) {
+    return (param.rows == from && param.columns == to) ||
+           (param.rows == to && param.columns == from);
+  };
+  for (int i = 0; i < layer.inputs; ++i) {
+    if (layer.loss && leads(layer.in[i], layer.ids_below)) return true;
+    for (int o = 0; o < layer.outputs; ++o)
+      if (layer.in[i] > 0 && leads(layer.in[i], layer.out[o])) return true;
+  }
+  return false;
+}
+
+/// Whether the layer that owns a parameter, or one that borrows it, multiplies with it.
+bool is_multiplied(const Model& model, const Parameter& p) {
+  const Param& param = p.layer->params[p.number];
+  if (!param.matrix) return false;
+  if (multiplies(*p.layer, param)) return true;
+  for (const Unit& unit : model.units) {
+    if (unit.tied != p.unit) continue;
+    const Block& block = model.blocks[unit.block];
+    for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+      if (node.tied && multiplies(*node.layer, param)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+MatmulRate matmul_of(const RecipeView& recipe) {
+  MatmulRate rate;
+  rate.element = recipe.plan->model.sizes.element[int(Type::compute)];
+  rate.inputs = recipe.plan->matmul_inputs;
+  with_element(rate.element, [&]<class T>(T) { rate.unit = kernel::matmul_unit<T>(rate.inputs); });
+  return rate;
+}
 
 MatmulRate measure_matmul(const RecipeView& recipe, int threads) {
   if (threads == 0) threads = int(std::thread::hardware_concurrency());
   kernel::Stream stream(threads);
-  MatmulRate rate;
-  rate.element = recipe.plan->model.sizes.element[int(Type::compute)];
-  rate.inputs = recipe.plan->matmul_inputs;
+  MatmulRate rate = matmul_of(recipe);
   rate.flops = rate.fp32_flops = kernel::measured_matmul_rate(stream, seconds);
+  if (rate.plain()) return rate;
   with_element(rate.element, [&]<class T>(T) {
-    rate.unit = kernel::matmul_unit<T>(rate.inputs);
-    if (rate.plain()) return;
     kernel::Stream layers(stream, rate.inputs);
     rate.flops = kernel::measured_matmul_rate<T>(layers, seconds);
   });
@@ -65,9 +100,10 @@ MatmulRate measure_matmul(const RecipeView& recipe, int threads) {
 }
 
 std::string matmul_text(const MatmulRate& rate) {
-  std::string text = fmt::format("matmul  {}: {}; measured at {}FLOP/s", precision_of(rate),
-                                 what_multiplies(rate), metric(rate.flops));
-  if (!rate.plain()) text += fmt::format(", fp32 at {}FLOP/s", metric(rate.fp32_flops));
+  std::string text = fmt::format("matmul  {}: {}", precision_of(rate), what_multiplies(rate));
+  if (rate.flops > 0) text += fmt::format("; measured at {}FLOP/s", metric(rate.flops));
+  if (rate.flops > 0 && !rate.plain())
+    text += fmt::format(", fp32 at {}FLOP/s", metric(rate.fp32_flops));
   return text + "\n";
 }
 
@@ -75,10 +111,12 @@ std::string odd_sizes_text(const RecipeView& recipe) {
   constexpr int multiple = 8, most = 3;
   std::string names;
   int count = 0;
-  for (const Parameter& p : list_parameters(recipe.plan->model)) {
+  const Model& model = recipe.plan->model;
+  for (const Parameter& p : list_parameters(model)) {
     const Param& param = p.layer->params[p.number];
     const int rows = param.rows + param.padding;
-    if (!param.matrix || (rows % multiple == 0 && param.columns % multiple == 0)) continue;
+    if (rows % multiple == 0 && param.columns % multiple == 0) continue;
+    if (!is_multiplied(model, p)) continue;
     if (++count <= most)
       names += fmt::format("{}{} {} × {}", count > 1 ? ", " : "", p.name, rows, param.columns);
   }

@@ -8,17 +8,19 @@
 
 namespace sinter::cli {
 
-/// How fast the recipe's matmuls are, and fp32's.
+/// What multiplies the recipe's matrices, and how fast that and fp32's matmul are.
 struct MatmulRate {
   Element element = Element::f32;  // of the recipe's activations and weights
   kernel::MatmulInputs inputs = kernel::MatmulInputs::whole;
   kernel::MatmulUnit unit = kernel::MatmulUnit::own;
-  double flops = 0, fp32_flops = 0;  // per second, measured
+  double flops = 0, fp32_flops = 0;  // per second; 0 if they were not measured
 
   /// Whether the recipe's matmuls are fp32's, so that there is nothing to compare.
   bool plain() const { return element == Element::f32 && unit == kernel::MatmulUnit::own; }
 };
 
+/// Says what multiplies, and measures nothing.
+MatmulRate matmul_of(const RecipeView& recipe);
 /// Measures for about 0.03 s, and as long again where the recipe's matmuls are not fp32's.
 /// `threads` = 0 stands for one thread per processor.
 MatmulRate measure_matmul(const RecipeView& recipe, int threads);

@@ -41,17 +41,17 @@ void Progress::step(const StepRecord& record) {
 
 std::string Progress::text_of(const StepRecord& r, bool narrow) const {
   double rate = ms > 0 ? tokens / ms * 1000 : 0;
-  double share = 100 * scale.flops_per_token * rate / scale.matmul_rate;
+  std::string flops = metric(scale.flops_per_token * rate) + "FLOP/s";
   std::string steps = std::to_string(scale.steps);
   std::string left = duration_text(double(scale.steps - r.step) * step_ms / 1000);
   if (narrow)
-    return fmt::format(
-        "step {:>{}}/{} loss {:.3f} norm {:.2g} lr {:.1e} {}tok/s {:.0f}% matmul {} left", r.step,
-        steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate, metric(rate), share, left);
-  std::string text = fmt::format(
-      "step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {:.0f}% of matmul  {} left",
-      r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
-      thousands(std::int64_t(rate)), share, left);
+    return fmt::format("step {:>{}}/{} loss {:.3f} norm {:.2g} lr {:.1e} {}tok/s {} {} left",
+                       r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
+                       metric(rate), flops, left);
+  std::string text =
+      fmt::format("step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {}  {} left",
+                  r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
+                  thousands(std::int64_t(rate)), flops, left);
   if (r.validation_loss) text += fmt::format("  validation loss {:.4f}", *r.validation_loss);
   return text;
 }

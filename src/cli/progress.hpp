@@ -15,7 +15,6 @@ class Progress {
   struct Scale {
     std::int64_t steps;      // the last one
     double flops_per_token;  // of forward and backward
-    double matmul_rate;      // FLOP/s, of the recipe's precision
   };
   /// Nothing is shown if `to` is nullptr.
   Progress(std::FILE* to, Scale scale);

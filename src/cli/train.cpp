@@ -3,6 +3,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/changes.hpp"
+#include "cli/data_request.hpp"
 #include "cli/device.hpp"
 #include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
@@ -10,6 +12,7 @@
 #include "cli/progress.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_files.hpp"
+#include "cli/run_record.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/files/run_folder.hpp"
@@ -19,14 +22,20 @@ namespace sinter::cli {
 namespace {
 
 constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and between checkpoints
-constexpr double held_out_share = 0.1;
 
 void check(const RecipeView& recipe, const Arguments& a) {
   require_data(recipe, a.verb);
-  require_flag(!a.data.empty(), "--data PATH...", a.verb);
+  require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
   if (a.resume && !a.out) throw UsageError("--resume needs --out DIR, the folder of the run.");
+  std::error_code ignored;
+  for (const std::string& path : a.data)
+    if (!a.resume && a.out && std::filesystem::equivalent(path, *a.out, ignored))
+      throw UsageError(
+          fmt::format("--out {} is a data path, too, so that --resume would read the run's own "
+                      "checkpoints as text. Name a folder of its own, such as {}/runs/first.",
+                      *a.out, *a.out));
 }
 
 std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
@@ -35,35 +44,6 @@ std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
     if (option.dotted() == "schedule.steps")
       if (auto* steps = std::get_if<std::int64_t*>(&option.value)) return **steps;
   throw UsageError("train needs --steps N: this recipe's schedule has no horizon to stop at.");
-}
-
-constexpr std::string_view name_of(Order order) {
-  return order == Order::shuffled ? "shuffled" : "sequential";
-}
-
-DataRequest request_of(const RecipeView& recipe, const Arguments& a) {
-  const Order order = a.order.value_or(Order::shuffled);
-  return {
-      .paths = a.data,
-      .evaluation_sequences = evaluation_sequences(recipe),
-      .training = DataRequest::Training{.order = order,
-                                        .held_out = order == Order::shuffled ? held_out_share : 0,
-                                        .seed = a.seed.value_or(0),
-                                        .sequences = recipe.global(),
-                                        .shapes = recipe.batch_shapes}};
-}
-
-/// throws    Error where the policy breaks what open() promises, so that a run could not be resumed
-OpenedData open_data(const RecipeView& recipe, const Arguments& a) {
-  const DataRequest request = request_of(recipe, a);
-  OpenedData data = recipe.data.open(request);
-  const std::string_view order = name_of(request.training->order);
-  const std::string named = data.training ? data.training->state().order : "";
-  if (named.starts_with(order)) return data;
-  throw Error(fmt::format(
-      "The recipe's data policy gives {} to train on with --order {}. Its open() must give a "
-      "source whose state has an order that begins with '{}'; see sinter/data/data_view.hpp.",
-      data.training ? "a source of the order '" + named + "'" : "nothing", order, order));
 }
 
 /// The number of steps between evaluations for which these take a tenth of the time, but at least
@@ -90,7 +70,9 @@ class Run {
     if (a.resume) open_to_resume();
     options.steps = last_step(recipe, a);
     if (a.resume) check_steps();
-    data = open_data(recipe, a);
+    data = open_training_data(recipe, a);
+    tell(data.notes);
+    watch = DataWatch(data.changed);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(recipe, TrainerSettings{a.seed.value_or(0), a.threads});
     if (a.weights) tell(trainer->load_weights(*a.weights));
@@ -118,12 +100,14 @@ class Run {
       a.weights.reset();  // a new run would begin with them
       return;
     }
+    require_flag(!a.data.empty(), "--data PATH...", a.verb);
     require_good_options(recipe);
     tell(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
   }
   void open_to_resume() {
     folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume, a.keep);
     note_lines(folder->take_warnings());
+    tell(take_over_data(folder->path(), a));
     tell(take_over(*folder->resume_point(), recipe, a));
   }
   void check_steps() const {
@@ -173,28 +157,29 @@ class Run {
                         folder->path().string()));
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
+    tell(record_start(folder->path(), recipe, a, program, trainer->steps()));
     options.evaluate_every = a.evaluate_every.value_or(
         affordable_interval(data.evaluation_size, tokens_per_step(recipe)));
     options.save_every = a.save_every.value_or(usual_interval);
     options.save_minutes = a.save_minutes;
     options.stop = [] { return stop_signals() > 0; };
-    Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token), 0};
+    Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token)};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
-    if (to) {
-      const MatmulRate rate = measure_matmul(recipe, trainer->settings().threads);
-      scale.matmul_rate = rate.flops;
-      print_if_possible(to, header(rate));
-    }
+    if (to) print_if_possible(to, header());
     progress = std::make_unique<Progress>(to, scale);
-    options.on_step = [this](const StepRecord& record) { progress->step(record); };
+    options.on_step = [this](const StepRecord& record) {
+      progress->step(record);
+      progress->warn(watch.look());
+    };
     options.on_warning = [this](const std::string& text) { progress->warn(text); };
     options.on_save = [this](const auto&) { note_lines(folder->take_warnings()); };
   }
 
-  std::string header(const MatmulRate& rate) const {
+  std::string header() const {
     std::string text = recipe_text(recipe) + plan_text(recipe);
     text += fmt::format("device  {}, {} threads\n", processor_text(), trainer->settings().threads);
-    text += matmul_text(rate);
+    text += matmul_text(matmul_of(recipe));
+    text += changes_text(recipe, a);
     text += fmt::format("data    {}\n", data.text);
     auto often = [](std::int64_t steps) {
       return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
@@ -206,6 +191,7 @@ class Run {
   }
 
   void finish(LoopEnd end) {
+    progress->warn(watch.look(true));
     const StepRecord& last = loop->state().last;
     std::string checkpoint = folder->newest_good().string();
     if (end == LoopEnd::finished && last.validation_loss)
@@ -214,8 +200,9 @@ class Run {
                                end == LoopEnd::stopped ? "Stopped" : "Done", trainer->steps(),
                                checkpoint));
     if (end == LoopEnd::stopped)
-      progress->line(fmt::format("To go on: {} train --resume --out {} --steps {} --data …",
-                                 program, folder->path().string(), options.steps));
+      progress->line(fmt::format("To go on: {} train --resume --out {} --steps {}{}", program,
+                                 folder->path().string(), options.steps,
+                                 remembers_data(a) ? "" : " --data …"));
     if (!a.json) return;
     const Figure& headline = recipe.data.unit.headline;
     nlohmann::ordered_json summary{
@@ -239,6 +226,7 @@ class Run {
   std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
   OpenedData data;
+  DataWatch watch{nullptr};
   std::unique_ptr<TrainerCore> trainer;
   std::unique_ptr<Loop> loop;
   std::unique_ptr<Progress> progress;

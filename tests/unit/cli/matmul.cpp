@@ -66,6 +66,44 @@ TEST_CASE("matrices of odd sizes are named") {
   CHECK(many.ends_with("10 × 10, …\n"));
 }
 
+/// Filters each channel over three rows, with a kernel that nothing multiplies as a matrix.
+struct Filter {
+  static constexpr std::array in{16};
+  static constexpr std::array out{16};
+  template <class T>
+  struct Params {
+    T weight;
+  };
+  static constexpr Params<Param> params{matrix("weight", 16, 3, normal(.1f))};
+  static constexpr std::int64_t flops(std::int64_t) { return 2 * 16 * 3; }
+  static void forward(auto&) {}
+  static void backward(auto&) {}
+};
+
+struct Filtering {
+  static constexpr Value<16> trace(auto& g, Value<16> x) {
+    return g("filter", Filter{}, g("mix", Linear<16, 16>{}, x));
+  }
+};
+struct Squared {
+  static constexpr Value<1> trace(auto& g, Value<16> x, Value<16> target) {
+    return g("loss", MeanSquaredError<16>{}, x, target);
+  }
+};
+struct FilterModel {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.unit("filtering", Filtering{}, g.template values<16>());
+    g.result(g.unit("loss", Squared{}, x, g.template target_values<16>()));
+  }
+};
+
+TEST_CASE("a kernel of a filter, or a table, is no matrix of an odd size") {
+  CHECK(cli::odd_sizes_text(view_of<Made<FilterModel>>()) == "");
+  constexpr Gpt2Options odd{.layers = 1, .heads = 2, .width = 16, .vocabulary = 48, .positions = 9};
+  CHECK(cli::odd_sizes_text(view_of<Made<Gpt2<odd>, UpTo<9, 48>>>()) == "");
+}
+
 TEST_CASE("measuring takes two fortieths of a second, or a few products where those take longer") {
   const RecipeView view = matmul_recipe<Bf16>();
   cli::measure_matmul(view, 2);  // starts the library

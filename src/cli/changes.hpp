@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "cli/arguments.hpp"
+
+namespace sinter::cli {
+
+/// The line "options …" of a run's header: the seed, and each option that is not as the recipe has
+/// it, with the recipe's value.
+std::string changes_text(const RecipeView& recipe, const Arguments& arguments);
+
+}  // namespace sinter::cli

@@ -1,0 +1,105 @@
+#include "cli/data_request.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/plan_text.hpp"
+#include "cli/resume.hpp"
+#include "sinter/files/weights.hpp"
+#include "trainer/loop_state.hpp"
+
+namespace sinter::cli {
+namespace {
+
+constexpr double held_out_share = 0.1;
+
+constexpr std::string_view name_of(Order order) {
+  return order == Order::shuffled ? "shuffled" : "sequential";
+}
+
+DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
+  return {.paths = a.data,
+          .evaluation_sequences = evaluation_sequences(recipe),
+          .skip_unreadable = a.skip_unreadable};
+}
+
+DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
+  const Order order = a.order.value_or(Order::shuffled);
+  DataRequest request = evaluation_request(recipe, a);
+  request.training =
+      DataRequest::Training{.order = order,
+                            .held_out = order == Order::shuffled ? held_out_share : 0,
+                            .seed = a.seed.value_or(0),
+                            .sequences = recipe.global(),
+                            .shapes = recipe.batch_shapes};
+  return request;
+}
+
+/// Checks that the data are those that a run trained on, where its checkpoint says which.
+void require_data_of(const CheckpointReader& checkpoint, const OpenedData& data) {
+  SamplerState saved;
+  try {
+    saved = loop_state_of(checkpoint.info()).data;
+  } catch (const Error&) {
+    return;  // no loop has saved it
+  }
+  try {
+    require_same_data(saved, data.training->state());
+  } catch (const ArgumentError& error) {
+    throw ArgumentError(
+        fmt::format("--held-out is of the data that the run trained on, and these are others: {} "
+                    "Name the run's own --data, or leave --held-out out to evaluate all of these.",
+                    error.what()));
+  }
+}
+
+}  // namespace
+
+OpenedData open_training_data(const RecipeView& recipe, const Arguments& a) {
+  const DataRequest request = training_request(recipe, a);
+  OpenedData data = recipe.data.open(request);
+  const std::string_view order = name_of(request.training->order);
+  const std::string named = data.training ? data.training->state().order : "";
+  if (named.starts_with(order)) return data;
+  throw Error(fmt::format(
+      "The recipe's data policy gives {} to train on with --order {}. Its open() must give a "
+      "source whose state has an order that begins with '{}'; see sinter/data/data_view.hpp.",
+      data.training ? "a source of the order '" + named + "'" : "nothing", order, order));
+}
+
+OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& a) {
+  OpenedData data = recipe.data.open(evaluation_request(recipe, a));
+  if (data.evaluation) return data;
+  throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
+}
+
+OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
+  Arguments a = given;
+  std::optional<CheckpointReader> checkpoint;
+  if (WeightsSource source = resolve_weights(*a.weights);
+      source.kind == WeightsSource::Kind::checkpoint) {
+    checkpoint.emplace(source.path);
+    (void)take_over(*checkpoint, recipe, a);  // the ranks among the options cut the batches
+  }
+  if (a.order == Order::sequential)
+    throw Error(
+        "The run trained with --order sequential, which holds nothing out. Leave "
+        "--held-out out.");
+  OpenedData data = open_training_data(recipe, a);
+  if (checkpoint) require_data_of(*checkpoint, data);
+  if (data.evaluation) return data;
+  throw Error("The recipe's data policy holds nothing out. Leave --held-out out.");
+}
+
+std::string DataWatch::look(bool at_the_end) {
+  if (!changed || (!at_the_end && Clock::now() < next)) return "";
+  next = Clock::now() + interval;
+  const std::string what = changed();
+  if (what.empty()) return "";
+  changed = nullptr;
+  return fmt::format(
+      "the data have changed since they were read: {} This run has the text as it was; --resume "
+      "will refuse it as it is now.",
+      what);
+}
+
+}  // namespace sinter::cli
