@@ -17,10 +17,12 @@ namespace {
 
 std::string json_text(const RecipeView& recipe, const Arguments& a) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
-                         other = memory;
+                         hooks = memory, other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
   for (const Saving& s : savings(*recipe.plan, recipe.alternatives())) other[s.technique] = s.total;
   for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
+  for (std::size_t k = 0; k < recipe.policies.size(); ++k)
+    hooks[recipe.policies[k].substr(0, recipe.policies[k].find(':'))] = recipe.hooks[k];
   nlohmann::ordered_json result{{"recipe", recipe.name},
                                 {"parameters", recipe.plan->parameters},
                                 {"tokens_per_step", tokens_per_step(recipe)},
@@ -28,7 +30,8 @@ std::string json_text(const RecipeView& recipe, const Arguments& a) {
                                 {"memory", memory},
                                 {"evaluation_micro", recipe.plan->evaluation_micro},
                                 {"savings", other},
-                                {"options", options}};
+                                {"options", options},
+                                {"hooks", hooks}};
   result["snapshot"] = snapshot_bytes(recipe.plan->memory);
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
   if (a.program) result["program"] = program_json(recipe);
@@ -60,6 +63,15 @@ std::string options_text(const RecipeView& recipe) {
   for (const Option& option : recipe.options)
     text += fmt::format("        {:<28}{:<12}{}\n", option.dotted(), text_of(option),
                         option.adjustable ? "  " + range_text(option) : "  in the type");
+  return text;
+}
+
+std::string hooks_text(const RecipeView& recipe) {
+  std::string text = "hooks found in each policy\n";
+  for (std::size_t k = 0; k < recipe.policies.size(); ++k) {
+    const std::string names = fmt::format("{}", fmt::join(recipe.hooks[k], ", "));
+    text += fmt::format("        {:<30}{}\n", recipe.policies[k], names.empty() ? "none" : names);
+  }
   return text;
 }
 
@@ -97,8 +109,8 @@ int describe(const RecipeView& recipe, const Arguments& a) {
   }
   std::string text = recipe_text(recipe) + plan_text(recipe) + snapshot_text(recipe.plan->memory) +
                      matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) +
-                     savings_text(recipe) + options_text(recipe) + parameters_text(recipe) +
-                     buffers_text(*recipe.plan);
+                     savings_text(recipe) + options_text(recipe) + hooks_text(recipe) +
+                     parameters_text(recipe) + buffers_text(*recipe.plan);
   if (a.program || a.schedule) text += program_text(recipe);
   print_result(text);
   return exit_done;

@@ -11,6 +11,8 @@ namespace sinter::cli {
 std::string snapshot_text(const Memory& memory);
 /// Every option with its value, and its range if a flag can change it.
 std::string options_text(const RecipeView& recipe);
+/// The hooks that each policy has, so that a misspelt one is seen to be missing.
+std::string hooks_text(const RecipeView& recipe);
 /// Every parameter with its shape.
 std::string parameters_text(const RecipeView& recipe);
 /// The largest buffers of the training step: what they hold, where, and during which instructions.

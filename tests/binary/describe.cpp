@@ -95,6 +95,20 @@ TEST_CASE("describe for people") {
   CHECK(!has("program of the training step"));
 }
 
+TEST_CASE("describe lists the hooks that it found in each policy") {
+  const std::string text = run({"describe"}, SINTER_RAMP).out;
+  auto has = [&](const std::string& line) { return text.find(line) != text.npos; };
+  CAPTURE(text);
+  CHECK(has("hooks found in each policy\n"));
+  CHECK(has("optimizer: AdamW              regions, casts\n"));
+  CHECK(has("parallel: Single              none\n"));
+  CHECK(has("batch_warmup: BatchWarmup     rules, next_batch, note\n"));
+  Json hooks = run({"describe", "--json"}, SINTER_RAMP).json()["hooks"];
+  CHECK(hooks["batch_warmup"] == Json{"rules", "next_batch", "note"});
+  CHECK(hooks["clipping"].is_array());
+  CHECK(hooks["data"].size() > 1);
+}
+
 TEST_CASE("describe --program prints the program of the step") {
   Json steps = run({"describe", "--json", "--program"}).json()["program"];
   REQUIRE(steps.size() > 10);

@@ -1,6 +1,7 @@
 // How a clipping policy becomes the instruction `norm`. This folder holds the slot `clipping`.
 #pragma once
 #include "sinter/program/kinds.hpp"
+#include "sinter/recipe/hooks.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {
@@ -19,7 +20,7 @@ void norm(Machine& machine, const Bound&) {
   Norm norm = machine.measure_norm();
   const auto& options = machine.options<Clipping>();
   if (norm.finite) norm.scale = Clipping::scale(options, norm.value) / machine.loss_scale();
-  if constexpr (requires { Clipping::limit(options); }) norm.limit = Clipping::limit(options);
+  if constexpr (hook::HasLimit<Clipping>) norm.limit = Clipping::limit(options);
   machine.set_norm(norm);
 }
 }  // namespace executes

@@ -96,7 +96,7 @@ struct BatchWarmup {
  private:
   template <class... Extras>
   static constexpr bool scales_rate(Claimants<Extras...>) {
-    return (requires(const typename Extras::Options& o) { Extras::rate_factor(o, 1); } || ...);
+    return (hook::HasRateFactor<Extras> || ...);
   }
 };
 

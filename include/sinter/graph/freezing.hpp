@@ -1,6 +1,7 @@
 // Which units of a traced model are frozen.
 #pragma once
 #include "sinter/graph/parameters.hpp"
+#include "sinter/recipe/hooks.hpp"
 
 namespace sinter::detail {
 
@@ -8,7 +9,7 @@ namespace sinter::detail {
 constexpr std::vector<const char*> frozen_patterns(auto policies) {
   std::vector<const char*> patterns;
   for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (requires { P::frozen; })
+    if constexpr (hook::HasFrozen<P>)
       patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
   });
   return patterns;

@@ -3,6 +3,7 @@
 #include "sinter/graph/graph.hpp"
 #include "sinter/graph/names.hpp"
 #include "sinter/recipe/claims.hpp"
+#include "sinter/recipe/hooks.hpp"
 
 namespace sinter::detail {
 
@@ -56,7 +57,7 @@ constexpr std::vector<char> groups_in_use(const Graph& graph,
 /// Checks that every parameter group has a parameter.
 constexpr void check_parameter_groups(Graph& graph, auto policies) {
   for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (requires { P::parameter_groups; }) {
+    if constexpr (hook::HasParameterGroups<P>) {
       const std::vector<char> used = groups_in_use(graph, P::parameter_groups);
       for (std::size_t k = 0; k < used.size(); ++k)
         if (!used[k])

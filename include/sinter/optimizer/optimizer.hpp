@@ -159,7 +159,7 @@ void update(Machine& machine, const Bound& bound) {
 template <class Optimizer>
 constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
   std::int64_t most = 0;
-  if constexpr (requires(const Layer& layer) { Optimizer::workspace(layer, 0); })
+  if constexpr (hook::HasWorkspace<Optimizer>)
     for_each_parameter(model, [&](int, int n, int p) {
       most = std::max(most, Optimizer::workspace(*model.nodes[n].layer, p));
     });

@@ -29,7 +29,7 @@ struct NotClippedByValue {
   static constexpr std::string_view reason =
       "the optimizer takes matrices or blocks whole, so how large each gradient was is lost";
   template <class R>
-  static constexpr bool holds = !requires { R::clipping::limit(R::clipping::options); };
+  static constexpr bool holds = !hook::HasLimit<typename R::clipping>;
   template <class R>
   static auto enforce() {
     static_assert(

@@ -42,9 +42,9 @@ struct FrozenProgram {
 /// What one policy makes of a program. Its rewrite() may ask for the recipe.
 template <class R, class P>
 constexpr Program rewritten(const Model& model, Program program) {
-  if constexpr (requires { P::template rewrite<R>(model, program); }) {
+  if constexpr (hook::RewritesOf<P, R>) {
     return P::template rewrite<R>(model, program);
-  } else if constexpr (requires { P::rewrite(model, program); }) {
+  } else if constexpr (hook::RewritesAny<P>) {
     return P::rewrite(model, program);
   } else {
     return program;
@@ -66,9 +66,9 @@ struct FrozenUnits {
   }
 };
 
-template <class R, class... Extras>
-constexpr Program rewritten_by(Claimants<Extras...>, const Model& model, Program program) {
-  ((program = rewritten<R, Extras>(model, program)), ...);
+template <class R, class... Policies>
+constexpr Program rewritten_by(Claimants<Policies...>, const Model& model, Program program) {
+  ((program = rewritten<R, Policies>(model, program)), ...);
   return program;
 }
 
@@ -86,9 +86,10 @@ struct PlanAsIs {
   static constexpr Program write_training() {
     Program program = plain(model, &norm_kind<typename R::clipping>,
                             &update_kind<typename R::optimizer, typename R::precision>);
-    program = detail::rewritten<R, typename R::memory>(model, program);
-    program = detail::rewritten<R, typename R::parallel>(model, program);
-    program = detail::rewritten<R, typename R::precision>(model, program);
+    using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
+                            typename R::optimizer, typename R::schedule, typename R::clipping,
+                            typename R::batch, typename R::data, typename R::model>;
+    program = detail::rewritten_by<R>(First{}, model, program);
     return detail::rewritten_by<R>(typename R::extras{}, model, program);
   }
   static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
@@ -239,7 +240,7 @@ constexpr bool model_obeys(RuleList<Rules...>) {
 template <class R, class... All>
 constexpr bool model_obeys_all(Claimants<All...>) {
   auto obeys = []<class P>(P*) {
-    if constexpr (requires { typename P::model_rules; }) {
+    if constexpr (hook::HasModelRules<P>) {
       return model_obeys<R>(typename P::model_rules{});
     } else {
       return true;

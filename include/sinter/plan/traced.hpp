@@ -9,6 +9,7 @@
 #include "sinter/plan/unit_planner.hpp"
 #include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/hooks.hpp"
 
 namespace sinter {
 
@@ -50,7 +51,7 @@ template <class R>
 constexpr int row_multiple() {
   int multiple = 1;
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires { P::row_multiple; }) multiple = std::lcm(multiple, P::row_multiple);
+    if constexpr (hook::HasRowMultiple<P>) multiple = std::lcm(multiple, P::row_multiple);
   });
   return multiple;
 }
@@ -204,7 +205,7 @@ struct Traced {
   // ---- state of policies
   template <class P>
   static constexpr int region_count() {
-    if constexpr (requires { P::regions; }) {
+    if constexpr (hook::HasRegions<P>) {
       return int(P::regions.size());
     } else {
       return 0;
@@ -212,7 +213,7 @@ struct Traced {
   }
   template <class P>
   static constexpr void add_regions(auto& list) {
-    if constexpr (requires { P::regions; }) {
+    if constexpr (hook::HasRegions<P>) {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
         list.items[list.count++] = r;

@@ -4,6 +4,7 @@
 
 #include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
+#include "sinter/recipe/hooks.hpp"
 
 namespace sinter {
 
@@ -229,7 +230,7 @@ struct RecomputedInside {
 /// What the memory policy Memory recomputes.
 template <class Memory>
 constexpr RecomputedInside recomputed_by() {
-  if constexpr (requires { Memory::keeps_whole(0); }) {
+  if constexpr (hook::KeepsWhole<Memory>) {
     return {Memory::recomputed_inside, Memory::keeps_whole};
   } else {
     return {Memory::recomputed_inside};

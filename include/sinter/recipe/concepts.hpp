@@ -7,38 +7,7 @@
 // that is not adjustable is frozen in the type, in most cases because it changes code or the layout
 // of memory.
 //
-// What options may be is checked when a recipe compiles, and when a trainer is made. Beside the
-// ranges of single numbers a policy may have
-//   contradiction(options)   constexpr: what is wrong with several options together, if anything
-//                            is; called where each is within its range
-//   why_fixed(name)          why an option that its list calls adjustable is not in this policy;
-//                            no words where it is
-// Any policy may also have
-//   offered            an Offer: in what words and at what cost `describe` offers the policy where
-//                      it would save memory; plan/alternatives.hpp lists the types
-//   regions            an array of Region: state for each parameter, planned in the arena and saved
-//                      in checkpoints
-//   rules              a RuleList: what must hold of a recipe that uses the policy
-//   model_rules        a RuleList: what must hold of the traced model
-//   frozen             patterns for the names of parameters that are not trained
-//   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
-//   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
-//   rewrite(model, program)           makes another program of this one, at compile time
-//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences
-// A policy that carries plain numbers from step to step has
-//   State                                    an aggregate of them that lists its fields; it is in
-//                                            checkpoints, and the same on all ranks
-// and may have
-//   initial(options)                         how it starts, if not as State{}
-//   loss_scale(state)                        what gradients are multiplied by
-//   after_step(options, state, finite)       called after each step; returns true if it has dealt
-//                                            with one that was not applied
-//   after_evaluation(options, state, loss)   called with each validation loss
-// A schedule with a State takes it: factor(options, state, step).
-// A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
-//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
-//                                                   follows after so many sequences
-//   check_batch(options, limits)                    throws ArgumentError if options contradict
+// What any policy may have beside these, whatever its slot, are hooks (recipe/hooks.hpp).
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <concepts>

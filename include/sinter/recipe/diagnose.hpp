@@ -85,6 +85,51 @@ auto recipe_lacks_a_model() {
                 "Mlp<{.in = 8, .hidden = 64, .out = 1}>.");
 }
 
+template <class Policy>
+auto a_policy_does_nothing() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: a policy does nothing. What: Policy, in this error, fills a slot of its "
+                "own, and has no hook that changes a step or forbids a recipe. Why: a hook that is "
+                "misspelt, private or takes other arguments would be passed over without a word. "
+                "Fix: correct its name or arguments; sinter/recipe/hooks.hpp lists all hooks. If "
+                "only other policies look at this one, say so by using rules = RuleList<>.");
+}
+
+template <class Policy>
+auto a_slot_has_no_name() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: the slot of a policy has no name. What: Policy is in this error. Why: "
+                "flags, `describe` and checkpoints name options by their slots. Fix: give the slot "
+                "static constexpr std::string_view name = ….");
+}
+
+template <class Policy, class Other>
+auto two_slots_have_one_name() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: two slots have one name. What: the slots are those of Policy and Other, "
+                "in this error. Why: flags, `describe` and checkpoints name options by their "
+                "slots, so that an option of one would be taken for the other's. Fix: give one of "
+                "the slots another name, or let both policies fill the same slot.");
+}
+
+template <class Policy, class Aggregate>
+auto fields_are_not_listed() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: options or a run state do not list their fields. What: the Aggregate and "
+                "its Policy are in this error. Why: what is not listed is no flag, is checked by "
+                "nobody, and is missing in `describe` and in checkpoints. Fix: put "
+                "SINTER_FIELDS((a).at_least(0).adjustable(), (b)) inside it, with all its fields.");
+}
+
+template <class Policy, class Aggregate, Text Name>
+auto a_listed_name_is_no_field() {
+  static_assert(sizeof(Policy) == 0,
+                "Sinter: a list of fields has a name that is no field. What: the Name, the "
+                "Aggregate with the list, and its Policy are in this error. Why: there is nothing "
+                "that a flag could set or a checkpoint hold. Fix: correct the name in "
+                "SINTER_FIELDS, or declare the field.");
+}
+
 template <class Policy, Text Option, auto Value, Text Allowed>
 auto an_option_is_out_of_range() {
   static_assert(sizeof(Policy) == 0,

@@ -18,7 +18,6 @@ constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 /// What a list says of one field.
 struct Field {
   std::string_view name;
-  bool numeric;
   Range range{};
   bool is_adjustable = false;
 
@@ -29,10 +28,10 @@ struct Field {
   constexpr Field below(std::int64_t bound) const { return with(range.below(bound)); }
   /// Lets a flag set the option before the trainer is made. Options without it are fixed in the
   /// recipe's type, most of them because they change code or the layout of memory.
-  constexpr Field adjustable() const { return {name, numeric, range, true}; }
+  constexpr Field adjustable() const { return {name, range, true}; }
 
  private:
-  constexpr Field with(Range to) const { return {name, numeric, to, is_adjustable}; }
+  constexpr Field with(Range to) const { return {name, to, is_adjustable}; }
 };
 
 /// An aggregate that lists its fields.
@@ -69,17 +68,18 @@ struct boost::hana::accessors_impl<S, boost::hana::when<sinter::HasFields<S>>> {
     return ::boost::hana::make_tuple(SINTER_FOR_EACH(SINTER_ACCESSOR, __VA_ARGS__)); \
   }
 
-// Of `(lr).at_least(0)` one macro makes `Field{"lr", …}.at_least(0)`. The other makes
-// `lr, .at_least(0)`, and takes the first of the two.
+// Of `(lr).at_least(0)` one macro makes `Field{"lr"}.at_least(0)`. The other makes
+// `lr, .at_least(0)`, and takes the first of the two. What it makes of a name that is no field
+// cannot be called with the aggregate, which is how options are checked (option_checks.hpp).
 #define SINTER_FIELD(said) SINTER_FIELD_OF said
 #define SINTER_FIELD_OF(name) \
-  ::sinter::Field { #name, ::sinter::is_number<decltype(name)> }
+  ::sinter::Field { #name }
 #define SINTER_ACCESSOR(said) SINTER_ACCESSOR_OF(SINTER_NAME said)
 #define SINTER_NAME(name) name,
 #define SINTER_ACCESSOR_OF(...) SINTER_ACCESSOR_OF_FIRST(__VA_ARGS__)
 #define SINTER_ACCESSOR_OF_FIRST(name, ...)          \
   ::boost::hana::make_pair(BOOST_HANA_STRING(#name), \
-                           [](auto&& fields) -> auto&& { return fields.name; })
+                           [](auto&& fields) -> decltype((fields.name)) { return fields.name; })
 
 // macro(first), macro(second), …: each rescan of EXPAND takes one step.
 #define SINTER_FOR_EACH(macro, ...) SINTER_EXPAND(SINTER_FOR_FIRST(macro, __VA_ARGS__))

@@ -1,11 +1,13 @@
 // Whether a policy's options are what it says they may be.
 #pragma once
+#include <boost/hana/concept/struct.hpp>
 #include <boost/hana/first.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/second.hpp>
 
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/diagnose.hpp"
+#include "sinter/recipe/hooks.hpp"
 
 namespace sinter {
 
@@ -19,15 +21,40 @@ constexpr void for_each_field(auto& aggregate, auto visit) {
     if constexpr (HasFields<Aggregate>) {
       visit(fields_of<Aggregate>[number++], value);
     } else {
-      visit(Field{boost::hana::first(accessor).c_str(), false}, value);
+      visit(Field{boost::hana::first(accessor).c_str()}, value);
     }
   });
+}
+
+/// Whether options or a run state are listed, so that they are in flags and checkpoints; they are if
+/// there are none.
+template <class Aggregate>
+concept Listed = std::is_empty_v<Aggregate> || boost::hana::Struct<Aggregate>::value;
+
+namespace detail {
+template <class Aggregate, class... Names, class... Accessors>
+constexpr int stray_name(const boost::hana::tuple<boost::hana::pair<Names, Accessors>...>&) {
+  int number = 0, first = -1;
+  ((first = first < 0 && !std::is_invocable_v<Accessors, Aggregate&> ? number : first, ++number),
+   ...);
+  return first;
+}
+}  // namespace detail
+
+/// The number of the first name in an aggregate's list that is no field of it, or -1.
+template <class Aggregate>
+constexpr int stray_name() {
+  if constexpr (HasFields<Aggregate>) {
+    return detail::stray_name<Aggregate>(Aggregate::list_accessors());
+  } else {
+    return -1;
+  }
 }
 
 /// What is wrong with a policy's options together, if anything is.
 template <class P>
 constexpr Contradiction contradiction_of(const auto& options) {
-  if constexpr (requires { P::contradiction(options); }) {
+  if constexpr (hook::HasContradiction<P>) {
     return P::contradiction(options);
   } else {
     return {};
@@ -68,6 +95,27 @@ struct OptionMistakes {
 };
 template <class P>
 inline constexpr OptionMistakes<P> option_mistakes{};
+
+/// Whether the options and the run state of a policy are listed, field by field. Where not, one
+/// compile error says so.
+template <class P, class Aggregate>
+[[nodiscard]] constexpr bool is_listed() {
+  constexpr int stray = stray_name<Aggregate>();
+  if constexpr (!Listed<Aggregate>) {
+    (void)&fields_are_not_listed<P, Aggregate>;
+  } else if constexpr (stray >= 0) {
+    constexpr std::string_view name = fields_of<Aggregate>[stray].name;
+    (void)&a_listed_name_is_no_field<P, Aggregate, Text<name.size() + 1>(name)>;
+  }
+  return Listed<Aggregate> && stray < 0;
+}
+template <class P>
+[[nodiscard]] constexpr bool all_is_listed() {
+  if constexpr (HasOptions<P>)
+    if constexpr (!is_listed<P, std::remove_const_t<decltype(P::options)>>()) return false;
+  if constexpr (requires { typename P::State; }) return is_listed<P, typename P::State>();
+  return true;
+}
 
 /// Whether the options in a policy's type are what it says they may be. Where not, one compile
 /// error says so.

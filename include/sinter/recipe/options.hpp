@@ -106,7 +106,7 @@ class PolicySet {
 
   template <class P>
   static std::string_view why_fixed(std::string_view name) {
-    if constexpr (requires { P::why_fixed(name); }) return P::why_fixed(name);
+    if constexpr (hook::HasWhyFixed<P>) return P::why_fixed(name);
     return "";
   }
   /// Whether Aggregate is the policy's Options and not its State, whose fields may have the same

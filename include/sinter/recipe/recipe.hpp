@@ -15,6 +15,7 @@
 #include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/data_members.hpp"
+#include "sinter/recipe/hooks.hpp"
 #include "sinter/recipe/option_checks.hpp"
 #include "sinter/schedule/constant.hpp"
 
@@ -87,7 +88,7 @@ struct Recipe {
   }
   template <class R, class P>
   static constexpr bool obeys_rules_of() {
-    if constexpr (requires { typename P::rules; }) {
+    if constexpr (hook::HasRules<P>) {
       return obeys_all<R>(typename P::rules{});
     } else {
       return true;
@@ -122,8 +123,45 @@ struct Recipe {
     } else if constexpr (!CompletePolicy<P>) {
       (void)&detail::policy_does_not_fit_its_slot<P>;
       return false;
+    } else if constexpr (!NamedSlot<typename P::slot>) {
+      (void)&a_slot_has_no_name<P>;
+      return false;
+    } else if constexpr (!all_is_listed<P>()) {
+      return false;
     } else {
       return detail::data_members_fit<P>();
+    }
+  }
+  template <class R, class P>
+  static constexpr bool acts() {
+    constexpr bool any = std::ranges::any_of(acting_hooks<P, R>(), &Hook::found);
+    if constexpr (!any) (void)&a_policy_does_nothing<P>;
+    return any;
+  }
+  /// Whether no two of the policies' slots have the same name.
+  template <class... All>
+  static constexpr bool slots_differ(Claimants<All...>) {
+    constexpr std::array<std::string_view, sizeof...(All)> names{All::slot::name...};
+    constexpr auto again = [&] {
+      auto second = names.begin();
+      while (second != names.end() && std::find(names.begin(), second, *second) == second) ++second;
+      return second - names.begin();
+    }();
+    if constexpr (again < int(names.size())) {
+      using Types = std::tuple<All...>;
+      constexpr auto first = std::ranges::find(names, names[again]) - names.begin();
+      (void)&two_slots_have_one_name<std::tuple_element_t<first, Types>,
+                                     std::tuple_element_t<again, Types>>;
+    }
+    return again == int(names.size());
+  }
+  /// Whether each policy in a slot of its own does something, under a name of its own.
+  template <class R, class... Extras>
+  static constexpr bool are_extras(Claimants<Extras...>) {
+    if constexpr (sizeof...(Extras) == 0) {
+      return true;
+    } else {
+      return (acts<R, Extras>() && ...) && slots_differ(all{});
     }
   }
 
@@ -144,6 +182,8 @@ struct Recipe {
       return false;
     } else if constexpr (std::is_void_v<model>) {
       (void)&recipe_lacks_a_model<R>;
+      return false;
+    } else if constexpr (!are_extras<R>(extras{})) {
       return false;
     } else {
       return all_obey<R>(all{});

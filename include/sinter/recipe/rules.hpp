@@ -1,5 +1,6 @@
 // What a policy demands of the recipes that use it.
 #pragma once
+#include "sinter/recipe/hooks.hpp"
 
 namespace sinter {
 
@@ -21,7 +22,7 @@ constexpr bool hold(RuleList<Rules...>) {
 /// Whether the recipe R obeys the rules of the policy P.
 template <class R, class P>
 [[nodiscard]] constexpr bool rules_hold() {
-  if constexpr (requires { typename P::rules; }) {
+  if constexpr (hook::HasRules<P>) {
     return hold<R>(typename P::rules{});
   } else {
     return true;

@@ -58,6 +58,11 @@ constexpr bool is_decisive() {
 template <class P, class Slot>
 concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;
 
+template <class Slot>
+concept NamedSlot = requires {
+  { Slot::name } -> std::convertible_to<std::string_view>;
+};
+
 template <class P>
 concept HasOptions = requires { P::options; };
 

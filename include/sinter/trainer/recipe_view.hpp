@@ -13,6 +13,8 @@ namespace sinter {
 struct RecipeView {
   std::string name;                   // of the recipe's type
   std::vector<std::string> policies;  // "slot: type", defaults included
+  /// The hooks that each of them has (recipe/hooks.hpp), in the same order.
+  std::vector<std::vector<std::string_view>> hooks;
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;
   const PlanView* plan = nullptr;
@@ -75,7 +77,7 @@ std::string short_type_name() {
 std::vector<ParameterGroup> groups_of(auto policies) {
   std::vector<ParameterGroup> groups;
   for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (requires { P::parameter_groups; })
+    if constexpr (hook::HasParameterGroups<P>)
       groups.insert(groups.end(), P::parameter_groups.begin(), P::parameter_groups.end());
   });
   return groups;
@@ -95,7 +97,7 @@ template <class R>
 double rate_scaling(OptionSet<R>& options, int global) {
   double factor = 1;
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires(const typename P::Options& o) { P::rate_factor(o, global); })
+    if constexpr (hook::HasRateFactor<P>)
       factor *= P::rate_factor(options.template get<P>(), global);
   });
   return factor;
@@ -108,22 +110,15 @@ BatchLimits batch_limits(OptionSet<R>& options) {
           Plan<R>::view.micro * ranks};
 }
 
-/// A policy that changes the global batch in the course of training.
-template <class P>
-concept ShapesBatches =
-    requires(const typename P::Options& o, const BatchLimits& limits, BatchShape& shape) {
-      P::next_batch(o, limits, std::uint64_t(0), shape);
-      P::check_batch(o, limits);
-    };
-
 /// Lets each policy that shapes batches change its part of their shape.
 template <class R>
 void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
   bool any = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= ShapesBatches<P>; });
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::ShapesBatches<P>; });
   view.check_batches = [o = options.get()] {
     for_each_policy(typename R::all{}, [&]<class P>(P*) {
-      if constexpr (ShapesBatches<P>) P::check_batch(o->template get<P>(), batch_limits<R>(*o));
+      if constexpr (hook::ShapesBatches<P>)
+        P::check_batch(o->template get<P>(), batch_limits<R>(*o));
     });
   };
   if (!any) return;
@@ -131,7 +126,7 @@ void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
     const BatchLimits limits = batch_limits<R>(*options);
     BatchShape shape{limits.sequences, limits.length};
     for_each_policy(typename R::all{}, [&]<class P>(P*) {
-      if constexpr (ShapesBatches<P>)
+      if constexpr (hook::ShapesBatches<P>)
         P::next_batch(options->template get<P>(), limits, sequences, shape);
     });
     return shape;
@@ -141,7 +136,7 @@ void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
 template <class R>
 void add_combinations(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires(const typename P::Options& o) { P::contradiction(o); })
+    if constexpr (hook::HasContradiction<P>)
       view.combinations.push_back(
           {P::slot::name, [o = &options.template get<P>()] { return P::contradiction(*o); }});
   });
@@ -152,13 +147,11 @@ void add_combinations(OptionSet<R>& options, RecipeView& view) {
 template <class R>
 void add_notes(OptionSet<R>& options, RecipeView& view) {
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires(const typename P::Options& o, const BatchLimits& limits) {
-                    P::template note<R>(o, limits);
-                  })
+    if constexpr (hook::NotesOptions<P, R>)
       view.notes.push_back([&options] {
         return P::template note<R>(options.template get<P>(), batch_limits<R>(options));
       });
-    if constexpr (requires { P::template note<R, PlanAsIs>(); })
+    if constexpr (hook::NotesPlan<P, R, PlanAsIs>)
       view.notes.push_back([] { return P::template note<R, PlanAsIs>(); });
   });
 }
@@ -197,6 +190,22 @@ template <class... All>
 std::vector<std::string> policy_names(Claimants<All...>) {
   return {policy_name<All>()...};
 }
+/// The names of the hooks that the policy P of the recipe R has.
+template <class P, class R>
+std::vector<std::string_view> hooks_found() {
+  std::vector<std::string_view> names;
+  auto add = [&](auto hooks) {
+    for (const Hook& hook : hooks)
+      if (hook.found) names.push_back(hook.name);
+  };
+  add(acting_hooks<P, R>());
+  add(other_hooks<P, R, PlanAsIs>());
+  return names;
+}
+template <class R, class... All>
+std::vector<std::vector<std::string_view>> hooks_found_in(Claimants<All...>) {
+  return {hooks_found<All, R>()...};
+}
 template <class... All>
 std::vector<std::string_view> free_slots(Claimants<All...>) {
   std::vector<std::string_view> names;
@@ -214,6 +223,7 @@ RecipeView view_of() {
   RecipeView view;
   view.name = detail::short_type_name<R>();
   view.policies = detail::policy_names(typename R::all{});
+  view.hooks = detail::hooks_found_in<R>(typename R::all{});
   view.free_slots = detail::free_slots(typename R::all{});
   view.plan = &Plan<R>::view;
   view.storage = options;

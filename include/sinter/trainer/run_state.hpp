@@ -8,7 +8,7 @@
 namespace sinter {
 
 /// The run state of all policies of a recipe, and functions that tell these what happens.
-/// Checkpoints hold it. What a policy may do is in recipe/concepts.hpp.
+/// Checkpoints hold it. What a policy may do is in recipe/hooks.hpp.
 struct RunState {
   std::shared_ptr<void> storage;  // of the fields
   std::vector<Option> fields;
@@ -52,7 +52,7 @@ RunState run_state_of(std::shared_ptr<OptionSet<R>> options) {
   run.loss_scale = [states] {
     double scale = 1;
     states->visit([&]<class P>(P, const auto& state) {
-      if constexpr (requires { P::loss_scale(state); }) scale *= P::loss_scale(state);
+      if constexpr (hook::HasLossScale<P>) scale *= P::loss_scale(state);
     });
     return scale;
   };
@@ -62,28 +62,24 @@ RunState run_state_of(std::shared_ptr<OptionSet<R>> options) {
   run.after_step = [options, states](bool finite) {
     bool dealt_with = false;
     states->visit([&]<class P>(P, auto& state) {
-      if constexpr (requires { P::after_step(options->template get<P>(), state, finite); })
+      if constexpr (hook::ActsAfterStep<P>)
         dealt_with |= P::after_step(options->template get<P>(), state, finite);
     });
     return dealt_with;
   };
   for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires(const typename P::Options& o, typename P::State& s) {
-                    P::after_evaluation(o, s, 1.0);
-                  })
-      run.acts_on_evaluations = P::slot::name;
+    if constexpr (hook::ActsAfterEvaluation<P>) run.acts_on_evaluations = P::slot::name;
   });
   run.after_evaluation = [options, states](double loss) {
     states->visit([&]<class P>(P, auto& state) {
-      if constexpr (requires { P::after_evaluation(options->template get<P>(), state, loss); })
+      if constexpr (hook::ActsAfterEvaluation<P>)
         P::after_evaluation(options->template get<P>(), state, loss);
     });
   };
   run.reset = [options, states] {
     states->visit([&]<class P>(P, auto& state) {
       state = {};
-      if constexpr (requires { P::initial(options->template get<P>()); })
-        state = P::initial(options->template get<P>());
+      if constexpr (hook::HasInitial<P>) state = P::initial(options->template get<P>());
     });
   };
   return run;

@@ -30,6 +30,7 @@ template <class Slot, LevelOptions O = {}>
 struct Level {
   using slot = Slot;
   using Options = LevelOptions;
+  using rules = RuleList<>;  // else it would be refused, as it does nothing
   static constexpr Options options = O;
 };
 

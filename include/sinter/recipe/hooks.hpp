@@ -1,0 +1,209 @@
+// The hooks of policies: the members that Sinter looks for in a policy whatever its slot, each with
+// what it is called with. Whoever uses a hook asks the concept here. So a policy that has a member
+// of such a name with other arguments is without it, and `describe` does not list it.
+//
+// What options may be is checked when a recipe compiles, and when a trainer is made. Beside the
+// ranges of single numbers a policy may have
+//   contradiction(options)   constexpr: what is wrong with several options together, if anything
+//                            is; called where each is within its range
+//   why_fixed(name)          why an option that its list calls adjustable is not in this policy;
+//                            no words where it is
+// Any policy may also have
+//   offered            an Offer: in what words and at what cost `describe` offers the policy where
+//                      it would save memory; plan/alternatives.hpp lists the types
+//   note<R>(options, limits), or, with the planner, note<R, PlanOf>()   says in a line what it has
+//                      chosen for the recipe R
+//   regions            an array of Region: state for each parameter, planned in the arena and saved
+//                      in checkpoints
+//   rules              a RuleList: what must hold of a recipe that uses the policy
+//   model_rules        a RuleList: what must hold of the traced model
+//   frozen             patterns for the names of parameters that are not trained
+//   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
+//   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
+//   rewrite(model, program)           makes another program of this one, at compile time
+//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences
+// A policy that carries plain numbers from step to step has
+//   State                                    an aggregate of them that lists its fields; it is in
+//                                            checkpoints, and the same on all ranks
+// and may have
+//   initial(options)                         how it starts, if not as State{}
+//   loss_scale(state)                        what gradients are multiplied by
+//   after_step(options, state, finite)       called after each step; returns true if it has dealt
+//                                            with one that was not applied
+//   after_evaluation(options, state, loss)   called with each validation loss
+// A schedule with a State takes it: factor(options, state, step).
+// A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
+//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
+//                                                   follows after so many sequences
+//   check_batch(options, limits)                    throws ArgumentError if options contradict
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sinter/program/model.hpp"
+#include "sinter/recipe/slots.hpp"
+
+namespace sinter {
+
+struct BatchLimits;  // data/batch_shape.hpp
+struct BatchShape;
+struct DataRequest;  // data/data_view.hpp
+
+namespace hook {
+
+template <class P>
+concept HasRegions = requires { P::regions; };
+template <class P>
+concept HasRules = requires { typename P::rules; };
+template <class P>
+concept HasModelRules = requires { typename P::model_rules; };
+template <class P>
+concept HasFrozen = requires { P::frozen; };
+template <class P>
+concept HasParameterGroups = requires { P::parameter_groups; };
+template <class P>
+concept HasRowMultiple = requires {
+  { P::row_multiple } -> std::convertible_to<int>;
+};
+template <class P>
+concept RewritesAny =
+    requires(const Model& model, Program program) { P::rewrite(model, std::move(program)); };
+/// R is the recipe.
+template <class P, class R>
+concept RewritesOf = requires(const Model& model, Program program) {
+  P::template rewrite<R>(model, std::move(program));
+};
+template <class P>
+concept HasRateFactor = requires(const typename P::Options& options, int sequences) {
+  { P::rate_factor(options, sequences) } -> std::convertible_to<double>;
+};
+template <class P>
+concept HasLossScale = requires(const typename P::State& state) {
+  { P::loss_scale(state) } -> std::convertible_to<double>;
+};
+template <class P>
+concept ActsAfterStep =
+    requires(typename P::Options& options, typename P::State& state, bool finite) {
+      { P::after_step(options, state, finite) } -> std::convertible_to<bool>;
+    };
+template <class P>
+concept ActsAfterEvaluation = requires(typename P::Options& options, typename P::State& state,
+                                       double loss) { P::after_evaluation(options, state, loss); };
+template <class P>
+concept HasInitial = requires(const typename P::Options& options) { P::initial(options); };
+/// Changes the global batch in the course of training; it needs both members.
+template <class P>
+concept ShapesBatches =
+    requires(const typename P::Options& options, const BatchLimits& limits, BatchShape& shape) {
+      P::next_batch(options, limits, std::uint64_t(0), shape);
+      P::check_batch(options, limits);
+    };
+template <class P>
+concept HasContradiction =
+    requires(const typename P::Options& options) { P::contradiction(options); };
+template <class P>
+concept HasWhyFixed = requires(std::string_view name) {
+  { P::why_fixed(name) } -> std::convertible_to<std::string_view>;
+};
+/// Of an optimizer: the bytes that the update of a parameter needs.
+template <class P>
+concept HasWorkspace = requires(const Layer& layer, int parameter) {
+  { P::workspace(layer, parameter) } -> std::convertible_to<std::int64_t>;
+};
+/// Of clipping.
+template <class P>
+concept HasLimit = requires(const typename P::Options& options) {
+  { P::limit(options) } -> std::convertible_to<double>;
+};
+/// Of a memory policy.
+template <class P>
+concept KeepsWhole = requires(int copy) {
+  { P::keeps_whole(copy) } -> std::convertible_to<bool>;
+};
+template <class P>
+concept HasOffered = requires { P::offered; };
+/// Says in a line what it has chosen.
+template <class P, class R>
+concept NotesOptions = requires(const typename P::Options& options, const BatchLimits& limits) {
+  { P::template note<R>(options, limits) } -> std::convertible_to<std::string>;
+};
+/// PlanOf is the planner.
+template <class P, class R, template <class> class PlanOf>
+concept NotesPlan = requires {
+  { P::template note<R, PlanOf>() } -> std::convertible_to<std::string>;
+};
+
+}  // namespace hook
+
+/// A hook, and whether a policy has it.
+struct Hook {
+  std::string_view name;
+  bool found;
+};
+
+/// The hooks that change the training step, or which recipes there may be, for the policy P of the
+/// recipe R. A policy in a slot of its own without any of them would do nothing.
+template <class P, class R>
+constexpr auto acting_hooks() {
+  return std::array{Hook{"regions", hook::HasRegions<P>},
+                    Hook{"rules", hook::HasRules<P>},
+                    Hook{"model_rules", hook::HasModelRules<P>},
+                    Hook{"frozen", hook::HasFrozen<P>},
+                    Hook{"parameter_groups", hook::HasParameterGroups<P>},
+                    Hook{"row_multiple", hook::HasRowMultiple<P>},
+                    Hook{"rewrite", hook::RewritesOf<P, R> || hook::RewritesAny<P>},
+                    Hook{"rate_factor", hook::HasRateFactor<P>},
+                    Hook{"loss_scale", hook::HasLossScale<P>},
+                    Hook{"after_step", hook::ActsAfterStep<P>},
+                    Hook{"after_evaluation", hook::ActsAfterEvaluation<P>},
+                    Hook{"next_batch", hook::ShapesBatches<P>}};
+}
+
+/// All others: those that help these or speak, and those that a slot of Sinter's asks for if they
+/// are there. PlanOf is the planner.
+template <class P, class R, template <class> class PlanOf>
+constexpr auto other_hooks() {
+  using Slot = typename P::slot;
+  constexpr bool optimizer = std::same_as<Slot, slot::optimizer>,
+                 precision = std::same_as<Slot, slot::precision>,
+                 data = std::same_as<Slot, slot::data>;
+  return std::array{Hook{"initial", hook::HasInitial<P>},
+                    Hook{"contradiction", hook::HasContradiction<P>},
+                    Hook{"why_fixed", hook::HasWhyFixed<P>}, Hook{"offered", hook::HasOffered<P>},
+                    Hook{"note", hook::NotesOptions<P, R> || hook::NotesPlan<P, R, PlanOf>},
+                    Hook{"casts", optimizer && requires {P::casts;
+}
+}  // namespace sinter
+, Hook{"by_parameter", optimizer&& requires {P::by_parameter;
+}
+}
+, Hook{"workspace", optimizer&& hook::HasWorkspace<P>},
+    Hook{"limit", std::same_as<Slot, slot::clipping>&& hook::HasLimit<P>},
+    Hook{"keeps_whole", std::same_as<Slot, slot::memory>&& hook::KeepsWhole<P>},
+    Hook{"state", precision&& requires {sizeof(typename P::state);
+}
+}
+, Hook{"matmul_inputs", precision&& requires {P::matmul_inputs;
+}
+}
+,
+      Hook{"open", data && (requires(const DataRequest& request) { P::open(request); } ||
+                            requires(const DataRequest& request) { P::open(P::options, request); })},
+      Hook{"tokenizer",
+           data && (requires { P::tokenizer(); } || requires { P::tokenizer(P::options); })},
+      Hook{"unit", data && requires { P::unit;
+}
+}
+, Hook{"paths_help", data&& requires {P::paths_help;
+}
+}
+,
+}
+;
+}
+
+}  // namespace sinter

@@ -1,0 +1,40 @@
+// The hooks that Sinter finds in policies, and that those of every slot are called.
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/parameters/average.hpp"
+#include "sinter/plan/plan.hpp"
+
+using namespace sinter;
+
+struct own_slot {
+  static constexpr std::string_view name = "own";
+};
+/// Takes what the hooks are called with, but one has a letter too few.
+struct Misspelt {
+  using slot = own_slot;
+  struct Options {};
+  static constexpr Options options{};
+  static double rate_facto(const Options&, int) { return 1; }
+  static std::string note(const Options&) { return ""; }
+};
+struct Silent {
+  using slot = own_slot;
+  using rules = RuleList<>;
+};
+
+template <class P>
+struct with : Recipe<Mlp<>, P> {};
+
+template <class P>
+constexpr int acting = int(std::ranges::count(acting_hooks<P, with<P>>(), true, &Hook::found));
+static_assert(acting<Misspelt> == 0 && acting<Silent> == 1);
+static_assert(acting<Average<>> == 2);  // regions, rewrite<R>
+
+/// Sends the program through a rewrite that appends a second update.
+struct Twice : Sgd<> {
+  static constexpr Program rewrite(const Model&, Program program) {
+    program.push_back(program.back());
+    return program;
+  }
+};
+static_assert(Plan<with<Twice>>::program.size() == Plan<with<Sgd<>>>::program.size() + 1);
