@@ -14,9 +14,9 @@ class AnySource {
   /// `kept` is what the source looks into, such as a text in memory. It lives as long as the
   /// source.
   template <class Source>
-    requires(!std::same_as<Source, AnySource> && DataSource<Source>)
+    requires(!std::same_as<Source, AnySource>)
   AnySource(Source source, std::shared_ptr<const void> kept = nullptr)
-      : kept_(std::move(kept)), held_(std::make_unique<Held<Source>>(std::move(source))) {}
+      : kept_(std::move(kept)), held_(hold(std::move(source))) {}
 
   /// Returns false, and leaves an empty batch, when the source has ended.
   bool next(HostBatch& batch) { return held_->next(batch); }
@@ -38,6 +38,16 @@ class AnySource {
     SamplerState state() const override { return source.state(); }
     void restore(const SamplerState& saved) override { source.restore(saved); }
   };
+  /// What is no data source gets one compile error.
+  template <class Source>
+  static std::unique_ptr<Any> hold(Source source) {
+    if constexpr (is_data_source<Source>()) {
+      return std::make_unique<Held<Source>>(std::move(source));
+    } else {
+      return nullptr;
+    }
+  }
+
   std::shared_ptr<const void> kept_;
   std::unique_ptr<Any> held_;  // declared after what it looks into, so that it is destroyed first
 };

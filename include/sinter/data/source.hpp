@@ -8,6 +8,7 @@
 
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/host_batch.hpp"
+#include "sinter/recipe/text.hpp"
 
 namespace sinter {
 
@@ -44,6 +45,15 @@ struct SamplerState {
 /// throws    ArgumentError with both values of the first thing that differs
 void require_same_data(const SamplerState& saved, const SamplerState& own);
 
+template <class Source, Text Member, Text Expected>
+auto a_data_source_lacks_a_member() {
+  static_assert(sizeof(Source) == 0,
+                "Sinter: a data source lacks a member, or has it with other arguments. What: "
+                "Source, the Member and what is Expected of it are in this error. Why: training "
+                "reads batches ahead, and a resumed run goes on where the source says that it "
+                "stood. Fix: write the member; see DataSource in sinter/data/source.hpp.");
+}
+
 template <class T>
 concept VoidOrBool = std::same_as<T, void> || std::same_as<T, bool>;
 
@@ -64,6 +74,23 @@ concept DataSource =
       { constant.state() } -> std::convertible_to<SamplerState>;
       source.restore(state);
     };
+
+/// Whether S is a data source. Where not, one compile error names the member that it lacks.
+template <class S>
+[[nodiscard]] constexpr bool is_data_source() {
+  if constexpr (!requires(S& s, HostBatch& batch) {
+                  { s.next(batch) } -> VoidOrBool;
+                }) {
+    (void)&a_data_source_lacks_a_member<S, Text("next"), Text("bool or void next(HostBatch&)")>;
+  } else if constexpr (!requires(const S& s) {
+                         { s.state() } -> std::convertible_to<SamplerState>;
+                       }) {
+    (void)&a_data_source_lacks_a_member<S, Text("state"), Text("SamplerState state() const")>;
+  } else if constexpr (!requires(S& s, const SamplerState& state) { s.restore(state); }) {
+    (void)&a_data_source_lacks_a_member<S, Text("restore"), Text("restore(const SamplerState&)")>;
+  }
+  return DataSource<S>;
+}
 
 /// Calls next() of any source. Returns true unless the source says that it has ended.
 template <DataSource S>

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "sinter/graph/graph.hpp"
+#include "sinter/layer/members.hpp"
 #include "sinter/recipe/diagnose.hpp"
 
 namespace sinter {
@@ -39,12 +40,20 @@ class UnitTracer {
   /// Adds a node. Returns its results: a Value, or a tuple of Values.
   template <class L, class... V>
   constexpr auto operator()(const char* name, L, V... x) {
-    return node<L>(name, own_parameters(erased<L, P>), nullptr, x...);
+    if constexpr (is_layer<L>()) {
+      return node<L>(name, own_parameters(erased<L, P>), nullptr, x...);
+    } else {
+      return refuse<L>(name);
+    }
   }
   /// Adds a node with the parameters of the node `owner`, in the unit that this one is tied to.
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
-    return node<L>(name, {}, owner, x...);
+    if constexpr (is_layer<L>()) {
+      return node<L>(name, {}, owner, x...);
+    } else {
+      return refuse<L>(name);
+    }
   }
 
   /// Makes an input of the unit out of a value outside it.
@@ -56,6 +65,32 @@ class UnitTracer {
   constexpr Unknown enter(Unknown x) { return {local(1, x.axis, Type::compute, -1), x.axis}; }
 
  private:
+  /// Whether the members of L are what they must be. Where not, one compile error says so.
+  template <class L>
+  static constexpr bool is_layer() {
+    constexpr detail::LayerMisfit misfit = detail::layer_misfit<L, P>();
+    if constexpr (!misfit.member.empty()) {
+      (void)&a_layer_has_another_member<L, Text<misfit.member.size() + 1>(misfit.member),
+                                        Text<misfit.expected.size() + 1>(misfit.expected)>;
+      return false;
+    } else if constexpr (!detail::HasForward<L, P>) {
+      (void)&a_layer_has_another_member<L, Text("forward"), Text("static void forward(auto& c)")>;
+      return false;
+    } else {
+      return true;
+    }
+  }
+  /// Stands for the results of such a layer, as far as they are known.
+  template <class L>
+  constexpr auto refuse(const char* name) {
+    graph.fault.note("a layer is none", name, 0, true);
+    if constexpr (detail::HasWidthsOut<L>) {
+      return results<L>(0, 0, std::make_index_sequence<L::out.size()>());
+    } else {
+      return Unknown{};
+    }
+  }
+
   constexpr std::array<int, max_fields> own_parameters(const Layer& layer) {
     Block& block = graph.blocks.back();
     std::array<int, max_fields> offset{};

@@ -44,6 +44,16 @@ auto layer_takes_other_inputs() {
                 "error. Fix: join as many values as Layer::in has widths.");
 }
 
+template <class Layer, Text Member, Text Expected>
+auto a_layer_has_another_member() {
+  static_assert(sizeof(Layer) == 0,
+                "Sinter: a member of a layer is missing, or not what it must be. What: Layer, the "
+                "Member and what is Expected of it are in this error. Why: the planner counts "
+                "widths and bytes by it when the recipe compiles, and the step calls it. Fix: make "
+                "it static and public, as in static constexpr std::array in{W}; see "
+                "sinter/layer/layer.hpp.");
+}
+
 template <class Layer, class P>
 auto layer_lacks_backward() {
   static_assert(Differentiable<Layer, P>,
@@ -73,8 +83,8 @@ auto this_is_not_a_recipe() {
   static_assert(sizeof(R) == 0,
                 "Sinter: R, in this error, is no recipe. Why: a recipe derives from Recipe<…>, and "
                 "a compiler leaves that out where it cannot read the list of policies. Fix: the "
-                "error before this one, if there is one, such as a policy's name; else struct mine "
-                ": Recipe<…> {}.");
+                "error before this one, if there is one, such as the name of a policy or option; "
+                "else struct mine : Recipe<…> {}.");
 }
 
 template <class Recipe>

@@ -85,7 +85,8 @@ class ReadStage {
 
  public:
   ReadStage(AnySource source, int depth = 4);
-  template <DataSource Source>
+  template <class Source>
+    requires(!std::same_as<Source, ReadStage>)
   ReadStage(Source source, int depth = 4) : ReadStage(AnySource(std::move(source)), depth) {}
 
   /// Gives the next batch; none if the source has ended.
@@ -141,7 +142,8 @@ class EvaluateStage {
  public:
   EvaluateStage() = default;
   EvaluateStage(AnySource source);
-  template <DataSource Source>
+  template <class Source>
+    requires(!std::same_as<Source, EvaluateStage>)
   EvaluateStage(Source source) : EvaluateStage(AnySource(std::move(source))) {}
 
   explicit operator bool() const { return source.has_value(); }

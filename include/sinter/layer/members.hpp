@@ -1,0 +1,97 @@
+// Whether the members of a layer are what the planner and the step can use (layer.hpp says what
+// each is).
+#pragma once
+#include <concepts>
+#include <string_view>
+
+#include "sinter/layer/context.hpp"
+
+namespace sinter::detail {
+
+/// Between one and `Most` widths.
+template <class A, std::size_t Most>
+constexpr bool are_widths = false;
+template <std::size_t N, std::size_t Most>
+constexpr bool are_widths<const std::array<int, N>, Most> = N >= 1 && N <= Most;
+
+/// Whether Aggregate has between one and four fields of the type Field, and nothing else.
+template <class Aggregate, class Field>
+constexpr bool is_of_fields =
+    std::is_aggregate_v<Aggregate> && !std::is_empty_v<Aggregate> &&
+    sizeof(Aggregate) % sizeof(Field) == 0 && sizeof(Aggregate) <= max_fields * sizeof(Field);
+
+template <class L>
+concept HasWidthsIn = are_widths<decltype(L::in), max_inputs>;
+template <class L>
+concept HasWidthsOut = are_widths<decltype(L::out), max_outputs>;
+template <class L>
+concept HasParams = std::same_as<decltype(L::params), const typename L::template Params<Param>> &&
+                    is_of_fields<typename L::template Params<Param>, Param>;
+template <class L>
+concept HasSaved = std::same_as<decltype(L::saved), const typename L::template Saved<Keep, Keep>> &&
+                   is_of_fields<typename L::template Saved<Keep, Keep>, Keep>;
+template <class L>
+concept HasFlops = requires {
+  { L::flops(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;
+};
+/// P is the precision policy.
+template <class L, class P>
+concept HasScratch = requires {
+  { L::scratch(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;
+} || requires {
+  { L::template scratch<P>(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;
+};
+
+// A name that two bases have is ambiguous, whatever it names: this finds functions of any
+// signature.
+template <class L>
+struct BesideFacts;
+struct NamesOfFunctions {
+  int flops, scratch;
+};
+template <class L>
+  requires(!std::is_final_v<L>)
+struct BesideFacts<L> : L, NamesOfFunctions {};
+
+template <class L>
+concept NamesFlops = !std::is_final_v<L> && !requires { &BesideFacts<L>::flops; };
+template <class L>
+concept NamesScratch = !std::is_final_v<L> && !requires { &BesideFacts<L>::scratch; };
+
+/// A member of a layer that is missing or of another kind, and what is expected of it. Both are
+/// empty if nothing is wrong.
+struct LayerMisfit {
+  std::string_view member{}, expected{};
+};
+
+template <class Fact>
+constexpr bool is_bool = std::same_as<Fact, const bool>;
+
+/// The first misfit of the layer L with the precision policy P.
+template <class L, class P>
+constexpr LayerMisfit layer_misfit() {
+  if constexpr (!std::is_empty_v<L>) return {"data", "none; all members are static"};
+  if constexpr (!HasWidthsIn<L>) return {"in", "constexpr std::array of 1-4 int"};
+  if constexpr (!HasWidthsOut<L>) return {"out", "constexpr std::array of 1-3 int"};
+  if constexpr (requires { &L::params; } && !HasParams<L>)
+    return {"params", "constexpr Params<Param>, 1-4 of"};
+  if constexpr (requires { &L::saved; } && !HasSaved<L>)
+    return {"saved", "constexpr Saved<Keep, Keep>, 1-4"};
+  if constexpr (requires { L::cheap; })
+    if constexpr (!is_bool<decltype(L::cheap)>) return {"cheap", "constexpr bool"};
+  if constexpr (requires { L::loss; })
+    if constexpr (!is_bool<decltype(L::loss)>) return {"loss", "constexpr bool"};
+  if constexpr (requires { L::pools; })
+    if constexpr (!is_bool<decltype(L::pools)>) return {"pools", "constexpr bool"};
+  if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "std::int64_t flops(std::int64_t)"};
+  if constexpr (NamesScratch<L> && !HasScratch<L, P>)
+    return {"scratch", "std::int64_t scratch(int64_t)"};
+  return {};
+}
+
+/// Whether L::forward can be called.
+/// requires  layer_misfit<L, P>() finds none
+template <class L, class P>
+concept HasForward = requires(Context<L, P>& c) { L::forward(c); };
+
+}  // namespace sinter::detail

@@ -1,0 +1,33 @@
+// Must not compile: Sinter: a member of a layer is missing, or not what it must be
+// and: acme::Swish<8>
+// and: {"out"}
+// and: {"constexpr std::array of 1-3 int"}
+#include "sinter/layer/loss.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+namespace acme {
+
+template <int W>
+struct Swish {
+  static constexpr std::array in{W};
+  static void forward(auto&) {}
+  static void backward(auto&) {}
+};
+struct Body {
+  static constexpr Value<1> trace(auto& g, Value<8> x, Value<8> target) {
+    return g("loss", MeanSquaredError<8>{}, g("act", Swish<8>{}, x), target);
+  }
+};
+struct Model {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.template values<8>();
+    g.result(g.unit("body", Body{}, x, g.template target_values<8>()));
+  }
+};
+
+}  // namespace acme
+
+struct mine : Recipe<acme::Model> {};
+constexpr bool checked = ready<mine>();
