@@ -148,8 +148,8 @@ class Run {
       std::filesystem::path path =
           a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe.name);
       using Mode = RunFolder::Mode;
-      folder = std::make_unique<RunFolder>(path, a.resume_or_begin ? Mode::either : Mode::fresh,
-                                           a.keep);
+      folder =
+          std::make_unique<RunFolder>(path, a.resume_or_begin ? Mode::either : Mode::fresh, a.keep);
       note_lines(folder->take_warnings());
       if (folder->resume_point())
         throw Error(

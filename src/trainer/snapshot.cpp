@@ -1,7 +1,9 @@
 #include "sinter/trainer/snapshot.hpp"
 
 #include <cstring>
+#include <new>
 
+#include "sinter/device/available.hpp"
 #include "sinter/files/checkpoint.hpp"
 
 namespace sinter {
@@ -21,6 +23,8 @@ void Snapshot::copy(CheckpointContent content) {
     content_ = {};
     memory_.reset();
     capacity_ = 0;
+    // The allocation itself takes nothing yet, and so it would not fail where memory is short.
+    if (available_memory().bytes < std::int64_t(bytes)) throw std::bad_alloc();
     memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
     capacity_ = bytes;
   }

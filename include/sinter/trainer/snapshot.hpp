@@ -32,7 +32,8 @@ struct CheckpointContent {
 class Snapshot {
  public:
   /// Copies what the views show; the memory of the former copy is used again.
-  /// throws    std::bad_alloc, with the former copy gone
+  /// throws    std::bad_alloc, with the former copy gone, if the machine or a control group of the
+  ///           process does not have the memory
   void copy(CheckpointContent content);
   const CheckpointContent& content() const { return content_; }
 
