@@ -129,10 +129,13 @@ struct BackwardStrip {
     for (int q = 0; q < strip<T>; q += lanes) {
       const int n = q == 0 ? both : all;
       const auto largest = hn::Load(d, log_sum + q), mean = hn::Load(d, delta + q);
+      const auto zero = hn::Zero(d);
       for (int k = 0; k < n; ++k) {
         T* at = p + k * strip<T> + q;
         T* slope_at = ds + k * strip<T> + q;
-        auto probability = exp2(d, hn::Sub(hn::Load(d, at), largest));
+        // A score is rounded otherwise than in the forward pass: where scores are huge, it may be
+        // far above the logarithm of the sum that it is part of.
+        auto probability = exp2(d, hn::Min(zero, hn::Sub(hn::Load(d, at), largest)));
         if (!s.sees(first_key + k))
           probability = s.visible(probability, q, first_key + k, hn::Zero(d));
         auto slope = hn::Load(d, slope_at), kept = probability;

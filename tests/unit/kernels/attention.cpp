@@ -225,6 +225,32 @@ TEST_CASE("attention's mask belongs to the place in the global batch") {
   CHECK(std::equal(last.begin(), last.end(), whole.begin() + 64 * 80));
 }
 
+TEST_CASE("probabilities are at most 1 in the backward pass, however large the scores are") {
+  const int rows = 70, width = 64;
+  const Starts starts = {0, rows};
+  const auto dy = normal_values<float>(rows * width, 2);
+  on_every_instruction_set([&] {
+    for (double scale : {30., 300., 3000., 30000.}) {  // scores of about 8 scale²
+      CAPTURE(scale);
+      const auto qkv = normal_values<float>(rows * 3 * width, 1, scale);
+      std::vector<float> y(rows * width), log_sum(rows), dqkv(qkv.size());
+      Stream stream(1);
+      kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                                tensor(log_sum, rows, 1), {starts.data(), 1}, false);
+      kernel::attention_backward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                                 tensor(dy, rows, width), tensor(log_sum, rows, 1),
+                                 tensor(dqkv, rows, 3 * width), {starts.data(), 1}, false,
+                                 static_cast<float*>(nullptr));
+      for (int d = 0; d < width; ++d) {
+        double most = 0;  // of a value's gradient, Σ p dy
+        for (int r = 0; r < rows; ++r) most += std::abs(dy[r * width + d]);
+        for (int r = 0; r < rows; ++r)
+          CHECK(std::abs(dqkv[(r * 3 + 2) * width + d]) <= 1.0001 * most);
+      }
+    }
+  });
+}
+
 TEST_CASE_TEMPLATE("sequences do not see each other", T, float, double) {
   const int width = 32, heads = 2;
   auto qkv = normal_values<T>(100 * 3 * width, 1);
