@@ -68,6 +68,11 @@ verb_doctor() {
   wish clang++-19 "$(path_of clang++-19)" "$(apt clang-19)"
   wish clang-format-19 "$(path_of clang-format-19)" "$(apt clang-format-19)"
 
+  echo 'For ./sinter checks:'
+  wish clang-tidy-19 "$(path_of clang-tidy-19)" "$(apt clang-tidy-19)"
+  wish llvm-symbolizer-19 "$(path_of llvm-symbolizer-19)" "$(apt llvm-19)"
+  wish 'sanitizers of clang 19' "$(has_fuzzer && echo found || true)" "$(apt libclang-rt-19-dev)"
+
   echo 'To build faster:'
   wish ccache "$(path_of ccache)" "$(apt ccache)"
   wish mold "$(path_of mold)" "$(apt mold)"
