@@ -1,10 +1,8 @@
-#include <unistd.h>
-
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/data_request.hpp"
+#include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
@@ -12,25 +10,15 @@
 namespace sinter::cli {
 namespace {
 
-/// The loss over all data. With `shows`, standard error says how far it is: a terminal on one line,
-/// from the first second on; elsewhere a line comes every 5 seconds.
+/// The loss over all data.
 Loss evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
-  using Clock = std::chrono::steady_clock;
-  const bool live = isatty(STDERR_FILENO);
-  auto next = Clock::now() + std::chrono::seconds(live ? 1 : 5);
-  bool drawn = false;
+  EvalProgress progress(shows ? stderr : nullptr, data.evaluation_size);
   Loss loss;
   HostBatch batch;
   while (data.evaluation->next(batch)) {
     loss += trainer.evaluate(batch);
-    if (!shows || Clock::now() < next) continue;
-    const std::string text =
-        fmt::format("{:.0f}% evaluated", 100. * double(loss.count) / double(data.evaluation_size));
-    print_if_possible(stderr, live ? "\r\033[K" + text : text + "\n");
-    next = Clock::now() + std::chrono::milliseconds(live ? 200 : 5000);
-    drawn = live;
+    progress.at(loss.count);
   }
-  if (drawn) print_if_possible(stderr, "\r\033[K");
   return loss;
 }
 

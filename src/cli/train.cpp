@@ -31,7 +31,8 @@ void check(const RecipeView& recipe, const Arguments& a) {
   if (a.resume && !a.out) throw UsageError("--resume needs --out DIR, the folder of the run.");
   std::error_code ignored;
   for (const std::string& path : a.data)
-    if (!a.resume && a.out && std::filesystem::equivalent(path, *a.out, ignored))
+    if (!a.resume && a.out && std::filesystem::is_directory(path, ignored) &&
+        std::filesystem::equivalent(path, *a.out, ignored))
       throw UsageError(
           fmt::format("--out {} is a data path, too, so that --resume would read the run's own "
                       "checkpoints as text. Name a folder of its own, such as {}/runs/first.",

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sinter/device/available.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/run_mark.hpp"
 
@@ -144,12 +145,12 @@ std::int64_t modified_of(const struct stat& found) {
 
 /// Refuses before a large allocation drives the machine out of memory.
 void require_memory(std::int64_t bytes, std::size_t files) {
-  const auto memory = std::int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-  if (memory > 0 && bytes > memory)
-    throw FileError(
-        fmt::format("The data have {} bytes in {} files, but this machine has {} bytes "
-                    "of memory, and the text is kept in it. Name fewer files.",
-                    bytes, files, memory));
+  const AvailableMemory available = available_memory();
+  if (bytes > available.bytes)
+    throw FileError(fmt::format(
+        "The data have {} bytes in {} files, and the text is kept in memory, but {} {} bytes. Name "
+        "fewer files.",
+        bytes, files, available.bound, available.bytes));
 }
 
 void read_into(ByteCorpus::File& file, unsigned char* out) {
@@ -214,12 +215,12 @@ std::string ByteCorpus::left_out_text() const {
     else
       ++same->paths;
   }
-  std::string text;
+  std::string lines;
   for (const Group& group : groups)
-    text +=
+    lines +=
         fmt::format("left out of the data: {}{} ({})\n", printable(group.first),
                     group.paths > 1 ? fmt::format(" and {} more", group.paths - 1) : "", group.why);
-  return text;
+  return lines;
 }
 
 std::string ByteCorpus::changed() const {

@@ -17,8 +17,9 @@ std::string profile_summary(const std::map<std::string, std::int64_t>& spent, st
     lines.emplace_back(time, name);
     all += time;
   }
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::sort(lines, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   if (lines.size() > most) {
     std::int64_t others = 0;
     for (std::size_t k = most - 1; k < lines.size(); ++k) others += lines[k].first;

@@ -267,13 +267,13 @@ TEST_CASE("where a run stops does not change what its schedule sees") {
 TEST_CASE("a warning has a line of its own, and none where nothing is shown") {
   std::FILE* shown = std::tmpfile();
   REQUIRE(shown);
-  cli::Progress(shown, {10, 1, 1}).warn("one\ntwo");
+  cli::Progress(shown, {10, 1}).warn("one\ntwo");
   std::rewind(shown);
   char text[64]{};
   std::size_t size = std::fread(text, 1, sizeof text, shown);
   CHECK(std::string(text, size) == "warning: one\nwarning: two\n");
   std::fclose(shown);
-  cli::Progress(nullptr, {10, 1, 1}).warn("one");
+  cli::Progress(nullptr, {10, 1}).warn("one");
 }
 
 TEST_CASE("a row of the log is read as it was written") {

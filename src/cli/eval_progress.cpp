@@ -1,0 +1,27 @@
+#include "cli/eval_progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/output.hpp"
+
+namespace sinter::cli {
+
+using std::chrono::milliseconds;
+
+EvalProgress::EvalProgress(std::FILE* t, std::int64_t a, Clock::time_point begin)
+    : to(t), all(a), live(t && isatty(fileno(t))), next(begin + milliseconds(live ? 1000 : 5000)) {}
+
+EvalProgress::~EvalProgress() {
+  if (drawn) print_if_possible(to, "\r\033[K");
+}
+
+void EvalProgress::at(std::int64_t done, Clock::time_point now) {
+  if (!to || now < next || all <= 0) return;
+  const std::string text = fmt::format("{:.0f}% evaluated", 100. * double(done) / double(all));
+  print_if_possible(to, live ? "\r\033[K" + text : text + "\n");
+  drawn = live;
+  next = now + milliseconds(live ? 200 : 5000);
+}
+
+}  // namespace sinter::cli
