@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/resume.hpp"
 #include "sinter/files/weights.hpp"
@@ -42,14 +43,14 @@ void require_data_of(const CheckpointReader& checkpoint, const OpenedData& data)
   } catch (const Error&) {
     return;  // no loop has saved it
   }
-  try {
-    require_same_data(saved, data.training->state());
-  } catch (const ArgumentError& error) {
-    throw ArgumentError(
-        fmt::format("--held-out is of the data that the run trained on, and these are others: {} "
-                    "Name the run's own --data, or leave --held-out out to evaluate all of these.",
-                    error.what()));
-  }
+  const SamplerState here = data.training->state();
+  if (saved.data_size == here.data_size && saved.data_hash == here.data_hash) return;
+  throw ArgumentError(fmt::format(
+      "--held-out is of the data that the run trained on, and these are others: there the run "
+      "would train on {} of them, and it has trained on {}{}. Name the run's own --data, or leave "
+      "--held-out out to evaluate all of these.",
+      thousands(std::int64_t(here.data_size)), thousands(std::int64_t(saved.data_size)),
+      saved.data_size == here.data_size ? " with another content" : ""));
 }
 
 }  // namespace

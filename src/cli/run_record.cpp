@@ -30,8 +30,10 @@ bool is_utf8(const std::string& text) try {
 /// The paths as they are wherever the program is started.
 std::vector<std::string> absolute(const std::vector<std::string>& paths) {
   std::vector<std::string> result;
-  for (const std::string& path : paths)
+  for (const std::string& path : paths) {
     result.push_back(fs::absolute(path).lexically_normal().string());
+    if (result.back().size() > 1 && result.back().ends_with('/')) result.back().pop_back();
+  }
   return result;
 }
 

@@ -13,6 +13,8 @@ TEST_CASE("a second run does not learn the first one's checkpoint") {
     CHECK(ended.out.find("data    3,000 bytes in 1 file, ") != ended.out.npos);
   CHECK(second.says("note: left out of the data: ./runs/small-1 (the folder of a run)"));
   CHECK(lasting(scratch / "runs/small-1") == lasting(scratch / "runs/small-2"));
+  Ended resumed = fine({"train", "--resume", "--out", scratch / "runs/small-1", "--steps", "3"});
+  CHECK(resumed.says("note: the data are " + scratch.path() + ", as before."));
 }
 
 TEST_CASE("a run whose folder lies below its data is resumed") {
@@ -159,6 +161,7 @@ TEST_CASE("eval --held-out is the validation loss of training, to the bit") {
                      write(scratch / "other", some_text(9000))});
   CHECK(other.code == 1);
   CHECK(other.says("--held-out is of the data that the run trained on, and these are others"));
+  CHECK(other.says("would train on 8,100 of them, and it has trained on 8,101."));
   fine(
       {"train", "--data", text, "--out", scratch / "all", "--steps", "1", "--order", "sequential"});
   Ended none = run({"eval", "--weights", scratch / "all", "--data", text, "--held-out"});
