@@ -76,6 +76,7 @@ class Run {
     watch = DataWatch(data.changed);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(recipe, TrainerSettings{a.seed.value_or(0), a.threads});
+    trainer->require_memory_to_train();
     if (a.weights) tell(trainer->load_weights(*a.weights));
     make_loop();
   }

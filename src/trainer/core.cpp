@@ -80,14 +80,13 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
          gibibytes(cheapest->total) + "); `describe` lists others.";
 }
 
-/// Refuses a plan that does not fit into memory. The arenas are mapped without reserve: what is too
-/// much would be noticed by the system alone, which then ends some process.
-void check_memory(const RecipeView& recipe) {
+/// Refuses what does not fit into memory, that much for each rank. Arenas are mapped without
+/// reserve: what is too much would be noticed by the system alone, which then ends some process.
+void require_memory(const RecipeView& recipe, const char* what, std::int64_t each) {
   const AvailableMemory available = available_memory();
   const int ranks = recipe.ranks();
-  const std::int64_t each = recipe.plan->memory.total;
   if (each <= available.bytes / ranks) return;
-  throw Error("Sinter: the plan needs " +
+  throw Error("Sinter: " + std::string(what) +
               (ranks > 1 ? std::to_string(ranks) + " times " : std::string()) + gibibytes(each) +
               " of memory, and " + available.bound + " " + gibibytes(available.bytes) + ". " +
               way_to_fit(recipe, available.bytes / ranks));
@@ -107,7 +106,8 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
   check_options(recipe_);
   check_split(recipe_);
-  check_memory(recipe_);
+  const Memory& memory = plan().memory;
+  require_memory(recipe_, "the weights need ", memory.parameters + memory.weights);
   recipe_.state.reset();
   int ranks = recipe_.ranks();
   settings_.threads = threads_of(settings_);
@@ -151,7 +151,14 @@ Work TrainerCore::part_of(const HostBatch& batch, int rank) const {
   return work;
 }
 
+void TrainerCore::require_memory_to_train() {
+  if (memory_suffices_) return;
+  require_memory(recipe_, "the plan needs ", plan().memory.total);
+  memory_suffices_ = true;
+}
+
 Outcome TrainerCore::step(const HostBatch& batch) {
+  require_memory_to_train();
   std::int64_t count = predictions(plan().model, batch);
   int sequences = batch.sequences(), ranks = int(machines_.size());
   if (sequences < ranks || sequences > global_batch())

@@ -26,7 +26,7 @@ class TrainerCore {
   /// throws    ArgumentError if an option is out of range, if options contradict (such as a global
   ///           batch that is no multiple of micro × ranks), or if threads are negative or more
   ///           than 16 for each processor;
-  ///           Error, before any of it is used, if the machine does not have the memory
+  ///           Error if the machine does not have the memory for the weights
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
 
@@ -39,11 +39,17 @@ class TrainerCore {
   /// of training. (A loop of your own must then ask recipe().batch_shapes how large batches are.)
   int global_batch() const { return recipe_.global(); }
 
+  /// Checks that the machine, and the control group that the process is in, have the memory that
+  /// the plan needs to train. (To evaluate and to export takes less.)
+  /// throws    Error that says what there is, and what change to the recipe would fit
+  void require_memory_to_train();
+
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches.
   /// It has at least a sequence for each rank, and at most global_batch(). The loss is the mean
   /// over all predictions of the batch.
   /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe;
-  ///           Error if a policy says that training cannot go on
+  ///           Error if a policy says that training cannot go on; before the first step, also if
+  ///           there is not the memory (require_memory_to_train())
   Outcome step(const HostBatch& batch);
 
   /// Takes the loss over any number of sequences, and changes nothing.
@@ -140,6 +146,7 @@ class TrainerCore {
   std::unique_ptr<RankThreads> threads_;
   std::vector<Observer*> observers_;
   std::int64_t steps_ = 0;
+  bool memory_suffices_ = false;  // to train, as far as it has been checked
 };
 
 /// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none.

@@ -88,14 +88,18 @@ template <class... Policies>
 using Huge = Made<Mlp<{.in = 1024, .hidden = 1 << 14, .out = 1}>, UpTo<2048>,
                   Batch<{.global = 8192, .micro = 4096}>, AdamW<>, Policies...>;
 
-TEST_CASE("a plan that does not fit into memory is refused before it takes any") {
-  const std::string one = refusal<Error>([] { Trainer<Huge<>> trainer(settings); });
-  CHECK(has(one, "Sinter: the plan needs "));
-  CHECK(has(one, " GiB of memory, and "));
-  CHECK(has(one, "It would fit with this change to the recipe: Batch<{.micro = 1}>, accumulating"));
-  const std::string ranks =
-      refusal<Error>([] { Trainer<Huge<Ddp<{.ranks = 2}>>> trainer(settings); });
-  CHECK(has(ranks, "the plan needs 2 times "));
+TEST_CASE("a plan that does not fit into memory is refused before the first step") {
+  Trainer<Huge<>> trainer(settings);
+  for (const std::string& told : {refusal<Error>([&] { trainer.step(HostBatch{}); }),
+                                  refusal<Error>([&] { trainer.require_memory_to_train(); })}) {
+    CHECK(has(told, "Sinter: the plan needs "));
+    CHECK(has(told, " GiB of memory, and "));
+    CHECK(has(told, "It would fit with this change to the recipe: Batch<{.micro = 1}>, "));
+  }
+  const HostBatch row = regression_batch({1}, 1024, 1, 5);
+  CHECK(trainer.evaluate(row).count == 1);  // takes far less
+  Trainer<Huge<Ddp<{.ranks = 2}>>> ranks(settings);
+  CHECK(has(refusal<Error>([&] { ranks.step(HostBatch{}); }), "the plan needs 2 times "));
 }
 
 }  // namespace
