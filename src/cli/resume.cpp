@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "files/json.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter::cli {
@@ -21,8 +22,8 @@ std::string take_options(const SavedState& saved, RecipeView& recipe, const Argu
     std::string before = text_of(option);
     if (option_value(option).dump() == found->second) continue;
     if (is_given) {
-      notes +=
-          fmt::format("{} is {}, as given; it was {}.\n", option.dotted(), before, found->second);
+      notes += fmt::format("{} is {}, as given; it was {}.\n", option.dotted(), before,
+                           printable(found->second));
       continue;
     }
     set_option_value(option, Json::parse(found->second));
@@ -30,6 +31,11 @@ std::string take_options(const SavedState& saved, RecipeView& recipe, const Argu
                          text_of(option), before);
   }
   return notes;
+}
+
+FileError not_as_written(const CheckpointReader& checkpoint, const char* why) {
+  return FileError(fmt::format("Cannot resume from {}: its manifest is not as it was written ({}).",
+                               checkpoint.folder().string(), why));
 }
 
 }  // namespace
@@ -56,9 +62,10 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   what.remove_prefix(std::string_view("Sinter: ").size());
   throw ArgumentError(fmt::format("With the options of {}, as far as no flag gives others: {}",
                                   checkpoint.folder().string(), what));
+} catch (const JsonError& error) {
+  throw not_as_written(checkpoint, error.what());
 } catch (const Json::exception& error) {
-  throw FileError(fmt::format("Cannot resume from {}: its manifest is not as it was written ({}).",
-                              checkpoint.folder().string(), error.what()));
+  throw not_as_written(checkpoint, error.what());
 }
 
 }  // namespace sinter::cli

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
 
 namespace sinter {
 namespace {
@@ -54,11 +55,11 @@ SamplerState SamplerState::from_fields(const std::map<std::string, std::string>&
   each_number(state, [&](const char* name, std::uint64_t& number, int base) {
     take(name, [&](const std::string& text) {
       if (!parse(text, base, number))
-        fault(fmt::format("'{}' is '{}', not a whole number of 64 bits in base {}", name, text,
-                          base));
+        fault(fmt::format("'{}' is '{}', not a whole number of 64 bits in base {}", name,
+                          printable(text), base));
     });
   });
-  for (const auto& [name, text] : rest) fault(fmt::format("'{}' is not a field", name));
+  for (const auto& [name, text] : rest) fault(fmt::format("'{}' is not a field", printable(name)));
   if (!faults.empty())
     throw ArgumentError("The sampler's state is not readable: " + faults +
                         ". It must be exactly as it was saved.");
@@ -72,7 +73,7 @@ void require_same_data(const SamplerState& saved, const SamplerState& own) {
         "the same data and options as before, or start a new run from the saved weights.",
         what, then, now));
   };
-  if (saved.order != own.order) refuse("the order", saved.order, own.order);
+  if (saved.order != own.order) refuse("the order", printable(saved.order), own.order);
   if (saved.context != own.context) refuse("the context", saved.context, own.context);
   if (saved.data_size != own.data_size) refuse("their size", saved.data_size, own.data_size);
   if (saved.data_hash != own.data_hash)

@@ -62,7 +62,7 @@ std::string hexadecimal(XXH128_hash_t hash) {
 }  // namespace
 
 void throw_file_error(std::string_view action, const fs::path& path, int error) {
-  throw FileError(fmt::format("Cannot {} {}: {}.{}", action, path.string(),
+  throw FileError(fmt::format("Cannot {} {}: {}.{}", action, printable(path.string(), 4096),
                               std::generic_category().message(error), advice(error)));
 }
 

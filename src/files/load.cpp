@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <ranges>
 #include <string_view>
 #include <unordered_map>
 
@@ -19,6 +20,7 @@ struct Source {
 
 /// What does not fit, by kind.
 struct Problems {
+  static constexpr std::size_t most_lines = 30;
   std::vector<std::string> missing, extra, shapes, types, twice, ties;
 
   std::string text(const std::string& where) const {
@@ -26,8 +28,10 @@ struct Problems {
     auto add = [&](const std::vector<std::string>& lines, std::string_view kind) {
       if (lines.empty()) return;
       head += fmt::format("{}{} {}", head.empty() ? "" : ", ", lines.size(), kind);
-      for (const std::string& line : lines)
-        list += fmt::format("\n  {}: {}", kind, printable(line));
+      for (const std::string& line : lines | std::views::take(most_lines))
+        list += fmt::format("\n  {}: {}", kind, line);
+      if (lines.size() > most_lines)
+        list += fmt::format("\n  {}: and {} more", kind, lines.size() - most_lines);
     };
     add(missing, "missing");
     add(extra, "extra");
@@ -78,7 +82,8 @@ class Matcher {
       std::string_view name = without(rules.optional_prefix, tensor.name);
       if (!is_wanted(name) && is_ignored(name)) continue;
       if (!sources.emplace(name, Source{&file, &tensor}).second)
-        problems.twice.push_back(fmt::format("{} (in {})", tensor.name, file.path().string()));
+        problems.twice.push_back(
+            fmt::format("{} (in {})", printable(tensor.name), file.path().string()));
     }
   }
 
@@ -94,9 +99,10 @@ class Matcher {
       sources.erase(found);
       auto [other, stands_in] = sources.emplace(tied, source);
       if (!stands_in && !same_bytes(source, other->second))
-        problems.ties.push_back(fmt::format("{} {} differs from {} {}, which it must equal", alias,
-                                            to_string(source.tensor->shape), tied,
-                                            to_string(other->second.tensor->shape)));
+        problems.ties.push_back(fmt::format("{} {} differs from {} {}, which it must equal",
+                                            printable(alias),
+                                            printable(to_string(source.tensor->shape)), tied,
+                                            printable(to_string(other->second.tensor->shape))));
     }
   }
 
@@ -109,7 +115,8 @@ class Matcher {
     const TensorInfo& tensor = *found->second.tensor;
     if (tensor.shape != expected.shape)
       problems.shapes.push_back(fmt::format("{} is {}, expected {}", expected.name,
-                                            to_string(tensor.shape), to_string(expected.shape)));
+                                            printable(to_string(tensor.shape)),
+                                            to_string(expected.shape)));
     if (!convertible(tensor.dtype, expected.dtype))
       problems.types.push_back(fmt::format("{} is {}, which cannot be read as {}", expected.name,
                                            dtype_name(tensor.dtype), dtype_name(expected.dtype)));
@@ -133,7 +140,8 @@ class Matcher {
         std::string_view name = without(rules.optional_prefix, tensor.name);
         auto left = sources.find(name);
         if (left != sources.end() && left->second.tensor == &tensor && !is_wanted(name))
-          problems.extra.push_back(fmt::format("{} {}", tensor.name, to_string(tensor.shape)));
+          problems.extra.push_back(
+              fmt::format("{} {}", printable(tensor.name), printable(to_string(tensor.shape))));
       }
     return problems.text(where);
   }

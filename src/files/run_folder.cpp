@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <random>
 #include <system_error>
 #include <vector>
 
+#include "files/manifest.hpp"
 #include "files/system.hpp"
 
 namespace sinter {
@@ -33,6 +35,30 @@ std::string text_of_lock(int lock) {
   char text[512];
   ssize_t size = uninterrupted([&] { return ::pread(lock, text, sizeof text, 0); });
   return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+/// What names a run: 32 hexadecimal digits by chance.
+std::string new_run() {
+  std::random_device chance;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", chance(), chance(), chance(), chance());
+}
+
+/// The text itself if it names a run, else "".
+std::string run_or_none(const std::string& text) {
+  bool is_one = text.size() == 32 && text.find_first_not_of("0123456789abcdef") == text.npos;
+  return is_one ? text : "";
+}
+
+std::string run_of_lock(const std::string& text) {
+  std::size_t at = text.find("\nrun ");
+  return at == text.npos ? "" : run_or_none(text.substr(at + 5, 32));
+}
+
+/// The run that a checkpoint is of, "" where it does not say so or is not good.
+std::string run_of(const fs::path& checkpoint) try {
+  return run_or_none(read_manifest(checkpoint, Links::refused).run);
+} catch (const FileError&) {
+  return "";
 }
 
 std::string holder_of(int lock) {
@@ -83,7 +109,12 @@ RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
   take_lock();
   if (mode == Mode::fresh) refuse_if_used();
   clean();
-  if (mode != Mode::fresh) find_resume_point();
+  if (mode != Mode::fresh) {
+    refuse_foreign();
+    find_resume_point();
+  }
+  if (!found || run.empty()) run = new_run();
+  write_lock(lock.get());
   if (mode == Mode::resume && !found)
     throw FileError(
         fmt::format("There is nothing to resume in {}: it holds no checkpoint. Start "
@@ -126,12 +157,18 @@ void RunFolder::take_lock() {
                     "another folder.",
                     path.string()));
   had_lock = !before.empty();
-  std::string text = fmt::format("pid {} on {}\n", ::getpid(), host_name());
-  auto size = static_cast<ssize_t>(text.size());
-  if (uninterrupted([&] { return ::pwrite(opened, text.data(), text.size(), 0); }) != size ||
-      uninterrupted([&] { return ::ftruncate(opened, size); }) != 0)
-    throw_file_error("write", path, errno);
+  if (run.empty()) run = run_of_lock(before);
+  write_lock(opened);
   lock = std::move(file);
+}
+
+void RunFolder::write_lock(int file) const {
+  std::string text = fmt::format("pid {} on {}\n", ::getpid(), host_name());
+  if (!run.empty()) text += fmt::format("run {}\n", run);
+  auto size = static_cast<ssize_t>(text.size());
+  if (uninterrupted([&] { return ::pwrite(file, text.data(), text.size(), 0); }) != size ||
+      uninterrupted([&] { return ::ftruncate(file, size); }) != 0)
+    throw_file_error("write", folder / "lock", errno);
 }
 
 /// Finds the folder again that was moved, or makes it anew if it or its lock was removed: what is to
@@ -195,6 +232,21 @@ void RunFolder::clean() {
   }
 }
 
+/// Whoever has copied a checkpoint of another run here would lose it, or train on it unawares.
+void RunFolder::refuse_foreign() {
+  for (const StepFolder& step : step_folders(folder)) {
+    std::string of = run_of(step.folder);
+    if (run.empty()) run = of;
+    if (!of.empty() && of != run)
+      throw FileError(
+          fmt::format("{} is a checkpoint of another run ({}…) than the one that {} is of ({}…). "
+                      "Nothing was changed. Move it away; or, if all checkpoints there are of that "
+                      "run, remove {}.",
+                      step.folder.string(), of.substr(0, 8), folder.string(), run.substr(0, 8),
+                      (folder / "lock").string()));
+  }
+}
+
 void RunFolder::find_resume_point() {
   struct Damaged {
     fs::path folder;
@@ -225,7 +277,7 @@ void RunFolder::find_resume_point() {
                     "the newest for this reason: {} Start a new run in another folder, from "
                     "weights of another run if need be.",
                     folder.string(), damaged.front().why));
-  for (const Damaged& one : damaged) set_aside(one.folder, one.why);
+  for (const Damaged& one : damaged) set_aside(one.folder, "damaged", one.why);
 }
 
 /// Mends links after a crash, or after checkpoints were set aside.
@@ -251,13 +303,13 @@ void RunFolder::mend_links() {
   if (found) swing_link(folder / "last", newest.filename());
 }
 
-/// Renames a damaged checkpoint, so that it can still be looked at but no longer counts.
-void RunFolder::set_aside(const fs::path& damaged, const std::string& why) {
+/// Renames a checkpoint, so that it can still be looked at but no longer counts.
+void RunFolder::set_aside(const fs::path& checkpoint, std::string_view as, const std::string& why) {
   std::error_code ignored;
-  fs::path aside = damaged.string() + ".damaged";
+  fs::path aside = fmt::format("{}.{}", checkpoint.string(), as);
   for (int k = 2; fs::exists(aside, ignored); ++k)
-    aside = fmt::format("{}.damaged-{}", damaged.string(), k);
-  rename_path(damaged, aside);
+    aside = fmt::format("{}.{}-{}", checkpoint.string(), as, k);
+  rename_path(checkpoint, aside);
   warnings += fmt::format("{} It was passed over and renamed to {}.\n", why, aside.string());
 }
 
@@ -265,23 +317,28 @@ fs::path RunFolder::save(std::int64_t step, std::string_view info,
                          const std::function<void(CheckpointWriter&)>& fill, bool best) {
   find_again();
   fs::path name = step_folder_name(step);
+  if (std::string of = run_of(folder / name); !of.empty() && of != run)
+    set_aside(folder / name, "other-run",
+              fmt::format("{} is a checkpoint of another run.", (folder / name).string()));
   CheckpointWriter writer(folder / name);
   fill(writer);
-  writer.commit(step, info);
+  writer.commit(step, info, run);
   newest = folder / name;
   swing_link(folder / "last", name);
   if (best) swing_link(folder / "best", name);
-  prune();
+  prune(step);
   return newest;
 }
 
-void RunFolder::prune() {
+void RunFolder::prune(std::int64_t reached) {
   std::error_code error;
   fs::path best = fs::read_symlink(folder / "best", error).filename();
   int kept = 0;
   for (const StepFolder& step : step_folders(folder)) {
     fs::path name = step.folder.filename();
+    if (step.step > reached) continue;  // none of this run is beyond
     if (kept++ < keep || name == best || name == newest.filename()) continue;
+    if (std::string of = run_of(step.folder); !of.empty() && of != run) continue;
     discard(step.folder);
   }
 }

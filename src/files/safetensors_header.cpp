@@ -20,12 +20,12 @@ namespace {
 
 [[noreturn]] void fail(const std::string& file, const std::string& problem) {
   throw FileError(fmt::format("{} is not a valid safetensors file: {}. Write or fetch it again.",
-                              file, printable(problem)));
+                              file, problem));
 }
 
 [[noreturn]] void fail(const std::string& file, const TensorInfo& tensor,
                        const std::string& problem) {
-  fail(file, fmt::format("tensor '{}' {}", tensor.name, problem));
+  fail(file, fmt::format("tensor '{}' {}", printable(tensor.name), problem));
 }
 
 /// The position of the first byte that is not part of well-formed UTF-8, or the size of the text.
@@ -54,25 +54,27 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   std::set<std::string> names;
 
   bool refuse() const {
-    if (in == In::metadata) fail(file, fmt::format("its metadata '{}' is not a string", field));
+    if (in == In::metadata)
+      fail(file, fmt::format("its metadata '{}' is not a string", printable(field)));
     if (in == In::nothing || (in == In::header && next != In::tensor))
       fail(file, "its header is not an object of objects");
     if (in == In::header)
-      fail(file, fmt::format("tensor '{}' is not described by an object", entries.back().name));
+      fail(file, fmt::format("tensor '{}' is not described by an object",
+                             printable(entries.back().name)));
     fail(file, fmt::format("tensor '{}' has a '{}' that is not of the format's kind",
-                           entries.back().name, field));
+                           printable(entries.back().name), field));
   }
   [[noreturn]] void twice(const std::string& name) const {
-    fail(file, fmt::format("its header has the key '{}' twice", name));
+    fail(file, fmt::format("its header has the key '{}' twice", printable(name)));
   }
   void check_complete(const Entry& entry) const {
     const char* missing = !entry.dtype     ? "dtype"
                           : !entry.shape   ? "shape"
                           : !entry.offsets ? "data_offsets"
                                            : nullptr;
-    if (missing) fail(file, fmt::format("tensor '{}' has no '{}'", entry.name, missing));
+    if (missing) fail(file, fmt::format("tensor '{}' has no '{}'", printable(entry.name), missing));
     if (entry.offsets->size() != 2)
-      fail(file, fmt::format("tensor '{}' has {} data_offsets instead of 2", entry.name,
+      fail(file, fmt::format("tensor '{}' has {} data_offsets instead of 2", printable(entry.name),
                              entry.offsets->size()));
   }
 
@@ -93,7 +95,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       entries.back().offsets->push_back(value);
     } else if (in == In::shape) {
       if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        fail(file, fmt::format("tensor '{}' has a shape that overflows", entries.back().name));
+        fail(file,
+             fmt::format("tensor '{}' has a shape that overflows", printable(entries.back().name)));
       entries.back().shape->push_back(static_cast<std::int64_t>(value));
     } else {
       return refuse();
@@ -125,7 +128,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     }
     const Entry& entry = entries.back();
     if (field != "dtype" && field != "shape" && field != "data_offsets")
-      fail(file, fmt::format("tensor '{}' has the unknown key '{}'", entry.name, field));
+      fail(file, fmt::format("tensor '{}' has the unknown key '{}'", printable(entry.name),
+                             printable(field)));
     if ((field == "dtype" && entry.dtype) || (field == "shape" && entry.shape) ||
         (field == "data_offsets" && entry.offsets))
       twice(entry.name + "." + field);
@@ -165,7 +169,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    fail(file, fmt::format("its header is not JSON at byte {} ({})", position, error.what()));
+    fail(file,
+         fmt::format("its header is not JSON at byte {} ({})", position, printable(error.what())));
   }
 };
 
@@ -175,11 +180,12 @@ std::uint64_t checked_bytes(const TensorInfo& tensor, const std::string& file) {
   for (std::int64_t extent : tensor.shape)
     if (__builtin_mul_overflow(bits, static_cast<std::uint64_t>(extent), &bits))
       fail(file, tensor,
-           fmt::format("has the shape {}, whose size overflows", to_string(tensor.shape)));
+           fmt::format("has the shape {}, whose size overflows",
+                       printable(to_string(tensor.shape))));
   if (bits % 8 != 0)
     fail(file, tensor,
          fmt::format("of {} and shape {} does not end at a whole byte", dtype_name(tensor.dtype),
-                     to_string(tensor.shape)));
+                     printable(to_string(tensor.shape))));
   return bits / 8;
 }
 
@@ -204,13 +210,14 @@ void check_layout(std::vector<TensorInfo>& tensors, std::uint64_t data_bytes,
     if (bytes != tensor.end - tensor.begin)
       fail(file, tensor,
            fmt::format("has {} bytes, but {} of shape {} takes {}", tensor.end - tensor.begin,
-                       dtype_name(tensor.dtype), to_string(tensor.shape), bytes));
+                       dtype_name(tensor.dtype), printable(to_string(tensor.shape)), bytes));
   }
   if (at != data_bytes)
-    fail(file,
-         fmt::format("{}it has {} bytes of data, but its header describes {}",
-                     tensors.empty() ? "" : fmt::format("after tensor '{}', ", tensors.back().name),
-                     data_bytes, at));
+    fail(file, fmt::format("{}it has {} bytes of data, but its header describes {}",
+                           tensors.empty()
+                               ? ""
+                               : fmt::format("after tensor '{}', ", printable(tensors.back().name)),
+                           data_bytes, at));
 }
 
 }  // namespace
@@ -237,7 +244,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
   for (Entry& entry : reader.entries) {
     std::optional<Dtype> dtype = dtype_of(*entry.dtype);
     if (!dtype)
-      fail(file, fmt::format("tensor '{}' has the unknown type '{}'", entry.name, *entry.dtype));
+      fail(file, fmt::format("tensor '{}' has the unknown type '{}'", printable(entry.name),
+                             printable(*entry.dtype)));
     header.tensors.push_back({std::move(entry.name), *dtype, std::move(*entry.shape),
                               (*entry.offsets)[0], (*entry.offsets)[1]});
   }

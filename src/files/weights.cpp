@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
+#include "files/json.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/io.hpp"
 
@@ -29,11 +29,12 @@ fs::path if_there(const fs::path& path) { return is_there(path) ? path : fs::pat
 /// The shards that an index names, each once and in order.
 std::vector<fs::path> shards_of(const fs::path& index) {
   std::set<std::string> names;
+  const std::string text = read_file(index, std::uint64_t(1) << 30);
   try {
-    auto json = nlohmann::json::parse(read_file(index, std::uint64_t(1) << 30));
+    auto json = parse_json(text);
     for (const auto& [tensor, shard] : json.at("weight_map").items())
       names.insert(shard.get<std::string>());
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     throw FileError(fmt::format("{} is not an index of safetensors files ({}). Fetch it again.",
                                 index.string(), error.what()));
   }
@@ -49,8 +50,8 @@ std::vector<fs::path> shards_of(const fs::path& index) {
                       index.string(), printable(name)));
     files.push_back(index.parent_path() / name);
     if (!is_there(files.back()))
-      throw FileError(
-          fmt::format("{} names {}, which is missing. Fetch it again.", index.string(), name));
+      throw FileError(fmt::format("{} names {}, which is missing. Fetch it again.", index.string(),
+                                  printable(name)));
   }
   return files;
 }

@@ -133,6 +133,11 @@ std::string TrainerCore::info() const { return state_json(recipe_, steps_, setti
 
 void TrainerCore::restore(const CheckpointReader& reader) {
   SavedState saved = read_state(reader.info(), reader.folder().string());
+  if (saved.step != reader.step())
+    throw FileError("Cannot resume from " + reader.folder().string() +
+                    ": its manifest is of step " + std::to_string(reader.step()) +
+                    ", but its trainer of step " + std::to_string(saved.step) +
+                    ". Resume from another checkpoint.");
   require_same_recipe(saved, recipe_, reader.folder().string());
   require_readable_state(saved, recipe_, reader.folder().string());
   std::vector<std::filesystem::path> files{reader.file(weights_file)};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "files/json.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -20,11 +21,11 @@ Json json_of(const StepRecord& r) {
 
 StepRecord record_of(const Json& row) {
   StepRecord r;
-  row.at("step").get_to(r.step);
+  r.step = integer_of<std::int64_t>(row.at("step"), "'step'");
   row.at("loss").get_to(r.loss);
   row.at("grad_norm").get_to(r.gradient_norm);
   row.at("lr").get_to(r.learning_rate);
-  row.at("tokens").get_to(r.tokens);
+  r.tokens = integer_of<std::int64_t>(row.at("tokens"), "'tokens'");
   row.at("tokens_per_s").get_to(r.tokens_per_s);
   row.at("step_ms").get_to(r.step_ms);
   if (row.contains("val_loss")) r.validation_loss = row.at("val_loss").get<double>();
@@ -36,8 +37,8 @@ StepRecord record_of(const Json& row) {
 std::string StepRecord::to_json() const { return json_of(*this).dump(); }
 
 StepRecord StepRecord::from_json(std::string_view json) try {
-  return record_of(Json::parse(json));
-} catch (const nlohmann::json::exception& error) {
+  return record_of(parse_json(json));
+} catch (const std::exception& error) {
   throw Error(std::string("This is not a row of metrics.jsonl: ") + error.what());
 }
 
@@ -57,12 +58,14 @@ SavedLoop loop_state_of(const std::string& text) try {
   SavedLoop saved;
   saved.state.last = record_of(loop.at("last"));
   if (!loop.at("best").is_null()) saved.state.best = loop.at("best").get<double>();
-  loop.at("best_step").get_to(saved.state.best_step);
+  saved.state.best_step = integer_of<std::int64_t>(loop.at("best_step"), "'best_step'");
   loop.at("evaluation_due").get_to(saved.state.evaluation_due);
   saved.data =
       SamplerState::from_fields(info.at("sampler").get<std::map<std::string, std::string>>());
   return saved;
-} catch (const nlohmann::json::exception& error) {
+} catch (const Error&) {
+  throw;
+} catch (const std::exception& error) {
   throw Error(std::string("its manifest does not say where the run stood (") + error.what() +
               "). It can be used as weights, but not to resume");
 }

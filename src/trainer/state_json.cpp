@@ -1,8 +1,13 @@
 #include "trainer/state_json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <concepts>
 #include <nlohmann/json.hpp>
 
+#include "files/json.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
@@ -14,10 +19,34 @@ Json option_value(const Option& option) {
   return option.read([](const auto& value) -> Json { return value; });
 }
 
+namespace {
+
+/// A number or a switch from a file.
+/// throws    JsonError or nlohmann::json::exception if it is none, or T cannot hold it
+template <class T>
+T value_of(const Json& json, const std::string& name) {
+  if constexpr (std::integral<T> && !std::same_as<T, bool>)
+    return integer_of<T>(json, name);
+  else
+    return json.get<T>();
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  auto [stopped, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc{} || stopped != end)
+    throw JsonError(fmt::format("'seed' is '{}', which is no number of 64 bits", printable(text)));
+  return seed;
+}
+
+}  // namespace
+
 void set_option_value(const Option& option, const Json& json) {
   std::visit(
       [&](auto value) {
-        if constexpr (std::is_pointer_v<decltype(value)>) json.get_to(*value);
+        if constexpr (std::is_pointer_v<decltype(value)>)
+          *value = value_of<std::remove_pointer_t<decltype(value)>>(json, option.dotted());
       },
       option.value);
 }
@@ -40,8 +69,8 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
   try {
     Json trainer = Json::parse(info).at("trainer");
     SavedState saved;
-    saved.step = trainer.at("step").get<std::int64_t>();
-    saved.seed = std::stoull(trainer.at("seed").get<std::string>());
+    saved.step = integer_of<std::int64_t>(trainer.at("step"), "'step'");
+    saved.seed = seed_of(trainer.at("seed").get<std::string>());
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
     for (const auto& [name, value] : trainer.at("options").items())
       saved.options.emplace_back(name, value.dump());
@@ -66,7 +95,8 @@ bool is_decisive(std::string_view slot, const RecipeView& recipe) {
 }
 
 std::string difference(const std::string& what, const std::string& saved, const std::string& here) {
-  return "\n  " + what + ": " + saved + " in the checkpoint, " + here + " in this binary";
+  return "\n  " + what + ": " + printable(saved) + " in the checkpoint, " + here +
+         " in this binary";
 }
 
 std::string policy_differences(const SavedState& saved, const RecipeView& recipe) {
@@ -78,7 +108,7 @@ std::string policy_differences(const SavedState& saved, const RecipeView& recipe
     return kept;
   };
   auto then = decisive(saved.policies), now = decisive(recipe.policies);
-  for (std::size_t k = 0; k < std::max(then.size(), now.size()); ++k) {
+  for (std::size_t k = 0; k < std::max(then.size(), now.size()) && k < now.size() + 10; ++k) {
     std::string a = k < then.size() ? then[k] : "nothing", b = k < now.size() ? now[k] : "nothing";
     if (a != b) result += difference("policy", a, b);
   }
@@ -109,11 +139,12 @@ void require_readable_state(const SavedState& saved, const RecipeView& recipe,
   for (const Option& field : recipe.state.fields)
     for (const auto& [name, text] : saved.state) try {
         if (name == field.dotted())
-          field.read(
-              [&](const auto& now) { (void)Json::parse(text).get<std::decay_t<decltype(now)>>(); });
-      } catch (const Json::exception& e) {
+          field.read([&](const auto& now) {
+            (void)value_of<std::decay_t<decltype(now)>>(Json::parse(text), name);
+          });
+      } catch (const std::exception& e) {
         throw FileError("Cannot resume from " + checkpoint + ": its manifest says that " + name +
-                        " is " + text + ", which is no value of it (" + e.what() +
+                        " is " + printable(text) + ", which is no value of it (" + e.what() +
                         "). Resume from another checkpoint, or start from its weights alone with "
                         "--weights.");
       }
@@ -135,8 +166,8 @@ Json config_json(const HuggingFace& architecture) {
 void require_same_architecture(const std::filesystem::path& path, const HuggingFace& architecture) {
   Json found;
   try {
-    found = Json::parse(read_file(path, 1 << 20));
-  } catch (const Json::exception& e) {
+    found = parse_json(read_file(path, 1 << 20));
+  } catch (const JsonError& e) {
     throw FileError("Cannot read " + path.string() + ": it is not JSON (" + e.what() +
                     "). Take the weights from a complete folder.");
   }
@@ -144,8 +175,8 @@ void require_same_architecture(const std::filesystem::path& path, const HuggingF
   std::string differences;
   for (const ConfigEntry& entry : architecture.config)
     if (entry.decisive && found.contains(entry.key) && found[entry.key] != own[entry.key])
-      differences += "\n  " + entry.key + ": " + found[entry.key].dump() + " in the file, " +
-                     own[entry.key].dump() + " in this recipe";
+      differences += "\n  " + entry.key + ": " + printable(found[entry.key].dump()) +
+                     " in the file, " + own[entry.key].dump() + " in this recipe";
   if (!differences.empty())
     throw FileError("Cannot take weights of " + path.string() + ": it describes another model." +
                     differences + "\nUse a recipe with the file's numbers.");

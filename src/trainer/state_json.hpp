@@ -50,7 +50,8 @@ void require_same_architecture(const std::filesystem::path& config,
 /// An option's value: a number, true or false, or a word.
 nlohmann::ordered_json option_value(const Option& option);
 /// Sets a number or a switch; a word stays as it is.
-/// throws    nlohmann::json::exception if the value is of another kind
+/// throws    nlohmann::json::exception or JsonError if the value is of another kind, or the option
+///           cannot hold it
 void set_option_value(const Option& option, const nlohmann::ordered_json& value);
 
 }  // namespace sinter

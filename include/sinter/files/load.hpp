@@ -30,8 +30,8 @@ struct LoadRules {
 };
 
 /// Fills every destination from the files, which are one file or the shards of one model.
-/// throws    FileError that lists every tensor that is missing, extra, misshapen, given twice or
-///           of a wrong type; no destination has then been touched. FileError, too, if the disk
+/// throws    FileError that counts, and of each kind lists up to 30 of, the tensors that are
+///           missing, extra, misshapen, given twice or of a wrong type; no destination has then been touched. FileError, too, if the disk
 ///           fails while data are copied; the destinations then must not be used.
 ///           ArgumentError if no file is given or a name is expected twice
 void load_tensors(std::span<const std::filesystem::path> files, std::span<const Expected> expected,

@@ -14,7 +14,8 @@ namespace sinter {
 
 /// A run's folder, whose lock this object holds while it lives.
 ///
-///   DIR/lock               locked with flock(2) by the live run; holds its pid and host
+///   DIR/lock               locked with flock(2) by the live run; holds its pid and host, and a
+///                          name by chance that all checkpoints of the run bear (Manifest::run)
 ///   DIR/step-00000040/     a checkpoint (checkpoint.hpp)
 ///   DIR/last, DIR/best     relative links to complete checkpoints
 ///   DIR/metrics.jsonl      the log (metrics_log.hpp)
@@ -38,8 +39,8 @@ class RunFolder {
   /// and the one that `best` points to.
   /// throws    FileError where a live run holds the lock (the error names its pid and host; the
   ///           lock of a dead process is free), there is nothing to resume, something else bears
-  ///           the name of a run's file, or DIR is used already, not a folder or not writable;
-  ///           ArgumentError unless keep >= 2
+  ///           the name of a run's file, a checkpoint is of another run or cannot be read, or DIR
+  ///           is used already, not a folder or not writable; ArgumentError unless keep >= 2
   RunFolder(const std::filesystem::path& folder, Mode mode, int keep = 2);
 
   /// Whether a folder holds checkpoints of a run, good or not, or what a crash left of one.
@@ -72,19 +73,23 @@ class RunFolder {
   Descriptor lock;
   std::optional<CheckpointReader> found;
   std::filesystem::path newest;
+  std::string run;  // its name by chance
   std::string warnings;
   int keep;
   bool had_lock = false;  // a run has been here before
 
   void take_lock();
+  void write_lock(int file) const;
   void find_again();
   bool has_metrics() const;
   void refuse_if_used() const;
   void find_resume_point();
-  void set_aside(const std::filesystem::path& damaged, const std::string& why);
+  void refuse_foreign();
+  void set_aside(const std::filesystem::path& checkpoint, std::string_view as,
+                 const std::string& why);
   void mend_links();
   void clean();
-  void prune();
+  void prune(std::int64_t reached);
   void discard(const std::filesystem::path& path);
 };
 

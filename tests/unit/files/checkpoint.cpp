@@ -150,6 +150,63 @@ TEST_CASE("a manifest with a right checksum is still checked") {
                  "names '../x'"));
 }
 
+TEST_CASE("numbers, depth and texts of a manifest with a right checksum are checked") {
+  TemporaryFolder folder;
+  auto refused = [&](const std::string& step, const std::string& bytes, const std::string& info) {
+    fs::create_directories(folder / "c");
+    std::string rest = "\",\n\"format\":\"sinter-checkpoint\",\"version\":1,\"step\":" + step +
+                       ",\"files\":{\"a\":{\"bytes\":" + bytes +
+                       ",\"xxh3_128\":\"\"}},\"info\":" + info + "}";
+    put(folder / "c/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
+    std::string text = message_of([&] { CheckpointReader reader(folder / "c"); });
+    CHECK(text.size() < 1000);
+    return text;
+  };
+  put(folder / "a", "");
+  for (const char* number : {"-1", "1.5", "18446744073709551616", "\"1\"", "1e30", "null"}) {
+    CAPTURE(number);
+    CHECK(contains(refused("1", number, "null"), "'bytes' is "));
+    CHECK(contains(refused(number, "0", "null"), "'step' is "));
+  }
+  CHECK(contains(refused("9223372036854775808", "0", "null"), "'step' is 9223372036854775808"));
+  for (std::size_t depth : {200u, 200'000u}) {
+    std::string lists = std::string(depth, '[') + std::string(depth, ']');
+    CHECK(contains(refused("1", "0", lists), "nested deeper than 101"));
+    std::string objects;
+    for (std::size_t k = 0; k < depth; ++k) objects += "{\"[\":";
+    CHECK(contains(refused("1", "0", objects + "1" + std::string(depth, '}')), "nested deeper"));
+    CheckpointWriter writer(folder / "w");
+    CHECK(contains(message_of<ArgumentError>([&] { writer.commit(1, lists); }), "nested deeper"));
+  }
+  // Brackets in texts are no depth.
+  CHECK(contains(refused("1", "0", "\"\\\"" + std::string(300, '[') + "\""), "a is missing"));
+  const std::string steering = "\x1b[2J" + std::string(9'000'000, 'x');
+  CHECK(contains(refused("1", "0", "\"" + steering), "is not one of Sinter's"));
+  const std::string escaped = "\\u001b[2J" + std::string(9'000'000, 'x');
+  std::string rest =
+      "\",\"format\":\"" + escaped + "\",\"version\":1,\"sinter\":\"" + escaped + "\"}";
+  put(folder / "c/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
+  const std::string text = message_of([&] { CheckpointReader reader(folder / "c"); });
+  CHECK(contains(text, "written by Sinter \\x1b[2Jxxx"));
+  CHECK(text.size() < 1000);
+}
+
+TEST_CASE("where no checkpoint is good, none is named to be used") {
+  TemporaryFolder run;
+  for (int step : {10, 20, 30}) write_checkpoint(run / step_folder_name(step), step, "weights");
+  auto hint = [&] {
+    std::string text = message_of([&] { CheckpointReader reader(run / "step-00000020"); });
+    return text.substr(text.find("Use "));
+  };
+  fs::remove(run / "step-00000020/sampler.bin");
+  const std::string folder = fs::canonical(run.path()).string();
+  CHECK(hint() == "Use another one, such as " + folder + "/step-00000010.");
+  fs::resize_file(run / "step-00000010/model.safetensors", 1);
+  CHECK(hint() == "Use another one, such as " + folder + "/step-00000030.");
+  put(run / "step-00000030/manifest.json", "");
+  CHECK(hint() == "Use another checkpoint.");
+}
+
 TEST_CASE("a checkpoint says which version of Sinter wrote it, and is read where it does not") {
   TemporaryFolder folder;
   write_checkpoint(folder / "new", 1, "one");

@@ -66,6 +66,17 @@ TEST_CASE("a file that shrinks while it is read is an error, not a signal") {
   CHECK_NOTHROW(file.read_at(0, into.data(), 5'000));
 }
 
+TEST_CASE("texts from files cannot steer a terminal or flood it") {
+  CHECK(printable("h.0.weight — größer") == "h.0.weight — größer");
+  CHECK(printable("\x1b[2J\n\t\x7f") == "\\x1b[2J\\x0a\\x09\\x7f");
+  CHECK(printable("\xc2\x9b"
+                  "31m \xc2\xa0.") == "\\xc2\\x9b31m \xc2\xa0.");  // CSI in one character
+  CHECK(printable("\xff\xc3") == "\\xff\\xc3");
+  CHECK(printable(std::string(200, 'x')) == std::string(200, 'x'));
+  CHECK(printable(std::string(9'000'000, 'x')) == std::string(200, 'x') + "…");
+  CHECK(printable("größer", 3) == "gr…");
+}
+
 TEST_CASE("names of temporary siblings") {
   CHECK(parent_folder("a") == ".");
   CHECK(parent_folder("b/a") == "b");

@@ -129,6 +129,20 @@ TEST_CASE("all that does not fit is listed in one error, and nothing is written"
   CHECK(model.untouched());
 }
 
+TEST_CASE("of thousands of tensors that do not fit, a few are named and all are counted") {
+  TemporaryFolder folder;
+  Made made = right();
+  for (int k = 0; k < 5000; ++k) made.add("surplus." + std::to_string(k) + "\x1b[2J", {1}, 1);
+  made.add(std::string(1'000'000, 'x'), {1}, 1);
+  made.write(folder / "m");
+  Model model;
+  std::string text = message_of([&] { load_tensors(folder / "m", model.expected, gpt2); });
+  CHECK(contains(text, "5001 extra"));
+  CHECK(contains(text, "extra: and 4971 more"));
+  CHECK(text.find('\x1b') == text.npos);
+  CHECK(text.size() < 10'000);
+}
+
 TEST_CASE("shards are one model; a tensor in two of them is an error") {
   TemporaryFolder folder;
   Made made = right("transformer.");

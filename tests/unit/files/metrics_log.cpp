@@ -46,6 +46,16 @@ TEST_CASE("a resumed log goes on after the restored step") {
   CHECK(hidden_entries(folder.path()) == 0);
 }
 
+TEST_CASE("rows whose step is no count, or nested without end, are dropped") {
+  TemporaryFolder folder;
+  const std::string good = "{\"step\":1}\n";
+  put(folder / "m", good + "{\"step\":18446744073709551615}\n{\"step\":-1}\n{\"step\":1e0}\n" +
+                        "{\"step\":" + std::string(200'000, '[') + std::string(200'000, ']') +
+                        "}\n");
+  MetricsLog log(folder / "m", 5);
+  CHECK(get(folder / "m") == good);
+}
+
 TEST_CASE("a log that cannot be written is an error that names it") {
   TemporaryFolder folder;
   CHECK(contains(message_of([&] { MetricsLog(folder / "none/m", 0); }), "none/m"));

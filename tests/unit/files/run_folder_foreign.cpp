@@ -124,3 +124,74 @@ TEST_CASE("a link called last that no run has made is neither swung nor removed"
   CHECK(contains(text, "last is a link to chapter-7, which no run has made. Move it away"));
   CHECK(fs::read_symlink(folder / "last") == "chapter-7");
 }
+
+TEST_CASE("a checkpoint of another run is neither resumed from, nor replaced, nor removed") {
+  TemporaryFolder folder;
+  for (const char* name : {"run", "other"}) {
+    RunFolder run(folder / name, Mode::fresh);
+    save(run, 10);
+    save(run, name == std::string("run") ? 20 : 30);
+  }
+  CHECK(CheckpointReader(folder / "run/last").run() !=
+        CheckpointReader(folder / "other/last").run());
+  CHECK(CheckpointReader(folder / "run/last").run() ==
+        CheckpointReader(folder / "run/step-00000010").run());
+  auto bring = [&](const char* from, const char* to) {
+    fs::copy(folder / "other" / from, folder / "run" / to, fs::copy_options::recursive);
+  };
+  bring("step-00000030", "step-00000030");
+  for (Mode mode : {Mode::resume, Mode::either}) {
+    std::string text = message_of([&] { RunFolder run(folder / "run", mode); });
+    CHECK(contains(text, "run/step-00000030 is a checkpoint of another run ("));
+    CHECK(contains(text, "Nothing was changed. Move it away; or,"));
+  }
+  fs::remove_all(folder / "run/step-00000030");
+  {  // While the run is live.
+    RunFolder run(folder / "run", Mode::resume);
+    bring("step-00000030", "step-00000030");
+    bring("step-00000010", "step-00000005");
+    bring("step-00000030", "step-00000099");
+    for (std::int64_t step : {25, 30, 40, 50}) save(run, step);
+    CHECK(contains(run.take_warnings(),
+                   "step-00000030 is a checkpoint of another run. It was passed "
+                   "over and renamed to " +
+                       (folder / "run/step-00000030.other-run").string()));
+    for (const char* kept : {"step-00000030.other-run", "step-00000005", "step-00000099"})
+      CHECK(CheckpointReader(folder / "run" / kept).run() ==
+            CheckpointReader(folder / "other/last").run());
+    CHECK(CheckpointReader(folder / "run/last").step() == 50);
+    CHECK(fs::exists(folder / "run/step-00000040"));
+    CHECK(!fs::exists(folder / "run/step-00000025"));
+  }
+  // Which run a folder is of is known from its lock, or, without it, from its newest checkpoint.
+  fs::remove_all(folder / "run/step-00000005");
+  fs::remove(folder / "run/lock");
+  std::string text = message_of([&] { RunFolder run(folder / "run", Mode::resume); });
+  CHECK(contains(text, "step-00000050 is a checkpoint of another run"));
+  fs::remove_all(folder / "run/step-00000099");
+  CHECK(RunFolder(folder / "run", Mode::resume).resume_point()->step() == 50);
+}
+
+TEST_CASE("checkpoints that do not say of which run they are are anybody's") {
+  TemporaryFolder folder;
+  for (int step : {10, 20}) {
+    CheckpointWriter writer(folder / "run" / step_folder_name(step));
+    writer.add_file("model.safetensors", "weights");
+    writer.commit(step, "{}");
+  }
+  for (int step : {30, 40}) {
+    RunFolder run(folder / "run", Mode::resume);
+    CHECK(run.resume_point()->step() == step - 10);
+    save(run, step);
+  }
+  CHECK(CheckpointReader(folder / "run/step-00000030").run() ==
+        CheckpointReader(folder / "run/step-00000040").run());
+}
+
+TEST_CASE("what another process wrote into a lock cannot steer a terminal") {
+  TemporaryFolder folder;
+  RunFolder run(folder / "run", Mode::fresh);
+  std::ofstream(folder / "run/lock") << "pid \x1b[2J 7 on elsewhere\nrun \x1b[2J\n";
+  std::string text = message_of([&] { RunFolder other(folder / "run", Mode::either); });
+  CHECK(contains(text, "pid \\x1b[2J 7 on elsewhere."));
+}

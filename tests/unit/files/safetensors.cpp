@@ -237,6 +237,26 @@ TEST_CASE("each fault of a header has its own error, found in the format's order
   CHECK(SafetensorsFile(folder / "m").tensors().empty());
 }
 
+TEST_CASE("a header may be nested as deep, and have names as long, as it likes") {
+  auto refused = [](const std::string& json) {
+    std::string text = message_of([&] { parse_safetensors_header(json, 0, "f"); });
+    CHECK(text.size() < 1000);
+    return text;
+  };
+  const std::string deep(200'000, '['), objects = [] {
+    std::string text;
+    for (int k = 0; k < 200'000; ++k) text += "{\"a\":";
+    return text;
+  }();
+  for (const std::string& text :
+       {"{\"a\":" + deep, "{\"__metadata__\":{\"k\":" + deep, objects, "{\"a\":{\"shape\":" + deep})
+    refused(text);
+  const std::string name = "\\u001b[2J" + std::string(9'000'000, 'x');
+  CHECK(contains(refused("{\"" + name + "\":1}"), "'\\x1b[2Jxxx"));
+  CHECK(contains(refused("{\"a\":{\"" + name + "\":1}}"), "has the unknown key '\\x1b[2Jxxx"));
+  CHECK(contains(refused("{\"a\":\"" + name), "not JSON"));
+}
+
 TEST_CASE("a file too short for its header, or with a header too long") {
   TemporaryFolder folder;
   auto refused = [&](const std::string& content) {

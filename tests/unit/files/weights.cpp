@@ -93,6 +93,21 @@ TEST_CASE("shards lie beside their index and nowhere else") {
   CHECK(contains(refusal(folder.path()), "names no file"));
 }
 
+TEST_CASE("an index that is nested deeper than anybody needs, or names nonsense, is refused") {
+  TemporaryFolder folder;
+  auto refused = [&](const std::string& index) {
+    put(folder / "model.safetensors.index.json", index);
+    std::string text = message_of([&] { resolve_weights(folder.path()); });
+    CHECK(text.size() < 1000);
+    return text;
+  };
+  CHECK(contains(refused("{\"a\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"),
+                 "is not an index of safetensors files (it is nested deeper than 100"));
+  CHECK(contains(refused("{\"weight_map\":{\"a\":\"\\u001b[2J" + std::string(1'000'000, 'x') +
+                         ".safetensors\"}}"),
+                 "names \\x1b[2Jxxx"));
+}
+
 TEST_CASE("anything else is an error that says what is accepted") {
   TemporaryFolder folder;
   CHECK(contains(refusal(folder / "none"), "does not exist. Give a .safetensors file"));

@@ -125,22 +125,35 @@ TEST_CASE("training stops where the scale would fall below its minimum") {
   CHECK_THROWS_AS(trainer.step(rows(0)), NonFiniteError);
 }
 
-TEST_CASE("a checkpoint whose state is of another type is refused as a file is") {
+TEST_CASE("a checkpoint whose state is of another type or step is refused as a file is") {
   Trainer<Net<Scaled<>>> trainer(settings);
   TemporaryFolder folder;
   trainer.save(folder / "saved");
   const CheckpointReader saved(folder / "saved");
-  std::string info = saved.info();
-  const std::string scale = "\"precision.scale\":1024.0";
-  REQUIRE(contains(info, scale));
-  info.replace(info.find(scale), scale.size(), "\"precision.scale\":\"large\"");
-  CheckpointWriter writer(folder / "changed");
-  for (const char* file : {"model.safetensors", "state.safetensors"})
-    if (saved.has(file)) writer.add_file(file, get(saved.file(file)));
-  writer.commit(saved.step(), info);
-  const std::string message = message_of([&] { trainer.load(folder / "changed"); });
-  CHECK(contains(message, "changed"));
-  CHECK(contains(message, "precision.scale is \"large\""));
+  const std::string steering = "\\u001b[2J" + std::string(10'000, 'x');
+  struct {
+    std::string name, value, message;
+  } cases[]{{"\"precision.scale\":", "\"large\"", "precision.scale is \"large\""},
+            {"\"precision.scale\":", "\"" + steering + "\"", "precision.scale is \"\\u001b[2Jxx"},
+            {"\"step\":", "5", "its manifest is of step 0, but its trainer of step 5"},
+            {"\"step\":", "18446744073709551616", "'step' is 1.84"},
+            {"\"step\":", "9223372036854775808", "'step' is 9223372036854775808, which is no"},
+            {"\"seed\":", "\"-1\"", "'seed' is '-1', which is no number of 64 bits"}};
+  for (const auto& [name, value, expected] : cases) {
+    CAPTURE(expected);
+    std::string info = saved.info();
+    const std::size_t at = info.find(name) + name.size();
+    REQUIRE(at > name.size());
+    info.replace(at, info.find_first_of(",}", at) - at, value);
+    CheckpointWriter writer(folder / "changed");
+    for (const char* file : {"model.safetensors", "state.safetensors"})
+      if (saved.has(file)) writer.add_file(file, get(saved.file(file)));
+    writer.commit(saved.step(), info);
+    const std::string message = message_of([&] { trainer.load(folder / "changed"); });
+    CHECK(contains(message, "changed"));
+    CHECK(contains(message, expected));
+    CHECK(message.size() < 1000);
+  }
 }
 
 /// As torch.optim.lr_scheduler.ReduceLROnPlateau(factor=0.5, patience=1, threshold=0.1, cooldown=1,
