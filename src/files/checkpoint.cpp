@@ -80,7 +80,7 @@ CheckpointWriter::CheckpointWriter(fs::path folder) : target(std::move(folder)) 
                     target.string()));
   create_folders(parent_folder(target));
   remove_path(temporary);
-  make_folder(temporary);
+  make_folder(temporary, target);
 }
 
 CheckpointWriter::~CheckpointWriter() {

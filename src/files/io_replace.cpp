@@ -75,6 +75,15 @@ void replace_in_two_steps(const fs::path& fresh, const fs::path& target) {
 
 }  // namespace
 
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    entries.push_back(at->path());
+  if (error) throw_file_error("list the folder", folder, error.value());
+  return entries;
+}
+
 fs::path parent_folder(const fs::path& path) {
   fs::path parent = without_final_slash(path).parent_path();
   return parent.empty() ? fs::path(".") : parent;
@@ -103,9 +112,9 @@ void rename_path(const fs::path& from, const fs::path& to) {
     throw_file_error(fmt::format("rename {} to", from.string()), to, errno);
 }
 
-void make_folder(const fs::path& folder) {
+void make_folder(const fs::path& folder, const fs::path& shown) {
   if (uninterrupted([&] { return ::mkdir(folder.c_str(), 0777); }) != 0)
-    throw_file_error("create the folder", folder, errno);
+    throw_file_error("create the folder", shown, errno);
 }
 
 void create_folders(const fs::path& given) {
@@ -152,6 +161,46 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
   write_file_atomically(path, [content](OutputFile& out) { out.write(content); });
 }
 
+namespace {
+
+/// The folders that are missing above a path, the deepest first.
+std::vector<fs::path> missing_above(const fs::path& path) {
+  std::vector<fs::path> missing;
+  for (fs::path at = parent_folder(path); !is_there(at); at = parent_folder(at))
+    missing.push_back(at);
+  return missing;
+}
+
+}  // namespace
+
+void write_folder_atomically(const fs::path& folder,
+                             const std::function<void(const fs::path&)>& fill) {
+  // One that is there may be the root of a file system, or its parent not writable: it stays.
+  const bool is_new = !is_there(folder);
+  const fs::path fresh = temporary_sibling(is_new ? folder : folder / "content");
+  const std::vector<fs::path> above = missing_above(folder);
+  std::vector<fs::path> moved;
+  try {
+    create_folders(parent_folder(folder));
+    remove_path(fresh);
+    make_folder(fresh, folder);
+    fill(fresh);
+    fsync_folder(fresh);
+    if (is_new) return rename_durably(fresh, folder);
+    for (const fs::path& file : entries_of(fresh)) {
+      rename_path(file, folder / file.filename());
+      moved.push_back(folder / file.filename());
+    }
+    fsync_folder(folder);
+    remove_path(fresh);
+  } catch (...) {
+    moved.push_back(fresh);
+    for (const fs::path& path : moved) discard(path);
+    for (const fs::path& path : above) ::rmdir(path.c_str());
+    throw;
+  }
+}
+
 void replace_folder(const fs::path& fresh, const fs::path& target, bool exchange) {
   if (!is_there(target)) {
     rename_durably(fresh, target);
@@ -165,12 +214,7 @@ void replace_folder(const fs::path& fresh, const fs::path& target, bool exchange
 
 void recover_replaced(const fs::path& parent,
                       const std::function<bool(const std::string&)>& is_ours) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error))
-    entries.push_back(at->path());
-  if (error) throw_file_error("list the folder", parent, error.value());
-  for (const fs::path& old : entries) {
+  for (const fs::path& old : entries_of(parent)) {
     std::string name = name_behind(old.filename().string(), "old");
     if (name.empty() || (is_ours && !is_ours(name))) continue;
     if (is_there(parent / name))

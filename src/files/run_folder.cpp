@@ -67,15 +67,6 @@ std::string holder_of(int lock) {
   return holder.empty() ? "another process" : holder;
 }
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    entries.push_back(at->path());
-  if (error) throw_file_error("list the folder", folder, error.value());
-  return entries;
-}
-
 }  // namespace
 
 void swing_link(const fs::path& link, const fs::path& target) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "sinter/files/io.hpp"
 
@@ -28,8 +29,12 @@ Descriptor open_regular(const std::filesystem::path& path, int flags, Links link
                         std::string_view action = "open");
 
 /// Makes one folder, which may not be there yet. Its name is not made durable.
+/// throws    FileError that names `shown`
+void make_folder(const std::filesystem::path& folder, const std::filesystem::path& shown);
+
+/// The paths of what a folder holds.
 /// throws    FileError
-void make_folder(const std::filesystem::path& folder);
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// fs::remove_all(), which a signal does not stop.
 std::error_code remove_all_of(const std::filesystem::path& path);

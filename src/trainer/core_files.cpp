@@ -212,13 +212,14 @@ void TrainerCore::export_to(const std::filesystem::path& folder) const {
     throw FileError("Cannot export to " + folder.string() +
                     ": it exists and is not an empty folder. Name a new folder; nothing was "
                     "changed.");
-  create_folders(folder);
   std::vector<TensorView> weights;
   FlatTensors tensors(*machines_[0], parameters_, Access::read);
   tensors.add_views(Space::master, weights);
-  write_safetensors(folder / weights_file, weights);
-  if (const std::string config = config_text(recipe_.hugging_face); !config.empty())
-    write_file_atomically(folder / config_file, config);
+  write_folder_atomically(folder, [&](const fs::path& into) {
+    write_safetensors(into / weights_file, weights);
+    if (const std::string config = config_text(recipe_.hugging_face); !config.empty())
+      write_file_atomically(into / config_file, config);
+  });
 }
 
 }  // namespace sinter

@@ -122,11 +122,17 @@ TEST_CASE("a disk that is full stops the run and takes no checkpoint with it") {
   CHECK(content(run_folder + "/last/model.safetensors") ==
         content(scratch / "whole/last/model.safetensors"));
 
-  Ended fresh =
-      Process(SINTER_SMALL, {"export", "--out", scratch / "e"}, "", "", {.most_bytes = 20000})
-          .wait();
-  CHECK(fresh.code == 1);
-  CHECK(!fs::exists(scratch / "e/model.safetensors"));
+  fs::create_directory(scratch / "empty");
+  for (const char* folder : {"e", "new/e", "empty"}) {
+    Ended fresh =
+        Process(SINTER_SMALL, {"export", "--out", scratch / folder}, "", "", {.most_bytes = 20000})
+            .wait();
+    CHECK(fresh.code == 1);
+    CHECK(fresh.says("error: Cannot write"));
+  }
+  CHECK(!fs::exists(scratch / "e"));
+  CHECK(!fs::exists(scratch / "new"));
+  CHECK(fs::is_empty(scratch / "empty"));
 }
 
 TEST_CASE("weights that are damaged, foreign or none") {

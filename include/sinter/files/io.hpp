@@ -134,6 +134,12 @@ void create_folders(const std::filesystem::path& folder);
 /// throws    FileError
 void remove_path(const std::filesystem::path& path);
 
+/// Writes a folder: `fill` writes its files to the path that it is given, and they get their names
+/// only when all are durable. `folder` may be there if it is empty.
+/// throws    FileError, or what `fill` throws; nothing is then left of it
+void write_folder_atomically(const std::filesystem::path& folder,
+                             const std::function<void(const std::filesystem::path&)>& fill);
+
 /// Puts the folder `fresh` in the place of the folder `target`, durably, and only then removes what
 /// was there. With `exchange` the two change places atomically (Linux' RENAME_EXCHANGE). Without
 /// it, or where the file system cannot (NFS), the old folder is first moved to

@@ -91,6 +91,34 @@ TEST_CASE("names of temporary siblings") {
     CHECK(name_behind(other, "tmp") == "");
 }
 
+TEST_CASE("a folder is written whole or not at all, and one that is there stays") {
+  TemporaryFolder folder;
+  fs::create_directory(folder / "empty");
+  auto fill = [](const fs::path& into) {
+    put(into / "a", "1");
+    put(into / "b", "2");
+  };
+  auto fail = [&](const fs::path& into) {
+    fill(into);
+    throw std::runtime_error("stop");
+  };
+  for (const char* name : {"new", "above/it/new", "empty"}) {
+    CAPTURE(name);
+    CHECK_THROWS_WITH_AS(write_folder_atomically(folder / name, fail), "stop", std::runtime_error);
+    CHECK(hidden_entries(folder.path()) == 0);
+  }
+  CHECK(!fs::exists(folder / "new"));
+  CHECK(!fs::exists(folder / "above"));
+  CHECK(fs::is_empty(folder / "empty"));
+  for (const char* name : {"new", "above/it/new", "empty"}) {
+    write_folder_atomically(folder / name, fill);
+    CHECK(get(folder / name / "a") == "1");
+    CHECK(get(folder / name / "b") == "2");
+    CHECK(hidden_entries(folder / name) == 0);
+    CHECK(hidden_entries((folder / name).parent_path()) == 0);
+  }
+}
+
 TEST_CASE("a folder is replaced in one step and in two") {
   for (bool exchange : {true, false}) {
     CAPTURE(exchange);
