@@ -52,6 +52,7 @@ Manifest manifest_of(const fs::path& checkpoint, const Json& body) {
   manifest.step = integer_of<std::int64_t>(body.at("step"), "'step'");
   if (manifest.step < 0) throw JsonError(fmt::format("'step' is {}", manifest.step));
   manifest.run = body.value("run", "");
+  if (!is_run_name(manifest.run)) manifest.run.clear();
   manifest.info = body.at("info").dump();
   for (const auto& [name, file] : body.at("files").items()) {
     if (!is_plain_file_name(name)) throw JsonError(fmt::format("names '{}'", printable(name)));
@@ -93,12 +94,19 @@ bool is_plain_file_name(std::string_view name) {
          name.find('\0') == name.npos;
 }
 
+bool is_run_name(std::string_view text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
 std::string manifest_text(const Manifest& manifest) {
   Json body{{"format", manifest_format},
             {"version", manifest_version},
             {"sinter", manifest.sinter},
             {"step", manifest.step}};
   if (!manifest.run.empty()) body["run"] = manifest.run;
+  if (!manifest.run.empty() && !is_run_name(manifest.run))
+    throw ArgumentError(fmt::format("'{}' is no name of a run: 32 hexadecimal digits are.",
+                                    printable(manifest.run)));
   body["files"] = Json::object();
   for (const auto& [name, file] : manifest.files)
     body["files"][name] = {{"bytes", file.bytes}, {"xxh3_128", file.hash}};

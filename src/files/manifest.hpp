@@ -15,8 +15,11 @@ inline constexpr std::string_view manifest_name = "manifest.json";
 /// Whether a checkpoint may list a file of this name, or its manifest be called so.
 bool is_plain_file_name(std::string_view name);
 
+/// Whether a text may be Manifest::run.
+bool is_run_name(std::string_view text);
+
 /// The text of a manifest that this program writes.
-/// throws    ArgumentError if its info is not JSON
+/// throws    ArgumentError if its info is not JSON, or its run no name of one
 std::string manifest_text(const Manifest& manifest);
 
 /// throws    DamagedError if there is none, or it is not as it was written; FileError if it cannot

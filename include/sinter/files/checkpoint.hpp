@@ -25,7 +25,8 @@ struct Manifest {
   std::int64_t step = 0;
   std::string info;    ///< the caller's JSON
   std::string sinter;  ///< the version of Sinter that wrote it; empty in the oldest checkpoints
-  std::string run;     ///< a name by chance of the run that wrote it (RunFolder), or empty
+  /// The run that wrote it, as RunFolder named it: 32 hexadecimal digits by chance; or empty.
+  std::string run;
   std::map<std::string, CheckpointFile, std::less<>> files{};
 };
 

@@ -78,6 +78,7 @@ class RunFolder {
   int keep;
   bool had_lock = false;  // a run has been here before
 
+  void begin(Mode mode);
   void take_lock();
   void write_lock(int file) const;
   void find_again();

@@ -90,6 +90,7 @@ TEST_CASE("names and information are checked") {
   for (const char* name : {"", ".", "..", "a/b", "../a", "manifest.json", "a"})
     CHECK_THROWS_AS(writer.add_file(name, ""), ArgumentError);
   CHECK_THROWS_AS(writer.commit(1, "not json"), ArgumentError);
+  CHECK_THROWS_AS(writer.commit(1, "{}", "no name of a run"), ArgumentError);
   CHECK_NOTHROW(writer.commit(1, "{}"));
 }
 

@@ -100,7 +100,10 @@ TEST_CASE("a used folder is not begun anew, an unused one not resumed") {
 
   fs::create_directory(folder / "others");
   put(folder / "others/metrics.jsonl", "{\"step\":1}\n");  // and no lock of a run
-  CHECK(contains(refusal(folder / "others", Mode::either), "the metrics of an earlier run"));
+  for (Mode mode : {Mode::either, Mode::fresh, Mode::either})
+    CHECK(contains(refusal(folder / "others", mode), "the metrics of an earlier run"));
+  CHECK(!fs::exists(folder / "others/lock"));
+  CHECK(get(folder / "others/metrics.jsonl") == "{\"step\":1}\n");
 
   put(folder / "file", "");
   CHECK(contains(refusal(folder / "file", Mode::fresh), (folder / "file").string()));
