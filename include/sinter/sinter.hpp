@@ -51,6 +51,7 @@
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/parameters/groups.hpp"
+#include "sinter/recovery/skip_non_finite.hpp"
 #include "sinter/schedule/constant.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
 #include "sinter/schedule/cosine_restarts.hpp"

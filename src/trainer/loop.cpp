@@ -95,12 +95,13 @@ std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
 }
 
 std::string Loop::skipped_text(const SkippedStep& skipped) const {
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "step %lld is skipped: its gradients are not finite. The loss scale is now %g; "
-                "weights, state and schedule are as they were.",
-                static_cast<long long>(skipped.step), trainer_.loss_scale());
-  return text;
+  const std::string step = "step " + std::to_string(skipped.step);
+  const double scale = trainer_.loss_scale();
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", scale);
+  return step + " is skipped: its loss or gradients are not finite. " +
+         (scale == 1 ? "Weights" : "The loss scale is now " + std::string(text) + "; weights") +
+         ", state and schedule are as they were.";
 }
 
 /// Whether a step is evaluated wherever the run may stop.

@@ -73,6 +73,7 @@ std::vector<Section> sections() {
       {"batch", table<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>()},
       {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>>()},
       {"parallel", table<Single, Ddp<>>()},
+      {"recovery", table<SkipNonFinite<>>()},
   };
 }
 
