@@ -21,16 +21,15 @@ if(PROJECT_IS_TOP_LEVEL)
   if(SINTER_HAS_MOLD)
     add_link_options(-fuse-ld=mold)
   endif()
-  if(SINTER_ASSERTIONS)
-    string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
-    string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
-    add_compile_definitions(_GLIBCXX_ASSERTIONS)
-  endif()
   if(SINTER_SANITIZE)
     set(sanitize -fsanitize=${SINTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_compile_options(${sanitize})
     add_link_options(${sanitize})
   endif()
+elseif(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  message(WARNING "Sinter is built without optimisation, and trains many times slower than it "
+    "could: the project that it is a part of sets no build type. Configure it with "
+    "-DCMAKE_BUILD_TYPE=Release.")
 endif()
 
 # Files that hold a whole recipe or include torch/torch.h take 1 to 2 GB each to compile. As many

@@ -25,6 +25,7 @@ struct Swish {
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
+    if (!dx) return;  // nobody wants it: nothing that is trained lies before the layer
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < W; ++i) {
         auto s = sigmoid(x(r, i));

@@ -23,6 +23,11 @@ struct Machine::Programs {
 
 namespace {
 
+const char* name_of(Element element) {
+  constexpr const char* names[]{"f32", "f64", "f16", "bf16", "i32", "u8"};
+  return names[int(element)];
+}
+
 std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parameters,
                                             std::int64_t elements) {
   std::vector<const Parameter*> trained;
@@ -91,6 +96,28 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
 
 std::byte* Machine::flat_address(Space space) const {
   return sinter::flat_address(plan_.training, arena().data(), space);
+}
+
+kernel::Flat<std::byte> Machine::flat_bytes(Space space, std::optional<Element> element) const {
+  const Model& m = model();
+  for (const Buffer& b : plan_.training.buffers) {
+    if (b.opened_by >= 0 || b.space != space) continue;
+    const bool is_region = space >= Space::region;
+    const Region* region =
+        is_region ? &m.regions[std::size_t(int(space) - int(Space::region))] : nullptr;
+    const char* name = region ? region->name : space_names[int(space)];
+    if (element && region && region->shape)
+      throw Error("Sinter: the region '" + std::string(name) +
+                  "' has a shape of its own for each parameter, and cannot be taken as one flat "
+                  "buffer. Take it parameter by parameter, with Machine::part().");
+    const Element planned = m.sizes.element[int(type_of(m, space))];
+    if (element && *element != planned)
+      throw Error("Sinter: '" + std::string(name) + "' was taken as elements of " +
+                  name_of(*element) + ", but this recipe plans them as " + name_of(planned) +
+                  ". Take the type from the recipe, as rewrite<R> does with R::precision.");
+    return {arena().data() + b.offset, b.bytes};
+  }
+  return {};
 }
 
 const void* Machine::find_options(const void* slot) const {
@@ -193,7 +220,7 @@ Norm Machine::measure_norm() {
   const Model& m = plan_.model;
   double squares = 0;
   with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
-    squares = kernel::sum_of_squares(stream_, flat<T>(Space::gradient), m.elements());
+    squares = kernel::sum_of_squares(stream_, flat<T>(Space::gradient).data, m.elements());
   });
   loss_sum_ = communicator_.sum(loss_sum_);
   Norm norm;
@@ -225,7 +252,8 @@ void Machine::cast_weights(FlatSlice slice) {
 
 void Machine::clear_masters() {
   with_element(model().sizes.element[int(type_of(model(), Space::master))], [&]<class T>(T) {
-    kernel::fill(stream_, flat<T>(Space::master), kernel::Wide<T>(0), model().master_elements());
+    kernel::fill(stream_, flat<T>(Space::master).data, kernel::Wide<T>(0),
+                 model().master_elements());
   });
 }
 

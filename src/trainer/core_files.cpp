@@ -199,7 +199,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   if (!state.empty())
     load_in_place(*machines_[0], parameters_, state, CheckpointReader(source.path));
   for (int r = 0; r < int(plan().model.regions.size()); ++r)
-    clear_on_device(machines_[0]->stream(), machines_[0]->flat<std::byte>(region(r)),
+    clear_on_device(machines_[0]->stream(), machines_[0]->flat<std::byte>(region(r)).data,
                     flat_bytes(plan().model, region(r)));
   recipe_.state.reset();
   set_steps(0);

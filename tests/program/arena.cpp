@@ -160,7 +160,7 @@ class Subject {
       Machine& machine = ranks.machine();
       auto beyond = machine.arena().subspan(std::size_t(plan.memory.total), guard);
       std::ranges::fill(beyond, pattern);
-      auto* gradient = machine.template flat<std::byte>(Space::gradient);
+      auto* gradient = machine.template flat<std::byte>(Space::gradient).data;
       int size = plan.model.sizes.of(Type::gradient);
       std::vector<std::byte> kept;
       std::vector<Parameter> trained = list_parameters(plan.model);

@@ -57,7 +57,7 @@ class Poison : public Observer {
   }
   /// Leaves out the padding between parameters, which stays zero.
   void poison_gradients(const Machine& machine) const {
-    auto* gradients = machine.flat<std::byte>(Space::gradient);
+    auto* gradients = machine.flat<std::byte>(Space::gradient).data;
     int bytes = machine.model().sizes.of(Type::gradient);
     for (const Parameter& p : parameters)
       if (!p.frozen) std::memset(gradients + p.offset * bytes, 0xFF, std::size_t(p.size * bytes));

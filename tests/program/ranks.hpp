@@ -149,9 +149,9 @@ class Ranks {
               (p.init.how == Init::ones) + 0.3 * std::sin(double(p.offset + 3 * k) * 1.7));
     };
     if (plan.model.sizes.of(Type::master) == 8) {
-      fill(m.flat<double>(Space::master));
+      fill(m.flat<double>(Space::master).data);
     } else {
-      fill(m.flat<float>(Space::master));
+      fill(m.flat<float>(Space::master).data);
     }
     m.masters_changed();
   }

@@ -1,5 +1,6 @@
 // What kernels take.
 #pragma once
+#include <cassert>
 #include <cstdint>
 #include <type_traits>
 
@@ -20,9 +21,8 @@ struct Tensor : Shape {
   T* data = nullptr;
 
   constexpr Tensor() = default;
-  constexpr Tensor(T* data, int rows, int columns, bool add = false)
-      : Shape{rows, columns, add}, data(data) {}
-  constexpr Tensor(T* data, Shape shape) : Shape(shape), data(data) {}
+  constexpr Tensor(T* at, int r, int c, bool adds = false) : Shape{r, c, adds}, data(at) {}
+  constexpr Tensor(T* at, Shape shape) : Shape(shape), data(at) {}
 
   constexpr operator Tensor<const T>() const
     requires(!std::is_const_v<T>)
@@ -31,14 +31,35 @@ struct Tensor : Shape {
   }
   constexpr explicit operator bool() const { return data != nullptr; }
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
-  T& operator()(int row, int column) const { return data[std::int64_t(row) * columns + column]; }
-  /// Assigns to an element or adds to it, as `add` says.
+  /// requires  the tensor has such an element; asserted, where assertions are on
+  T& operator()(int row, int column) const {
+    assert(data && row >= 0 && row < rows && column >= 0 && column < columns &&
+           "Sinter: a tensor has no such element");
+    return data[std::int64_t(row) * columns + column];
+  }
+  /// Assigns to an element or adds to it, as `add` says. Does nothing if the tensor is empty.
   void put(int row, int column, auto value) const {
+    if (!data) return;
     T& element = (*this)(row, column);
     element = T(add ? decltype(value)(element) + value : value);
   }
 };
 static_assert(sizeof(Tensor<float>) == 16 && std::is_trivially_copyable_v<Tensor<float>>);
+
+/// Elements in a row, such as a policy's state of all parameters. It converts to the pointer that
+/// kernels take.
+template <class T>
+struct Flat {
+  T* data = nullptr;
+  std::int64_t size = 0;
+
+  constexpr operator T*() const { return data; }
+  /// requires  0 <= k < size; asserted, where assertions are on
+  constexpr T& operator[](std::int64_t k) const {
+    assert(k >= 0 && k < size && "Sinter: a flat buffer has no such element");
+    return data[k];
+  }
+};
 
 /// A tensor that a kernel reads. T is deduced from another argument, so that a Tensor<T> converts
 /// to it, and {} stands for an empty one.

@@ -30,7 +30,8 @@ struct Adam {
   static void update(const Options& o, const auto& s) {
     kernel::AdamWStep step = adamw_step(o, s);
     step.coupled = true;
-    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size, step);
+    kernel::adamw(s.stream, s.master, s.gradient, s.state[0].data, s.state[1].data, s.copy, s.size,
+                  step);
   }
 };
 

@@ -46,7 +46,7 @@ struct AdamW {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    kernel::adamw(s.stream, s.master, s.gradient, s.state[0], s.state[1], s.copy, s.size,
+    kernel::adamw(s.stream, s.master, s.gradient, s.state[0].data, s.state[1].data, s.copy, s.size,
                   adamw_step(o, s));
   }
 };

@@ -34,7 +34,7 @@ struct Lion {
     step.weight_decay = s.decayed ? o.weight_decay : 0;
     step.gradient_scale = s.gradient_scale;
     step.gradient_limit = s.gradient_limit;
-    kernel::lion(s.stream, s.master, s.gradient, s.state[0], s.copy, s.size, step);
+    kernel::lion(s.stream, s.master, s.gradient, s.state[0].data, s.copy, s.size, step);
   }
 };
 

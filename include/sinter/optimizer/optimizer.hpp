@@ -18,8 +18,8 @@ struct Stretch {
   kernel::Stream& stream;
   M* master;
   const G* gradient;
-  // The optimizer's regions, in its order; null for those that have a shape of their own.
-  std::array<S*, max_regions> state;
+  // The optimizer's regions, in its order; empty for those that have a shape of their own.
+  std::array<kernel::Flat<S>, max_regions> state;
   C* copy;  // takes the new weights; null if there is none or Optimizer::casts is not true
   std::int64_t size;      // parameters
   bool decayed;           // whether weight decay applies
@@ -136,7 +136,7 @@ class Updater {
         machine.updates() + 1};
     for (int k = 0; k < region_count; ++k)
       if (!Optimizer::regions[k].shape)
-        s.state[k] = machine.flat<S>(region(regions[k])) + slice.first;
+        s.state[k] = {machine.flat<S>(region(regions[k])) + slice.first, slice.size};
     return s;
   }
 };

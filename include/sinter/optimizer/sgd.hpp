@@ -57,7 +57,7 @@ struct Sgd {
     step.gradient_limit = s.gradient_limit;
     step.first = s.step == 1;
     step.nesterov = o.nesterov;
-    kernel::sgd(s.stream, s.master, s.gradient, s.state[0], s.copy, s.size, step);
+    kernel::sgd(s.stream, s.master, s.gradient, s.state[0].data, s.copy, s.size, step);
   }
 };
 

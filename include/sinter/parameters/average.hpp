@@ -41,8 +41,8 @@ void average(Machine& machine, const Bound&) {
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
   const Model& model = machine.model();
   for_each_region<Policy>(model, [&](int r) {
-    kernel::move_average(machine.stream(), machine.flat<Master>(Space::master),
-                         machine.flat<kernel::Wide<Master>>(region(r)), t == 1 ? 1 : 1 - decay,
+    kernel::move_average(machine.stream(), machine.flat<Master>(Space::master).data,
+                         machine.flat<kernel::Wide<Master>>(region(r)).data, t == 1 ? 1 : 1 - decay,
                          model.elements());
   });
 }

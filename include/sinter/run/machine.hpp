@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sinter/device/memory.hpp"
@@ -134,11 +135,17 @@ class Machine {
   /// Does so for all of them.
   void masters_changed();
 
-  /// The beginning of a flat buffer.
+  /// A flat buffer; empty if the plan does not have it. T is std::byte or the type of its elements.
   /// requires  space is master, weights, gradient or a region
+  /// throws    Error if the elements are of another type, or of several, as in a region with shapes
   template <class T>
-  T* flat(Space space) const {
-    return reinterpret_cast<T*>(flat_address(space));
+  kernel::Flat<T> flat(Space space) const {
+    if constexpr (std::is_same_v<T, std::byte>) {
+      return flat_bytes(space, {});
+    } else {
+      const kernel::Flat<std::byte> bytes = flat_bytes(space, element_of<T>);
+      return {reinterpret_cast<T*>(bytes.data), bytes.size / std::int64_t(sizeof(T))};
+    }
   }
   /// A parameter's part of a persistent space.
   struct Part {
@@ -168,6 +175,8 @@ class Machine {
   struct Programs;  // the plan's three programs, bound (src/run/binder.hpp)
 
   std::byte* flat_address(Space space) const;
+  /// throws    Error if `element` is given, and not that of the buffer
+  kernel::Flat<std::byte> flat_bytes(Space space, std::optional<Element> element) const;
   const void* find_options(const void* slot) const;
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);

@@ -1,0 +1,56 @@
+// A layer right behind the data, whose dx nobody wants: put() is then harmless.
+#include "sinter/graph/tracer.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+namespace {
+
+template <int W>
+struct Square {
+  static constexpr std::array in{W};
+  static constexpr std::array out{W};
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Saved<Keep, Keep> saved{input()};
+  static void forward(auto& c) {
+    auto x = c.x(), y = c.y();
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < W; ++i) y.put(r, i, x(r, i) * x(r, i));
+  }
+  static void backward(auto& c) {  // it does not ask whether dx is wanted
+    auto x = c.saved.x, dy = c.dy(), dx = c.dx();
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < W; ++i) dx.put(r, i, 2 * dy(r, i) * x(r, i));
+  }
+};
+struct Body {
+  static constexpr Value<1> trace(auto& g, Value<2> x, Value<1> target) {
+    auto y = g("", Linear<2, 1>{}, g("square", Square<2>{}, x));
+    return g("loss", MeanSquaredError<1>{}, y, target);
+  }
+};
+struct Squares {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.template values<2>();
+    g.result(g.unit("body", Body{}, x, g.template target_values<1>()));
+  }
+};
+
+TEST_CASE("a layer may put a gradient that nobody wants") {
+  Trainer<Made<Squares, Batch<{.global = 4, .micro = 4}>>> trainer;
+  HostBatch batch;
+  batch.values = {{1, 2, 3, 4, 5, 6, 7, 8}, {5, 25, 61, 113}};
+  batch.starts = {0, 1, 2, 3, 4};
+  trainer.set_parameter("body.weight", std::vector<double>{1, 1});
+  trainer.set_parameter("body.bias", std::vector<double>{0});
+  CHECK(applied(trainer, batch).loss.mean() == 0);  // x² + y² is what it has learnt already
+}
+
+}  // namespace
+}  // namespace sinter::testing
