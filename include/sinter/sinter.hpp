@@ -1,4 +1,4 @@
-// All of Sinter: a table of contents, and what a recipe's file or a program with a trainer of its
+// All of Sinter, every public header: a table of contents, and what a recipe's file or a program with a trainer of its
 // own includes.
 #pragma once
 
@@ -61,9 +61,21 @@
 #include "sinter/schedule/polynomial_decay.hpp"
 #include "sinter/schedule/warmup_stable_decay.hpp"
 
+// What policies and instructions of one's own may use
+#include "sinter/kernels/matmul_rate.hpp"
+#include "sinter/plan/savings.hpp"
+#include "sinter/run/elements.hpp"
+
+// Checkpoints, weights and a run's folder
+#include "sinter/files/load.hpp"
+#include "sinter/files/metrics_log.hpp"
+#include "sinter/files/run_folder.hpp"
+#include "sinter/files/weights.hpp"
+
 // The trainer, the loop around it, and the binary
 #include "sinter/cli/run.hpp"
 #include "sinter/generate/generate.hpp"
+#include "sinter/trainer/check_gradients.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "sinter/version.hpp"

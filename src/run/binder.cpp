@@ -202,12 +202,12 @@ class Binder {
     switch (planned.where) {
       case Operand::nowhere:
         break;
-      case Operand::input: {
+      case Operand::unit_input: {
         int in = unit.in[planned.index];
         resolved.data = in >= 0 ? cell(Space::value, in).at : cell(Space::input, -1 - in).at;
         break;
       }
-      case Operand::output:
+      case Operand::unit_output:
         resolved.data = cell(Space::value, unit.first_value + planned.index).at;
         break;
       case Operand::d_input:

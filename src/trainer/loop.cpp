@@ -111,7 +111,7 @@ bool Loop::is_evaluated(const LoopOptions& options, std::int64_t step) {
 
 void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   clock_.pause([&] {
-    step.record.validation_loss = times_.measure(LoopStage::evaluate, step.record.step,
+    step.record.validation_loss = times_.measure(LoopStage::validate, step.record.step,
                                                  [&] { return evaluate_(trainer_, options.stop); });
   });
   step.evaluation_due = !step.record.validation_loss;

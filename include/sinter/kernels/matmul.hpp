@@ -19,8 +19,8 @@ struct Matrix {
   bool transposed = false;    // whether it takes part as its transpose
 
   constexpr Matrix() = default;
-  constexpr Matrix(T* data, int rows, int columns, std::int64_t stride, bool transposed = false)
-      : data(data), rows(rows), columns(columns), stride(stride), transposed(transposed) {}
+  constexpr Matrix(T* at, int r, int c, std::int64_t row_stride, bool turned = false)
+      : data(at), rows(r), columns(c), stride(row_stride), transposed(turned) {}
   constexpr Matrix(Tensor<T> t) : Matrix(t.data, t.rows, t.columns, t.columns) {}
   constexpr Matrix(Tensor<std::remove_const_t<T>> t)
     requires std::is_const_v<T>

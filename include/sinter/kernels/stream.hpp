@@ -20,8 +20,8 @@ class Stream {
   /// throws    std::system_error if a thread cannot be started
   explicit Stream(int threads);
   /// Shares the threads of another stream, which live as long as either of the two, and treats
-  /// inputs of matmuls as `inputs` says. Only one thread at a time may use either.
-  Stream(const Stream& other, MatmulInputs inputs) : pool(other.pool), inputs(inputs) {}
+  /// inputs of matmuls in its own way. Only one thread at a time may use either.
+  Stream(const Stream& other, MatmulInputs treated) : pool(other.pool), inputs(treated) {}
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

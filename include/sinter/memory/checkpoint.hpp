@@ -25,16 +25,16 @@ struct CheckpointOptions {
 /// Puts a `recompute`, which fills a unit's saved block again, before the backward of every so many
 /// units. The last unit needs none, as its backward comes right after its forward.
 constexpr Program recompute_units(const Model& model, const Program& program, int every) {
-  Program result = room_for(program);
+  Program rewritten = room_for(program);
   int candidates = 0;
   for (const Instruction& i : program) {
     const bool runs_backward = i.kind->phases == calls_of(Phase::backward);
     if (runs_backward && i.what < model.count() - 1 && model.plan(i.what).saved_bytes > 0 &&
         candidates++ % every == 0)
-      result.push_back({&recompute, i.what, 1, i.when});
-    result.push_back(i);
+      rewritten.push_back({&recompute, i.what, 1, i.when});
+    rewritten.push_back(i);
   }
-  return result;
+  return rewritten;
 }
 
 /// Gradient checkpointing (Chen et al. 2016; `selective`: Korthikanti et al. 2022): what forward

@@ -60,21 +60,21 @@ struct Ddp {
   template <class R>
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
-    Program result = room_for(program);
+    Program rewritten = room_for(program);
     std::vector<Instruction> buckets = cut(model, &reduce_kind<Gradient>);
     std::vector<int> ready = positions(model, program);
     std::size_t next = 0;
     for (int t = 0; t < int(program.size()); ++t) {
       if (program[t].kind->role == Role::norm)
         for (Instruction bucket : buckets)
-          result.push_back({&await_reduce_kind<Gradient>, bucket.what, bucket.count});
-      result.push_back(program[t]);
+          rewritten.push_back({&await_reduce_kind<Gradient>, bucket.what, bucket.count});
+      rewritten.push_back(program[t]);
       for (; next < buckets.size(); ++next) {
         if (ready[model.order[buckets[next].what + buckets[next].count - 1]] > t) break;
-        result.push_back(buckets[next]);
+        rewritten.push_back(buckets[next]);
       }
     }
-    return result;
+    return rewritten;
   }
 
  private:

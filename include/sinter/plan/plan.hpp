@@ -84,13 +84,13 @@ struct PlanAsIs {
 
   // ---- programs
   static constexpr Program write_training() {
-    Program program = plain(model, &norm_kind<typename R::clipping>,
+    Program written = plain(model, &norm_kind<typename R::clipping>,
                             &update_kind<typename R::optimizer, typename R::precision>);
     using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
                             typename R::optimizer, typename R::schedule, typename R::clipping,
                             typename R::batch, typename R::data, typename R::model>;
-    program = detail::rewritten_by<R>(First{}, model, program);
-    return detail::rewritten_by<R>(typename R::extras{}, model, program);
+    written = detail::rewritten_by<R>(First{}, model, written);
+    return detail::rewritten_by<R>(typename R::extras{}, model, written);
   }
   static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
                                                                              write_training()};
@@ -227,6 +227,16 @@ constexpr bool is_joined() {
   return !fault.what;
 }
 
+/// Whether a model takes ids if the data gives them. Where not, one compile error says so.
+template <class R>
+constexpr bool takes_what_data_gives() {
+  constexpr bool fits = R::data::vocabulary == 0 ||
+                        std::ranges::any_of(Traced<R, TrainingTrace>::model.externals,
+                                            [](const External& input) { return input.width == 0; });
+  if constexpr (!fits) (void)&the_model_takes_no_ids<typename R::model, typename R::data>;
+  return fits;
+}
+
 template <class R, class... Rules>
 constexpr bool model_obeys(RuleList<Rules...>) {
   auto obeys = []<class Rule>(Rule*) {
@@ -263,6 +273,8 @@ template <class R>
   } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
     return false;
   } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
+    return false;
+  } else if constexpr (!detail::takes_what_data_gives<R>()) {
     return false;
   } else if constexpr (!detail::model_obeys_all<R>(typename R::all{})) {
     return false;

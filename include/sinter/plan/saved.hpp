@@ -29,10 +29,10 @@ class Kept {
   static constexpr Operand border(const Inside& unit, int v) {
     Operand operand;
     if (v < unit.block.inputs) {
-      operand.where = Operand::input;
+      operand.where = Operand::unit_input;
       operand.index = short(v);
     } else if (int k = unit.output(v); k >= 0) {
-      operand.where = Operand::output;
+      operand.where = Operand::unit_output;
       operand.index = short(k);
     }
     return operand;

@@ -94,8 +94,8 @@ class UnitPlanner {
   constexpr Operand use(Operand operand, const Local& like) {
     Touches& touches = plan.phase[int(phase)];
     if (operand.where == Operand::workspace) extents[operand.index].last = time();
-    if (operand.where == Operand::input) touches.input[operand.index] = true;
-    if (operand.where == Operand::output && phase == Phase::backward)
+    if (operand.where == Operand::unit_input) touches.input[operand.index] = true;
+    if (operand.where == Operand::unit_output && phase == Phase::backward)
       touches.output[operand.index] = true;
     operand.axis = std::uint8_t(like.axis);
     operand.element_bytes = std::uint8_t(sizes.of(like.type));

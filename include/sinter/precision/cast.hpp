@@ -29,13 +29,13 @@ constexpr bool writes_weights(const Model& model, const Instruction& i) {
 /// Puts a `cast` after each update that does not write the copy itself. So each unit is cast once
 /// in a step, however many micro-batches are accumulated.
 constexpr Program cast_after_update(const Model& model, const Program& program) {
-  Program result = room_for(program);
+  Program rewritten = room_for(program);
   for (const Instruction& i : program) {
-    result.push_back(i);
+    rewritten.push_back(i);
     if (i.kind->role == Role::update && !writes_weights(model, i))
-      result.push_back({&cast, i.what, i.count});
+      rewritten.push_back({&cast, i.what, i.count});
   }
-  return result;
+  return rewritten;
 }
 
 }  // namespace sinter

@@ -34,7 +34,15 @@ struct Sizes {
 
 /// Where an operand of a layer call lies, and its shape: rows of an axis × columns.
 struct Operand {
-  enum Where : std::uint8_t { nowhere, input, output, d_input, d_output, saved, workspace };
+  enum Where : std::uint8_t {
+    nowhere,
+    unit_input,
+    unit_output,
+    d_input,
+    d_output,
+    saved,
+    workspace
+  };
   Where where = nowhere;
   /// What is done with a gradient; as_unit is decided when the unit is bound.
   enum Put : std::uint8_t { assign, add, as_unit } put = assign;

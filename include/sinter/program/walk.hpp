@@ -13,13 +13,13 @@ struct LoopBounds {
 
 /// Finds the first loop of a program.
 constexpr LoopBounds loop_of(std::span<const Instruction> program) {
-  LoopBounds loop;
+  LoopBounds bounds;
   for (int t = 0; t < int(program.size()); ++t) {
     const Role role = program[t].kind->role;
-    if (role == Role::loop && loop.begin < 0) loop.begin = t;
-    if (role == Role::end && loop.begin >= 0) {
-      loop.end = t;
-      return loop;
+    if (role == Role::loop && bounds.begin < 0) bounds.begin = t;
+    if (role == Role::end && bounds.begin >= 0) {
+      bounds.end = t;
+      return bounds;
     }
   }
   return {};
@@ -28,7 +28,7 @@ constexpr LoopBounds loop_of(std::span<const Instruction> program) {
 /// Calls visit(position, iteration) for each instruction, in the order of execution. The iteration
 /// is 0 outside the loop.
 template <class Visit>
-constexpr void walk(std::span<const Instruction> program, LoopBounds loop, int iterations,
+constexpr void walk(std::span<const Instruction> program, LoopBounds bounds, int iterations,
                     Visit visit) {
   auto run = [&](int from, int to, int iteration, int last) {
     for (int t = from; t < to; ++t) {
@@ -38,9 +38,9 @@ constexpr void walk(std::span<const Instruction> program, LoopBounds loop, int i
       visit(t, iteration);
     }
   };
-  run(0, loop.begin + 1, 0, 0);
-  for (int k = 0; k < iterations; ++k) run(loop.begin + 1, loop.end + 1, k, iterations - 1);
-  run(loop.end + 1, int(program.size()), 0, 0);
+  run(0, bounds.begin + 1, 0, 0);
+  for (int k = 0; k < iterations; ++k) run(bounds.begin + 1, bounds.end + 1, k, iterations - 1);
+  run(bounds.end + 1, int(program.size()), 0, 0);
 }
 
 /// The same with two iterations, which show everything: the first, and one that is last and follows

@@ -80,18 +80,18 @@ class PolicySet {
   void visit(auto function) { visit_all(typename R::all{}, function); }
   /// Where the values lie, by slot, for instructions.
   std::vector<OptionsOf> pointers() {
-    std::vector<OptionsOf> result;
-    visit([&]<class P>(P, auto& value) { result.push_back({&tag_of<typename P::slot>, &value}); });
-    return result;
+    std::vector<OptionsOf> list;
+    visit([&]<class P>(P, auto& value) { list.push_back({&tag_of<typename P::slot>, &value}); });
+    return list;
   }
   /// The values field by field, for people and files. They point into this.
   std::vector<Option> list() {
-    std::vector<Option> result;
+    std::vector<Option> found;
     visit([&]<class P>(P, auto& value) {
       if constexpr (boost::hana::Struct<std::remove_reference_t<decltype(value)>>::value)
-        add<P>(value, result);
+        add<P>(value, found);
     });
-    return result;
+    return found;
   }
 
  private:
@@ -114,7 +114,7 @@ class PolicySet {
   template <class P, class Aggregate>
   static constexpr bool is_options = std::is_same_v<typename P::Options, Aggregate>;
   template <class P, class Aggregate>
-  static void add(Aggregate& aggregate, std::vector<Option>& result) {
+  static void add(Aggregate& aggregate, std::vector<Option>& list) {
     for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
       Option option{P::slot::name, field.name, false, {}};
       if constexpr (requires { requires is_options<P, Aggregate>; }) {
@@ -127,7 +127,7 @@ class PolicySet {
       } else {
         option.value = &value;
       }
-      result.push_back(option);
+      list.push_back(option);
     });
   }
 

@@ -49,7 +49,7 @@ class Loop {
  public:
   /// requires  trainer and folder outlive the loop
   /// throws    FileError or ArgumentError if the folder's checkpoint does not fit recipe or data
-  Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate = {},
+  Loop(TrainerCore& trainer, ReadStage read, EvaluateStage validation = {},
        RunFolder* folder = nullptr);
 
   /// Runs the loop. It may be called again with more steps. Whatever is thrown, checkpoints stay as

@@ -18,7 +18,7 @@ class LoopTimes {
   static constexpr int least_steps = 20;
 
   /// Begins anew. The profile gets a span for each stage, unless it is nullptr.
-  void restart(Profile* profile) { *this = LoopTimes(profile); }
+  void restart(Profile* into) { *this = LoopTimes(into); }
   LoopTimes() = default;
 
   /// Returns what work() returns, and adds the time it takes. `step` is the one that it is about.

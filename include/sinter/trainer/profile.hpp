@@ -13,7 +13,7 @@ namespace sinter {
 class Observer;
 
 /// The stages of the loop around the step.
-enum class LoopStage : std::uint8_t { read, step, evaluate, record, save };
+enum class LoopStage : std::uint8_t { read, step, validate, record, save };
 inline constexpr const char* loop_stage_names[]{"read", "step", "evaluate", "record", "save"};
 
 /// Records spans in memory and writes them at the end, as a trace that Perfetto and

@@ -123,7 +123,7 @@ class StepStage {
   StepClock* clock;
 
  public:
-  StepStage(TrainerCore& trainer, StepClock& clock) : trainer(&trainer), clock(&clock) {}
+  StepStage(TrainerCore& t, StepClock& c) : trainer(&t), clock(&c) {}
   StepStage(StepStage&&) = default;
 
   /// Takes a step. Steps before it have trained on tokens_before rows. The batch stays as it is, so
@@ -141,10 +141,10 @@ class EvaluateStage {
 
  public:
   EvaluateStage() = default;
-  EvaluateStage(AnySource source);
+  EvaluateStage(AnySource held_out);
   template <class Source>
     requires(!std::same_as<Source, EvaluateStage>)
-  EvaluateStage(Source source) : EvaluateStage(AnySource(std::move(source))) {}
+  EvaluateStage(Source held_out) : EvaluateStage(AnySource(std::move(held_out))) {}
 
   explicit operator bool() const { return source.has_value(); }
   /// Returns the mean loss; none if stop() returned true before a batch.
@@ -189,7 +189,7 @@ class SaveStage {
     std::function<void()> before;  // is called before anything is written, by the saving thread
   };
 
-  SaveStage(TrainerCore& trainer, RunFolder* folder) : trainer(&trainer), folder(folder) {}
+  SaveStage(TrainerCore& t, RunFolder* f) : trainer(&t), folder(f) {}
   SaveStage(SaveStage&&) = default;
 
   explicit operator bool() const { return folder != nullptr; }

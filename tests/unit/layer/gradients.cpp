@@ -10,7 +10,7 @@ namespace {
 template <class Unit>
 void check_unit() {
   using R = Checked<Around<Unit>>;
-  check_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
+  expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }
 template <class L>
 void check_layer() {
@@ -38,23 +38,23 @@ TEST_CASE("Dropout") { check_layer<Drop>(); }
 TEST_CASE("Unembedding") { check_layer<Logits>(); }
 TEST_CASE("LastRow") {
   using R = Checked<LastRowModel<Doubled<LastRow<wide>>>>;
-  check_gradients<R>(regression_batch(lengths, given_width, 1, 1));
+  expect_right_gradients<R>(regression_batch(lengths, given_width, 1, 1));
 }
 TEST_CASE("Embedding") {
   HostBatch batch = sequences_of(lengths);
   add_ids(batch, vocabulary, 1);
   add_values(batch, target_width, 2);
-  check_gradients<Checked<EmbeddingModel, vocabulary>>(batch);
+  expect_right_gradients<Checked<EmbeddingModel, vocabulary>>(batch);
 }
 TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, vocabulary, 2, .3);
-  check_gradients<Checked<CrossEntropyModel<2>, vocabulary>>(batch);
+  expect_right_gradients<Checked<CrossEntropyModel<2>, vocabulary>>(batch);
 }
 TEST_CASE("MeanSquaredError") {
   using R = Checked<SquaredErrorModel>;
-  check_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
+  expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }
 
 }  // namespace
