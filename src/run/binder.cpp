@@ -244,7 +244,9 @@ void BoundProgram::update(const Now& now) {
 
 BoundProgram bind(const Model& model, const PlacementView& placement, std::byte* arena,
                   const Now& now) {
-  return std::move(Binder(model, placement, arena, now).bound);
+  BoundProgram bound = std::move(Binder(model, placement, arena, now).bound);
+  bound.guard = ArenaGuard(model, placement, arena);
+  return bound;
 }
 
 }  // namespace sinter

@@ -1,5 +1,6 @@
 // From a program to calls with addresses, once and not at every step.
 #pragma once
+#include "run/arena_guard.hpp"
 #include "sinter/plan/plan_view.hpp"
 #include "sinter/program/walk.hpp"
 #include "sinter/run/machine.hpp"
@@ -20,6 +21,7 @@ struct BoundProgram {
   std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches
   std::array<int, axes> updated_rows{};  // rows that `changing` has now, by axis
   bool updated_first = true;             // and whether as in the first micro-batch
+  ArenaGuard guard;                      // under AddressSanitizer
 
   /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
   void update(const Now& now);

@@ -168,7 +168,10 @@ void Machine::run(BoundProgram& program, Observer* observer) {
   walk(program.program, program.loop, iterations, [&](int t, int iteration) {
     const Bound& b = program.instructions[t];
     now_.iteration = iteration;
-    if (!observer) return b.run(*this, b);
+    if (!observer) {
+      const auto scope = program.guard.around(t, iteration);
+      return b.run(*this, b);
+    }
     observer->before(*this, t, iteration);
     run_observed(b, t, *observer);
     observer->after(*this, t, iteration);
