@@ -4,7 +4,7 @@
 add_custom_target(checks)
 
 if(SINTER_SANITIZE MATCHES "address")
-  set(chosen "^(unit|faults)/")
+  set(chosen "^(unit|faults)/|^program/asan_arena$")
   # A hundred trainers take too long to compile, and sanitizers are no processor to be measured.
   set(left_out "^unit/(recipe/combinations|cli/matmul)$")
 else()
