@@ -8,8 +8,8 @@ if(SINTER_SANITIZE MATCHES "address")
   # A hundred trainers take too long to compile, and sanitizers are no processor to be measured.
   set(left_out "^unit/(recipe/combinations|cli/matmul)$")
 else()
-  # What has threads of its own: streams, readers, ranks.
-  set(chosen "^unit/(kernels/stream|data/reader|comm/.*|batch/accumulation)$")
+  # What has threads of its own: streams, readers, ranks, saves.
+  set(chosen "^unit/(kernels/stream|data/reader|comm/.*|batch/accumulation|cli/loop)$")
   set(left_out "^$")
 endif()
 

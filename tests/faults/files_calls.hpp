@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,19 +34,24 @@ struct Calls {
   bool reading = false;
 };
 inline Calls calls;
+inline std::mutex calls_mutex;  // a run saves in a thread of its own
 
-/// Whether this call is to fail; errno is then set. `half` is done before the process dies.
-inline bool struck(const std::string& call, const std::function<void()>& half = [] {}) {
-  if (!calls.armed) return false;
+/// What strikes this call; errno is then set. `half` is done before the process dies.
+inline Fault fault_of(const std::string& call, const std::function<void()>& half = [] {}) {
+  std::lock_guard lock(calls_mutex);
+  if (!calls.armed) return Fault::none;
   calls.seen.push_back(call);
-  if (++calls.number != calls.at) return false;
+  if (++calls.number != calls.at) return Fault::none;
   if (calls.fault == Fault::death) {
     half();
     ::raise(SIGKILL);
   }
   errno = calls.error;
-  return calls.fault == Fault::error;
+  return calls.fault;
 }
+
+/// Whether this call is to fail.
+inline bool struck(const std::string& call) { return fault_of(call) == Fault::error; }
 
 inline std::string path_of(int descriptor) {
   char path[4096];
@@ -62,11 +68,13 @@ inline std::string name_of(const char* path) {
 inline long direct(long number, auto... arguments) { return ::syscall(number, arguments...); }
 
 inline void arm(Fault fault, int at, int error = 0, bool reading = false) {
+  std::lock_guard lock(calls_mutex);
   calls = {true, fault, at, 0, error, {}, reading};
 }
 
 /// Ends the faults and returns how many calls there were.
 inline int disarm() {
+  std::lock_guard lock(calls_mutex);
   calls.armed = false;
   return calls.number;
 }
@@ -102,10 +110,10 @@ int flock(int file, int operation) noexcept {
 
 ssize_t write(int file, const void* data, size_t bytes) {
   auto half = [&] { direct(SYS_write, file, data, bytes / 2); };
-  if (struck("write " + path_of(file), half)) return -1;
-  if (calls.armed && calls.number == calls.at && calls.fault == Fault::zero) return 0;
-  if (calls.armed && calls.number == calls.at && calls.fault == Fault::half)
-    bytes = (bytes + 1) / 2;
+  const Fault fault = fault_of("write " + path_of(file), half);
+  if (fault == Fault::error) return -1;
+  if (fault == Fault::zero) return 0;
+  if (fault == Fault::half) bytes = (bytes + 1) / 2;
   return direct(SYS_write, file, data, bytes);
 }
 

@@ -1,0 +1,136 @@
+// A run that saves in a thread while it trains: calls fail, and the process is killed at random
+// moments. SINTER_TEST_KILLS=1000 makes it a soak.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <random>
+
+#include "faults/files_calls.hpp"
+#include "sinter/data/arrays.hpp"
+#include "sinter/files/run_folder.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/trainer/loop.hpp"
+#include "sinter/trainer/trainer.hpp"
+#include "support/recipes.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+using Net = Made<Mlp<{.in = 2, .hidden = 8192, .out = 1}>, AdamW<{.lr = 1e-2}>,
+                 Batch<{.global = 8, .micro = 8}>>;
+
+struct Points {
+  std::vector<float> inputs, targets;
+  Points() {
+    for (int i = 0; i < 40; ++i) {
+      inputs.insert(inputs.end(), {float(i % 8) / 8, float(i / 8) / 5});
+      targets.push_back(inputs[2 * i] - inputs[2 * i + 1]);
+    }
+  }
+};
+const Points points;  // ArrayData looks at them
+
+/// Begins or goes on, up to so many steps.
+void train(const fs::path& path, std::int64_t steps, std::int64_t save_every) {
+  RunFolder run(path, RunFolder::Mode::either);
+  Trainer<Net> trainer({.seed = 1, .threads = 1});
+  Loop loop(trainer, ArrayData(points.inputs, 2, points.targets, 1, {.sequences = 8}), {}, &run);
+  loop.run({.steps = steps, .save_every = save_every});
+}
+
+/// All that the newest checkpoint says of weights and state.
+std::string end_of(const fs::path& path) {
+  const CheckpointReader last(path / "last");
+  return get(last.file("model.safetensors")) + get(last.file("state.safetensors"));
+}
+
+}  // namespace
+
+TEST_CASE("any call of a run fails: it ends with an error or goes on, and loses nothing") {
+  TemporaryFolder folder;
+  constexpr int steps = 10, every = 3;
+  arm(testing::Fault::none, 0);
+  train(folder / "whole", steps, every);
+  const int all = disarm();
+  const std::string end = end_of(folder / "whole");
+  struct {
+    testing::Fault fault;
+    int error;
+  } faults[]{{testing::Fault::error, ENOSPC},
+             {testing::Fault::error, EIO},
+             {testing::Fault::error, EINTR},
+             {testing::Fault::half, 0}};
+  int refused = 0;
+  REQUIRE(all > 100);
+  for (int at = 1; at <= all; ++at) {
+    CAPTURE(at);
+    const fs::path path = folder / std::to_string(at);
+    arm(faults[at % 4].fault, at, faults[at % 4].error);
+    bool failed = false;
+    try {
+      train(path, steps, every);
+    } catch (const FileError&) {
+      failed = true;
+    }
+    disarm();
+    if (at % 4 >= 2) CHECK(!failed);  // a signal, or half a write, is nothing to fail at
+    refused += failed;
+    if (fs::exists(path))  // else it could not even be made
+      for (const StepFolder& step : step_folders(path)) CheckpointReader whole(step.folder);
+    train(path, steps, every);
+    CHECK(end_of(path) == end);
+    fs::remove_all(path);
+  }
+  CHECK(refused > 0);
+}
+
+TEST_CASE("a run that is killed while it trains and saves goes on to the same end") {
+  TemporaryFolder folder;
+  const char* asked = std::getenv("SINTER_TEST_KILLS");
+  const int kills = asked ? std::atoi(asked) : 50;
+  const auto begin = std::chrono::steady_clock::now();
+  train(folder / "timed", 20, 1);
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+  std::mt19937 random(54321);
+  std::uniform_int_distribution<useconds_t> moment(0, 2 * useconds_t(time.count()));
+  const fs::path path = folder / "run";
+  std::int64_t reached = 0;
+  int in_a_save = 0;
+  // More where, on this disk, none has come in the middle of a save.
+  for (int round = 0; round < kills || (in_a_save == 0 && round < 20 * kills); ++round) {
+    CAPTURE(round);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      try {
+        train(path, 1'000'000, 1);
+      } catch (...) {
+        ::_exit(3);
+      }
+    }
+    ::usleep(moment(random));
+    REQUIRE(::kill(child, SIGKILL) == 0);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));  // no save failed, no resuming failed
+    if (!fs::exists(path)) continue;
+    in_a_save += hidden_entries(path) > 0;
+    std::vector<StepFolder> saved = step_folders(path);
+    for (const StepFolder& step : saved) CheckpointReader whole(step.folder);
+    if (saved.empty()) continue;
+    CHECK(saved.front().step >= reached);
+    reached = saved.front().step;
+  }
+  MESSAGE(kills << " kills or more, " << in_a_save << " in the middle of a save; reached step "
+                << reached);
+  CHECK(reached > 0);
+  CHECK(in_a_save > 0);
+  train(path, reached + 5, 1000);
+  train(folder / "whole", reached + 5, 1000);
+  CHECK(end_of(path) == end_of(folder / "whole"));
+}
