@@ -108,7 +108,8 @@ bool RunFolder::holds_checkpoints(const fs::path& folder) {
 
 bool RunFolder::has_metrics() const {
   std::error_code error;
-  return fs::file_size(metrics_path(), error) > 0 && !error;
+  if (fs::symlink_status(metrics_path(), error).type() == fs::file_type::not_found) return false;
+  return InputFile(metrics_path(), Links::refused).size() > 0;
 }
 
 void RunFolder::refuse_if_used() const {

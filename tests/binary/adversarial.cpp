@@ -1,4 +1,6 @@
 // Bad input: a clear error on standard error, a code that is not zero, nothing lost, nothing left.
+#include <sys/stat.h>
+
 #include "binary/support.hpp"
 
 namespace {
@@ -206,4 +208,53 @@ TEST_CASE("a reader of the output that goes away does not end the training") {
   CHECK(std::system(command.c_str()) == 0);
   CHECK(metrics(out).size() == 20);
   CHECK(fs::read_symlink(out + "/last") == "step-00000020");
+}
+
+TEST_CASE("links and pipes in a run's folder are refused, and lead nowhere") {
+  Scratch scratch;
+  std::string text = write(scratch / "text", some_text(3000));
+  write(scratch / "victim", "mine");
+  Words words{"train", "--data", text, "--out", scratch / "run", "--steps", "2"};
+  for (const char* name : {"lock", "metrics.jsonl"}) {
+    fs::create_directory(scratch / "run");
+    fs::create_symlink("../victim", scratch / (std::string("run/") + name));
+    fails(words, std::string(name) + " is a link, and none is followed");
+    fs::remove_all(scratch / "run");
+
+    fs::create_directory(scratch / "run");
+    REQUIRE(mkfifo((scratch / (std::string("run/") + name)).c_str(), 0600) == 0);
+    Ended ended = run(words + Words{"--quiet"});
+    CHECK(ended.code == 1);
+    CHECK(ended.says(std::string(name) + " is not a regular file"));
+    fs::remove_all(scratch / "run");
+  }
+  CHECK(content(scratch / "victim") == "mine");
+}
+
+TEST_CASE("a folder that is renamed or removed under a live run takes nothing with it") {
+  Scratch scratch;
+  std::string text = write(scratch / "text", some_text(3000));
+  for (bool renamed : {true, false}) {
+    CAPTURE(renamed);
+    std::string out = scratch / (renamed ? "run" : "removed"), moved = scratch / "moved";
+    Words words{"train", "--data", text, "--out", out, "--schedule.steps", "99999", "--quiet"};
+    Process live(SINTER_SMALL, words);
+    REQUIRE(
+        wait_for([&] { return fs::exists(out + "/metrics.jsonl") && metrics(out).size() > 2; }));
+    if (renamed)
+      fs::rename(out, moved);
+    else
+      fs::remove_all(out);
+    live.signal(SIGTERM);
+    Ended ended = live.wait();
+    CHECK(ended.code == 75);
+    CHECK(ended.says(renamed ? "run was moved while the run was live. It goes on in "
+                             : "removed or its lock was removed while the run was live."));
+    std::string now = renamed ? moved : out;
+    std::vector<Json> rows = metrics(now);
+    REQUIRE(rows.size() > 2);
+    for (std::size_t s = 0; s < rows.size(); ++s) CHECK(rows[s]["step"] == s + 1);
+    CHECK(Json::parse(content(now + "/last/manifest.json"))["step"] == rows.size());
+    CHECK(fs::exists(out) == !renamed);
+  }
 }

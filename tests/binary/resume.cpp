@@ -216,9 +216,15 @@ TEST_CASE("--resume=auto begins where there is nothing, and goes on where there 
   require_same_end(scratch / "whole", out);
 
   // Where a run was killed before its first checkpoint.
-  fs::create_directory(scratch / "killed");
-  write(scratch / "killed/lock", "pid 7 on elsewhere\n");
-  write(scratch / "killed/metrics.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"st");
+  {
+    std::string lost = scratch / "killed";
+    Process process(SINTER_SMALL,
+                    data + Words{"--out", lost, "--schedule.steps", "99999", "--save-every", "0"});
+    REQUIRE(
+        wait_for([&] { return fs::exists(lost + "/metrics.jsonl") && metrics(lost).size() > 7; }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
   Words killed = data + Words{"--out", scratch / "killed", "--steps", "6", "--quiet"};
   CHECK(run(killed + Words{"--resume"}).says("it holds no checkpoint"));
   CHECK(run(killed).says("the metrics of an earlier run"));
