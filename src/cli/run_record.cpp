@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/version.hpp"
 
@@ -52,9 +53,13 @@ Json read_record(const fs::path& run) {
   if (type == fs::file_type::not_found) return Json::array();
   if (type != fs::file_type::regular)
     throw FileError(fmt::format("{} is no regular file. Move it away.", path.string()));
-  Json starts = Json::parse(read_file(path, most_bytes), nullptr, false);
-  const bool whole = starts.is_array() && std::ranges::all_of(starts, &Json::is_object);
-  if (whole) return starts;
+  const std::string text = read_file(path, most_bytes);
+  try {
+    Json starts = parse_json(text);
+    auto is_start = [](const Json& one) { return one.is_object() && one.contains("command"); };
+    if (starts.is_array() && std::ranges::all_of(starts, is_start)) return starts;
+  } catch (const JsonError&) {
+  }
   throw FileError(fmt::format(
       "{} is damaged: it is no list of a run's starts. Move it away; to go on, the run needs its "
       "--data again.",
@@ -73,7 +78,8 @@ std::string record_start(const fs::path& run, const RecipeView& recipe, const Ar
   try {
     starts = read_record(run);
   } catch (const FileError& error) {
-    if (!fs::is_regular_file(fs::symlink_status(path_of(run), ignored))) throw;
+    // At the beginning of a run it is none of this run's, but somebody else's.
+    if (step == 0 || !fs::is_regular_file(fs::symlink_status(path_of(run), ignored))) throw;
     const fs::path aside = path_of(run).string() + ".damaged";
     rename_path(path_of(run), aside);
     notes = fmt::format("{} It was renamed to {}.\n", error.what(), aside.string());

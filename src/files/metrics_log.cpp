@@ -66,6 +66,7 @@ void MetricsLog::append(std::string_view json) {
   if (json.find('\n') != json.npos)
     throw ArgumentError("A row of the metrics log has a line break inside.");
   std::string row = fmt::format("{}\n", json);
+  std::lock_guard one_at_a_time(changing);
   if (int error = write_whole(descriptor.get(), row)) {
     uninterrupted([&] { return ::ftruncate(descriptor.get(), static_cast<off_t>(length)); });
     throw_file_error("write", name, error);
@@ -97,7 +98,10 @@ void MetricsLog::restore() {
 }
 
 void MetricsLog::sync() {
-  if (is_removed()) restore();
+  if (is_removed()) {
+    std::lock_guard one_at_a_time(changing);
+    restore();
+  }
   if (uninterrupted([&] { return ::fsync(descriptor.get()); }) != 0)
     throw_file_error("write", name, errno);
 }

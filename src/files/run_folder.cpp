@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What a run replaces in its folder beside checkpoints, by way of a temporary.
-constexpr std::array<std::string_view, 3> replaced_names{"last", "best", "metrics.jsonl"};
+constexpr std::array<std::string_view, 4> replaced_names{"last", "best", "metrics.jsonl",
+                                                         "run.json"};
 
 /// What names a run: 32 hexadecimal digits by chance.
 std::string new_run() {

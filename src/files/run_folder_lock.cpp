@@ -101,6 +101,7 @@ void RunFolder::find_again() {
     if (!newest.empty()) newest = folder / newest.filename();
     return;
   }
+  if (fs::status(newest, error).type() == fs::file_type::not_found) newest.clear();
   create_folders(folder);
   take_lock();
   warnings += fmt::format(

@@ -126,6 +126,16 @@ TEST_CASE("a run's folder has a record of its starts") {
   CHECK(linked.code == 1);
   CHECK(linked.says("run.json is no regular file"));
   CHECK(content(scratch / "mine") == "mine");
+  // In a folder that is used for other things it may be somebody else's.
+  fs::create_directory(scratch / "used");
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& foreign : {std::string("[{\"mine\": 1}]"), deep}) {
+    write(scratch / "used/run.json", foreign);
+    Ended used = run({"train", "--data", text, "--out", scratch / "used", "--steps", "1"});
+    CHECK(used.code == 1);
+    CHECK(used.says("it is no list of a run's starts. Move it away"));
+    CHECK(content(scratch / "used/run.json") == foreign);
+  }
 }
 
 TEST_CASE("the header says the seed and what differs from the recipe") {

@@ -2,17 +2,20 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <string_view>
 
 #include "sinter/files/io.hpp"
 
 namespace sinter {
 
-/// The log of one run; it continues where a resumed run continues.
+/// The log of one run; it continues where a resumed run continues. One thread may write rows while
+/// another makes them durable.
 class MetricsLog {
   std::filesystem::path name;
   Descriptor descriptor;
   std::uint64_t length = 0;
+  std::mutex changing;  // of the file, where rows are written while an earlier one is made durable
 
   bool is_removed() const;
   void restore();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
@@ -83,6 +84,27 @@ TEST_CASE("a folder that is removed under a live run is made anew, with its log"
   }
 }
 
+TEST_CASE(
+    "rows may be written while earlier ones are made durable, also in a log that is removed") {
+  TemporaryFolder folder;
+  MetricsLog log(folder / "run.d/metrics.jsonl", (fs::create_directory(folder / "run.d"), 0));
+  std::thread saves([&] {
+    for (int k = 0; k < 20; ++k) {
+      fs::remove_all(folder / "run.d");
+      log.sync();
+    }
+  });
+  std::string all;
+  for (int k = 0; k < 2000; ++k) {
+    std::string row = "{\"step\":" + std::to_string(k) + "}";
+    log.append(row);
+    all += row + "\n";
+  }
+  saves.join();
+  log.sync();
+  CHECK(get(folder / "run.d/metrics.jsonl") == all);
+}
+
 TEST_CASE("a lock that is removed or replaced under a live run is taken again") {
   TemporaryFolder folder;
   RunFolder run(folder / "run", Mode::fresh);
@@ -108,6 +130,7 @@ TEST_CASE("a run whose folder another run has taken saves nothing there") {
     RunFolder other(folder / "run", Mode::fresh);
     for (int times = 0; times < 2; ++times)
       CHECK(contains(message_of([&] { save(run, 20); }), "run is in use by a live run: pid "));
+    CHECK(run.newest_good().empty());
     CHECK(step_folders(folder / "run").empty());
   }
   CHECK_NOTHROW(save(run, 20));
