@@ -118,6 +118,7 @@ struct Gated {
 
 struct PlainDescentOptions {
   double lr = 0.1;
+  SINTER_FIELDS((lr))
 };
 /// An optimizer that leaves the copy of the weights to a cast.
 struct PlainDescent {
