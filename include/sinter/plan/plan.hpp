@@ -39,16 +39,20 @@ struct FrozenProgram {
   }
 };
 
-/// What one policy makes of a program. Its rewrite() may ask for the recipe.
+/// Lets one policy rewrite a program. Its rewrite() may ask for the recipe. (Nothing is copied where
+/// there is none: copies are what costs in constant evaluation.)
 template <class R, class P>
-constexpr Program rewritten(const Model& model, Program program) {
+constexpr void rewrite_by(const Model& model, Program& program) {
   if constexpr (hook::RewritesOf<P, R>) {
-    return P::template rewrite<R>(model, program);
+    program = P::template rewrite<R>(model, std::move(program));
   } else if constexpr (hook::RewritesAny<P>) {
-    return P::rewrite(model, program);
-  } else {
-    return program;
+    program = P::rewrite(model, std::move(program));
   }
+}
+/// Lets all of these policies, one after the other.
+template <class R, class... Policies>
+constexpr void rewrite_by_all(Claimants<Policies...>, const Model& model, Program& program) {
+  (rewrite_by<R, Policies>(model, program), ...);
 }
 
 /// The model's units planned for the evaluation of so many sequences at once, as constants.
@@ -65,12 +69,6 @@ struct FrozenUnits {
     layer_calls = decltype(layer_calls)(units.layer_calls);
   }
 };
-
-template <class R, class... Policies>
-constexpr Program rewritten_by(Claimants<Policies...>, const Model& model, Program program) {
-  ((program = rewritten<R, Policies>(model, program)), ...);
-  return program;
-}
 
 }  // namespace detail
 
@@ -89,8 +87,9 @@ struct PlanAsIs {
     using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
                             typename R::optimizer, typename R::schedule, typename R::clipping,
                             typename R::batch, typename R::data, typename R::model>;
-    written = detail::rewritten_by<R>(First{}, model, written);
-    return detail::rewritten_by<R>(typename R::extras{}, model, written);
+    detail::rewrite_by_all<R>(First{}, model, written);
+    detail::rewrite_by_all<R>(typename R::extras{}, model, written);
+    return written;
   }
   static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
                                                                              write_training()};
