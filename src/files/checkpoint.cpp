@@ -84,7 +84,7 @@ CheckpointWriter::CheckpointWriter(fs::path folder) : target(std::move(folder)) 
 }
 
 CheckpointWriter::~CheckpointWriter() {
-  if (!committed) remove_all_of(temporary);
+  if (!committed) static_cast<void>(remove_all_of(temporary));
 }
 
 void CheckpointWriter::add_hashed(const std::string& name,

@@ -16,9 +16,23 @@
 
 namespace sinter {
 
+namespace {
+
+/// A part of the arena that lives through all steps; empty if the plan does not have it.
+struct FlatBuffer {
+  std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+  Element element{};
+  bool has_shapes = false;  // of its own for each parameter
+  const char* name = "";
+};
+
+}  // namespace
+
 struct Machine::Programs {
   BoundProgram training, evaluation, prediction;
   BoundProgram* current = nullptr;
+  std::vector<FlatBuffer> flat;  // by space
 };
 
 namespace {
@@ -26,6 +40,35 @@ namespace {
 const char* name_of(Element element) {
   constexpr const char* names[]{"f32", "f64", "f16", "bf16", "i32", "u8"};
   return names[int(element)];
+}
+
+std::vector<FlatBuffer> flat_buffers_of(const Model& model, const PlacementView& placement,
+                                        std::byte* arena) {
+  std::vector<FlatBuffer> flat(std::size_t(Space::region) + model.regions.size());
+  for (const Buffer& b : placement.buffers) {
+    FlatBuffer& buffer = flat[std::size_t(b.space)];
+    if (b.opened_by >= 0 || buffer.data) continue;
+    buffer = {.data = arena + b.offset, .bytes = b.bytes};
+    if (!is_persistent(model, b.space)) continue;
+    const Region* region = b.space < Space::region
+                               ? nullptr
+                               : &model.regions[std::size_t(int(b.space) - int(Space::region))];
+    buffer.element = model.sizes.element[int(type_of(model, b.space))];
+    buffer.has_shapes = region && region->shape;
+    buffer.name = region ? region->name : space_names[int(b.space)];
+  }
+  return flat;
+}
+
+/// throws    Error, for a buffer that was taken as elements of another type
+[[noreturn]] void refuse(const FlatBuffer& buffer, Element element) {
+  if (buffer.has_shapes)
+    throw Error("Sinter: the region '" + std::string(buffer.name) +
+                "' has a shape of its own for each parameter, and cannot be taken as one flat "
+                "buffer. Take it parameter by parameter, with Machine::part().");
+  throw Error("Sinter: '" + std::string(buffer.name) + "' was taken as elements of " +
+              name_of(element) + ", but this recipe plans them as " + name_of(buffer.element) +
+              ". Take the type from the recipe, as rewrite<R> does with R::precision.");
 }
 
 std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parameters,
@@ -63,6 +106,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       programs_(std::make_unique<Programs>()) {
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &layers_stream_;
+  programs_->flat = flat_buffers_of(plan.model, plan.training, arena().data());
   programs_->training = bind(plan.model, plan.training, arena().data(), now_);
   programs_->evaluation = bind(plan.evaluating, plan.evaluation, arena().data(), now_);
   programs_->prediction = bind(plan.predicting, plan.prediction, arena().data(), now_);
@@ -95,29 +139,14 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
 }
 
 std::byte* Machine::flat_address(Space space) const {
-  return sinter::flat_address(plan_.training, arena().data(), space);
+  return programs_->flat[std::size_t(space)].data;
 }
 
 kernel::Flat<std::byte> Machine::flat_bytes(Space space, std::optional<Element> element) const {
-  const Model& m = model();
-  for (const Buffer& b : plan_.training.buffers) {
-    if (b.opened_by >= 0 || b.space != space) continue;
-    const bool is_region = space >= Space::region;
-    const Region* region =
-        is_region ? &m.regions[std::size_t(int(space) - int(Space::region))] : nullptr;
-    const char* name = region ? region->name : space_names[int(space)];
-    if (element && region && region->shape)
-      throw Error("Sinter: the region '" + std::string(name) +
-                  "' has a shape of its own for each parameter, and cannot be taken as one flat "
-                  "buffer. Take it parameter by parameter, with Machine::part().");
-    const Element planned = m.sizes.element[int(type_of(m, space))];
-    if (element && *element != planned)
-      throw Error("Sinter: '" + std::string(name) + "' was taken as elements of " +
-                  name_of(*element) + ", but this recipe plans them as " + name_of(planned) +
-                  ". Take the type from the recipe, as rewrite<R> does with R::precision.");
-    return {arena().data() + b.offset, b.bytes};
-  }
-  return {};
+  const FlatBuffer& buffer = programs_->flat[std::size_t(space)];
+  if (element && buffer.data && (buffer.element != *element || buffer.has_shapes))
+    refuse(buffer, *element);
+  return {buffer.data, buffer.bytes};
 }
 
 const void* Machine::find_options(const void* slot) const {
