@@ -67,9 +67,11 @@
 #include "sinter/run/elements.hpp"
 
 // Checkpoints, weights and a run's folder
+#include "sinter/device/available.hpp"
 #include "sinter/files/load.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "sinter/files/run_mark.hpp"
 #include "sinter/files/weights.hpp"
 
 // The trainer, the loop around it, and the binary

@@ -235,7 +235,7 @@ TEST_CASE("a profile is written when the run is stopped, fails, or is too long f
   std::string text = write(scratch / "text", some_text(3000)), file = scratch / "trace.json";
   Ended failed = run({"train", "--data", text, "--out", scratch / "nan", "--profile", file,
                       "--optimizer.lr", "1e30", "--schedule.warmup", "0"});
-  CHECK(failed.code == 1);
+  CHECK(failed.code == 3);
   Trace of_failed(file);
   CHECK(of_failed.spans.size() > 100);
   check_nesting(of_failed);

@@ -33,11 +33,12 @@ struct Manifest {
 /// A checkpoint is not what was saved: a file is missing, cut short or changed. (One that merely
 /// cannot be read, now or by this program, is a FileError and no more.)
 struct DamagedError : FileError {
-  /// problem   says what is wrong with which checkpoint
+  std::string problem;  ///< what is wrong with which checkpoint
+
   /// advice    says what to use in its place
-  explicit DamagedError(std::string problem, const std::string& advice = "")
-      : FileError(problem + (advice.empty() ? "" : " " + advice)), problem(std::move(problem)) {}
-  std::string problem;
+  explicit DamagedError(std::string what_is_wrong, const std::string& advice = "")
+      : FileError(what_is_wrong + (advice.empty() ? "" : " " + advice)),
+        problem(std::move(what_is_wrong)) {}
 };
 
 /// Writes a checkpoint into the temporary sibling `.<name>.tmp-<pid>`, which commit() renames to
