@@ -84,7 +84,8 @@ CheckpointWriter::CheckpointWriter(fs::path folder) : target(std::move(folder)) 
 }
 
 CheckpointWriter::~CheckpointWriter() {
-  if (!committed) static_cast<void>(remove_all_of(temporary));
+  if (committed) return;
+  [[maybe_unused]] const std::error_code error = remove_all_of(temporary);
 }
 
 void CheckpointWriter::add_hashed(const std::string& name,
