@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # How long does one recipe take to compile, and how much memory, once the library is built?
 #   ./sinter bench build [RECIPE]          default: bytes_gpt2; goal: at most 30 s and 2048 MiB
 # Needs: python3

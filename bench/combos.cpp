@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What does each combination of precision, optimizer and memory policy cost and give? Each runs in
 // a process of its own, for the time of a step, memory as planned and as the process had it, and
 // the loss after some steps on real text. Combinations that no recipe may have are listed with the

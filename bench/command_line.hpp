@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of every bench that compares.
 #pragma once
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contestants of a bench take the same steps in turns. Each is a process, so that its memory
 // and its launch are its own. A contestant takes a round for each line on its standard input, and
 // prints "STEP milliseconds-per-step loss" after its first step and after each round. Before a STEP

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contestants of bench/step.cpp that are written in C++: recipes in fp32 and bf16, their
 // matmuls alone, and LibTorch's autograd.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast is each kernel beside ATen's counterpart, and beside what the machine could do at the
 // matmul rate and the bandwidth that are measured first?
 // With more than one thread, our pool and ATen's disturb each other in this one process. What such

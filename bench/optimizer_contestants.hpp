@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contestants of bench/optimizers.cpp that are ours, and which peers each of them meets.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What does an optimizer's update cost, with the clipping of the gradients' norm, beside the best
 // of Python libraries for the same parameters? AdamW, Adam, SGD, Adafactor, Muon, AdamW8bit and
 // Lion run in fp32, in turns, each in a process of its own.

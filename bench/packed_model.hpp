@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model for benches: GPT-2 with attention that sees the whole sequence, and a prediction at each
 // token. Its parameters have GPT-2's names.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a training step wait for its data? A step of fixed work takes its batches from the source
 // itself and from a BackgroundReader, in turns, and the time that it waits is counted.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the recipes of benches share: their data, and one type for their trainers.
 #pragma once
 #include "sinter/kernels/random.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of every bench that compares: rows of ours against a peer, as Markdown and as JSON.
 #pragma once
 #include <sys/utsname.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What does a save cost the steps around it? A run without saves, one whose checkpoints a thread
 // writes while it goes on, and one that waits for each, in turns.
 //   ./sinter bench saving [--threads N] [--rounds N] [--every N] [--folder DIR] [--json FILE]

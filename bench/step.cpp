@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast is a training step of ours beside the trainers that people use? All have the same
 // weights and tokens, and take turns, each in a process of its own. A row whose losses differ by
 // more than 1e-4 is void.

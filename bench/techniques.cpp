@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What do the techniques of a single device cost and save? They are checkpointing, smaller
 // micro-batches, one copy of the weights in a step, rounded inputs of matmuls, and optimizers with
 // less state.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What does the executor cost? It runs a GPT's step over kernels that do nothing, and so does a
 // loop written by hand that calls the same kernels in the same order. callgrind counts the
 // instructions of both, as the difference of 2N and N steps. LibTorch is not in this binary.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The two compilers on which compile-time checks run. SINTER_CHECKERS lists their names (GNU,
 # Clang). SINTER_CHECKER_<name> is the program; where there is none, it is empty, and its checks are
 # skipped and say so (with SINTER_CI that is an error).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The libraries on which Sinter stands (docs/dependencies.md says why), as imported targets. One
 # message names everything that is missing, with the Debian packages that hold it.
 set(missing "")

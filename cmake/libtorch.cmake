@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sinter::libtorch is LibTorch's CPU half (libtorch_cpu and libc10), wherever it comes from.
 #
 # find_package(Torch) is not used: on a CUDA build it demands nvcc, and it links libtorch.so, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds LibTorch, for CMakeLists.txt and for the script ./sinter alike, which asks with
 #   cmake [-DTorch_DIR=…] -P cmake/locate_libtorch.cmake
 # and reads "FOLDER VERSION" or a blank line from standard output.

@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs one case of tests/reject on one compiler:
 #   cmake -DFILE=case.cpp -DCOMMAND="g++|-std=c++20|-fsyntax-only|…" -P cmake/reject.cmake
 # The case passes if compiling fails with exactly one error, whose text holds the fragment that the
-# file's first line names, and those of the lines "// and: <fragment>" below it. Notes are not
+# file's first line below the licence's names, and those of the lines "// and: <fragment>" below it. Notes are not
 # counted; quoted source lines are switched off, so that a message cannot be found in them.
 file(READ "${FILE}" text)
+string(REGEX REPLACE "^// SPDX-[^\n]*\n" "" text "${text}")
 string(REGEX REPLACE "\n.*" "" first_line "${text}")
 if(NOT first_line MATCHES "^// Must not compile: (.+)$")
-  message(FATAL_ERROR "The first line of ${FILE} is '${first_line}'. Expected: "
+  message(FATAL_ERROR "The first line of ${FILE} below the licence's is '${first_line}'. Expected: "
     "// Must not compile: <a fragment of the message that must come>")
 endif()
 set(fragments "${CMAKE_MATCH_1}")

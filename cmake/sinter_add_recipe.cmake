@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sinter_add_recipe(NAME FILE) adds an executable NAME from one recipe file, which has the main().
 #
 #   add_subdirectory(sinter)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small GPT over bytes: a trainer binary in fifteen lines.
 #include <sinter/sinter.hpp>
 using namespace sinter;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer and a model of your own, in your own namespace.
 #include <cmath>
 #include <cstdio>

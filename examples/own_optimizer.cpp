@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole optimizer: options, state, arithmetic in any precision, on all threads of the step.
 #include <cmath>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A policy of your own, in a slot of its own: an exponential moving average of the weights. It
 // brings a new kind of instruction, with its own execution and its own state in the arena.
 #include <cmath>

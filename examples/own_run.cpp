@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of your own: a model that predicts, a source of your own, and the loop with a folder, which
 // logs, saves, and goes on where it was stopped.
 #include <cmath>

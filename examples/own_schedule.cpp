@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole schedule: options, what contradicts what, and a factor for each step.
 #include <cmath>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer that uses all threads of the step, and what that gains.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regression on your own arrays, inside your own program.
 #include <cmath>
 #include <cstdio>

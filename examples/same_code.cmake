@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every C++ block of a page must stand, word for word, in one of the examples.
 #   cmake -DPAGE=docs/tutorial.md -DEXAMPLES=examples -P same_code.cmake
 cmake_minimum_required(VERSION 3.25)

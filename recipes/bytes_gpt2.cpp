@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small GPT-2 that reads text as bytes and learns it in two minutes on a CPU.
 #include <sinter/sinter.hpp>
 using namespace sinter;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPT-2 124M, half a million tokens a step: a plan that is checked when it compiles.
 #include <sinter/sinter.hpp>
 using namespace sinter;

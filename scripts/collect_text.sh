@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Copies the default text into a folder: the hand-written C++ headers that come with LibTorch.
 #   bash scripts/collect_text.sh LIBTORCH/include DESTINATION
 # Third parties' headers are left out, and so are those that a program wrote: thousands of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The verb doctor; sourced by ./sinter.
 
 row() { printf '  %-9s %-16s %s\n' "$@"; }  # STATE NAME DETAIL

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Puts the pinned LibTorch (cmake/libtorch.txt) into the user's cache and prints its folder.
 
     python3 scripts/fetch_libtorch.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The verb run; sourced by ./sinter.
 
 thousands() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }

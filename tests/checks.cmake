@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What ./sinter checks asks of a sanitized build (presets asan and tsan): the target `checks` builds it,
 # the CTest label `checks` runs it. Everything else there is a soak, by hand: build all, run ctest
 # without a label.

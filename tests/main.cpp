@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // main() of every doctest binary. SINTER_TEST_PROCESSOR lets one processor stand for others:
 // support/processor.hpp.
 #define DOCTEST_CONFIG_IMPLEMENT

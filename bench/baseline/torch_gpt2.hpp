@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPT-2 as a user of LibTorch writes it by hand: with autograd, the fastest attention that LibTorch
 // has, and one fused AdamW.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What contestants in Python share: python3 FILE.py PEER FOLDER, FOLDER holding job.json.
 
 After its first step, and after each round (a line on standard input asks for one), a contestant

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An optimizer of a Python library as a contestant of bench/optimizers.cpp:
 python3 optimizers.py OPTIMIZER FOLDER.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python trainer as a contestant of bench/step.cpp: python3 step.py PEER FOLDER.
 
 FOLDER holds job.json, weights/ (GPT-2 as Hugging Face has it) and, as int32, ids.bin and targets.bin

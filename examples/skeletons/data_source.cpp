@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A data source to copy: rows that a formula makes, one item after the other, without end.
 // docs/add_a_data_source.md explains each member. What is here compiles, runs, and checks that it
 // continues after restore() as if it had never stopped.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel to copy. docs/add_a_kernel.md explains it. A kernel of Sinter's own is two files: part 1
 // is include/sinter/kernels/NAME.hpp, part 2 is src/kernels/cpu/NAME.cpp, and part 3 its test,
 // tests/unit/kernels/NAME.cpp. What is here compiles, runs and checks itself.

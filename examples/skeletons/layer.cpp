@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer to copy. docs/add_a_layer.md explains each member; what is here compiles, runs and checks
 // its own gradients.
 #include <cmath>

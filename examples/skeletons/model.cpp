@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model to copy: a multilayer perceptron with residual blocks. docs/add_a_model.md explains each
 // member. What is here compiles, runs and learns a curve.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A policy to copy: an optimizer. docs/add_a_policy.md explains each member, and what policies for
 // other slots have in its place. What is here compiles, runs and checks its own arithmetic.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Sinter throws.
 #pragma once
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All of Sinter, every public header: a table of contents, and what a recipe's file or a program with a trainer of its
 // own includes.
 #pragma once

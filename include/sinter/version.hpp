@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The version of Sinter.
 #pragma once
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a recipe's data for the verbs.
 #pragma once
 #include <chrono>

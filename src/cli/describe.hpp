@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What describe prints besides the plan's table.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

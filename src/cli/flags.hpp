@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flags that every recipe's binary has, in one table.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says what multiplies a recipe's matrices on this processor, so that nothing is silently slow.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

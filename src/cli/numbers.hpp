@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads numbers from the command line strictly: the whole word must be one.
 #pragma once
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a recipe in words and tables.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training run shows while it goes on.
 #pragma once
 #include <chrono>

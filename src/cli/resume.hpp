@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a resumed run takes over from its checkpoint.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The record of a run's starts: run.json in its folder, a list with an object for each.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says in words what memory is for, and what would save some of it.
 #pragma once
 #include <string>

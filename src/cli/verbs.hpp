@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verbs. Each returns the exit code, and throws an error for what goes wrong.
 #pragma once
 #include "cli/arguments.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How files and folders are renamed, synced, replaced and removed.
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON from files, whoever wrote them.
 #pragma once
 #include <concepts>

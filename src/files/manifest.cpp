@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //   {"checksum":"<XXH3-128 of the text from here to the end>",
 //   "format": "sinter-checkpoint", "version": 1, "sinter": "0.1.0", "step": 40, "run": "5ca1…",
 //   "files": {"model.safetensors": {"bytes": …, "xxh3_128": "…"}, …}, "info": …}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // manifest.json of a checkpoint.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sinter/files/metrics_log.hpp"
 
 #include <fcntl.h>

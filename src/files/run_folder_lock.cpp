@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock of a run's folder, and how the folder is found again by it.
 #include <fcntl.h>
 #include <fmt/format.h>

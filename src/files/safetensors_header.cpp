@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of a safetensors header, in the order of the format's own reader. No key may be there
 // twice, because readers differ in which of the two they take.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How this room calls the system.
 #pragma once
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Well-formed UTF-8 (Unicode, table 3-7).
 #pragma once
 #include <cstddef>

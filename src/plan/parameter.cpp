@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sinter/plan/parameter.hpp"
 
 #include "sinter/graph/names.hpp"

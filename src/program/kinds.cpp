@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the kinds of instruction that every program is made of run.
 #include "sinter/program/kinds.hpp"
 

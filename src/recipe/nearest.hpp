@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guesses what was meant by a name that is not there.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes AddressSanitizer see the buffers of the arena, which is one piece of memory to it. In builds
 // without it there is nothing here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a batch must be before a program may run on it.
 #pragma once
 #include "sinter/plan/plan_view.hpp"

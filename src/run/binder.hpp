@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a program to calls with addresses, once and not at every step.
 #pragma once
 #include "run/arena_guard.hpp"

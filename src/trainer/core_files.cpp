@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trainer in files: weights as Hugging Face has them, and all that a resume needs.
 #include <algorithm>
 #include <nlohmann/json.hpp>

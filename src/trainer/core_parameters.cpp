@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What instructions work on, and parameters by name: how they start, reading and writing them.
 #include <algorithm>
 #include <set>

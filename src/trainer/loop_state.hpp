@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop's part of a checkpoint's manifest.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

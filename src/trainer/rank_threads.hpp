@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread for each rank but the first, which works on the caller's thread.
 #pragma once
 #include <condition_variable>

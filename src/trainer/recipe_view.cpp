@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options as text, and whether those of a recipe are what they may be.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a checkpoint says in JSON of the trainer that made it.
 #pragma once
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forward and backward of every layer against LibTorch and its autograd, in double precision: same
 // weights, same inputs, results and gradients equal to 1e-10.
 #include "support/torch.hpp"

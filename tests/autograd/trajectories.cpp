@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole models in single precision, 20 steps: losses and gradient norms against the same models
 // written with torch::nn, autograd and torch::optim, on whole batches.
 #include "support/torch.hpp"

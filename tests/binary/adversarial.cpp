@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bad input: a clear error on standard error, a code that is not zero, nothing lost, nothing left.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the binary says to right and wrong words.
 #include "binary/support.hpp"
 #include "sinter/version.hpp"

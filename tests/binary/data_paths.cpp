@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What train and eval read below --data, what they remember of it and say about it.
 #include "binary/support.hpp"
 

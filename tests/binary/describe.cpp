@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What describe and export say and write.
 #include "binary/support.hpp"
 

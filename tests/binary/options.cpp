@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of policies as flags: what they may be, alone and together, and who listens to them.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recipes with data policies of their own: recipes/table.cpp has rows, recipes/digits.cpp tokens.
 #include <cmath>
 #include <numbers>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What train --profile writes: a Chrome trace whose spans are the run's.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that is stopped and resumed is, bit for bit, one that never was.
 #include "binary/support.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals, and readers of the output who stall, go away or are not there.
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs recipes' binaries as a user does, and looks at what they leave.
 #pragma once
 #include <doctest/doctest.h>

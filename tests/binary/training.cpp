@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What train writes, prints and reads.
 #include <pty.h>
 

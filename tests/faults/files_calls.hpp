@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System calls that can be made to fail or to end the process. They are this file's own functions,
 // which the dynamic linker prefers to the C library's. Include it in only one file of a binary.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every truncation and every flipped bit: an error or the same content, never a crash.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Disks that are full, read-only or not ours. The full disk is a real, small one: a tmpfs that only
 // this process sees.
 #include <doctest/doctest.h>

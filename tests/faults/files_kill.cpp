@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process that saves without pause is killed with SIGKILL at random moments, many times over.
 #include <doctest/doctest.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every system call of a save, one after the other: it fails, the process dies at it, and the order
 // in which they reach the disk.
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that saves in a thread while it trains: calls fail, and the process is killed at random
 // moments. SINTER_TEST_KILLS=1000 makes it a soak.
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model's config.json.
 #include "fuzz/support.hpp"
 #include "sinter/data/bytes.hpp"

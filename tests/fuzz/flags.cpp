@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: each line of the input is a word.
 #include "cli/arguments.hpp"
 #include "fuzz/support.hpp"

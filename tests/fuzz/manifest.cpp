@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manifest of a checkpoint: the input is what follows its checksum, which is made to fit.
 #include "fuzz/support.hpp"
 #include "sinter/files/checkpoint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of a safetensors file. An input that begins with '{' is its JSON, any other the file.
 #include "sinter/files/safetensors.hpp"
 

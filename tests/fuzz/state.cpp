@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a manifest says of the trainer that wrote it.
 #include "fuzz/support.hpp"
 #include "sinter/data/bytes.hpp"

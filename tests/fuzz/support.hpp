@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What fuzz targets share. A target throws away the errors that its parser documents: any other
 // exception, a failed ensure() and a sanitizer's report end it.
 #pragma once

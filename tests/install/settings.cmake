@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How Sinter is configured as a part of another project:
 #   cmake -DPROJECT=folder -DBUILD=folder "-DOPTIONS=-DSINTER_FOLDER=…|…" -P settings.cmake
 # Nothing is built; what the compiler would be called with stands in compile_commands.json.

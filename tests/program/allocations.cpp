@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // After the first step our code allocates nothing. What the libraries that we call allocate is
 // counted apart, listed and bounded.
 #include <dlfcn.h>

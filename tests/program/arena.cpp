@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What instructions do to the arena is what the plan says: no more, and no less.
 #include <doctest/doctest.h>
 

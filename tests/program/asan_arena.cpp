@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Under AddressSanitizer, a layer that reads a buffer which is closed is caught where it reads.
 #include <sys/wait.h>
 #include <unistd.h>

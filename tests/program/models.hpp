@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiny models that between them use every mechanism of programs, and batches for them.
 #pragma once
 #include "sinter/data/host_batch.hpp"

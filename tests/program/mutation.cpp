@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every shipped program with each instruction removed, doubled, moved to every other place (so
 // every adjacent pair is swapped) and made to run in the first or last micro-batch alone: the
 // verifier rejects the mutant, or it computes the same bytes. There is no third case.

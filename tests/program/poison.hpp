@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Poisons dead memory, so that whoever reads it shows.
 #pragma once
 #include <cstring>

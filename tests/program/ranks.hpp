@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the machines of a recipe on any placement of its programs: it does what Trainer does, but
 // programs can be exchanged, and observers watch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a memory policy saves costs no bit: every way to run a step gives the bytes of the plain
 // one, in the memory that was planned.
 #include <doctest/doctest.h>

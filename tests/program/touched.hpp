@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells from what an instruction touches which bytes of the arena it may read and write.
 #pragma once
 #include "program/ranks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each rule of the verifier, broken by a program that is right otherwise.
 #include <doctest/doctest.h>
 

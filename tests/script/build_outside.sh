@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # build makes a binary of any recipe file, also one outside the tree whose name is taken.
 . "$root/tests/script/lib/check.bash"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The default text holds hand-written C++ headers of LibTorch, and nothing generated.
 . "$root/tests/script/lib/check.bash"
 include=$scratch/include

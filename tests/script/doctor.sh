@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # doctor: 0 where run would work, else 1 and how to mend it.
 . "$root/tests/script/lib/check.bash"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # help, and what is no verb.
 . "$root/tests/script/lib/check.bash"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is missing is installed where that may be done, and named exactly where not. Nothing is really
 # installed: apt-get, sudo and id are played.
 . "$root/tests/script/lib/check.bash"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # LibTorch: where it is looked for, and how it comes into the cache (pip is played).
 . "$root/tests/script/lib/check.bash"
 unset Torch_DIR CMAKE_PREFIX_PATH

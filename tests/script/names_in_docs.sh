@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every name of the code that these pages use is a name of the code; every path is there. Whoever
 # renames something is told which page to mend.
 . "$root/tests/script/lib/check.bash"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # run trains, says what the held-out text costs beside xz, shows a sample and the checkpoint.
 . "$root/tests/script/lib/check.bash"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The executor's own instructions for each kernel call (bench/zero_overhead.cpp) have a ceiling:
 # callgrind counts them exactly, so that it is what was counted with this compiler.
 . "$root/tests/script/lib/check.bash"

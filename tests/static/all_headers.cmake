@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Includes sinter/sinter.hpp, which must compile without warnings and reach every public header:
 #   cmake -DINCLUDE=folder "-DHEADERS=a.hpp|…" "-DCOMMAND=g++|-std=c++20|…" -P all_headers.cmake
 string(REPLACE "|" ";" HEADERS "${HEADERS}")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What changes batches goes with every way of computing them, and costs no plan a byte.
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/curriculum/batch_warmup.hpp"

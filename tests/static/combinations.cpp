@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every combination of precision, optimizer, memory and batch that the rules allow is verified, and
 // of each other one it is known which rule refuses it. The compiler makes them: Boost.Hana's
 // product of the lists, filtered by the rules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hooks that Sinter finds in policies, and that those of every slot are called.
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/sgd.hpp"

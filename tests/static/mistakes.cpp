@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mistakes in how a model's units are joined, as the compiler names them. tests/reject holds a few
 // of them with their whole error.
 #include "sinter/layer/add.hpp"

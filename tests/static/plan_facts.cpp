@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about the plan of GPT-2 124M, and of its deeper kin, as values that the compiler computes.
 #include "sinter/data/bytes.hpp"
 #include "sinter/memory/checkpoint.hpp"

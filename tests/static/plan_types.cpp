@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types come from the precision policy, and statistics from its own type: a policy that
 // computes in fp32 but keeps means, log-sum-exps and losses in fp64.
 #include "sinter/layer/add.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What options of policies may be: every option of every shipped policy is in its list, every number
 // has bounds, what torch, transformers and bitsandbytes refuse is refused, and what they take at the
 // bounds is taken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verifier, when the compiler runs it: shipped programs are fine, wrong ones are named and
 // placed.
 #include "sinter/data/bytes.hpp"

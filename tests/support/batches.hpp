@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches for tests, with sequences of any length and random contents.
 #pragma once
 #include <random>

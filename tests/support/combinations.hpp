@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Combinations of precision, optimizer, memory and batch policies.
 #pragma once
 #include <boost/hana/tuple.hpp>

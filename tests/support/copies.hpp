@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How programs copy the weights.
 #pragma once
 #include "sinter/plan/plan.hpp"

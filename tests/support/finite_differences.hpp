@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks gradients against central finite differences, as users do, and says which are wrong.
 #pragma once
 #include "sinter/trainer/check_gradients.hpp"

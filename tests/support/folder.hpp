@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A place for a test's files.
 #pragma once
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small models around one layer, in double precision, for gradient checks.
 #pragma once
 #include "sinter/graph/tracer.hpp"

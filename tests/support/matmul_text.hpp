@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the header of a run says of a recipe's matmuls.
 #pragma once
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imitates other processors than this one, as far as kernels can tell.
 #pragma once
 #include <hwy/targets.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recipes for tests.
 #pragma once
 #include "sinter/batch/batch.hpp"

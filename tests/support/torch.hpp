@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Includes LibTorch beside doctest, and turns a trainer's numbers into tensors.
 #pragma once
 #include <torch/torch.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests do with trainers, whatever their recipe.
 #pragma once
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How large batches are. This folder holds the slots `batch`, `row_padding` (pad_rows.hpp) and
 // `scaling` (scaled_rate.hpp); batches that grow are in curriculum/.
 #pragma once

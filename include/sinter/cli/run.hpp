@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The binary of a recipe, which is a shell over its trainer.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a clipping policy becomes the instruction `norm`. This folder holds the slot `clipping`.
 #pragma once
 #include "sinter/program/kinds.hpp"

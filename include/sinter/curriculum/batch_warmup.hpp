@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches that grow. This folder holds the slots `batch_warmup` and `length_warmup`
 // (length_warmup.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A data source without its type.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's own arrays of floats, for regression.
 #pragma once
 #include <cstdint>

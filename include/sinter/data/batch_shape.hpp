@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How large batches are, where that changes in the course of training.
 #pragma once
 #include <cstdint>

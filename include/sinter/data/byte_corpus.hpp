@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A text read as bytes from files and folders.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a data policy offers to the verbs of a binary.
 //
 // A data policy says how long its sequences are and which ids there may be (DataPolicy in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batch on the host, as a data source fills it and the trainer takes it.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random order of n items that needs no memory and no replay.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads batches ahead in a thread of its own, so that a training step need not wait for data.
 #pragma once
 #include <memory>

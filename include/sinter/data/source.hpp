@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a data source is, and the state that says where it stands.
 #pragma once
 #include <concepts>

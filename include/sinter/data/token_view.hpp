@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A text as token numbers, however it is stored.
 #pragma once
 #include <concepts>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What data is counted in, and which figures its loss gives.
 #pragma once
 #include <cstdint>

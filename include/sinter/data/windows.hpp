@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of a text, on which language models train and are evaluated.
 //
 // Window w of a text covers tokens w·context … w·context + context, both included: context + 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seam to the device that a binary computes on: its memory, and what passes between it and the
 // host. Everything else that touches device memory is a kernel. Implemented in src/device/<device>.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checkpoint folder, which is complete and durable, or absent.
 #pragma once
 #include <cstdint>

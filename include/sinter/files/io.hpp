@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are whole or absent: durable writing, checked reading, errors that name the file.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strict loading of a model's tensors.
 #pragma once
 #include <filesystem>

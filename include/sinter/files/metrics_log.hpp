@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // metrics.jsonl: one JSON object per line, each with its "step".
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder of one run, with a lock, numbered checkpoints and the links `last` and `best`.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run's folder and a checkpoint are known by, for whoever must not take them for data.
 #pragma once
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing, and checked reading, of safetensors, the only format of weights.
 // Layout (github.com/huggingface/safetensors): a u64 length N, N bytes of JSON, the data.
 // Everything is little-endian and in C order; offsets are relative to the data.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds out what a path given as --weights is.
 #pragma once
 #include <filesystem>

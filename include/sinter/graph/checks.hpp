@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a traced model must be before it is planned.
 #pragma once
 #include "sinter/graph/graph.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which units of a traced model are frozen.
 #pragma once
 #include "sinter/graph/parameters.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model as data. A unit is planned, recomputed, frozen and reduced as a whole; each distinct
 // unit is traced once, and repeat() stamps copies of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of units and parameters, and patterns for them, as constants.
 #pragma once
 #include <algorithm>

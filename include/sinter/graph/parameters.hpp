@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the gradients of a traced model become final, and which parameter groups are in use.
 #pragma once
 #include "sinter/graph/graph.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a model's type to its graph: what trace() and predict() of models and units are called with.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activation functions. T: float, double, BFloat16 or Float16.
 #pragma once
 #include "sinter/kernels/bfloat16.hpp"

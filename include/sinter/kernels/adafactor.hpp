@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adafactor (Shazeer & Stern 2018): the second moments of a matrix, kept as one number for each row
 // and one for each column. The arithmetic is that of transformers' Adafactor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdamW whose moments take one byte each: block-wise dynamic quantization (Dettmers et al. 2022,
 // 8-bit Optimizers via Block-wise Quantization), as bitsandbytes has it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-attention, causal or full, in blocks, so that the rows × rows probabilities are never stored
 // (Dao 2023, FlashAttention-2). T is the type of elements and S that of statistics: (float, float),
 // (double, double), (BFloat16, float) or (Float16, float). The bits are the same for every number

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Averages of what changes from step to step.
 #pragma once
 #include <cstdint>

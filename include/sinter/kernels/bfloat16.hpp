@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The upper half of a float: its range, and 8 bits of precision (Kalamkar et al. 2019).
 #pragma once
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dropout whose mask is a pure function of a key and the element's row and column: nothing is
 // saved, recomputation repeats it, and so does any split of the global batch. T: float, double,
 // BFloat16 or Float16.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise arithmetic, on tensors, and on flat arrays where a shape would say no more than a
 // length. Inputs and outputs may be the same array, but must not overlap otherwise. Each result is
 // the exact one, rounded once to Wide<T> and once to T.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a table, looked up by token or by position. T: float, double, BFloat16 or Float16. G, of
 // the gradients of tables, is Wide<T>, or T: they are summed in Wide<T> and rounded once. The bits
 // are the same for every number of threads. Forward passes copy, or round each sum once. Errors of

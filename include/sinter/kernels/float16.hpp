@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IEEE 754 half precision (binary16): 11 bits of precision, numbers from 2^-24 to 65504.
 #pragma once
 #include <bit>

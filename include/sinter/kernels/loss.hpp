@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses with their gradients. T is the type of elements, S that of losses and logits, G that of
 // gradients of weights: all float, all double, or T BFloat16 or Float16 with float for S, and float
 // or T for G. Each row has a loss; the caller sums them and divides the sum.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What multiplies matrices on this processor, and how fast that is.
 #pragma once
 #include "sinter/kernels/matmul.hpp"

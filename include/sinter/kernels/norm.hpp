@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over flat arrays, accumulated in double over fixed blocks that are combined in order: the
 // bits are the same for every number of threads. NaN and infinity propagate. Error ≤ 16 ε Σ x² or
 // 16 ε Σ|x|, ε the epsilon of double: no sum has more than 1024 summands, up to n = 2³⁰ (roundings

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization of rows: layer normalization (Ba, Kiros & Hinton 2016), and root mean square
 // normalization (Zhang & Sennrich 2019), as Llama has it, which is the same with a mean and a bias
 // of zero. T is the type of elements, S that of statistics, G that of the gradients of weight and

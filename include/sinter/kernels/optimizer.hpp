@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizer updates of flat arrays, in one pass and in place. Constants are computed in double and
 // rounded once; the order of the arithmetic is PyTorch's, so that trajectories can be compared.
 //

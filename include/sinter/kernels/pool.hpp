@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From rows to sequences.
 #pragma once
 #include "sinter/kernels/stream.hpp"

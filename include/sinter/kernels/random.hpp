@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers as pure functions of a key and an index.
 #pragma once
 #include <cstdint>

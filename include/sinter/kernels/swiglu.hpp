@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SwiGLU (Shazeer 2020): one half of a matrix, through silu, gates the other. T: float, double,
 // BFloat16 or Float16. The bits are the same for every number of threads.
 //

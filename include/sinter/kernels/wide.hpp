@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Narrow element types are for storage: kernels compute in a wider one.
 #pragma once
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seam between the plan, which counts bytes, and the layers, which have types.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a layer says about itself, and what the planner keeps of it.
 //
 // A layer is an empty type:

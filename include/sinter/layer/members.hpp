@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the members of a layer are what the planner and the step can use (layer.hpp says what
 // each is).
 #pragma once

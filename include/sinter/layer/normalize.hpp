@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer norm and RMS norm, each alone and together with the residual join before it.
 #pragma once
 #include "sinter/kernels/normalize.hpp"

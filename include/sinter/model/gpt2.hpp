@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPT-2 (Radford et al. 2019).
 #pragma once
 #include "sinter/graph/tracer.hpp"

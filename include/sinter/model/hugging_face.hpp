@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Hugging Face calls an architecture, and how its files hold it.
 #pragma once
 #include <cstdint>

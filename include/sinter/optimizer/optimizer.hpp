@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an optimizer's arithmetic becomes the instruction `update`. This folder holds the slot
 // `optimizer`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What optimizers that are not elementwise ask of a recipe. `reason` says why, for programs that
 // list which policies do not go together.
 #pragma once

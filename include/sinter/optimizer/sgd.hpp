@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/kernels/optimizer.hpp"
 #include "sinter/recipe/concepts.hpp"

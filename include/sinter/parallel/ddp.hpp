@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/comm/communicator.hpp"
 #include "sinter/program/kinds.hpp"

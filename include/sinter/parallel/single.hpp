@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This folder holds the slot `parallel`: how ranks share the work of a step. What they
 // say to each other is in comm/.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A moving average of the weights. This folder holds the slots `average`, `freeze` (freeze.hpp) and
 // `groups` (groups.hpp).
 #pragma once

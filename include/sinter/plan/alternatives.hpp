@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies with less memory that could take the place of a recipe's own.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation in the arena that training needs anyway: it keeps nothing for a backward, so it can
 // take more sequences at once.
 #pragma once

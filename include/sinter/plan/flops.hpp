@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training step computes for one token.
 #pragma once
 #include "sinter/program/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers from a program, in one walk: a write opens a buffer, its last use closes it. Nothing is
 // freed by hand, as lifetimes follow from what instructions touch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a recipe: constants, each a plain function of those before.
 //   trace            model type -> graph
 //   plan units       graph -> model

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan without the type of its recipe.
 #pragma once
 #include "sinter/kernels/stream.hpp"

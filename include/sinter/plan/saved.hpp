@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What forward leaves for backward, and what backward makes again.
 #pragma once
 #include "sinter/program/unit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a recipe would need if it were another: the same planner, asked again when the binary runs.
 #pragma once
 #include <span>

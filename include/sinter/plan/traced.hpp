@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model type, traced and planned unit by unit, frozen into constants.
 #pragma once
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans the inside of a unit: writes the layer calls of its phases and lays out its workspace.
 #pragma once
 #include <optional>

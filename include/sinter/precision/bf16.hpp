@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/precision/cast.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The copy of the weights in the compute type, for precisions whose master weights are of another.
 #pragma once
 #include "sinter/program/kinds.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic loss scaling, for gradients that a narrow type would round to zero.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training step as data: a list of instructions, and what each of them touches.
 #pragma once
 #include "sinter/program/unit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of instruction that every program is made of.
 #pragma once
 #include "sinter/program/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a touch does to the lifetime of a buffer, and a table with a cell for each buffer that a
 // program may touch. Placing, verifying and binding keep different things in their cells, but agree
 // on this.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A traced model with the plans of its units, and the state that policies keep for its parameters.
 #pragma once
 #include <optional>

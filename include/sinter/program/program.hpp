@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs that every recipe starts from: training, evaluation, prediction.
 #pragma once
 #include "sinter/program/kinds.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the state that policies keep of each parameter lies.
 #pragma once
 #include "sinter/program/model.hpp"

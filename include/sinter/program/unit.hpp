@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inside of a unit as data, planned once however often the unit repeats: the layer calls of its
 // four phases, a saved block that lives from forward to backward, and a workspace that lives for
 // one phase.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order is proved, not hoped for: an abstract run of the program, at compile time, proves that
 //   - all that is read was written in this iteration, or for all iterations: before the loop or by
 //     the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of execution of a program.
 #pragma once
 #include "sinter/program/kind.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a recipe's policies claims which slot.
 #pragma once
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slots of a recipe, and what a policy for each of them must be.
 //
 // Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the verbs of a binary can call the members of a data policy (data/data_view.hpp).
 #pragma once
 #include <concepts>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compile errors for people. A soft answer (a bool) drives the code; the message is in a function
 // that is named but never called. So one error comes, with the user's line in it, and nothing
 // cascades.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of options and of run states: each is listed once, in the aggregate that has it.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hooks of policies: the members that Sinter looks for in a policy whatever its slot, each with
 // what it is called with. Whoever uses a hook asks the concept here. So a policy that has a member
 // of such a name with other arguments is without it, and `describe` does not list it.

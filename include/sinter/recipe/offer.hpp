@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a policy that saves memory is offered to recipes that do without it.
 #pragma once
 #include <string_view>

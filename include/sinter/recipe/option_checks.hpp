@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a policy's options are what it says they may be.
 #pragma once
 #include <boost/hana/concept/struct.hpp>

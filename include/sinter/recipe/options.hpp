@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options and run states of policies as data: one generic loop makes flags, printed recipes and
 // manifests of them.
 #pragma once

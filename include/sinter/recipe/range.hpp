@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the options of a policy may be: each number by itself, and several together.
 #pragma once
 #include <limits>

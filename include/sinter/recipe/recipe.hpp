@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe is a type: policies in any order, at most one for each slot. Slots that none of them
 // claims have defaults.
 #pragma once

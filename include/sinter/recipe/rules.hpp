@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a policy demands of the recipes that use it.
 #pragma once
 #include "sinter/recipe/hooks.hpp"

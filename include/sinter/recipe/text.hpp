@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts in constant expressions: one that is part of a type, and one that grows.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This folder holds the slot `recovery`: what a run does when a step goes wrong. Without a policy in
 // it, training stops at a loss or gradient that is not finite.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an element, which a plan knows, to the C++ type that code needs.
 #pragma once
 #include "sinter/error.hpp"

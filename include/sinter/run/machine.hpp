@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank at work: its arena, its walk through programs, and what kinds of instruction see of it.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This folder holds the slot `schedule`: the factor by which the optimizer's learning rate is
 // multiplied in each step, counted from 1.
 #pragma once

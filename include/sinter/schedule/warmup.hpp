@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What schedules with a warm-up share.
 #pragma once
 #include <cstdint>

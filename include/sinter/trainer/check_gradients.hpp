@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the gradients of layers and models of one's own.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trainer without its recipe's type.
 #pragma once
 #include <filesystem>

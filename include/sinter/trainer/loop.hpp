@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training loop: stages in their order, around the step.
 #pragma once
 #include "sinter/trainer/loop_times.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a step, an evaluation and a prediction give back.
 #pragma once
 #include <cstdint>

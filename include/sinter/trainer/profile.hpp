@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training run spends its time on, as a Chrome trace.
 #pragma once
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe without its type: what the library needs to train it.
 #pragma once
 #include "sinter/data/batch_shape.hpp"

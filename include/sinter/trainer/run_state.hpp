@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What policies carry from step to step beside the weights, such as a loss scale or the best loss.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a checkpoint holds of a trainer, apart from the trainer.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages around the training step. Each may be moved but not copied. A step takes a batch that
 // was read, and the log a step that was applied, so these cannot be wired in another order.
 //   read → ReadBatch → step → AppliedStep or SkippedStep → evaluate → record → RecordedStep → save

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trainer of a recipe, for your own program.
 #pragma once
 #include "sinter/trainer/core.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device is the host: its memory is the machine's, as far as control groups allow.
 #include "sinter/device/available.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device is the host: its memory is mapped pages, and the host reaches a part of it as it is.
 #include "sinter/device/memory.hpp"
 

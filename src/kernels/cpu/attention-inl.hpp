@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both directions of attention share, compiled once for each instruction set.
 //
 // Everything is laid out with the queries of a strip along the vectors: probabilities as keys ×

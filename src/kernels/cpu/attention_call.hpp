@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both directions of attention share: a call, its pieces of work, and which thread does them.
 #pragma once
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/dropout.hpp"
 
 #include "kernels/cpu/mask.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products behind matmul(): the vendor's, and our own tiles.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops around packed panels (Goto & van de Geijn 2008), for the products that are ours.
 #pragma once
 #include <algorithm>

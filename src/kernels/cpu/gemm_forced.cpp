@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of its own: what forces a product need not be linked with all of them, and so with LibTorch.
 #include "kernels/cpu/gemm.hpp"
 

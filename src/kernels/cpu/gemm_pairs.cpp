@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of bfloat16 matrices, or of fp32 matrices rounded to it, by the instruction that
 // multiplies pairs of them and adds both products to a float (AVX-512 BF16: AMD from Zen 4, Intel
 // from Cooper Lake): after Goto & van de Geijn (2008), as gemm_tiles.cpp. Subnormal numbers count

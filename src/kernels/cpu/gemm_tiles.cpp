@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix product of our own, after Goto & van de Geijn (2008): panels of b are packed so that
 // they stay in the second-level cache, tiles of c stay in registers. Each element of c is summed
 // over blocks of the depth in order, so how c is cut into tiles does not change a bit. Narrow

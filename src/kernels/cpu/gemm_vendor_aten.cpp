@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm_vendor() through ATen, where libtorch_cpu exports no BLAS: threads are then ATen's own.
 #if !SINTER_HAS_SGEMM
 #include <ATen/core/Tensor.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm_vendor() by the BLAS in libtorch_cpu: MKL on x86.
 #if SINTER_HAS_SGEMM
 #include <algorithm>

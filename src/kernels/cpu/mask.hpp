@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dropout mask in scalars, which its vector code is given.
 #pragma once
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random bits as a function of a key and a counter, in vectors, compiled once for each instruction
 // set: include after hwy/foreach_target.h.
 #include <hwy/highway.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single-threaded functions that several kernels share. Each call picks the best instruction set.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over rows, for gradients of weights that all rows share: each block of rows has its own
 // partial sums, and they are added in order. The blocks depend on the number of rows alone, so that
 // the sums are the same for every number of threads.

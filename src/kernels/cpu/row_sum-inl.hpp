@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over a row, compiled once for each instruction set: include after hwy/foreach_target.h.
 #include "kernels/cpu/simd-inl.hpp"
 

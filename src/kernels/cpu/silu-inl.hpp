@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // silu(x) = x s(x), with s the logistic function, compiled once for each instruction set: include
 // after hwy/foreach_target.h.
 #include "kernels/cpu/simd-inl.hpp"

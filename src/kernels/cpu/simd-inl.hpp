@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vector helpers, compiled once for each instruction set: include after hwy/foreach_target.h.
 #include <hwy/highway.h>
 

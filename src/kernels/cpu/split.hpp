@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How work is cut into parts for the pool.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction sets that each kernel is compiled for, and how the best that the machine has is
 // picked at run time: include before any header of Highway.
 #pragma once

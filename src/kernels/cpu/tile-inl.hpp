@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small matrix products held in registers, compiled once for each instruction set: include after
 // hwy/foreach_target.h.
 #include <hwy/highway.h>

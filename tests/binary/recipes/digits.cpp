@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe with a data policy of its own that has a vocabulary: digits are tokens, and so is the
 // end of a line.
 #include <sinter/sinter.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe whose batches and sequences grow.
 #include <sinter/sinter.hpp>
 using namespace sinter;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe whose data is no text, with a schedule without horizon.
 #include <sinter/sinter.hpp>
 using namespace sinter;

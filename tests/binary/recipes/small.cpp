@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recipe whose binary the tests run: as small as shows everything, dropout, accumulation and
 // ranks included.
 #include <sinter/sinter.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe whose data policy breaks what open() promises: an order of another name, nothing to
 // evaluate.
 #include <sinter/sinter.hpp>

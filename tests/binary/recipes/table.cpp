@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe with a data policy of its own: rows of numbers from text files, and an option that is a
 // flag.
 #include <sinter/sinter.hpp>

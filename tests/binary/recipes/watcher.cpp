@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe whose schedule acts on validation losses, and whose optimizer makes its own rate.
 #include <sinter/sinter.hpp>
 using namespace sinter;

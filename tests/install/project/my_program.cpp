@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits y = 2 a - b with the library's trainer, inside a program that is not ours.
 #include <cstdio>
 #include <sinter/sinter.hpp>

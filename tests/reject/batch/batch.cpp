@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Batch: micro × ranks does not divide global
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan/plan.hpp"

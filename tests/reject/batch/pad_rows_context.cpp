@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: PadRows: the context is no multiple of `multiple`
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/data/bytes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: PadRows: a target of this model is numbers
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/model/mlp.hpp"

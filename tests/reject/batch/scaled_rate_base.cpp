@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: an option of a policy is outside its range
 // and: ScaledRate<
 // and: {"base"}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: BatchWarmup: the ramp does not fit the batch
 #include "sinter/curriculum/batch_warmup.hpp"
 #include "sinter/model/mlp.hpp"

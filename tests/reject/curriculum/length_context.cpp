@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: LengthWarmup: the lengths do not fit the context
 #include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/data/bytes.hpp"

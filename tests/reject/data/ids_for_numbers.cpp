@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: the data gives ids, and the model takes none
 // and: Mlp<
 // and: Bytes<

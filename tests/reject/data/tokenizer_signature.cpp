@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a data policy has a member that the binary cannot use as it is
 // and: {"tokenizer"}
 // and: Tokenizer tokenizer()

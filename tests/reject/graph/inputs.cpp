@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: wrong number of inputs for this layer
 // and: Linear<4, 8
 #include "sinter/layer/linear.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: a repeated unit does not take its own results
 // and: Value<16>
 // and: Value<8>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: a unit does not take the values joined to it
 // and: acme::Second
 // and: Value<16>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: the units of this recipe's model are joined wrongly
 // and: what a unit returns is never used
 #include "sinter/layer/linear.hpp"

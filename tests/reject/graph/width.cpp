@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: two layers do not fit
 // and: Linear<512, 768
 // and: 640

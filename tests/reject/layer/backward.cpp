@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: this layer has forward() but no backward()
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8>
 // and: {"forward"}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Budget: nothing fits. What: the least that this recipe needs
 #include "sinter/memory/budget.hpp"
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: the data's context is beyond the model's positions
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: an option of a policy is outside its range
 // and: {"dropout"}
 // and: {"at least 0 and below 1"}

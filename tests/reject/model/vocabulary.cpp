@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: the model's vocabulary is smaller than the data's
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"

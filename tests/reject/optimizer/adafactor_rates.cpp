@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Adafactor: lr is given beside relative_step
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adafactor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: The optimizer of this recipe does not clip by value
 #include "sinter/clipping/clip_value.hpp"
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Muon: the model of this recipe has no hidden matrix
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/muon.hpp"

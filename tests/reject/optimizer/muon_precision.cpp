@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: The optimizer of this recipe wants master weights and
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/muon.hpp"

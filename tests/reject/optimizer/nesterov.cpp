@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sgd: nesterov needs momentum
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/sgd.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Freeze: no name is given
 #include "sinter/model/mlp.hpp"
 #include "sinter/parameters/freeze.hpp"

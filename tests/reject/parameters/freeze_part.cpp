@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a policy of this recipe names parameters wrongly
 // and: "a unit is frozen in part alone"
 // and: "h.3.mlp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Groups: the learning_rate of a group is below 0, or not finite
 // and: GroupOptions{-2
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a policy of this recipe names parameters wrongly
 #include "sinter/model/mlp.hpp"
 #include "sinter/parameters/groups.hpp"

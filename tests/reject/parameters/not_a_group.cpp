@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Groups: it is made of groups, and P, in this error, is none
 #include "sinter/model/mlp.hpp"
 #include "sinter/parameters/freeze.hpp"

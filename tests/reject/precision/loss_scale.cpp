@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: options of a policy contradict each other
 // and: {"initial_scale is below its minimum"}
 // and: {"raise it, or lower minimum_scale"}

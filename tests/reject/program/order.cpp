@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: the verifier rejects this recipe's program
 // and: touched while a transfer writes it
 #include "sinter/data/bytes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a policy does nothing
 // and: acme::Halved
 // and: sinter/recipe/hooks.hpp lists all hooks

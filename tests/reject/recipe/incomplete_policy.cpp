@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: this policy is not all that its slot asks for
 // and: acme::Momentum
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a list of fields has a name that is no field
 // and: acme::Clip
 // and: acme::ClipOptions

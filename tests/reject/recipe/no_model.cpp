@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: this recipe has no model
 #include "sinter/data/bytes.hpp"
 #include "sinter/plan/plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: a recipe is made of policies
 // and: BatchOptions
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: R, in this error, is no recipe.
 #include "sinter/plan/plan.hpp"
 using namespace sinter;

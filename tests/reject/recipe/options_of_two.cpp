@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: an option of a policy is outside its range
 // and: {"lr"}
 #include "sinter/model/mlp.hpp"

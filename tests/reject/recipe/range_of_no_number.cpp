@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a policy has a range of an option that is no number
 // and: acme::Clip
 // and: {"by_layer"}

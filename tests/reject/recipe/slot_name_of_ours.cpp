@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: two slots have one name
 // and: acme::Halved
 // and: AdamW

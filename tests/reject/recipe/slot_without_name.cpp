@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: the slot of a policy has no name
 // and: acme::Halved
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: two policies claim one slot
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: options or a run state do not list their fields
 // and: acme::Clip
 // and: acme::ClipOptions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: options of a policy contradict each other
 // and: {"warmup and decay are beyond steps"}
 // and: {"raise steps, or lower one of them"}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: options of a policy contradict each other
 // and: LinearDecay<
 // and: {"the warm-up is beyond the horizon"}

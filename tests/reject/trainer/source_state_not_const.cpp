@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: a data source lacks a member, or has it with other arguments
 // and: acme::Lines
 // and: {"state"}

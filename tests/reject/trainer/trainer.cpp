@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Must not compile: Gpt2: heads does not divide width
 #include "sinter/sinter.hpp"
 using namespace sinter;

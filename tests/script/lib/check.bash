@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the script tests share. Each runs with $root (the project) and ends at the first failure.
 set -euo pipefail
 export LC_ALL=C

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The words of code, and what pages of docs/ say of it.
 
 # Every word of the sources in the named folders, comments left out, one a line, sorted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan of 96 layers with the longest of programs, whose evaluation must stay as cheap as it is: in
 // this file the compilers' limits are lowered (../CMakeLists.txt).
 #include "sinter/data/bytes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accumulation is exact: however a global batch is split into micro-batches and over ranks, the
 // loss and the gradients are the same to rounding, with sequences of any length, with targets to
 // ignore, and with dropout.

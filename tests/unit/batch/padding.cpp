@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding of rows and of the vocabulary: nobody sees it.
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/model/gpt2.hpp"

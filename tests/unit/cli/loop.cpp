@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training loop as a library: callers' own data, callbacks, a flag to stop.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a recipe's header says of its matmuls, against what the system says of the processor.
 #include <chrono>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over ranks, of every type that gradients may have.
 #include <cmath>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warm-up of the batch's size and of the sequences' length: what each step sees is a function of
 // the sequences before it, so a run that is interrupted in the ramp goes on as if it was not.
 #include "sinter/batch/scaled_rate.hpp"

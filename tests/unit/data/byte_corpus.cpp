@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/byte_corpus.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What data policies offer to the verbs: sources without their type, units, the data of Bytes.
 #include "sinter/data/data_view.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a corpus leaves out below a folder, and what it says of it.
 #include <doctest/doctest.h>
 #include <sys/stat.h>

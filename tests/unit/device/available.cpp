@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory may be taken, from files as Linux writes them.
 #include "sinter/device/available.hpp"
 

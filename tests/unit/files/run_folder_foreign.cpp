@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lies in a run's folder that no run has put there: links, pipes, other programs' files.
 #include <doctest/doctest.h>
 #include <sys/stat.h>

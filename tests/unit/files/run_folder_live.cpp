@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What others do to the folder of a run while it is live.
 #include <doctest/doctest.h>
 #include <unistd.h>

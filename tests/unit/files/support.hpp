@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of files share.
 #pragma once
 #include <doctest/doctest.h>

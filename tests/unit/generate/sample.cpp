@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawing a token.
 #include <doctest/doctest.h>
 

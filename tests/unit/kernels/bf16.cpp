@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is bfloat16's own; the kernels: kernels_narrow.cpp.
 #include "unit/kernels/narrow.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float16's own arithmetic, in scalars and in vectors; the kernels: kernels_narrow.cpp.
 #include "sinter/kernels/elementwise.hpp"
 

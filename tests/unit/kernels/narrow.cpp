@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with narrow elements compute in fp32 and round what they store: their results are, bit
 // for bit, the rounded results of the fp32 kernels, which are checked against double precision.
 #include "sinter/kernels/activation.hpp"

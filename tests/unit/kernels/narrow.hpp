@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of kernels with narrow elements share.
 #pragma once
 #include <array>

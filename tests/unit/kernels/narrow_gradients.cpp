@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of parameters in narrow elements are those in fp32, rounded once; optimizers take them,
 // and update narrow masters, as in fp32.
 #include "sinter/kernels/elementwise.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products of narrow elements, and kernels that are made of them: sums are fp32.
 #include "sinter/kernels/attention.hpp"
 #include "sinter/kernels/loss.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of fp32 whose inputs are rounded: MatmulInputs::rounded.
 #include "sinter/kernels/matmul_rate.hpp"
 #include "unit/kernels/narrow.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/swiglu.hpp"
 
 #include "unit/kernels/support.hpp"

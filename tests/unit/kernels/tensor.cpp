@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What layers may do with tensors, and what assertions say of what they may not.
 #include "sinter/kernels/tensor.hpp"
 

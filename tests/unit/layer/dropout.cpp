@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dropout's masks depend on: seed, step, layer and the token's place; and on nothing else.
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/sgd.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused layers equal what they replace, in double precision: losses, norms and gradients.
 #include "sinter/model/gpt2.hpp"
 #include "support/batches.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every gradient of every layer against central finite differences, in double precision: variable
 // lengths, rows below the budget, three micro-batches.
 #include "support/batches.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer right behind the data, whose dx nobody wants: put() is then harmless.
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/linear.hpp"

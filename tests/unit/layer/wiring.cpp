@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients by the way that values take: layers on the model's own inputs, values that are read
 // more than once, units with several results.
 #include "support/batches.hpp"

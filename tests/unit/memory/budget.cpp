@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What recipes choose for themselves, and what they say of it: budgets of memory, scaled rates.
 #include "sinter/memory/budget.hpp"
 #include "sinter/batch/scaled_rate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Muon: 100 steps against its definition in double precision, from the gradients that the trainer
 // reports.
 #include "sinter/optimizer/muon.hpp"

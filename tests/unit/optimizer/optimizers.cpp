@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizers, schedules and clipping: 100 steps of a trainer against their definitions, in double
 // precision, from the gradients that the trainer reports.
 #include "sinter/clipping/no_clip.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The moving average of the weights, and clipping by value: what is done to weights and gradients
 // one by one.
 #include "sinter/parameters/average.hpp"

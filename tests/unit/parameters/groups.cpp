@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameter groups, and parameters that stay as they are.
 #include "sinter/parameters/groups.hpp"
 #include "sinter/memory/checkpoint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation in micro-batches larger than training's, in the same arena.
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/windows.hpp"

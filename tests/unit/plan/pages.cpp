@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // README.md and docs/life_of_a_step.md show the plan of one recipe; this is that recipe's plan.
 #include <doctest/doctest.h>
 

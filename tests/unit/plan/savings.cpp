@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What describe says that techniques would save, against recipes that use them.
 #include "sinter/plan/savings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Precisions on a processor without AVX-512. A program of its own: the product is chosen once.
 #include "sinter/model/gpt2.hpp"
 #include "sinter/precision/bf16.hpp"

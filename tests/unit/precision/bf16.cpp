@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training in bfloat16 against fp32.
 #include "sinter/precision/bf16.hpp"
 #include "sinter/memory/checkpoint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training in half precision against fp32, with fp32 master weights and without.
 #include "sinter/precision/fp16.hpp"
 #include "sinter/data/windows.hpp"

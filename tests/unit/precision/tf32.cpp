@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training with rounded inputs of matmuls against fp32.
 #include "sinter/precision/tf32.hpp"
 #include "sinter/kernels/matmul_rate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A set of combinations in which every legal pair of policies occurs trains; the compiler chooses
 // it. (tests/static verifies every legal combination.)
 #include <boost/hana/at.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options: what a recipe lists, what may be changed before its trainer is made, and that changing
 // it does what the same number in the recipe's type would.
 #include "sinter/data/bytes.hpp"

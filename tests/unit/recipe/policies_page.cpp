@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/policies.md: its tables of options are those that the policies reflect, for every policy.
 //
 //   SINTER_REWRITE=1 ctest -R unit/recipe/policies_page    writes them anew

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What options may be, where a trainer is made, and what policies say of options that they ignore.
 #include <limits>
 

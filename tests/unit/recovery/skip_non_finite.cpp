@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sinter/recovery/skip_non_finite.hpp"
 
 #include <cmath>

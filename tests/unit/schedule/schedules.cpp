@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules against the formulas of transformers 5 and PyTorch. There, `current` counts the steps
 // that are done, and a warm-up begins with a rate of zero; here its step s has s / warmup.
 #include <doctest/doctest.h>

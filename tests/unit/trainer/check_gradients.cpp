@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gradient checker finds what is wrong with a layer, and says where.
 #include "sinter/trainer/check_gradients.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which policies and options decide what saved numbers mean: a checkpoint of a recipe that differs
 // in one of them is refused, by name, and all else may differ.
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flat buffers are taken as elements of the type with which the plan has them, or refused.
 #include "sinter/error.hpp"
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Initial values: Hugging Face's for GPT-2, torch.nn.Linear's for Mlp; functions of the seed and
 // the parameter's name alone.
 #include "sinter/error.hpp"

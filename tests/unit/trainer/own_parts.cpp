@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tutorial's own layer and own policy, both in a foreign namespace, do what they say.
 #define main layer_main
 #include "../../../examples/own_layer.cpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a trainer refuses, with a sentence that helps.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies that carry numbers from step to step: loss scales and schedules that watch the loss.
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One version, everywhere; and a checkpoint of an older one that must stay readable.
 #include <fstream>
 #include <regex>

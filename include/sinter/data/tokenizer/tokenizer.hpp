@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns text into the numbers that a model reads, and back.
 #pragma once
 #include <cstdint>
