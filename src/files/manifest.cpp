@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //   {"checksum":"<XXH3-128 of the text from here to the end>",
-//   "format": "sinter-checkpoint", "version": 1, "sinter": "0.1.0", "step": 40, "run": "5ca1…",
+//   "format": "sinter-checkpoint", "version": 1, "sinter": "0.2.0", "step": 40, "run": "5ca1…",
 //   "files": {"model.safetensors": {"bytes": …, "xxh3_128": "…"}, …}, "info": …}
 // The checksum comes first, at a fixed place, so that a flipped bit anywhere in it is found.
 // "version" is that of this format. "sinter" is that of the program that wrote it; the first
