@@ -33,15 +33,6 @@ elseif(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     "-DCMAKE_BUILD_TYPE=Release.")
 endif()
 
-# Files that hold a whole recipe or include torch/torch.h take 1 to 2 GB each to compile. As many
-# are compiled at once as memory allows, whatever -j says (Ninja only).
-cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
-math(EXPR heavy_jobs "${memory} / 2048")
-if(heavy_jobs LESS 1)
-  set(heavy_jobs 1)
-endif()
-set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${heavy_jobs})
-
 # Compiles our own code with warnings, and makes errors of them where the option says so.
 function(sinter_own_code target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${SINTER_WERROR}>:-Werror>)

@@ -5,37 +5,37 @@
 # pulls in libtorch_cuda and 2 GB of packages. The libraries' own RPATH finds what they need.
 include("${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake")
 
-sinter_locate_libtorch(SINTER_LIBTORCH SINTER_LIBTORCH_VERSION)
-if(NOT SINTER_LIBTORCH)
-  sinter_libtorch_cache(cache)
-  message(FATAL_ERROR "LibTorch was not found: Torch_DIR is not set, CMAKE_PREFIX_PATH names none, "
-    "and ${cache} does not exist. Run this once (it downloads 545 MB):\n"
-    "  python3 ${PROJECT_SOURCE_DIR}/scripts/fetch_libtorch.py\n"
-    "or name one that you have: -DTorch_DIR=FOLDER, where FOLDER holds TorchConfig.cmake.")
-endif()
-message(STATUS "LibTorch ${SINTER_LIBTORCH_VERSION}: ${SINTER_LIBTORCH}")
-
-foreach(library c10 torch_cpu)
-  add_library(Sinter::${library} SHARED IMPORTED GLOBAL)
-  set_target_properties(Sinter::${library} PROPERTIES
-    IMPORTED_LOCATION "${SINTER_LIBTORCH}/lib/lib${library}.so"
-    IMPORTED_SONAME "lib${library}.so")
-endforeach()
-add_library(Sinter::libtorch INTERFACE IMPORTED GLOBAL)
-target_include_directories(Sinter::libtorch INTERFACE
-  "${SINTER_LIBTORCH}/include" "${SINTER_LIBTORCH}/include/torch/csrc/api/include")
-target_link_libraries(Sinter::libtorch INTERFACE Sinter::torch_cpu Sinter::c10)
-
-# The wheels export MKL's Fortran matrix product. That is undocumented, so it is looked for anew
-# whenever another LibTorch is used. SINTER_HAS_SGEMM says whether it was found.
-if(NOT SINTER_SGEMM_CHECKED_IN STREQUAL SINTER_LIBTORCH)
-  unset(SINTER_HAS_SGEMM CACHE)
-endif()
-include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LIBRARIES Sinter::libtorch)
-check_cxx_source_compiles([[
-  extern "C" void sgemm_();
-  extern "C" void dgemm_();
-  int main() { sgemm_(); dgemm_(); }]] SINTER_HAS_SGEMM)
-unset(CMAKE_REQUIRED_LIBRARIES)
-set(SINTER_SGEMM_CHECKED_IN "${SINTER_LIBTORCH}" CACHE INTERNAL "where SINTER_HAS_SGEMM was found")
+# Sets FOLDER and VERSION to LibTorch's and makes the target, or sets PROBLEM to what to do where
+# there is none.
+function(sinter_find_libtorch folder version problem)
+  sinter_locate_libtorch(found its_version)
+  set(${folder} "${found}" PARENT_SCOPE)
+  set(${version} "${its_version}" PARENT_SCOPE)
+  if(NOT found)
+    sinter_libtorch_cache(cache)
+    set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fetch_libtorch.py") # as it is installed
+    if(NOT EXISTS "${script}")
+      cmake_path(SET script NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../scripts/fetch_libtorch.py")
+    endif()
+    string(CONCAT text "LibTorch was not found: Torch_DIR is not set, CMAKE_PREFIX_PATH names "
+      "none, and ${cache} does not exist. Run this once (it downloads 545 MB):\n"
+      "  python3 ${script}\n"
+      "or name one that you have: -DTorch_DIR=FOLDER, where FOLDER holds TorchConfig.cmake.")
+    set(${problem} "${text}" PARENT_SCOPE)
+    return()
+  endif()
+  set(${problem} "" PARENT_SCOPE)
+  if(TARGET Sinter::libtorch)
+    return()
+  endif()
+  foreach(library c10 torch_cpu)
+    add_library(Sinter::${library} SHARED IMPORTED GLOBAL)
+    set_target_properties(Sinter::${library} PROPERTIES
+      IMPORTED_LOCATION "${found}/lib/lib${library}.so"
+      IMPORTED_SONAME "lib${library}.so")
+  endforeach()
+  add_library(Sinter::libtorch INTERFACE IMPORTED GLOBAL)
+  target_include_directories(Sinter::libtorch INTERFACE
+    "${found}/include" "${found}/include/torch/csrc/api/include")
+  target_link_libraries(Sinter::libtorch INTERFACE Sinter::torch_cpu Sinter::c10)
+endfunction()

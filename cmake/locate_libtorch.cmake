@@ -4,7 +4,8 @@
 # and reads "FOLDER VERSION" or a blank line from standard output.
 #
 # It looks in this order: Torch_DIR, CMAKE_PREFIX_PATH (each as a variable, then in the
-# environment), the user's cache (scripts/fetch_libtorch.py). Torch_DIR must name a LibTorch.
+# environment), the one that an installed Sinter was built with (SINTER_BUILT_WITH_LIBTORCH), the
+# user's cache (scripts/fetch_libtorch.py). Torch_DIR must name a LibTorch.
 
 set(SINTER_LIBTORCH_OLDEST 2.7) # the first whose wheels have the C++11 ABI
 
@@ -67,6 +68,9 @@ function(sinter_locate_libtorch root version)
       sinter_libtorch_around("${prefix}" found)
     endif()
   endforeach()
+  if(NOT found AND SINTER_BUILT_WITH_LIBTORCH)
+    sinter_libtorch_around("${SINTER_BUILT_WITH_LIBTORCH}" found)
+  endif()
   if(NOT found)
     sinter_libtorch_cache(cache)
     sinter_libtorch_around("${cache}" found)

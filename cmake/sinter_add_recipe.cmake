@@ -1,8 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
+# What a project that uses Sinter calls, whether it has Sinter by find_package(Sinter 0.2), by
+# FetchContent or by add_subdirectory.
+
+# Files that hold a whole recipe or include torch/torch.h take 1 to 2 GB each to compile. As many
+# are compiled at once as memory allows, whatever -j says (Ninja only).
+get_property(sinter_pools GLOBAL PROPERTY JOB_POOLS)
+if(NOT sinter_pools MATCHES "sinter_heavy=")
+  cmake_host_system_information(RESULT sinter_memory QUERY TOTAL_PHYSICAL_MEMORY)
+  math(EXPR sinter_jobs "${sinter_memory} / 2048")
+  if(sinter_jobs LESS 1)
+    set(sinter_jobs 1)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${sinter_jobs})
+endif()
+
 # sinter_add_recipe(NAME FILE) adds an executable NAME from one recipe file, which has the main().
 #
-#   add_subdirectory(sinter)
+#   find_package(Sinter 0.2 REQUIRED)
 #   sinter_add_recipe(my_gpt my_gpt.cpp)
+#
+# Where it is installed, it looks for its shared libraries in ../lib beside it.
 function(sinter_add_recipe name file)
   cmake_path(ABSOLUTE_PATH file NORMALIZE)
   if(NOT EXISTS "${file}")
@@ -11,7 +28,28 @@ function(sinter_add_recipe name file)
   endif()
   add_executable(${name} "${file}")
   target_link_libraries(${name} PRIVATE Sinter::sinter)
-  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy
+    INSTALL_RPATH "$ORIGIN/../lib")
+endfunction()
+
+# sinter_install_recipe(NAME…) installs executables of sinter_add_recipe() in bin, LibTorch's shared
+# libraries in lib, and its licences: the prefix can then be moved. What it still needs of the system
+# are the libraries of its packages; ./sinter pack takes those along, too.
+function(sinter_install_recipe)
+  install(TARGETS ${ARGN} RUNTIME DESTINATION bin)
+  install(CODE "
+    file(GET_RUNTIME_DEPENDENCIES LIBRARIES \"${SINTER_LIBTORCH}/lib/libtorch_cpu.so\"
+      RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR missing
+      POST_EXCLUDE_REGEXES ^/lib ^/usr/lib)
+    if(missing)
+      message(FATAL_ERROR \"LibTorch in ${SINTER_LIBTORCH} needs libraries that are not here: \${missing}\")
+    endif()
+    file(INSTALL \"${SINTER_LIBTORCH}/lib/libtorch_cpu.so\" \${libraries}
+      DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib\" FOLLOW_SYMLINK_CHAIN)")
+  file(GLOB licences "${SINTER_LIBTORCH}/../torch-*.dist-info/licenses")
+  foreach(folder IN LISTS licences)
+    install(DIRECTORY "${folder}/" DESTINATION share/doc/libtorch)
+  endforeach()
 endfunction()
 
 # Adds Sinter's own recipes and SINTER_RECIPE_FILES, with their binaries in bin/. A file of the

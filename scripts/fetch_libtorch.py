@@ -19,7 +19,8 @@ import sys
 import tempfile
 import zipfile
 
-PINS = pathlib.Path(__file__).resolve().parents[1] / "cmake" / "libtorch.txt"
+HERE = pathlib.Path(__file__).resolve().parent
+PINS = next(file for file in (HERE / "libtorch.txt", HERE.parent / "cmake" / "libtorch.txt") if file.exists())
 VERSION = re.search(r"^torch==(\S+)", PINS.read_text(), re.M).group(1)
 PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_25_x86_64", "manylinux2014_x86_64"]
 BYTES_NEEDED = 1_300_000_000  # 545 MB of wheels, 500 MB unpacked, and some air

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # How Sinter is configured as a part of another project:
-#   cmake -DPROJECT=folder -DBUILD=folder "-DOPTIONS=-DSINTER_FOLDER=…|…" -P settings.cmake
+#   cmake -DPROJECT=folder -DBUILD=folder "-DOPTIONS=-DSINTER_SOURCE=…|…" -P settings.cmake
 # Nothing is built; what the compiler would be called with stands in compile_commands.json.
 string(REPLACE "|" ";" options "${OPTIONS}")
 function(configure)
@@ -14,7 +14,7 @@ function(configure)
   string(REGEX REPLACE "[ \n]+" " " said "${said}")
   set(said "${said}" PARENT_SCOPE)
   file(READ "${BUILD}/compile_commands.json" commands)
-  string(REGEX MATCH "\"command\": \"[^\n]*my_program.cpp" command "${commands}")
+  string(REGEX MATCH "\"command\": \"[^\n]*my_project.cpp" command "${commands}")
   set(command "${command}" PARENT_SCOPE)
 endfunction()
 function(expect text pattern what)
@@ -24,6 +24,10 @@ function(expect text pattern what)
 endfunction()
 
 configure()
+file(STRINGS "${BUILD}/build.ninja" own REGEX "bytes_gpt2|sinter_test_main")
+if(own)
+  message(FATAL_ERROR "Sinter brought targets of its own into the project: ${own}")
+endif()
 expect("${said}" "Sinter is built without optimisation.*-DCMAKE_BUILD_TYPE=Release"
   "Without a build type nothing is said.")
 expect("${command}" "-isystem [^ ]*/include" "Sinter's headers are not those of a system.")

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` installs: Sinter's headers, its library, and the package that
+# find_package(Sinter 0.2) finds, in two components of the same names as the package's:
+#   headers  the headers alone, for whoever plans and checks recipes without training
+#   sinter   the library, and sinter_add_recipe()
+# The installed tree may be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Sinter")
+
+set_target_properties(sinter_headers PROPERTIES EXPORT_NAME headers)
+target_include_directories(sinter_headers INTERFACE
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+install(TARGETS sinter_headers EXPORT SinterHeaders COMPONENT headers)
+install(DIRECTORY include/sinter DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
+  FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS sinter EXPORT SinterLibrary ARCHIVE COMPONENT sinter)
+
+configure_package_config_file(cmake/SinterConfig.cmake.in SinterConfig.cmake
+  INSTALL_DESTINATION "${package_folder}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(SinterConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/SinterConfig.cmake" "${PROJECT_BINARY_DIR}/SinterConfigVersion.cmake"
+  cmake/libraries.cmake DESTINATION "${package_folder}" COMPONENT headers)
+install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/libtorch.txt
+  cmake/sinter_add_recipe.cmake scripts/fetch_libtorch.py
+  DESTINATION "${package_folder}" COMPONENT sinter)
+install(EXPORT SinterHeaders NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT headers)
+install(EXPORT SinterLibrary NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT sinter)
+
+# The licence, with its text where the system has one (the repository holds none).
+set(licence LICENSE)
+if(EXISTS /usr/share/common-licenses/Apache-2.0)
+  list(APPEND licence /usr/share/common-licenses/Apache-2.0)
+endif()
+install(FILES ${licence} DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# The verb new: copies examples/project under another name. Sourced by ./sinter.
+
+# Prints why NAME cannot be that of a project, its binary and its C++ namespace; nothing if it can.
+why_no_name() {
+  local name=$1
+  if [[ ! $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]]; then
+    echo "it becomes a C++ namespace, and so has letters, digits and underscores only, no digit first"
+  elif ! printf 'namespace %s { int std; }\n' "$name" | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; then
+    echo 'it is a word of C++'
+  elif [[ " all clean depend edit_cache gradients help install list_install_components package
+      package_source preinstall rebuild_cache sinter small_reader std test tests " == *[[:space:]]"$name"[[:space:]]* ]]; then
+    echo "CMake, Sinter or the project's own code uses it for something else"
+  fi
+}
+
+verb_new() {
+  (($# == 1)) || die "new takes the folder of the new project, and nothing else: ./sinter new DIR"
+  [[ -n $1 && $1 != -* ]] || die "new takes a folder, no options: '$1'"
+  local folder name why file
+  folder=$(readlink -m -- "$1")
+  name=${folder##*/}
+  [[ $folder/ != "$root"/* ]] || die "$folder lies inside Sinter's own source tree. Name a folder outside it."
+  [[ ! -e $folder || -d $folder && -z $(ls -A -- "$folder") ]] ||
+    die "$folder exists already, and is no empty folder. Name another one; nothing has been changed."
+  set_up build
+  why=$(why_no_name "$name")
+  [[ -z $why ]] || die "'$name' cannot be a project's name: $why. Name the folder otherwise, such as my_reader."
+
+  mkdir -p -- "$folder" && cp -R -- "$root/examples/project/." "$folder" &&
+    mkdir -p -- "$folder/profiles" && cp -- "$root/packaging/conan/profiles/debian12" "$folder/profiles" ||
+    die "the project could not be written to $folder; the message above says why."
+  mv -- "$folder/src/my_project.cpp" "$folder/src/$name.cpp"
+  rename_project "$folder" "$name"
+  say "sinter: a project of your own is in $folder. Next:"
+  printf '%s\n' "  cd $(printf %q "$folder")" \
+    '  cmake --preset release && cmake --build --preset release && ctest --preset release' \
+    "  build/release/$name describe"
+}
+
+# Puts NAME for my_project in the files of FOLDER, and this source tree for what stands for it. The
+# licence's lines go: what a user makes of the project is the user's.
+rename_project() {  # FOLDER NAME
+  local class source json
+  class=$(sed -E 's/(^|_+)(.)/\u\2/g' <<<"$2")
+  source=$(sed 's/[\\&|]/\\&/g' <<<"$root")
+  json=$(sed 's/["\\]/\\&/g' <<<"$root" | sed 's/[\\&|]/\\&/g')
+  find "$1" -type f -exec sed -i -e '/SPDX-License-Identifier/d' -e "s|my_project|$2|g" \
+    -e "s|MyProject|$class|g" -e "s|\${sourceDir}/../..|$json|" -e "s|@SINTER_SOURCE@|$source|g" {} +
+  if ! compiler_fits c++; then # CMake would take it
+    sed -i "s|\"CMAKE_BUILD_TYPE\": \"Release\",|&\n        \"CMAKE_CXX_COMPILER\": \"$compiler\",|" \
+      "$1/CMakePresets.json"
+  fi
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# A project made by ./sinter new, in an empty account, built from Sinter's source tree.
+. "$root/tests/install/project.bash"
+
+for bad in 3x class test sinter 'a b' my-project; do
+  expect 1 "$root/sinter" new "$scratch/$bad"
+  says "'$bad' cannot be a project's name"
+  [[ ! -e $scratch/$bad ]] || fail "$bad was made"
+done
+expect 1 "$root/sinter" new "$root/examples/mine"
+says "inside Sinter's own source tree"
+mkdir "$scratch/full" && touch "$scratch/full/thesis"
+expect 1 "$root/sinter" new "$scratch/full"
+says 'exists already, and is no empty folder'
+[[ $(ls -A "$scratch/full") == thesis ]] || fail 'a folder that was in use has changed'
+expect 1 "$root/sinter" new
+expect 1 "$root/sinter" new --force
+
+new_project my_reader
+cd "$scratch/my_reader"
+! grep -rnE 'my_project|MyProject|SPDX|@SINTER' . || fail 'something of the pattern is left'
+cmp profiles/debian12 "$root/packaging/conan/profiles/debian12"
+version=$(sed -nE 's/^project\(Sinter VERSION ([0-9]+\.[0-9]+).*/\1/p' "$root/CMakeLists.txt")
+grep -q "find_package(Sinter $version " CMakeLists.txt || fail "the project does not ask for Sinter $version"
+grep -q "find_package(Sinter $version " "$root/test_package/CMakeLists.txt" || fail 'nor does test_package'
+grep -qF "sinter/[~$version]" conanfile.py || fail "nor does its conanfile.py"
+
+expect 1 cmake --preset release -DSINTER_SOURCE="$scratch/moved"
+one_line
+says "there is no source tree of it in '$scratch/moved'"
+
+build_project "$scratch/my_reader"
+expect 0 build/release/my_reader describe
+says 'small_reader: Reader'

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# What cmake --install installs, found by find_package after it was moved: its versions, components
+# and errors; and a project made by ./sinter new against it.
+. "$root/tests/install/project.bash"
+libtorch=$Torch_DIR
+unset Torch_DIR
+
+find_sinter() {  # STATUS WANTED [cmake option…]
+  local status=$1 wanted=$2
+  shift 2
+  rm -rf "$scratch/find"
+  expect "$status" cmake -G Ninja -S "$root/tests/install/find" -B "$scratch/find" -DWANTED="$wanted" \
+    -DCMAKE_PREFIX_PATH="$scratch/moved" "$@"
+  one_line
+}
+
+# The headers alone, which need neither the library nor LibTorch.
+cmake --install "$build" --prefix "$scratch/prefix" --component headers >/dev/null
+mv "$scratch/prefix" "$scratch/moved"
+grep -q 'The Sinter authors' "$scratch"/moved/share/doc/Sinter/LICENSE || fail 'no licence was installed'
+find_sinter 0 '0.2;REQUIRED;COMPONENTS;headers'
+is_silent_about 'LibTorch was looked for'
+expect 0 cmake --build "$scratch/find"
+find_sinter 1 '0.2;REQUIRED'
+says 'Only the headers of Sinter are installed'
+find_sinter 0 '0.2;QUIET'
+says 'found: 0'
+
+# All of it.
+rm -r "$scratch/moved"
+cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
+mv "$scratch/prefix" "$scratch/moved"
+! grep -rlF "$root" "$scratch/moved" --include='*.cmake' --include='*.hpp' || fail 'files name the source tree'
+find_sinter 0 '0.2;REQUIRED'
+says 'LibTorch was looked for'
+says 'there is a library'
+find_sinter 0 '0.2' -DFETCH="$scratch/none" # the package comes first
+says 'there is a library'
+find_sinter 0 '0.2' -DFETCH="$root" -DCMAKE_PREFIX_PATH= -DTorch_DIR="$libtorch"
+says 'there is a library'
+[[ -e $scratch/find/_deps/sinter-build ]] || fail 'FetchContent did not take the source tree'
+find_sinter 0 '0.2.0;EXACT;REQUIRED;COMPONENTS;headers;sinter'
+for version in 0.1 0.3 1.0; do
+  find_sinter 1 "$version;REQUIRED"
+  says 'version: 0.2.0'
+done
+find_sinter 1 '0.2;REQUIRED;COMPONENTS;cuda'
+says "Sinter has no component 'cuda'. It has headers and sinter."
+find_sinter 0 '0.2;REQUIRED;COMPONENTS;headers;OPTIONAL_COMPONENTS;cuda'
+
+# Another LibTorch than it was built with.
+other=$scratch/other
+mkdir -p "$other"/{lib,include/ATen/core,include/torch/headeronly}
+touch "$other/lib/libtorch_cpu.so" "$other/include/ATen/core/Tensor.h"
+echo '#define TORCH_VERSION "2.9.1"' >"$other/include/torch/headeronly/version.h"
+find_sinter 1 '0.2;REQUIRED' -DTorch_DIR="$other"
+says "version 2.9.1, but this Sinter was built with"
+
+# A project: the package comes before the source tree that it was made from.
+new_project my_reader
+build_project "$scratch/my_reader" -DCMAKE_PREFIX_PATH="$scratch/moved"
+[[ ! -e build/release/sinter ]] || fail 'Sinter was built anew'
+
+# What the project installs may be moved, and finds LibTorch beside itself alone.
+expect 0 cmake --install build/release --prefix "$scratch/installed"
+mv "$scratch/installed" "$scratch/elsewhere"
+expect 0 ldd "$scratch/elsewhere/bin/my_reader"
+says "$scratch/elsewhere/bin/../lib/libtorch_cpu.so"
+is_silent_about 'not found'
+is_silent_about "$libtorch"
+expect 0 "$scratch/elsewhere/bin/my_reader" describe
+ls "$scratch"/elsewhere/share/doc/libtorch/* >/dev/null || fail 'the licences of LibTorch are missing'
