@@ -3,7 +3,8 @@
 // writes while it goes on, and one that waits for each, in turns.
 //   ./sinter bench saving [--threads N] [--rounds N] [--every N] [--folder DIR] [--json FILE]
 //                         [--svg FILE]
-// The model has 12.6 M parameters, and AdamW's state makes a checkpoint of 151 MB. A turn is the time
+// The model has 12.6 M parameters, and AdamW's state makes a checkpoint of 151 MB. Its rows have short
+// steps and long ones, for what a save takes does not depend on the step's length. A turn is the time
 // from the end of its first step to that of its last, saves included; the last save has half an
 // interval of steps to end in. "ours" saves in the background; peers are the other two. The loss
 // difference is that of the last step.
@@ -20,20 +21,22 @@ namespace {
 
 constexpr int context = 128, vocabulary = 256;
 
+template <int SequencesPerStep>
 struct gpt2_12m : Recipe<Gpt2<{.layers = 7,
                                .heads = 6,
                                .width = 384,
                                .vocabulary = vocabulary,
                                .positions = context}>,
                          bench::Tokens<context, vocabulary>, AdamW<{.lr = 3e-4}>,
-                         Batch<{.global = 4, .micro = 4}>> {};
+                         Batch<{.global = SequencesPerStep, .micro = SequencesPerStep}>> {};
 
 struct Sequences {
+  int per_step;
   std::uint64_t number = 0;
 
   void next(HostBatch& batch) {
     batch.clear();
-    for (int s = 0; s < 4; ++s)
+    for (int s = 0; s < per_step; ++s)
       bench::add_sequence(batch, kernel::mix(++number), context, vocabulary);
   }
   SamplerState state() const { return {.items = number}; }
@@ -41,6 +44,7 @@ struct Sequences {
 };
 
 /// A run that goes on from turn to turn.
+template <int SequencesPerStep>
 class Contestant {
   std::unique_ptr<RunFolder> folder;
   TrainerCore trainer;
@@ -53,8 +57,8 @@ class Contestant {
 
   Contestant(const fs::path& path, int threads, int every, bool in_background)
       : folder(path.empty() ? nullptr : std::make_unique<RunFolder>(path, RunFolder::Mode::fresh)),
-        trainer(bench::make_trainer<gpt2_12m>({.seed = 1, .threads = threads})),
-        loop(trainer, Sequences(), {}, folder.get()) {
+        trainer(bench::make_trainer<gpt2_12m<SequencesPerStep>>({.seed = 1, .threads = threads})),
+        loop(trainer, Sequences{SequencesPerStep}, {}, folder.get()) {
     options.save_every = every;
     options.save_in_background = in_background;
   }
@@ -73,6 +77,7 @@ class Contestant {
   }
 };
 
+template <class Contestant>
 bench::Row row(const std::string& name, const Contestant& ours, const std::string& peer_name,
                const Contestant& peer) {
   return {.row = name,
@@ -85,30 +90,45 @@ bench::Row row(const std::string& name, const Contestant& ours, const std::strin
           .more = bench::least_to_most(ours.ms, peer.ms)};
 }
 
+struct Settings {
+  int threads, rounds = 3, every = 10;
+  fs::path folder;
+};
+
+/// The rows of steps of this many sequences.
+template <int SequencesPerStep>
+std::vector<bench::Row> race(const Settings& s) {
+  using Run = Contestant<SequencesPerStep>;
+  Run none("", s.threads, 0, true);
+  Run background(s.folder / "background", s.threads, s.every, true);
+  Run waiting(s.folder / "waiting", s.threads, s.every, false);
+  const int steps = 4 * s.every + s.every / 2;
+  for (int round = 0; round < s.rounds; ++round)
+    for (Run* contestant : {&none, &background, &waiting}) contestant->turn(steps);
+  const std::string name = std::to_string(SequencesPerStep * context) + " tokens, a save every " +
+                           std::to_string(s.every);
+  return {row(name, background, "no saves", none),
+          row(name, background, "waiting for each", waiting)};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   bench::CommandLine line("What a save costs the steps around it.");
-  int rounds = 3, every = 10;
+  Settings settings;
   std::string where = fs::temp_directory_path() / "sinter-bench-saving";
-  line.add_count("--rounds", rounds, "Turns of each");
-  line.add_count("--every", every, "Steps between saves");
+  line.add_count("--rounds", settings.rounds, "Turns of each");
+  line.add_count("--every", settings.every, "Steps between saves");
   line.add_option("--folder", where, "Where checkpoints go; it must not exist, and is removed");
   line.read(argc, argv);
   if (fs::exists(where)) throw Error(where + " exists. Name another --folder, or remove it.");
+  settings.threads = line.threads;
+  settings.folder = where;
   bench::Report report(line);
-  {
-    Contestant none("", line.threads, 0, true);
-    Contestant background(fs::path(where) / "background", line.threads, every, true);
-    Contestant waiting(fs::path(where) / "waiting", line.threads, every, false);
-    const int steps = 4 * every + every / 2;
-    for (int round = 0; round < rounds; ++round)
-      for (Contestant* contestant : {&none, &background, &waiting}) contestant->turn(steps);
-    const std::string name = "a save every " + std::to_string(every) + " steps";
-    report.print({row(name, background, "no saves", none),
-                  row(name, background, "waiting for each", waiting)});
+  for (auto* rows : {&race<4>, &race<16>}) {
+    report.print(rows(settings));
+    fs::remove_all(where);
   }
-  fs::remove_all(where);
   return report.write();
 } catch (const std::exception& error) {
   std::fprintf(stderr, "error: %s\n", error.what());
