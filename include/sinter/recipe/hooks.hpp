@@ -115,6 +115,25 @@ template <class P>
 concept HasWorkspace = requires(const Layer& layer, int parameter) {
   { P::workspace(layer, parameter) } -> std::convertible_to<std::int64_t>;
 };
+template <class P>
+concept HasCasts = requires { P::casts; };
+template <class P>
+concept HasByParameter = requires { P::by_parameter; };
+/// Of a precision.
+template <class P>
+concept HasStateType = requires { sizeof(typename P::state); };
+template <class P>
+concept HasMatmulInputs = requires { P::matmul_inputs; };
+/// Of a data policy (data/data_view.hpp).
+template <class P>
+concept HasOpen = requires(const DataRequest& request) { P::open(request); } ||
+                  requires(const DataRequest& request) { P::open(P::options, request); };
+template <class P>
+concept HasTokenizer = requires { P::tokenizer(); } || requires { P::tokenizer(P::options); };
+template <class P>
+concept HasUnit = requires { P::unit; };
+template <class P>
+concept HasPathsHelp = requires { P::paths_help; };
 /// Of clipping.
 template <class P>
 concept HasLimit = requires(const typename P::Options& options) {
@@ -174,37 +193,20 @@ constexpr auto other_hooks() {
                  data = std::same_as<Slot, slot::data>;
   return std::array{Hook{"initial", hook::HasInitial<P>},
                     Hook{"contradiction", hook::HasContradiction<P>},
-                    Hook{"why_fixed", hook::HasWhyFixed<P>}, Hook{"offered", hook::HasOffered<P>},
+                    Hook{"why_fixed", hook::HasWhyFixed<P>},
+                    Hook{"offered", hook::HasOffered<P>},
                     Hook{"note", hook::NotesOptions<P, R> || hook::NotesPlan<P, R, PlanOf>},
-                    Hook{"casts", optimizer && requires {P::casts;
-}
-}  // namespace sinter
-, Hook{"by_parameter", optimizer&& requires {P::by_parameter;
-}
-}
-, Hook{"workspace", optimizer&& hook::HasWorkspace<P>},
-    Hook{"limit", std::same_as<Slot, slot::clipping>&& hook::HasLimit<P>},
-    Hook{"keeps_whole", std::same_as<Slot, slot::memory>&& hook::KeepsWhole<P>},
-    Hook{"state", precision&& requires {sizeof(typename P::state);
-}
-}
-, Hook{"matmul_inputs", precision&& requires {P::matmul_inputs;
-}
-}
-,
-      Hook{"open", data && (requires(const DataRequest& request) { P::open(request); } ||
-                            requires(const DataRequest& request) { P::open(P::options, request); })},
-      Hook{"tokenizer",
-           data && (requires { P::tokenizer(); } || requires { P::tokenizer(P::options); })},
-      Hook{"unit", data && requires { P::unit;
-}
-}
-, Hook{"paths_help", data&& requires {P::paths_help;
-}
-}
-,
-}
-;
+                    Hook{"casts", optimizer && hook::HasCasts<P>},
+                    Hook{"by_parameter", optimizer && hook::HasByParameter<P>},
+                    Hook{"workspace", optimizer && hook::HasWorkspace<P>},
+                    Hook{"limit", std::same_as<Slot, slot::clipping> && hook::HasLimit<P>},
+                    Hook{"keeps_whole", std::same_as<Slot, slot::memory> && hook::KeepsWhole<P>},
+                    Hook{"state", precision && hook::HasStateType<P>},
+                    Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},
+                    Hook{"open", data && hook::HasOpen<P>},
+                    Hook{"tokenizer", data && hook::HasTokenizer<P>},
+                    Hook{"unit", data && hook::HasUnit<P>},
+                    Hook{"paths_help", data && hook::HasPathsHelp<P>}};
 }
 
 }  // namespace sinter
