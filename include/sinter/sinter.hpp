@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Sinter, every public header: a table of contents, and what a recipe's file or a program with a trainer of its
-// own includes.
+// All of Sinter, every public header: a table of contents, and what a recipe's file or a program
+// with a trainer of its own includes.
 #pragma once
 
 // A recipe: a type composed of policies, and its plan

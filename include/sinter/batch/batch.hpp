@@ -10,8 +10,8 @@
 namespace sinter {
 
 struct BatchOptions {
-  int global = 8;  // sequences of one step, over all ranks
-  int micro = 8;   // sequences that a rank computes at once; activation memory grows with them
+  int global = 8;  ///< sequences of one step, over all ranks
+  int micro = 8;   ///< sequences that a rank computes at once; activation memory grows with them
   SINTER_FIELDS((global).at_least(1).adjustable(), (micro).at_least(1))
 };
 
@@ -46,8 +46,8 @@ struct Batch {
 
 /// Micro-batches of fewer sequences, which need less memory.
 struct SmallerMicroBatch {
-  int micro;  // sequences
-  int cost;   // see Offer::cost
+  int micro;  ///< sequences
+  int cost;   ///< see Offer::cost
 
   /// What `describe` prints of them.
   std::string words() const {

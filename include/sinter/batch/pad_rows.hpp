@@ -10,16 +10,18 @@
 namespace sinter {
 
 namespace slot {
+/// Whether micro-batches are padded (PadRows).
 struct row_padding {
   static constexpr std::string_view name = "row_padding";
 };
 }  // namespace slot
 
 struct PadRowsOptions {
-  int multiple = 8;  // rows are padded to a multiple of this; tensor cores want 8 or 64
+  int multiple = 8;  ///< rows are padded to a multiple of this; tensor cores want 8 or 64
   SINTER_FIELDS((multiple).at_least(1))
 };
 
+/// A rule: whole sequences need no padding.
 template <PadRowsOptions O>
 struct ContextIsAMultiple {
   template <class R>
@@ -34,6 +36,7 @@ struct ContextIsAMultiple {
   }
 };
 
+/// A rule of the model: no target is numbers.
 struct TargetsAreIds {
   static constexpr bool holds(const Model& model) {
     for (const External& e : model.externals)

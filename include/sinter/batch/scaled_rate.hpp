@@ -10,6 +10,7 @@
 namespace sinter {
 
 namespace slot {
+/// Whether the learning rate follows the batch (ScaledRate).
 struct scaling {
   static constexpr std::string_view name = "scaling";
 };
@@ -20,11 +21,12 @@ enum ScalingRule : std::uint8_t {
   linear,  // by global / base (Goyal et al. 2017; for SGD, with a warm-up)
   root     // by √(global / base) (Krizhevsky 2014; for Adam and its kin)
 };
+/// The name of a rule, as flags and files have it.
 constexpr std::string_view name_of(ScalingRule rule) { return rule == linear ? "linear" : "root"; }
 
 struct ScaledRateOptions {
-  ScalingRule rule = linear;
-  int base = 8;  // sequences of the global batch for which the learning rate was found
+  ScalingRule rule = linear;  ///< how the rate follows the batch
+  int base = 8;  ///< sequences of the global batch for which the learning rate was found
   SINTER_FIELDS((rule), (base).at_least(1).adjustable())
 };
 

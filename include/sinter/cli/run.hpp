@@ -9,8 +9,8 @@
 namespace sinter {
 
 /// Does what the command line says: train, eval, generate, describe or export, as --help tells.
-/// Returns the exit code: 0 if it is done, 1 for an error, 2 for a wrong command line, 75 if a
-/// signal has stopped it, with a checkpoint to resume from.
+/// Returns the exit code: 0 if it is done, 1 for an error, 2 for a wrong command line, 3 for a loss
+/// or gradient that is not finite, 75 if a signal has stopped it, with a checkpoint to resume from.
 int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv);
 
 /// Does all that the main() of a recipe's binary has to do:

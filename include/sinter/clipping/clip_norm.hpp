@@ -5,7 +5,7 @@
 namespace sinter {
 
 struct ClipNormOptions {
-  double max = 1.0;  // the largest global norm
+  double max = 1.0;  ///< the largest global norm
   SINTER_FIELDS((max).above(0).adjustable())
 };
 

@@ -5,7 +5,7 @@
 namespace sinter {
 
 struct ClipValueOptions {
-  double limit = 1.0;  // the largest absolute value of a gradient
+  double limit = 1.0;  ///< the largest absolute value of a gradient
   SINTER_FIELDS((limit).above(0).adjustable())
 };
 

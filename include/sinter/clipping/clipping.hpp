@@ -8,6 +8,7 @@
 namespace sinter {
 
 namespace touches {
+/// Reads all gradients.
 constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::gradient, out);
 }
@@ -26,6 +27,7 @@ void norm(Machine& machine, const Bound&) {
 }
 }  // namespace executes
 
+/// The kind of the instruction that measures the norm and asks Clipping.
 template <class Clipping>
 inline constexpr Kind norm_kind{"norm", touches::norm, executes::norm<Clipping>, Role::norm};
 

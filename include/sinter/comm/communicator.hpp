@@ -16,12 +16,14 @@ namespace sinter {
 class Communicator {
  public:
   virtual ~Communicator() = default;
+  /// The number of this rank, from 0.
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   /// Starts to replace data[0, count) by its sum over the ranks. Narrow types are summed in fp32
   /// and rounded once.
   /// requires  nobody touches data until wait(data) has returned
   virtual void start_sum(float* data, std::int64_t count) = 0;
+  /// Likewise; so do the next two.
   virtual void start_sum(double* data, std::int64_t count) = 0;
   virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
   virtual void start_sum(Float16* data, std::int64_t count) = 0;

@@ -14,15 +14,16 @@
 namespace sinter {
 
 namespace slot {
+/// Whether the global batch grows (BatchWarmup).
 struct batch_warmup {
   static constexpr std::string_view name = "batch_warmup";
 };
 }  // namespace slot
 
 struct BatchWarmupOptions {
-  int from = 8;                     // sequences of the first global batches
-  int increment = 0;                // sequences by which they grow; 0 stands for micro × ranks
-  std::int64_t sequences = 100000;  // after so many sequences all batches are whole
+  int from = 8;                     ///< sequences of the first global batches
+  int increment = 0;                ///< sequences by which they grow; 0 stands for micro × ranks
+  std::int64_t sequences = 100000;  ///< after so many sequences all batches are whole
   SINTER_FIELDS((from).at_least(1).adjustable(), (increment).at_least(0).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable())
 };
@@ -35,6 +36,7 @@ struct BatchWarmupOptions {
          (limits.sequences - o.from) % increment == 0;
 }
 
+/// A rule: the ramp ends at the global batch, in whole micro-batches (is_ramp()).
 template <BatchWarmupOptions O>
 struct RampFitsTheBatch {
   template <class R>

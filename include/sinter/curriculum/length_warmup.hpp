@@ -10,15 +10,16 @@
 namespace sinter {
 
 namespace slot {
+/// Whether sequences grow (LengthWarmup).
 struct length_warmup {
   static constexpr std::string_view name = "length_warmup";
 };
 }  // namespace slot
 
 struct LengthWarmupOptions {
-  int from = 64;                    // rows of the first sequences
-  std::int64_t sequences = 100000;  // after so many sequences they are as long as the context
-  int multiple = 8;                 // lengths on the way are multiples of this
+  int from = 64;                    ///< rows of the first sequences
+  std::int64_t sequences = 100000;  ///< after so many sequences they are as long as the context
+  int multiple = 8;                 ///< lengths on the way are multiples of this
   SINTER_FIELDS((from).at_least(1).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable(),
                 (multiple).at_least(1).adjustable())
@@ -31,6 +32,7 @@ struct LengthWarmupOptions {
   return o.from % o.multiple == 0 && o.from <= limits.length;
 }
 
+/// A rule: sequences have more than one row.
 struct DataHaveSequences {
   template <class R>
   static constexpr bool holds = R::data::context > 1;
@@ -43,6 +45,7 @@ struct DataHaveSequences {
   }
 };
 
+/// A rule: sequences can grow up to the context (is_length_ramp()).
 template <LengthWarmupOptions O>
 struct LengthFitsTheContext {
   template <class R>

@@ -21,6 +21,7 @@ class AnySource {
 
   /// Returns false, and leaves an empty batch, when the source has ended.
   bool next(HostBatch& batch) { return held_->next(batch); }
+  /// See DataSource; so for restore().
   SamplerState state() const { return held_->state(); }
   void restore(const SamplerState& saved) { held_->restore(saved); }
 

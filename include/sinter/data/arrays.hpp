@@ -10,10 +10,10 @@
 namespace sinter {
 
 struct ArrayOptions {
-  int sequences;                  // rows per batch, at least 1
-  Order order = Order::shuffled;  // sequential is the order in which the rows lie
-  std::uint64_t seed = 0;         // of the shuffle
-  BatchShapes shapes = {};        // the rows of each batch, where that changes; at most `sequences`
+  int sequences;                  ///< rows per batch, at least 1
+  Order order = Order::shuffled;  ///< sequential is the order in which the rows lie
+  std::uint64_t seed = 0;         ///< of the shuffle
+  BatchShapes shapes = {};  ///< the rows of each batch, where that changes; at most `sequences`
 };
 
 /// Rows of inputs and of targets that belong together, as spans over the user's memory.
@@ -24,9 +24,9 @@ struct ArrayRows {
   ///           empty array
   ArrayRows(std::span<const float> inputs, int in, std::span<const float> targets, int out);
 
-  std::span<const float> inputs, targets;  // rows × in and rows × out, row-major
-  int in, out;                             // numbers in a row, at least 1
-  std::int64_t rows;                       // at least 1
+  std::span<const float> inputs, targets;  ///< rows × in and rows × out, row-major
+  int in, out;                             ///< numbers in a row, at least 1
+  std::int64_t rows;                       ///< at least 1
 
   /// Appends a row to a batch, as a sequence of its own.
   void append(HostBatch& batch, std::int64_t row) const;
@@ -40,10 +40,12 @@ struct ArrayRows {
 /// next. The arrays remain the user's (see ArrayRows).
 class ArrayData {
  public:
+  /// throws    ArgumentError, as ArrayRows does, or if options.sequences is below 1
   ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
             ArrayOptions options);
 
-  bool next(HostBatch& batch);  // always true
+  bool next(HostBatch& batch);  ///< always true
+  /// See DataSource.
   SamplerState state() const { return now; }
   /// Takes over the saved seed as well.
   void restore(const SamplerState& saved);
@@ -63,9 +65,11 @@ class EvaluationArrays {
   EvaluationArrays(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                    int sequences);
 
-  bool next(HostBatch& batch);  // false, and an empty batch, after the last row
+  bool next(HostBatch& batch);  ///< false, and an empty batch, after the last row
+  /// See DataSource; so for restore().
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
+  /// Begins at the first row again.
   void restart() { now.position = now.items = 0; }
 
  private:

@@ -8,8 +8,8 @@ namespace sinter {
 
 /// How large a global batch is.
 struct BatchShape {
-  int sequences;  // in the batch: windows, or rows of an array
-  int length;     // rows to which each sequence is cut
+  int sequences;  ///< in the batch: windows, or rows of an array
+  int length;     ///< rows to which each sequence is cut
   bool operator==(const BatchShape&) const = default;
 };
 
@@ -21,9 +21,9 @@ using BatchShapes = std::function<BatchShape(std::uint64_t sequences)>;
 
 /// The sizes of batches that a recipe and its options allow.
 struct BatchLimits {
-  int sequences;  // at most: the global batch, which is a multiple of `unit`
-  int length;     // at most: the context
-  int unit;       // micro × ranks
+  int sequences;  ///< at most: the global batch, which is a multiple of `unit`
+  int length;     ///< at most: the context
+  int unit;       ///< micro × ranks
 };
 
 }  // namespace sinter

@@ -15,24 +15,27 @@ namespace sinter {
 /// included, so "a-b" comes before "a/b").
 ///
 /// Below a folder, names that begin with '.' are left out (a path that is given may be hidden), and
-/// so are folders of runs and checkpoints (run_mark.hpp, checkpoint.hpp), so that no run learns what
-/// another has written, and a folder to which links lead a second time, which also ends loops;
+/// so are folders of runs and checkpoints (run_mark.hpp, checkpoint.hpp), so that no run learns
+/// what another has written, and a folder to which links lead a second time, which also ends loops;
 /// left_out() lists them all. A link to a file is read as that file.
 ///
 /// Takes as much memory as the files have bytes.
 class ByteCorpus {
  public:
+  /// A file that was read.
   struct File {
-    std::string path;
+    std::string path;  ///< as people find it: a path that was given, or one below it
     std::int64_t bytes;
-    std::int64_t modified = 0;  // when, in nanoseconds since 1970, as the file was opened
+    std::int64_t modified = 0;  ///< when, in nanoseconds since 1970, as the file was opened
   };
+  /// A path below a folder that was not read.
   struct LeftOut {
-    std::string path;
-    std::string why;
+    std::string path;  ///< likewise
+    std::string why;   ///< the reason, in words that follow the path
   };
+  /// What is trained on, and what is held out.
   struct Split {
-    std::span<const unsigned char> train, validation;
+    std::span<const unsigned char> train, validation;  ///< neighbours in bytes()
   };
 
   /// What happens to paths below a folder that cannot be read, are links that lead nowhere, or are
@@ -46,8 +49,11 @@ class ByteCorpus {
   explicit ByteCorpus(const std::vector<std::string>& paths,
                       Unreadable unreadable = Unreadable::refused);
 
+  /// The bytes of all files.
   std::span<const unsigned char> bytes() const { return text; }
+  /// The files, in the order in which they lie in bytes().
   const std::vector<File>& files() const { return read_files; }
+  /// What was left out, in the order in which it was found.
   const std::vector<LeftOut>& left_out() const { return left_out_paths; }
   /// Says for people what was left out: a line for each reason, with the first path and how many
   /// more there are. Empty if nothing was.

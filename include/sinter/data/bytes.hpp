@@ -6,7 +6,7 @@
 namespace sinter {
 
 struct BytesOptions {
-  int context = 256;  // tokens of a sequence
+  int context = 256;  ///< tokens of a sequence
   SINTER_FIELDS((context).at_least(1))
 };
 

@@ -42,16 +42,16 @@ namespace sinter {
 struct DataRequest {
   /// How training takes the data.
   struct Training {
-    Order order = Order::shuffled;
-    double held_out = 0;     // the share, in [0, 1), to keep from training and to evaluate on
-    std::uint64_t seed = 0;  // of the shuffle
-    int sequences = 1;       // of a global batch
-    BatchShapes shapes{};    // empty unless the recipe changes the size of its batches
+    Order order = Order::shuffled;  ///< in which items are taken
+    double held_out = 0;     ///< the share, in [0, 1), to keep from training and to evaluate on
+    std::uint64_t seed = 0;  ///< of the shuffle
+    int sequences = 1;       ///< of a global batch
+    BatchShapes shapes{};    ///< empty unless the recipe changes the size of its batches
   };
 
-  std::vector<std::string> paths;      // what --data names, in that order; at least one
-  int evaluation_sequences = 1;        // the most that a batch of the evaluation may have
-  std::optional<Training> training{};  // without it nothing trains, and all data are evaluated
+  std::vector<std::string> paths;      ///< what --data names, in that order; at least one
+  int evaluation_sequences = 1;        ///< the most that a batch of the evaluation may have
+  std::optional<Training> training{};  ///< without it nothing trains, and all data are evaluated
   /// What cannot be read below a folder is left out, and named in OpenedData::notes; else it is an
   /// error.
   bool skip_unreadable = false;
@@ -61,9 +61,9 @@ struct DataRequest {
 struct OpenedData {
   /// What was read, for the header of a run: "1,000 rows in 2 files, the last 100 held out …".
   std::string text{};
-  std::optional<AnySource> training{};    // present if the request asks for it
-  std::optional<AnySource> evaluation{};  // of all data, or of those held out; absent if none are
-  std::int64_t evaluation_size = 0;       // data units in the evaluation; tells how long it takes
+  std::optional<AnySource> training{};    ///< present if the request asks for it
+  std::optional<AnySource> evaluation{};  ///< of all data, or of those held out; absent if none are
+  std::int64_t evaluation_size = 0;       ///< data units in the evaluation; tells how long it takes
   /// What the user should be told of what was read, such as what was left out; one sentence a line.
   std::string notes{};
   /// Says what has changed of the files since they were read, in a sentence; empty if nothing has.
@@ -73,10 +73,10 @@ struct OpenedData {
 
 /// A data policy without its type.
 struct DataView {
-  DataUnit unit{};
-  std::string_view paths_help{};
-  std::function<OpenedData(const DataRequest&)> open{};  // empty if the policy has no open()
-  std::function<Tokenizer()> tokenizer{};                // empty if it has no tokenizer()
+  DataUnit unit{};                ///< what a prediction is of
+  std::string_view paths_help{};  ///< what --data takes; empty if the policy does not say
+  std::function<OpenedData(const DataRequest&)> open{};  ///< empty if the policy has no open()
+  std::function<Tokenizer()> tokenizer{};                ///< empty if it has no tokenizer()
 };
 
 }  // namespace sinter

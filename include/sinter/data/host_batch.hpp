@@ -11,9 +11,9 @@ namespace sinter {
 ///   language model: ids[0] tokens, ids[1] targets (-1 where a row has nothing to predict)
 ///   regression:     values[0] inputs, values[1] targets; each row is a sequence of its own
 struct HostBatch {
-  std::vector<std::int32_t> starts{0};         // sequence s is rows [starts[s], starts[s + 1])
-  std::vector<std::vector<std::int32_t>> ids;  // an entry has one number per row
-  std::vector<std::vector<float>> values;      // an entry is rows × the input's width, row-major
+  std::vector<std::int32_t> starts{0};         ///< sequence s is rows [starts[s], starts[s + 1])
+  std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
+  std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }

@@ -26,6 +26,7 @@ class ReadAhead {
   ReadAhead(Origin& origin, int depth);
   ~ReadAhead();
 
+  /// See BackgroundReader; so for the next two.
   bool next(HostBatch& batch);
   const SamplerState& state() const;
   double waited_seconds() const;

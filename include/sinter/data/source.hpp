@@ -20,14 +20,14 @@ namespace sinter {
 /// so that a run may continue with another batch size. A source that changes how it draws from
 /// (seed, epoch) must change the name of its order, so that an old state is refused, not misread.
 struct SamplerState {
-  std::string order{};          // the source's name for its order: "shuffled", "sequential" …
-  std::uint64_t seed = 0;       // of the shuffle
-  std::uint64_t epoch = 0;      // complete passes over the data
-  std::uint64_t position = 0;   // items of this epoch that have been handed out
-  std::uint64_t items = 0;      // items that have been handed out since the first epoch began
-  std::uint64_t context = 0;    // tokens that a window predicts; 0 if items are not windows
-  std::uint64_t data_size = 0;  // of all the data, in data units (tokens, rows)
-  std::uint64_t data_hash = 0;  // of the data's content
+  std::string order{};          ///< the source's name for its order: "shuffled", "sequential" …
+  std::uint64_t seed = 0;       ///< of the shuffle
+  std::uint64_t epoch = 0;      ///< complete passes over the data
+  std::uint64_t position = 0;   ///< items of this epoch that have been handed out
+  std::uint64_t items = 0;      ///< items that have been handed out since the first epoch began
+  std::uint64_t context = 0;    ///< tokens that a window predicts; 0 if items are not windows
+  std::uint64_t data_size = 0;  ///< of all the data, in data units (tokens, rows)
+  std::uint64_t data_hash = 0;  ///< of the data's content
 
   bool operator==(const SamplerState&) const = default;
 

@@ -26,15 +26,19 @@ concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std:
 /// TokenStore. Whoever made the tokens answers for their being below the model's vocabulary.
 class TokenView {
  public:
-  TokenView(std::span<const unsigned char> bytes);  // each byte is a token
+  TokenView(std::span<const unsigned char> bytes);  ///< each byte is a token
+  /// Views numbers as they are.
   TokenView(std::span<const std::uint16_t> tokens);
+  /// Likewise.
   TokenView(std::span<const std::int32_t> tokens);
 
+  /// Likewise; the vector must stay as it is.
   template <class T>
   TokenView(const std::vector<T>& numbers) : TokenView(std::span<const T>(numbers)) {}
   template <class T>
   TokenView(const std::vector<T>&&) = delete;  // it would be gone before its first use
 
+  /// Views a store, which must stay where it is.
   template <TokenStore S>
   explicit TokenView(const S& store)
       : object(&store),

@@ -10,8 +10,8 @@ namespace sinter {
 
 /// A number that people read beside the mean loss.
 struct Figure {
-  std::string_view name{};              // such as "bits per byte"
-  double (*of)(double loss) = nullptr;  // computes it; nullptr if there is no such number
+  std::string_view name{};              ///< such as "bits per byte"
+  double (*of)(double loss) = nullptr;  ///< computes it; nullptr if there is no such number
 
   explicit operator bool() const { return of != nullptr; }
   /// Its key in JSON: the name with '_' for spaces.
@@ -22,14 +22,15 @@ struct Figure {
 double bits(double nats);
 /// The number of equally likely choices that have this loss: e^nats.
 double perplexity(double nats);
+/// Perplexity as a figure of `eval`.
 inline constexpr Figure perplexity_figure{"perplexity", perplexity};
 
 /// Says in words what one prediction is of, and what its loss means.
 struct DataUnit {
-  std::string_view one = "row", many = "rows";
-  std::string_view loss{};  // what the loss is measured in, such as "nats"; empty if in nothing
-  Figure headline{};        // printed beside the loss in the last lines of train, and in eval
-  std::span<const Figure> figures{};  // printed in eval only
+  std::string_view one = "row", many = "rows";  ///< what one of them is called, and several
+  std::string_view loss{};  ///< what the loss is measured in, such as "nats"; empty if in nothing
+  Figure headline{};        ///< printed beside the loss in the last lines of train, and in eval
+  std::span<const Figure> figures{};  ///< printed in eval only
 
   /// A number of them, such as "1 row" or "12,345 rows".
   std::string count(std::int64_t number) const;

@@ -16,8 +16,8 @@ namespace sinter {
 
 /// How a text is cut. Both numbers are at least 1, and their product is below 2³¹.
 struct WindowShape {
-  int context;    // tokens that a window predicts
-  int sequences;  // windows per batch
+  int context;    ///< tokens that a window predicts
+  int sequences;  ///< windows per batch
 };
 
 /// The number of whole windows of `context` in a text of `tokens`: floor((tokens - 1) / context).
@@ -36,7 +36,8 @@ class SequentialWindows {
   ///           tokens
   SequentialWindows(TokenView tokens, WindowShape shape, BatchShapes shapes = {});
 
-  bool next(HostBatch& batch);  // always true
+  bool next(HostBatch& batch);  ///< always true
+  /// See DataSource; so for restore().
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
 
@@ -64,13 +65,16 @@ class ShuffledWindows {
   /// throws    ArgumentError, with both numbers, if the text has fewer than context + 1 tokens
   ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed, BatchShapes shapes = {});
 
-  bool next(HostBatch& batch);  // always true
+  bool next(HostBatch& batch);  ///< always true
+  /// See DataSource.
   SamplerState state() const { return now; }
   /// Takes over the saved seed as well.
   void restore(const SamplerState& saved);
 
   // Of the present epoch:
+  /// How many tokens of the text lie before the first window of this epoch.
   std::int64_t phase() const { return epoch.first_token; }
+  /// How many windows this epoch has.
   std::int64_t windows() const { return std::int64_t(epoch.order.size()); }
 
  private:
@@ -95,12 +99,15 @@ class EvaluationWindows {
   /// throws    ArgumentError if the text has fewer than 2 tokens
   EvaluationWindows(TokenView tokens, WindowShape shape);
 
-  bool next(HostBatch& batch);  // false, and an empty batch, after the last window
+  bool next(HostBatch& batch);  ///< false, and an empty batch, after the last window
+  /// See DataSource; so for restore().
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
+  /// Begins at the first window again.
   void restart() { now.position = now.items = 0; }
 
   std::int64_t predicted() const { return tokens.size() - 1; }  // tokens predicted in all
+  /// How many windows there are, the short last one included.
   std::int64_t windows() const;
 
  private:

@@ -9,8 +9,8 @@ namespace sinter {
 
 /// What bounds a process' memory most.
 struct AvailableMemory {
-  std::int64_t bytes;  // the largest number if nothing is known of a bound
-  std::string bound;   // what it is, as the beginning of a sentence that the number ends
+  std::int64_t bytes;  ///< the largest number if nothing is known of a bound
+  std::string bound;   ///< what it is, as the beginning of a sentence that the number ends
 };
 
 /// The least of what the machine has free (MemAvailable and SwapFree) and of the limits of the

@@ -29,6 +29,7 @@ class DeviceMemory {
   std::span<std::byte> bytes_;
 };
 
+/// What the host does with the memory.
 enum class Access : std::uint8_t { read, write };
 
 /// A part of the device's memory that host code may reach as long as this lives. The host sees what
@@ -36,12 +37,15 @@ enum class Access : std::uint8_t { read, write };
 /// made of it once this is gone. (On the CPU it is the memory itself; elsewhere, a copy.)
 class [[nodiscard]] OnHost {
  public:
+  /// Waits for all earlier work of the stream.
   OnHost(kernel::Stream& stream, std::byte* at, std::int64_t bytes, Access access);
   ~OnHost();
   OnHost(OnHost&& other) noexcept;
   OnHost& operator=(OnHost&&) = delete;
 
+  /// Where the host finds the bytes.
   std::byte* data() const { return data_; }
+  /// The same, as elements T.
   template <class T>
   T* as() const {
     return reinterpret_cast<T*>(data_);

@@ -28,7 +28,7 @@ struct Manifest {
   std::string sinter;  ///< the version of Sinter that wrote it; empty in the oldest checkpoints
   /// The run that wrote it, as RunFolder named it: 32 hexadecimal digits by chance; or empty.
   std::string run;
-  std::map<std::string, CheckpointFile, std::less<>> files{};
+  std::map<std::string, CheckpointFile, std::less<>> files{};  ///< by name
 };
 
 /// A checkpoint is not what was saved: a file is missing, cut short or changed. (One that merely
@@ -62,6 +62,7 @@ class CheckpointWriter {
   /// Writes, hashes and syncs one file.
   /// throws    FileError; ArgumentError unless `name` is a plain file name that is new here
   void add_file(std::string_view name, std::string_view content);
+  /// Does so with what `content` writes.
   void add_file(std::string_view name, const std::function<void(OutputFile&)>& content);
 
   /// Writes manifest.json (the size and hash of each file, the step, and the caller's JSON), syncs
@@ -94,6 +95,7 @@ class CheckpointReader {
   const std::string& run() const { return manifest.run; }
   /// The JSON that was given to commit().
   const std::string& info() const { return manifest.info; }
+  /// Whether the manifest lists a file.
   bool has(std::string_view name) const { return manifest.files.contains(name); }
   /// The path of a file that the manifest lists.
   /// throws    FileError if the manifest does not list it
@@ -108,6 +110,7 @@ std::string step_folder_name(std::int64_t step);
 /// Whether step_folder_name() gives this name for some step.
 bool is_step_name(const std::string& name);
 
+/// A checkpoint of a run, by its name.
 struct StepFolder {
   std::int64_t step;
   std::filesystem::path folder;

@@ -29,6 +29,7 @@ class Descriptor {
 
  public:
   Descriptor() = default;
+  /// Takes over an open descriptor, or -1.
   explicit Descriptor(int descriptor) : value(descriptor) {}
   Descriptor(Descriptor&& other) noexcept : value(std::exchange(other.value, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
@@ -37,6 +38,7 @@ class Descriptor {
   }
   ~Descriptor();
 
+  /// The descriptor; -1 if there is none.
   int get() const { return value; }
   bool is_open() const { return value >= 0; }
   /// Calls close(2) and gives the descriptor up, whatever the answer. Returns 0 or errno.
@@ -103,11 +105,13 @@ std::string hash_of(std::string_view text);
 /// XXH3-128 of a file's content, equal to OutputFile::hash() when it was written.
 /// throws    FileError
 std::string hash_of_file(const InputFile& file);
+/// Does so for the file of this path.
 std::string hash_of_file(const std::filesystem::path& path);
 
 /// The content of a file.
 /// throws    FileError, also if the file has more than `limit` bytes
 std::string read_file(const InputFile& file, std::uint64_t limit = std::uint64_t(1) << 40);
+/// Does so for the file of this path.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t(1)
                                                                                << 40);
 
@@ -116,6 +120,7 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit = s
 /// throws    FileError, or what `fill` throws; the temporary file is then removed
 void write_file_atomically(const std::filesystem::path& path,
                            const std::function<void(OutputFile&)>& fill);
+/// Does so with a text.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// `.<name>.tmp-<pid>` beside `path`. What bears such a name is never the only copy of anything.

@@ -15,7 +15,7 @@ namespace sinter {
 struct Expected {
   std::string name;
   Shape shape;
-  void* into;
+  void* into;   ///< where its elements go
   Dtype dtype;  ///< of `into`: the file's own type, or one that it is convertible() to
 };
 
@@ -32,11 +32,13 @@ struct LoadRules {
 
 /// Fills every destination from the files, which are one file or the shards of one model.
 /// throws    FileError that counts, and of each kind lists up to 30 of, the tensors that are
-///           missing, extra, misshapen, given twice or of a wrong type; no destination has then been touched. FileError, too, if the disk
-///           fails while data are copied; the destinations then must not be used.
+///           missing, extra, misshapen, given twice or of a wrong type; no destination
+///           has then been touched. FileError, too, if the disk fails while data are copied; the
+///           destinations then must not be used.
 ///           ArgumentError if no file is given or a name is expected twice
 void load_tensors(std::span<const std::filesystem::path> files, std::span<const Expected> expected,
                   const LoadRules& rules = {});
+/// Does so from one file.
 void load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,
                   const LoadRules& rules = {});
 

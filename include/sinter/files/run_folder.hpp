@@ -25,6 +25,7 @@ namespace sinter {
 /// but for temporaries of these names: `.step-00000040.tmp-123`, `.last.tmp-123`.
 class RunFolder {
  public:
+  /// Whether a run begins or goes on.
   enum class Mode {
     fresh,   ///< Start a new run; it is an error if DIR holds checkpoints or metrics.
     resume,  ///< Resume; it is an error if DIR holds no good checkpoint.
@@ -49,6 +50,7 @@ class RunFolder {
   static bool holds_checkpoints(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return folder; }
+  /// Where the log of the run is.
   std::filesystem::path metrics_path() const { return folder / "metrics.jsonl"; }
 
   /// The verified checkpoint to continue from; a fresh run has none.
@@ -62,7 +64,8 @@ class RunFolder {
   /// again; the older checkpoint stays until the new one is durable. A folder that has been renamed
   /// since is followed, and one that has been removed is made anew; both give a warning.
   /// throws    FileError, also where another run has taken the folder's place, or what `fill`
-  ///           throws; the older checkpoints then remain, and the links still point to complete ones
+  ///           throws; the older checkpoints then remain, and the links still point to complete
+  ///           ones
   std::filesystem::path save(std::int64_t step, std::string_view info,
                              const std::function<void(CheckpointWriter&)>& fill, bool best = false);
 

@@ -18,7 +18,9 @@
 
 namespace sinter {
 
+/// The sizes of a tensor, the slowest first. A scalar has none.
 using Shape = std::vector<std::int64_t>;
+/// The texts that a file carries under "__metadata__".
 using Metadata = std::map<std::string, std::string>;
 
 /// A shape as text, such as "[64, 192]".
@@ -51,9 +53,11 @@ struct TensorInfo {
   Shape shape;
   std::uint64_t begin, end;  ///< it is bytes [begin, end) of the file's data
 
+  /// The product of the shape.
   std::uint64_t elements() const;
 };
 
+/// What the header of a file says.
 struct SafetensorsHeader {
   std::vector<TensorInfo> tensors;  ///< in the order of their bytes
   Metadata metadata;
@@ -89,6 +93,7 @@ class SafetensorsFile {
   /// type is read only as itself.
   /// throws    FileError: no such tensor, no such conversion, a file that has been cut short
   void read(std::string_view name, void* into, Dtype as) const;
+  /// Does so for a tensor of tensors().
   void read(const TensorInfo& tensor, void* into, Dtype as) const;
   /// Copies bytes [from, from + bytes) of a tensor, as they lie in the file.
   /// throws    FileError

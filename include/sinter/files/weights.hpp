@@ -7,7 +7,9 @@
 
 namespace sinter {
 
+/// What a path given as --weights is, and the files that matter of it.
 struct WeightsSource {
+  /// The forms in which weights come.
   enum class Kind {
     checkpoint,    ///< a Sinter checkpoint, or the one that a run folder's `last` points to
     safetensors,   ///< one .safetensors file

@@ -12,9 +12,9 @@ namespace sinter {
 
 /// How tokens are drawn.
 struct SamplingOptions {
-  double temperature = 1;  // logits are divided by it; at 0 the likeliest token is always taken
-  int top_k = 0;           // only the k likeliest tokens are drawn from; 0 draws from all
-  std::uint64_t seed = 0;
+  double temperature = 1;  ///< logits are divided by it; at 0 the likeliest token is always taken
+  int top_k = 0;           ///< only the k likeliest tokens are drawn from; 0 draws from all
+  std::uint64_t seed = 0;  ///< of the draws
 };
 
 /// Draws a token, as a pure function of its arguments. `position` says which draw of the seed this

@@ -32,10 +32,11 @@ constexpr bool matches_part(std::string_view pattern, std::string_view name) {
 
 /// Parameters with a learning rate or a weight decay of their own.
 struct ParameterGroup {
-  enum Decay : std::uint8_t { usual, never, always };  // usual: of matrices alone
-  const char* pattern = "*";                           // which names match
-  double learning_rate = 1;                            // a factor of the step's
-  Decay decay = usual;
+  /// Whether weight decay applies.
+  enum Decay : std::uint8_t { usual, never, always };  ///< usual: of matrices alone
+  const char* pattern = "*";                           ///< which names match
+  double learning_rate = 1;                            ///< a factor of the step's
+  Decay decay = usual;                                 ///< whether they decay
 };
 
 /// The name of a unit, with its number within a repeat. A unit without a name is called by its

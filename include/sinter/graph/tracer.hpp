@@ -13,8 +13,8 @@ namespace sinter {
 /// An edge. The width is in its type, so a wrong join is an error at the line that joins.
 template <int Width>
 struct Value {
-  int id;
-  int axis;  // which set of sequences its rows follow
+  int id;    ///< of the value, or -1 - number of the external input
+  int axis;  ///< which set of sequences its rows follow
 };
 /// An edge of integer ids, one in each row.
 struct Ids {
@@ -62,6 +62,7 @@ class UnitTracer {
   constexpr Value<W> enter(Value<W> x) {
     return {local(W, x.axis, Type::compute, -1), x.axis};
   }
+  /// Does so for ids, and for what is not known.
   constexpr Ids enter(Ids x) { return {local(0, x.axis, Type::index, -1), x.axis}; }
   constexpr Unknown enter(Unknown x) { return {local(1, x.axis, Type::compute, -1), x.axis}; }
 
@@ -152,7 +153,7 @@ class UnitTracer {
 template <class P>
 class Tracer {
  public:
-  Graph graph;
+  Graph graph;  ///< what has been traced so far
 
   /// An input of integer ids, one for each row.
   constexpr Ids tokens(int axis = 0) { return external<Ids>(axis, 0, false); }

@@ -23,6 +23,7 @@ constexpr std::int64_t adamw8bit_scales(std::int64_t n) {
 /// The numbers that bytes stand for, ascending, as bitsandbytes' create_dynamic_map gives them: in
 /// [-1, 1] for the first moment, in [0, 1] for the second.
 const std::array<float, 256>& signed_dynamic_map();
+/// See signed_dynamic_map().
 const std::array<float, 256>& unsigned_dynamic_map();
 
 /// Makes one step, in the order of bitsandbytes' block-wise kernel:

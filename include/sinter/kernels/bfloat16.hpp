@@ -10,10 +10,12 @@ namespace sinter {
 
 /// A float is rounded to nearest, ties to even; a NaN stays one.
 struct BFloat16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< sign, 8 of the exponent, 7 of the fraction
 
   BFloat16() = default;
+  /// Rounds a float.
   constexpr explicit BFloat16(float x) : bits(rounded(std::bit_cast<std::uint32_t>(x))) {}
+  /// The same number; exact.
   constexpr operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
 
  private:

@@ -12,10 +12,12 @@ namespace sinter {
 /// multiple of 2^-24. A NaN stays one: it becomes quiet and keeps the upper bits of its payload, as
 /// with processors' own instructions.
 struct Float16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< sign, 5 of the exponent, 10 of the fraction
 
   Float16() = default;
+  /// Rounds a float.
   constexpr explicit Float16(float x) : bits(rounded(std::bit_cast<std::uint32_t>(x))) {}
+  /// The same number; exact.
   constexpr operator float() const { return std::bit_cast<float>(full(bits)); }
 
  private:

@@ -15,13 +15,15 @@ namespace sinter::kernel {
 template <class T>
 struct Matrix {
   T* data = nullptr;
-  int rows = 0, columns = 0;  // as stored
-  std::int64_t stride = 0;    // elements from one row to the next
-  bool transposed = false;    // whether it takes part as its transpose
+  int rows = 0, columns = 0;  ///< as stored
+  std::int64_t stride = 0;    ///< elements from one row to the next
+  bool transposed = false;    ///< whether it takes part as its transpose
 
   constexpr Matrix() = default;
+  /// A part of a tensor, whose rows are row_stride elements apart.
   constexpr Matrix(T* at, int r, int c, std::int64_t row_stride, bool turned = false)
       : data(at), rows(r), columns(c), stride(row_stride), transposed(turned) {}
+  /// A whole tensor.
   constexpr Matrix(Tensor<T> t) : Matrix(t.data, t.rows, t.columns, t.columns) {}
   constexpr Matrix(Tensor<std::remove_const_t<T>> t)
     requires std::is_const_v<T>
@@ -46,13 +48,16 @@ inline constexpr double matmul_grain = 256 * 1024;
 /// What a product is added to.
 template <class T>
 struct Addend {
-  const T* data = nullptr;  // null if there is nothing to add
-  std::int64_t stride = 0;  // elements from one row to the next; 0: one row is added to all
+  const T* data = nullptr;  ///< null if there is nothing to add
+  std::int64_t stride = 0;  ///< elements from one row to the next; 0: one row is added to all
 
+  /// Whether there is something to add.
   explicit operator bool() const { return data; }
+  /// Where the part begins that is added from this place of the product on; null if there is none.
   const T* at(std::int64_t row, std::int64_t column) const {
     return data ? data + row * stride + column : nullptr;
   }
+  /// What is added to the product from this place on.
   Addend from(std::int64_t row, std::int64_t column) const { return {at(row, column), stride}; }
 };
 

@@ -25,13 +25,15 @@
 
 namespace sinter::kernel {
 
+/// Leaves gradients as they are.
 inline constexpr double no_limit = std::numeric_limits<double>::infinity();
 
+/// The constants of one step.
 struct AdamWStep {
-  double lr, beta1, beta2, eps, weight_decay;
-  double gradient_scale;
-  double correction1, correction2;  ///< 1 - beta1^t and 1 - beta2^t, t counted from 1
-  double gradient_limit = no_limit;
+  double lr, beta1, beta2, eps, weight_decay;  ///< as in torch.optim.AdamW
+  double gradient_scale;                       ///< multiplies every gradient
+  double correction1, correction2;             ///< 1 - beta1^t and 1 - beta2^t, t counted from 1
+  double gradient_limit = no_limit;  ///< the largest magnitude of a gradient, once multiplied
   bool coupled = false;  ///< whether decay is a part of the gradient (L2), not of the update
 };
 
@@ -44,12 +46,13 @@ template <class M, class G, class S, class C>
 void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* copy,
            std::int64_t n, const AdamWStep& step);
 
+/// The constants of one step.
 struct SgdStep {
-  double lr, momentum, weight_decay;
-  double gradient_scale;
+  double lr, momentum, weight_decay;  ///< as in torch.optim.SGD
+  double gradient_scale;              ///< multiplies every gradient
   bool first;  ///< whether this is the first step, which sets the momentum buffer unread
-  double gradient_limit = no_limit;
-  bool nesterov = false;
+  double gradient_limit = no_limit;  ///< the largest magnitude of a gradient, once multiplied
+  bool nesterov = false;             ///< as in torch.optim.SGD
 };
 
 /// SGD as torch.optim.SGD does it:
@@ -60,10 +63,11 @@ template <class M, class G, class S, class C>
 void sgd(Stream& stream, M* master, const G* gradient, S* momentum, C* copy, std::int64_t n,
          const SgdStep& step);
 
+/// The constants of one step.
 struct LionStep {
   double lr, beta1, beta2, weight_decay;
-  double gradient_scale;
-  double gradient_limit = no_limit;
+  double gradient_scale;             ///< multiplies every gradient
+  double gradient_limit = no_limit;  ///< the largest magnitude of a gradient, once multiplied
 };
 
 /// Lion (Chen et al. 2023):

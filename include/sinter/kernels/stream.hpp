@@ -27,7 +27,9 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  /// How many threads there are, the caller included.
   int threads() const;
+  /// What matmul() on this stream does to fp32 inputs.
   MatmulInputs matmul_inputs() const { return inputs; }
 
   /// Calls body(part) for every part in [0, parts) and returns when all calls have returned. Part p

@@ -11,7 +11,7 @@ namespace sinter::kernel {
 struct Shape {
   std::int32_t rows = 0;
   std::int32_t columns : 31 = 0;
-  bool add : 1 = false;
+  bool add : 1 = false;  ///< whether kernels add to the elements rather than assign
 };
 
 /// rows × columns elements somewhere in the device's memory, the rows one after the other. An empty
@@ -19,18 +19,23 @@ struct Shape {
 /// a call passes in two registers.
 template <class T>
 struct Tensor : Shape {
-  T* data = nullptr;
+  T* data = nullptr;  ///< row-major; null if the tensor is empty
 
   constexpr Tensor() = default;
+  /// Views r × c elements; `adds` says whether kernels add to them.
   constexpr Tensor(T* at, int r, int c, bool adds = false) : Shape{r, c, adds}, data(at) {}
+  /// Views elements of this shape.
   constexpr Tensor(T* at, Shape shape) : Shape(shape), data(at) {}
 
+  /// The same, to be read alone.
   constexpr operator Tensor<const T>() const
     requires(!std::is_const_v<T>)
   {
     return {data, static_cast<const Shape&>(*this)};
   }
+  /// Whether there is a tensor, and not an empty one.
   constexpr explicit operator bool() const { return data != nullptr; }
+  /// rows × columns.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   /// requires  the tensor has such an element; asserted, where assertions are on
   T& operator()(int row, int column) const {
@@ -73,8 +78,9 @@ using Output = std::type_identity_t<Tensor<T>>;
 
 /// Where the sequences on one axis start: sequence s is rows [starts[s], starts[s + 1]).
 struct Sequences {
-  const std::int32_t* starts = nullptr;
-  int count = 0;
+  const std::int32_t* starts = nullptr;  ///< count + 1 rows, the last one past the end
+  int count = 0;                         ///< how many there are
+  /// Rows of all sequences together.
   int rows() const { return count ? starts[count] : 0; }
 };
 

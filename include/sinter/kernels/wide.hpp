@@ -11,6 +11,7 @@ template <class T>
 struct WideOf {
   using type = T;
 };
+/// The same, as a type.
 template <class T>
 using Wide = typename WideOf<T>::type;
 

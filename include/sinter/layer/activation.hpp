@@ -31,6 +31,7 @@ using GeluTanh = Activate<W, Activation::gelu_tanh>;
 /// x Φ(x), with Φ the cumulative normal distribution (Hendrycks and Gimpel 2016).
 template <int W>
 using GeluErf = Activate<W, Activation::gelu_erf>;
+/// max(x, 0).
 template <int W>
 using Relu = Activate<W, Activation::relu>;
 /// x / (1 + exp(-x)), also called swish (Elfwing, Uchibe and Doya 2018).

@@ -18,14 +18,14 @@ using kernel::Tensor;
 
 /// What all layer calls on the micro-batch at hand have in common.
 struct Now {
-  std::array<Sequences, axes> sequences{};  // of each axis
-  kernel::Stream* stream = nullptr;
-  double loss_weight = 0;      // 1 / (predictions in the whole global batch, over all ranks)
-  std::uint64_t seed = 0;      // of dropout
-  std::int64_t step = 0;       // the number of the step being taken, from 1
-  std::int64_t first_row = 0;  // the number within the global batch of the first row of axis 0
-  int iteration = 0;           // of the loop over micro-batches, from 0
-  bool training = true;
+  std::array<Sequences, axes> sequences{};  ///< of each axis
+  kernel::Stream* stream = nullptr;         ///< for kernels of layers
+  double loss_weight = 0;      ///< 1 / (predictions in the whole global batch, over all ranks)
+  std::uint64_t seed = 0;      ///< of dropout
+  std::int64_t step = 0;       ///< the number of the step being taken, from 1
+  std::int64_t first_row = 0;  ///< the number within the global batch of the first row of axis 0
+  int iteration = 0;           ///< of the loop over micro-batches, from 0
+  bool training = true;        ///< false in evaluation and prediction, which drop nothing out
 };
 
 /// The key of dropout at a site. Mixing is chained, so that neighbouring seeds do not share steps.
@@ -38,11 +38,11 @@ struct BoundOperand {
   /// add_after_first: assign in the first micro-batch, add in the others.
   enum Put : std::uint8_t { assign, add, add_after_first };
 
-  void* data = nullptr;
-  kernel::Shape shape;  // for the micro-batch at hand
-  std::uint8_t element_bytes = 0, axis = 0;
-  bool rows_of_axis = true;  // whether it has the rows of its axis, else a fixed number
-  Put put = assign;
+  void* data = nullptr;                      ///< null if there is no such operand
+  kernel::Shape shape;                       ///< for the micro-batch at hand
+  std::uint8_t element_bytes = 0, axis = 0;  ///< as planned
+  bool rows_of_axis = true;  ///< whether it has the rows of its axis, else a fixed number
+  Put put = assign;          ///< what a gradient becomes of what was there
 
   /// Sets shape for the micro-batch at hand.
   void update(const Now& now) {
@@ -54,14 +54,16 @@ struct BoundOperand {
 /// What a layer sees in one layer call. It is made once; only Now changes from micro-batch to
 /// micro-batch, and with it the shapes of operands.
 struct Call {
-  std::array<BoundOperand, max_inputs> x, dx;
-  std::array<BoundOperand, max_outputs> y, dy;
-  std::array<BoundOperand, max_fields> saved, weights, gradients;
-  std::array<std::uint8_t, max_inputs> axis{};  // of each x
-  void* scratch = nullptr;
-  const Now* now = nullptr;
-  std::uint32_t dropout_site = 0;  // stands for the unit and node of the call in the model
+  std::array<BoundOperand, max_inputs> x, dx;                      ///< operands and their gradients
+  std::array<BoundOperand, max_outputs> y, dy;                     ///< results and their gradients
+  std::array<BoundOperand, max_fields> saved, weights, gradients;  ///< in the order of the fields
+  std::array<std::uint8_t, max_inputs> axis{};                     ///< of each x
+  void* scratch = nullptr;         ///< of as many elements as the layer asked for
+  const Now* now = nullptr;        ///< what changes with each micro-batch
+  std::uint32_t dropout_site = 0;  ///< stands for the unit and node of the call in the model
 
+  /// An operand as a tensor.
+  /// requires  T has the size that was planned; asserted, where assertions are on
   template <class T>
   Tensor<T> tensor(const BoundOperand& operand) const {
     assert((!operand.data || operand.element_bytes == sizeof(T)) &&
@@ -75,8 +77,10 @@ struct Call {
   }
 };
 
+/// Stands for the fields of a layer that has none.
 struct Nothing {};
 
+/// The layer's aggregate Params of T, or Nothing.
 template <class L, class T>
 auto params_type() {
   if constexpr (requires { L::params; }) {
@@ -86,6 +90,7 @@ auto params_type() {
   }
 }
 
+/// The layer's aggregate Saved of T and Statistic, or Nothing.
 template <class L, class T, class Statistic>
 auto saved_type() {
   if constexpr (requires { L::saved; }) {
@@ -127,11 +132,13 @@ class Context {
   const Call& call;
 
  public:
+  /// The precision policy.
   using precision = P;
+  /// The type of activations and weights.
   using compute = typename P::compute;
-  const Weights weights;      // as the layer's aggregate Params
-  const Gradients gradients;  // as Params; empty tensors where the unit is frozen
-  const Saved saved;          // as the layer's aggregate Saved
+  const Weights weights;      ///< as the layer's aggregate Params
+  const Gradients gradients;  ///< as Params; empty tensors where the unit is frozen
+  const Saved saved;          ///< as the layer's aggregate Saved
 
   explicit Context(const Call& c)
       : call(c),
@@ -141,9 +148,11 @@ class Context {
 
   /// A zero of the type in which sums are accumulated.
   static auto zero() { return typename P::accumulate(0); }
+  /// Where the kernels of the layer run.
   kernel::Stream& stream() const { return *call.now->stream; }
   /// The sequences and rows of operand i.
   const Sequences& sequences(int i = 0) const { return call.now->sequences[call.axis[i]]; }
+  /// The rows of operand i.
   int rows(int i = 0) const { return sequences(i).rows(); }
   /// Operand i, in forward.
   Compute x(int i = 0) const { return call.tensor<compute>(call.x[i]); }
@@ -163,6 +172,7 @@ class Context {
   }
   /// The factor of each row's loss in the step's loss.
   double loss_weight() const { return call.now->loss_weight; }
+  /// Whether this is a step of training, rather than an evaluation or a prediction.
   bool training() const { return call.now->training; }
   /// Dropout whose mask recomputation and any split of the global batch repeat; none outside
   /// training.
@@ -172,6 +182,7 @@ class Context {
   }
 };
 
+/// A layer that has a backward() for the precision policy P.
 template <class L, class P>
 concept Differentiable = requires(Context<L, P>& c) { L::backward(c); };
 
@@ -193,6 +204,7 @@ constexpr Layer erase_layer() {
   return layer;
 }
 
+/// The layer L with its type erased. Its address stands for the layer.
 template <class L, class P>
 inline constexpr Layer erased = erase_layer<L, P>();
 

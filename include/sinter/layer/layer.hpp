@@ -23,7 +23,7 @@ namespace sinter {
 
 /// The roles of elements. The precision policy says which C++ type plays each.
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
-inline constexpr int types = 6;
+inline constexpr int types = 6;  ///< how many there are
 
 struct BFloat16;  // kernels/bfloat16.hpp
 struct Float16;   // kernels/float16.hpp
@@ -31,10 +31,12 @@ struct Float16;   // kernels/float16.hpp
 /// The type of an element, for whoever must know it without the C++ type. A precision policy with a
 /// type of its own specialises element_of.
 enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
+/// The size of an element.
 constexpr int bytes_of(Element element) {
   constexpr int bytes[]{4, 8, 2, 2, 4, 1};
   return bytes[int(element)];
 }
+/// The element of the C++ type T.
 template <class T>
 inline constexpr Element element_of = T::element;
 template <>
@@ -52,24 +54,31 @@ inline constexpr Element element_of<std::uint8_t> = Element::u8;
 
 /// How a parameter starts.
 struct Init {
+  /// The distributions that there are.
   enum How : std::uint8_t { zeros, ones, normal, uniform } how = zeros;
-  float scale = 0;  // normal: the deviation, around 0; uniform: numbers lie within ±scale
+  float scale = 0;  ///< normal: the deviation, around 0; uniform: numbers lie within ±scale
 };
+/// All 0, and all 1.
 inline constexpr Init zeros{Init::zeros}, ones{Init::ones};
+/// Draws from the normal distribution around 0.
 constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
+/// Draws evenly from [-bound, bound].
 constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
 
 /// A parameter, with the name and shape that it has in the architecture's files.
 struct Param {
-  const char* name;
-  int rows, columns;
-  Init init;
-  bool matrix;      // weight decay acts on matrices, and not on vectors (biases, norms)
-  int padding = 0;  // rows of zeros behind it in flat buffers, and nowhere else: no file has them
-  int fan_in = 0, fan_out = 0;  // of a hidden() matrix, however it is stored; else 0
+  const char* name;   ///< such as "weight"; its unit's and node's names come before it
+  int rows, columns;  ///< as in files; a vector has one row
+  Init init;          ///< how it starts
+  bool matrix;        ///< weight decay acts on matrices, and not on vectors (biases, norms)
+  int padding = 0;  ///< rows of zeros behind it in flat buffers, and nowhere else: no file has them
+  int fan_in = 0, fan_out = 0;  ///< of a hidden() matrix, however it is stored; else 0
+  /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
+  /// Elements in flat buffers, padding included.
   constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
 };
+/// A matrix of this name and shape.
 constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
   return {name, rows, columns, init, true, padding};
 }
@@ -80,6 +89,7 @@ constexpr Param hidden(Param matrix, int in, int out) {
   matrix.fan_out = out;
   return matrix;
 }
+/// A vector of this name and size.
 constexpr Param vector(const char* name, int size, Init init) {
   return {name, 1, size, init, false};
 }
@@ -87,21 +97,27 @@ constexpr Param vector(const char* name, int size, Init init) {
 /// One thing that backward reads: an operand or a result, which is free, as only its lifetime
 /// grows, or numbers of the layer's own.
 struct Keep {
+  /// What is kept.
   enum Kind : std::uint8_t { input, output, own } kind;
-  int which = 0;              // of the operands or results
-  int width = 0;              // of `own`: numbers for each row
-  Type type = Type::compute;  // of `own`
+  int which = 0;              ///< of the operands or results
+  int width = 0;              ///< of `own`: numbers for each row
+  Type type = Type::compute;  ///< of `own`
 };
+/// Keeps an operand.
 constexpr Keep input(int which = 0) { return {Keep::input, which}; }
+/// Keeps a result.
 constexpr Keep output(int which = 0) { return {Keep::output, which}; }
+/// Keeps so many numbers of its own for each row, in the compute type.
 constexpr Keep own(int width) { return {Keep::own, 0, width}; }
 /// Means, deviations, log-sum-exp: they are kept in the statistic type, whatever the compute type.
 constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
 
 /// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
 inline constexpr int token_axes = 2, axes = 4;
+/// The axis with one row for each sequence of this one.
 constexpr int pooled(int axis) { return axis + token_axes; }
 
+/// The most operands, results, and fields of Params and of Saved that a layer has.
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
 
 /// The fields, in an array, of an aggregate whose fields are all T.
@@ -124,6 +140,7 @@ constexpr auto fields(const Aggregate& aggregate) {
   }
 }
 
+/// The parameters of the layer L, in an array.
 template <class L>
 constexpr auto params_of() {
   if constexpr (requires { L::params; }) {
@@ -133,6 +150,7 @@ constexpr auto params_of() {
   }
 }
 
+/// What the layer L keeps for backward, in an array.
 template <class L>
 constexpr auto saved_of() {
   if constexpr (requires { L::saved; }) {
@@ -146,29 +164,31 @@ struct Call;  // the operands of one layer call (context.hpp)
 
 /// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
-  std::array<Param, max_fields> params{};
-  std::array<Keep, max_fields> saved{};
-  std::array<int, max_inputs> in{};
-  std::array<int, max_outputs> out{};
-  int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;
-  int ids_below = 0;  // 0 if it takes any ids
-  bool cheap = false;
+  std::array<Param, max_fields> params{};  ///< the first param_count of them
+  std::array<Keep, max_fields> saved{};    ///< the first saved_count of them
+  std::array<int, max_inputs> in{};        ///< widths of the operands; 0 is one id in each row
+  std::array<int, max_outputs> out{};      ///< widths of the results
+  int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;  ///< how many there are of each
+  int ids_below = 0;                                              ///< 0 if it takes any ids
+  bool cheap = false;  ///< whether its results are worth recomputing rather than keeping
   /// In training the forward of a loss is not called: its backward writes both the losses and the
   /// gradients (of loss_weight times their sum), so that nothing is computed twice.
   bool loss = false;
-  bool pools = false;
-  bool reads_weights_in_backward = false;
-  std::int64_t (*flops)(std::int64_t context) = none;
-  std::int64_t (*scratch)(std::int64_t rows) = none;
-  void (*forward)(const Call&) = nullptr;
-  void (*backward)(const Call&) = nullptr;
+  bool pools = false;                      ///< whether its results have one row for each sequence
+  bool reads_weights_in_backward = false;  ///< else it does without
+  std::int64_t (*flops)(std::int64_t context) = none;  ///< of forward, for one row
+  std::int64_t (*scratch)(std::int64_t rows) = none;   ///< elements of statistics that a call needs
+  void (*forward)(const Call&) = nullptr;              ///< computes y from x, and fills saved
+  void (*backward)(const Call&) = nullptr;             ///< null if the layer has none
 
+  /// The role of the results: losses are statistics.
   constexpr Type result_type() const { return loss ? Type::statistic : Type::compute; }
 
  private:
   static constexpr std::int64_t none(std::int64_t) { return 0; }
 };
 
+/// What is known of the layer L without a precision; its functions are not set.
 template <class L>
 constexpr Layer describe_layer() {
   Layer layer;

@@ -13,8 +13,9 @@ enum class WeightLayout {
 };
 
 struct LinearOptions {
-  WeightLayout layout = WeightLayout::in_out;
-  Init weight = normal(.02f), bias = zeros;
+  WeightLayout layout = WeightLayout::in_out;  ///< how the weight is stored
+  Init weight = normal(.02f);                  ///< how the weight starts
+  Init bias = zeros;                           ///< how the bias starts
   /// Whether the weight is a hidden() matrix. Say false of the first and the last layer of a model,
   /// which some optimizers, such as Muon, treat like embeddings and heads.
   bool hidden = true;
@@ -34,7 +35,9 @@ struct Linear {
   struct Saved {
     T x;
   };
+  /// Whether the weight is stored as W.
   static constexpr bool as_is = O.layout == WeightLayout::in_out;
+  /// The weight as it is stored.
   static constexpr Param stored = matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight);
   static constexpr Params<Param> params{O.hidden ? hidden(stored, In, Out) : stored,
                                         vector("bias", Out, O.bias)};

@@ -6,6 +6,7 @@
 
 namespace sinter {
 
+/// What is added to the variance.
 inline constexpr double layer_norm_eps = 1e-5;
 
 namespace detail {
@@ -109,7 +110,7 @@ template <int W>
 struct AddLayerNorm : detail::AddNorm<W, detail::LayerNormFields<W>> {};
 
 struct RmsNormOptions {
-  double eps = 1e-6;
+  double eps = 1e-6;  ///< is added to the mean of the squares
 };
 
 /// y = x / √(mean(x²) + eps) · weight over the width (Zhang & Sennrich 2019). x, y: rows × W.

@@ -10,14 +10,16 @@
 namespace sinter {
 
 struct BudgetOptions {
-  std::int64_t bytes = std::int64_t(1) << 30;  // the most that the arena of a rank may take
+  std::int64_t bytes = std::int64_t(1) << 30;  ///< the most that the arena of a rank may take
   SINTER_FIELDS((bytes).at_least(1))
 };
 
 /// A recipe with the memory mode and the micro-batch that a budget has chosen for it.
 template <class R, class Mode, int Micro>
 struct Fitted : R {
+  /// The mode that was chosen.
   using memory = Mode;
+  /// The batch policy with the micro-batch that was chosen.
   struct batch : R::batch {
     static constexpr int micro = Micro;
   };

@@ -5,17 +5,19 @@
 
 namespace sinter {
 
+/// What is computed again.
 enum CheckpointPolicy : std::uint8_t {
   full,      // only the inputs of each unit are kept; about a third more is computed
   selective  // matrix products and attention are kept; what is cheap is computed again
 };
 
+/// The name of a policy, as `describe` and files have it.
 constexpr std::string_view name_of(CheckpointPolicy policy) {
   return policy == full ? "full" : "selective";
 }
 
 struct CheckpointOptions {
-  CheckpointPolicy policy = full;
+  CheckpointPolicy policy = full;  ///< what is computed again
   /// Only one in so many of the units that could be recomputed is; the others keep all that
   /// backward reads. `full` counts units from the last one on, `selective` the copies of a repeated
   /// unit.

@@ -18,13 +18,18 @@
 namespace sinter {
 
 struct Gpt2Options {
-  int layers = 12, heads = 12, width = 768, vocabulary = 50257, positions = 1024;
-  double dropout = 0.0;
+  int layers = 12;         ///< transformer blocks
+  int heads = 12;          ///< of the attention in each; they divide the width
+  int width = 768;         ///< numbers in a row of activations
+  int vocabulary = 50257;  ///< ids are in [0, vocabulary)
+  int positions = 1024;    ///< rows of the longest sequence, each with an embedding of its place
+  double dropout = 0.0;    ///< the probability, of embeddings, attention and both halves of a block
   /// The head's matmuls are padded to a multiple of this many ids, as processors' matrix
   /// instructions like 64 or 128 (50257 becomes 50304). The padding is zeros in the arena alone:
   /// the loss and all files are those of the vocabulary.
   int vocabulary_multiple = 1;
 
+  /// Rows of zeros behind the embedding, so that their number is a multiple.
   constexpr int vocabulary_padding() const {
     const int multiple = vocabulary_multiple < 1 ? 1 : vocabulary_multiple;
     return (multiple - vocabulary % multiple) % multiple;
@@ -50,6 +55,7 @@ constexpr Value<W> drop(auto& g, const char* name, Value<W> x) {
 template <int Layers>
 inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root(2. * Layers)))};
 
+/// The embeddings of tokens and positions, and dropout.
 template <Gpt2Options O, int W = O.width, float P = float(O.dropout)>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
@@ -58,6 +64,7 @@ struct Embed {
   }
 };
 
+/// A transformer block: attention and a perceptron 4 W wide, each behind a norm.
 template <int W, int Heads, int Layers, float P>
 struct Block {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
@@ -91,6 +98,7 @@ struct NextToken {
   }
 };
 
+/// A rule: each head has as many numbers.
 struct HeadsDivideWidth {
   template <class R>
   static constexpr bool holds = R::model::options.width % R::model::options.heads == 0;
@@ -101,6 +109,7 @@ struct HeadsDivideWidth {
                   "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
   }
 };
+/// A rule: each place in a sequence has an embedding.
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = R::data::context <= R::model::options.positions;
@@ -112,6 +121,7 @@ struct ContextWithinPositions {
                   "a larger .positions in Gpt2, or a smaller .context in the data.");
   }
 };
+/// A rule: each id of the data has an embedding.
 struct VocabularyHoldsData {
   template <class R>
   static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;

@@ -11,18 +11,19 @@ namespace sinter {
 
 /// An entry of config.json.
 struct ConfigEntry {
-  std::string key;
+  std::string key;  ///< such as "n_embd"
   std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, std::vector<std::string>>
       value;
-  bool decisive = false;  // whether a file in which it differs holds another model
+  bool decisive = false;  ///< whether a file in which it differs holds another model
 };
 
 /// How Hugging Face's files hold a model.
 struct HuggingFace {
-  std::vector<ConfigEntry> config;
-  std::string prefix;                         // a file may have it before every tensor's name
-  std::vector<std::string> ignored_suffixes;  // of the names of tensors that are no parameters
-  std::vector<std::pair<std::string, std::string>> aliases;  // names of a tied tensor and its owner
+  std::vector<ConfigEntry> config;            ///< of config.json, in its order
+  std::string prefix;                         ///< a file may have it before every tensor's name
+  std::vector<std::string> ignored_suffixes;  ///< of the names of tensors that are no parameters
+  std::vector<std::pair<std::string, std::string>>
+      aliases;  ///< names of a tied tensor and its owner
 };
 
 }  // namespace sinter

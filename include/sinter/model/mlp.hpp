@@ -10,10 +10,10 @@
 namespace sinter {
 
 struct MlpOptions {
-  int in = 1;       // numbers in a row of input
-  int hidden = 64;  // the width of each hidden layer
-  int out = 1;      // numbers in a row of output
-  int layers = 2;   // linear layers in all
+  int in = 1;       ///< numbers in a row of input
+  int hidden = 64;  ///< the width of each hidden layer
+  int out = 1;      ///< numbers in a row of output
+  int layers = 2;   ///< linear layers in all
   SINTER_FIELDS((in).at_least(1), (hidden).at_least(1), (out).at_least(1), (layers).at_least(2))
 };
 
@@ -26,24 +26,28 @@ inline constexpr LinearOptions like_torch{.layout = WeightLayout::out_in,
                                           .bias = uniform(float(1 / square_root(In))),
                                           .hidden = IsHidden};
 
+/// The first layer: linear, then ReLU.
 template <int In, int Out>
 struct Input {
   static constexpr Value<Out> trace(auto& g, Value<In> x) {
     return g("act", Relu<Out>{}, g("", Linear<In, Out, like_torch<In>>{}, x));
   }
 };
+/// A hidden layer: linear, then ReLU.
 template <int W>
 struct Hidden {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
     return g("act", Relu<W>{}, g("", Linear<W, W, like_torch<W, true>>{}, x));
   }
 };
+/// The last layer: linear.
 template <int In, int Out>
 struct Output {
   static constexpr Value<Out> trace(auto& g, Value<In> x) {
     return g("", Linear<In, Out, like_torch<In>>{}, x);
   }
 };
+/// The last layer, and the loss.
 template <int In, int Out>
 struct Loss {
   static constexpr Value<1> trace(auto& g, Value<In> x, Value<Out> target) {

@@ -7,22 +7,23 @@
 namespace sinter {
 
 struct AdafactorOptions {
-  double lr = 1e-3;
-  double beta1 = 0;           // of the first moment; at 0 none is kept
-  double decay = -0.8;        // beta2 is 1 - t^decay in step t, counted from 1
-  double clip_threshold = 1;  // the largest root mean square of an update, before the rate
-  double weight_decay = 0;
-  double eps_square = 1e-30;     // is added to each squared gradient
-  double eps_scale = 1e-3;       // the least that scale_parameter multiplies by
-  bool scale_parameter = false;  // multiplies the rate by the root mean square of the parameter
-  bool relative_step = false;    // the rate is min(1/√t, 0.01) instead of lr, times the schedule
-  bool warmup_init = false;      // with relative_step, the rate is min(1/√t, 10⁻⁶ t)
+  double lr = 1e-3;     ///< the learning rate, before the schedule; not read with relative_step
+  double beta1 = 0;     ///< of the first moment; at 0 none is kept
+  double decay = -0.8;  ///< beta2 is 1 - t^decay in step t, counted from 1
+  double clip_threshold = 1;     ///< the largest root mean square of an update, before the rate
+  double weight_decay = 0;       ///< decoupled, of matrices
+  double eps_square = 1e-30;     ///< is added to each squared gradient
+  double eps_scale = 1e-3;       ///< the least that scale_parameter multiplies by
+  bool scale_parameter = false;  ///< multiplies the rate by the root mean square of the parameter
+  bool relative_step = false;    ///< the rate is min(1/√t, 0.01) instead of lr, times the schedule
+  bool warmup_init = false;      ///< with relative_step, the rate is min(1/√t, 10⁻⁶ t)
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
                 (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
                 (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
                 (warmup_init))
 };
 
+/// A rule: the rate is either given or follows from the step.
 struct AdafactorHasOneRate {
   template <class R>
   static constexpr bool holds =
@@ -54,11 +55,13 @@ struct Adafactor {
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 
+  /// The shape of exp_avg_sq_row; a vector keeps one number for each element there.
   static constexpr StateShape of_rows(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, 1,
             kernel::adafactor_factored(p.rows, p.columns) ? p.rows : int(p.size())};
   }
+  /// The shape of exp_avg_sq_col; a vector has none.
   static constexpr StateShape of_columns(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, kernel::adafactor_factored(p.rows, p.columns) ? 1 : 0, p.columns};

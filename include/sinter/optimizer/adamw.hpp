@@ -10,11 +10,11 @@ namespace sinter {
 /// The ranges are those of torch.optim.AdamW, except that eps must not be 0: a parameter whose
 /// gradient is 0 would become 0 / 0.
 struct AdamWOptions {
-  double lr = 1e-3;
-  double beta1 = 0.9;          // of the first moment
-  double beta2 = 0.999;        // of the second moment
-  double eps = 1e-8;           // is added to the root of the second moment
-  double weight_decay = 0.01;  // decoupled: a step takes lr × weight_decay of the parameter away
+  double lr = 1e-3;            ///< the learning rate, before the schedule
+  double beta1 = 0.9;          ///< of the first moment
+  double beta2 = 0.999;        ///< of the second moment
+  double eps = 1e-8;           ///< is added to the root of the second moment
+  double weight_decay = 0.01;  ///< decoupled: a step takes lr × weight_decay of the parameter away
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
                 (weight_decay).at_least(0).adjustable())

@@ -23,14 +23,17 @@ struct AdamW8bit {
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 
+  /// Whether the moments of a parameter take a byte each.
   static constexpr bool quantizes(const Layer& layer, int number) {
     const bool embedding = layer.ids_below > 0 && !layer.loss;
     return layer.params[number].size() >= 4096 && !embedding;
   }
+  /// The shape of exp_avg and of exp_avg_sq.
   static constexpr StateShape of_moment(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {quantizes(layer, number) ? Element::u8 : Element::f32, p.rows, p.columns};
   }
+  /// The shape of their scales; none where they are not quantized.
   static constexpr StateShape of_scales(const Layer& layer, int number) {
     return {Element::f32, quantizes(layer, number) ? 1 : 0,
             int(kernel::adamw8bit_scales(layer.params[number].size()))};

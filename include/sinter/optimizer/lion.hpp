@@ -6,10 +6,10 @@
 namespace sinter {
 
 struct LionOptions {
-  double lr = 1e-4;
-  double beta1 = 0.9;   // the average's share of a step's direction; the rest is the gradient's
-  double beta2 = 0.99;  // of the average itself
-  double weight_decay = 0;
+  double lr = 1e-4;     ///< the learning rate, before the schedule
+  double beta1 = 0.9;   ///< the average's share of a step's direction; the rest is the gradient's
+  double beta2 = 0.99;  ///< of the average itself
+  double weight_decay = 0;  ///< decoupled, of matrices
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (weight_decay).at_least(0).adjustable())
 };

@@ -17,17 +17,17 @@ namespace sinter {
 /// The options up to `iterations` are those of hidden matrices, the others those of AdamW for all
 /// other parameters. Both rates follow the schedule.
 struct MuonOptions {
-  double lr = 2e-2;
-  double momentum = 0.95;
-  double weight_decay = 0.1;
-  bool nesterov = true;
-  bool rounded = false;  // rounds the inputs of the iteration's products, see MatmulInputs
-  int iterations = 5;    // of Newton and Schulz
-  double adamw_lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double adamw_weight_decay = AdamWOptions{}.weight_decay;
+  double lr = 2e-2;           ///< of hidden matrices, before the schedule
+  double momentum = 0.95;     ///< how much of the average of gradients a step keeps
+  double weight_decay = 0.1;  ///< decoupled
+  bool nesterov = true;       ///< a step mixes the gradient into the average once more
+  bool rounded = false;       ///< rounds the inputs of the iteration's products, see MatmulInputs
+  int iterations = 5;         ///< of Newton and Schulz
+  double adamw_lr = 1e-3;     ///< of all other parameters, before the schedule
+  double beta1 = 0.9;         ///< of their first moment
+  double beta2 = 0.999;       ///< of their second moment
+  double eps = 1e-8;          ///< is added to the root of their second moment
+  double adamw_weight_decay = AdamWOptions{}.weight_decay;  ///< decoupled, of matrices
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
                 (weight_decay).at_least(0).adjustable(), (nesterov), (rounded),
                 (iterations).at_least(1), (adamw_lr).at_least(0).adjustable(),
@@ -41,6 +41,7 @@ constexpr bool is_hidden_matrix(const Layer& layer, int number) {
   return layer.params[number].fan_out > 0;
 }
 
+/// A rule of the model: there is something for Muon to do.
 struct HasHiddenMatrix {
   static constexpr bool holds(const Model& model) {
     bool found = false;
@@ -76,10 +77,12 @@ struct Muon {
   static constexpr Options options = O;
   static constexpr bool by_parameter = true;
 
+  /// The shape of momentum_buffer: none for other parameters.
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, is_hidden_matrix(layer, number) ? p.rows : 0, p.columns};
   }
+  /// The shape of exp_avg and exp_avg_sq: none for hidden matrices.
   static constexpr StateShape of_others(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, is_hidden_matrix(layer, number) ? 0 : p.rows, p.columns};

@@ -16,29 +16,29 @@ inline constexpr int max_regions = 4;  // of one policy
 /// master weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
 template <class M, class G, class S, class C>
 struct Stretch {
-  kernel::Stream& stream;
-  M* master;
-  const G* gradient;
+  kernel::Stream& stream;  ///< for kernels of optimizers
+  M* master;               ///< the weights to advance
+  const G* gradient;       ///< to be multiplied by gradient_scale, then clamped
   // The optimizer's regions, in its order; empty for those that have a shape of their own.
   std::array<kernel::Flat<S>, max_regions> state;
-  C* copy;  // takes the new weights; null if there is none or Optimizer::casts is not true
-  std::int64_t size;      // parameters
-  bool decayed;           // whether weight decay applies
-  double learning_rate;   // of this step: the optimizer's own, times rate_factor
-  double rate_factor;     // the schedule's, times those of policies and of the parameter group
-  double gradient_scale;  // multiplies each gradient, to unscale and to clip the norm
-  double gradient_limit;  // then each gradient is clamped to ± this
-  std::int64_t step;      // how many updates were applied, this one included
+  C* copy;  ///< takes the new weights; null if there is none or Optimizer::casts is not true
+  std::int64_t size;      ///< parameters
+  bool decayed;           ///< whether weight decay applies
+  double learning_rate;   ///< of this step: the optimizer's own, times rate_factor
+  double rate_factor;     ///< the schedule's, times those of policies and of the parameter group
+  double gradient_scale;  ///< multiplies each gradient, to unscale and to clip the norm
+  double gradient_limit;  ///< then each gradient is clamped to ± this
+  std::int64_t step;      ///< how many updates were applied, this one included
 };
 
 /// One parameter, for an optimizer that is not elementwise.
 template <class M, class G, class S, class C>
 struct StretchOfParameter : Stretch<M, G, S, C> {
-  const Layer& layer;
-  int number;  // of the parameter in layer.params
-  int rows, columns;
-  std::array<Machine::Part, max_regions> parts;  // what the optimizer's regions keep for it
-  std::byte* workspace;                          // of Optimizer::workspace() bytes
+  const Layer& layer;                            ///< the one that has the parameter
+  int number;                                    ///< of the parameter in layer.params
+  int rows, columns;                             ///< of the parameter
+  std::array<Machine::Part, max_regions> parts;  ///< what the optimizer's regions keep for it
+  std::byte* workspace;                          ///< of Optimizer::workspace() bytes
 
   /// What a region keeps for the parameter.
   /// requires  T is the element type with which the region was planned
@@ -69,6 +69,7 @@ constexpr bool makes_copy(const Model& model) {
 }
 
 namespace touches {
+/// Uses up gradients and advances masters, state and, if Optimizer casts, the copy of the weights.
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);
@@ -169,6 +170,7 @@ constexpr std::int64_t update_workspace(const Model& model, const Instruction&) 
 
 }  // namespace executes
 
+/// The kind of the instruction that advances parameters by Optimizer::update.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_kind{"update",
                                   touches::update<Optimizer>,

@@ -9,6 +9,7 @@
 
 namespace sinter {
 
+/// A rule: master weights and gradients are fp32.
 struct MastersAreFloat {
   static constexpr std::string_view reason =
       "the optimizer wants master weights and gradients in fp32: its arithmetic is fp32 over whole "
@@ -26,6 +27,7 @@ struct MastersAreFloat {
   }
 };
 
+/// A rule: clipping does not ask for a limit of single gradients.
 struct NotClippedByValue {
   static constexpr std::string_view reason =
       "the optimizer takes matrices or blocks whole, so how large each gradient was is lost";

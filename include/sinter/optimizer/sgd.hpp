@@ -6,14 +6,16 @@
 namespace sinter {
 
 struct SgdOptions {
-  double lr = 1e-2;
-  double momentum = 0;
-  double weight_decay = 0;
-  bool nesterov = false;  // a step goes along gradient + momentum × average, not along the average
+  double lr = 1e-2;         ///< the learning rate, before the schedule
+  double momentum = 0;      ///< how much of the average of gradients a step keeps
+  double weight_decay = 0;  ///< times the parameter, is added to the gradient; of matrices
+  /// A step goes along gradient + momentum × average, not along the average.
+  bool nesterov = false;
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1),
                 (weight_decay).at_least(0).adjustable(), (nesterov))
 };
 
+/// A rule: nesterov corrects momentum, and so there must be some.
 struct NesterovHasMomentum {
   template <class R>
   static constexpr bool holds =

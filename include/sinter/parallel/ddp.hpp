@@ -8,15 +8,17 @@
 namespace sinter {
 
 struct DdpOptions {
-  std::int64_t bucket_bytes = 25 << 20;  // gradients are reduced in buckets of at least this size
-  int ranks = 2;  // threads of this process, each with its own copy of everything
+  std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
+  int ranks = 2;  ///< threads of this process, each with its own copy of everything
   SINTER_FIELDS((bucket_bytes).at_least(1), (ranks).at_least(1).adjustable())
 };
 
 namespace touches {
+/// Sums gradients over the ranks, in place, beside what follows.
 constexpr void reduce(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::exchange, Space::gradient, out);
 }
+/// Waits for that.
 constexpr void await_reduce(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::finish, Space::gradient, out);
 }
@@ -40,9 +42,11 @@ void await_reduce(Machine& machine, const Bound& bound) {
 }
 }  // namespace executes
 
+/// The kind of the instruction that starts to sum the gradients of a run of units over the ranks.
 template <class Gradient>
 inline constexpr Kind reduce_kind{"reduce", touches::reduce, executes::reduce<Gradient>,
                                   Role::reduce};
+/// The kind of the one that waits for the sum.
 template <class Gradient>
 inline constexpr Kind await_reduce_kind{"await reduce", touches::await_reduce,
                                         executes::await_reduce<Gradient>};

@@ -12,18 +12,21 @@
 namespace sinter {
 
 namespace slot {
+/// Whether an average of the weights is kept (Average).
 struct average {
   static constexpr std::string_view name = "average";
 };
 }  // namespace slot
 
 struct AverageOptions {
-  double decay = 0.9999;  // how much of the average each step keeps
-  bool warmup = true;  // decay is at most (1 + t) / (10 + t) in step t; early weights are forgotten
+  double decay = 0.9999;  ///< how much of the average each step keeps
+  /// Decay is at most (1 + t) / (10 + t) in step t; early weights are forgotten.
+  bool warmup = true;
   SINTER_FIELDS((decay).at_least(0).below(1).adjustable(), (warmup))
 };
 
 namespace touches {
+/// Reads the masters, and moves the average.
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::master, out);
@@ -49,6 +52,7 @@ void average(Machine& machine, const Bound&) {
 }
 }  // namespace executes
 
+/// The kind of the instruction that moves the average.
 template <class Policy, class Master>
 inline constexpr Kind average_kind{"average", touches::average<Policy>,
                                    executes::average<Policy, Master>, Role::follow};

@@ -8,11 +8,13 @@
 namespace sinter {
 
 namespace slot {
+/// Which parameters stay as they are (Freeze).
 struct freeze {
   static constexpr std::string_view name = "freeze";
 };
 }  // namespace slot
 
+/// A rule: there is a name.
 template <Text... Names>
 struct FreezeNamesSomething {
   template <class R>
@@ -36,6 +38,7 @@ struct Freeze {
   using slot = slot::freeze;
   using rules = RuleList<FreezeNamesSomething<Names...>>;
   static constexpr std::array<const char*, sizeof...(Names)> frozen{Names.text...};
+  /// The names, with commas between.
   static std::string text() {
     std::string all;
     for (const char* name : frozen) all += (all.empty() ? "" : ", ") + std::string(name);

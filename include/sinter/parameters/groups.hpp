@@ -9,19 +9,21 @@
 namespace sinter {
 
 namespace slot {
+/// Which parameters have a rate and decay of their own (Groups).
 struct groups {
   static constexpr std::string_view name = "groups";
 };
 }  // namespace slot
 
 struct GroupOptions {
-  double learning_rate = 1;  // multiplies the step's rate; at least 0
-  ParameterGroup::Decay decay = ParameterGroup::usual;
+  double learning_rate = 1;                             ///< multiplies the step's rate; at least 0
+  ParameterGroup::Decay decay = ParameterGroup::usual;  ///< whether they decay
 };
 
 /// The parameters whose names match a pattern, in which * stands for any letters.
 template <Text Names, GroupOptions O = {}>
 struct Group {
+  /// What Groups takes of it.
   static constexpr ParameterGroup value{Names.text, O.learning_rate, O.decay};
 };
 
@@ -38,11 +40,13 @@ auto this_is_not_a_group() {
                 "Groups<Group<\"wte.*\", {.learning_rate = 0.1}>>.");
 }
 
+/// Whether the factor of a group is finite and at least 0; true of what is no group.
 template <class P>
 constexpr bool factor_is_allowed() {
   if constexpr (IsGroup<P>) return Range().at_least(0).holds(P::value.learning_rate);
   return true;
 }
+/// A rule: each factor is finite and at least 0.
 template <class... All>
 struct FactorsAreAllowed {
   template <class R>

@@ -27,7 +27,7 @@ using OfferedPolicies =
 struct Alternative {
   Offer offer;
   // An optimizer changes
-  const Kind* update = nullptr;  // planned, but never run
+  const Kind* update = nullptr;  ///< planned, but never run
   std::vector<Region> regions{};
   // a precision
   std::optional<std::array<Element, types>> elements{};

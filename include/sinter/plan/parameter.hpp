@@ -10,17 +10,17 @@ namespace sinter {
 
 /// A parameter: its shape, where it lies, and what is done with it.
 struct Parameter {
-  std::string name;  // as in Hugging Face's files: unit, node and parameter, joined by dots
-  std::vector<std::int64_t> shape;
-  std::int64_t offset;  // in every flat buffer, in elements
-  std::int64_t size;    // elements
+  std::string name;  ///< as in Hugging Face's files: unit, node and parameter, joined by dots
+  std::vector<std::int64_t> shape;  ///< as in those files
+  std::int64_t offset;              ///< in every flat buffer, in elements
+  std::int64_t size;                ///< elements
   Init init;
-  bool decayed, frozen;
-  double learning_rate = 1;  // a factor of the step's
-  int unit;                  // the one that owns it
+  bool decayed, frozen;      ///< whether weight decay acts on it, and whether it stays as it is
+  double learning_rate = 1;  ///< a factor of the step's
+  int unit;                  ///< the one that owns it
   const Layer* layer;
-  int number;                      // among the parameters of the layer
-  std::vector<StatePart> state{};  // by region; empty if it is frozen
+  int number;                      ///< among the parameters of the layer
+  std::vector<StatePart> state{};  ///< by region; empty if it is frozen
 };
 
 /// Lists all parameters, in the order of the model. A tied one is listed with its owner alone.

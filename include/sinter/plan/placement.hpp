@@ -12,18 +12,18 @@ namespace sinter {
 /// A buffer, and the positions in the program between which it lives.
 struct Buffer {
   Space space;
-  short index;                      // -1 if it is flat, of all units
-  int opened_by;                    // position in the program, or -1 if it lives through all steps
-  int first, last;                  // of the loop, if an iteration leaves it to the next
-  std::int64_t bytes, offset = -1;  // in the arena
+  short index;      ///< -1 if it is flat, of all units
+  int opened_by;    ///< position in the program, or -1 if it lives through all steps
+  int first, last;  ///< of the loop, if an iteration leaves it to the next
+  std::int64_t bytes, offset = -1;  ///< in the arena
 };
 
 /// A program's buffers in the arena: first what lives through all steps, then the workspace that
 /// all units share, then buffers that come and go.
 struct Placement {
-  std::vector<Buffer> buffers;
-  std::int64_t persistent = 0, workspace = 0;  // bytes of the first two parts
-  std::int64_t peak = 0;                       // the end of the last
+  std::vector<Buffer> buffers;                 ///< those that live through all steps first
+  std::int64_t persistent = 0, workspace = 0;  ///< bytes of the first two parts
+  std::int64_t peak = 0;                       ///< the end of the last
 };
 
 /// Whether a space is flat and lives through all steps, rather than coming and going with a
@@ -67,6 +67,7 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
   return aligned(std::int64_t(block.decayed + block.undecayed) * sizes.of(Type::compute));
 }
 
+/// Places the buffers of a program, when it is made.
 class Placer {
   const Model& model;
   std::span<const Instruction> program;

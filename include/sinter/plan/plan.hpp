@@ -40,8 +40,8 @@ struct FrozenProgram {
   }
 };
 
-/// Lets one policy rewrite a program. Its rewrite() may ask for the recipe. (Nothing is copied where
-/// there is none: copies are what costs in constant evaluation.)
+/// Lets one policy rewrite a program. Its rewrite() may ask for the recipe. (Nothing is copied
+/// where there is none: copies are what costs in constant evaluation.)
 template <class R, class P>
 constexpr void rewrite_by(const Model& model, Program& program) {
   if constexpr (hook::RewritesOf<P, R>) {
@@ -79,9 +79,11 @@ template <class R>
 struct PlanAsIs {
   using Training = detail::Traced<R, detail::TrainingTrace>;
   using Predicting = detail::Traced<R, detail::PredictionTrace>;
+  /// The model as it is trained, with the plans of its units.
   static constexpr const Model& model = Training::model;
 
   // ---- programs
+  /// The plain program, rewritten by the policies: first those of slots of Sinter, then the others.
   static constexpr Program write_training() {
     Program written = plain(model, &norm_kind<typename R::clipping>,
                             &update_kind<typename R::optimizer, typename R::precision>);
@@ -92,14 +94,19 @@ struct PlanAsIs {
     detail::rewrite_by_all<R>(typename R::extras{}, model, written);
     return written;
   }
+  /// The program of training, with its placement.
   static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
                                                                              write_training()};
+  /// The instructions of training.
   static constexpr std::span<const Instruction> program = training.instructions.view();
+  /// The model of predict(), which shares the parameters.
   static constexpr const Model& predicting = Predicting::model;
+  /// The program of a prediction.
   static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
       predicting, sinter::prediction(predicting)};
 
   // ---- order
+  /// What the verifier says of the program of training.
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
   /// Whether the program is sound. Where not, one compile error says why.
   [[nodiscard]] static constexpr bool verified() {
@@ -118,6 +125,7 @@ struct PlanAsIs {
   // ---- sizes
   /// Bytes that an evaluation in training's micro-batches needs.
   static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
+  /// What the bytes of the arena are for.
   static constexpr Memory memory = [] {
     Memory m;
     for (const Buffer& b : training.buffers.view()) {
@@ -139,6 +147,7 @@ struct PlanAsIs {
   static constexpr std::int64_t bytes = memory.total;
 
   // ---- evaluation, in as many sequences at once as these bytes hold
+  /// Sequences that an evaluation computes at once.
   static constexpr int evaluation_micro = [] {
     constexpr int micro = R::batch::micro;
     constexpr detail::EvaluationSearch search(micro,
@@ -149,6 +158,7 @@ struct PlanAsIs {
   static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
                                        Training::count.nodes>
       evaluation_units{model, R::batch::micro, evaluation_micro};
+  /// The model, with units planned for so many.
   static constexpr Model evaluating = [] {
     Model wider = model;
     wider.plans = evaluation_units.plans.view();
@@ -156,9 +166,11 @@ struct PlanAsIs {
     wider.sizes = evaluation_units.sizes;
     return wider;
   }();
+  /// The program of an evaluation.
   static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
       evaluating, sinter::evaluation(evaluating)};
 
+  /// Numbers in all parameters, each counted once, without padding.
   static constexpr std::int64_t parameters = [] {
     std::int64_t sum = 0;
     for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
@@ -169,6 +181,7 @@ struct PlanAsIs {
   /// plus 6 × layers × width × context for causal attention, each pair of tokens counted once.
   static constexpr std::int64_t flops_per_token = training_flops(model, R::data::context);
 
+  /// The plan without its type.
   static constexpr PlanView view{.model = model,
                                  .evaluating = evaluating,
                                  .predicting = predicting,

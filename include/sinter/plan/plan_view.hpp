@@ -11,40 +11,40 @@ namespace sinter {
 struct PlacementView {
   std::span<const Instruction> program;
   std::span<const Buffer> buffers;
-  std::int64_t persistent = 0, workspace = 0, peak = 0;  // see Placement
+  std::int64_t persistent = 0, workspace = 0, peak = 0;  ///< see Placement
   /// Bytes of the buffers that come and go.
   constexpr std::int64_t transient() const { return peak - persistent - workspace; }
 };
 
 /// What the bytes of the arena are for.
 struct Memory {
-  std::int64_t parameters = 0;  // master weights
-  std::int64_t weights = 0;     // the copy of them that layers read, if it lives through all steps
+  std::int64_t parameters = 0;  ///< master weights
+  std::int64_t weights = 0;  ///< the copy of them that layers read, if it lives through all steps
   std::int64_t gradients = 0;
-  std::int64_t optimizer = 0;    // its state
-  std::int64_t policies = 0;     // state of all other policies
-  std::int64_t activations = 0;  // all else, in the largest of the programs
-  std::int64_t workspace = 0;    // of training
-  std::int64_t total = 0;
+  std::int64_t optimizer = 0;    ///< its state
+  std::int64_t policies = 0;     ///< state of all other policies
+  std::int64_t activations = 0;  ///< all else, in the largest of the programs
+  std::int64_t workspace = 0;    ///< of training
+  std::int64_t total = 0;        ///< of the arena
 };
 
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
-  Model model, evaluating, predicting;
+  Model model, evaluating, predicting;  ///< of training, and of the two other programs
   PlacementView training, evaluation, prediction;
   Memory memory;
-  std::int64_t parameters = 0;       // elements, without padding
-  std::int64_t flops_per_token = 0;  // see training_flops()
-  int micro = 0;                     // sequences computed at once in training and prediction
-  int evaluation_micro = 0;          // the same in evaluation: as many as the arena holds
-  int context = 0;                   // the most rows of a sequence
-  int vocabulary = 0;                // ids are in [0, vocabulary); 0 without ids
+  std::int64_t parameters = 0;       ///< elements, without padding
+  std::int64_t flops_per_token = 0;  ///< see training_flops()
+  int micro = 0;                     ///< sequences computed at once in training and prediction
+  int evaluation_micro = 0;          ///< the same in evaluation: as many as the arena holds
+  int context = 0;                   ///< the most rows of a sequence
+  int vocabulary = 0;                ///< ids are in [0, vocabulary); 0 without ids
   /// Rows of a micro-batch of training or evaluation are padded to a multiple of this.
   int row_multiple = 1;
-  RecomputedInside recomputed{};
+  RecomputedInside recomputed{};  ///< what backward computes again inside units
   /// What matmuls of layers do to their fp32 inputs.
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;
-  const void* optimizer = nullptr;  // owner of the optimizer's regions, see tag_of
+  const void* optimizer = nullptr;  ///< owner of the optimizer's regions, see tag_of
 };
 
 }  // namespace sinter

@@ -8,10 +8,10 @@ namespace sinter {
 /// Where backward finds what it reads of a unit.
 class Kept {
  public:
-  std::vector<char> recomputed;                      // by node
-  std::vector<Operand> value;                        // by local
-  std::vector<std::array<Operand, max_fields>> own;  // by node
-  std::int64_t bytes = 0;                            // of the saved block
+  std::vector<char> recomputed;                      ///< by node
+  std::vector<Operand> value;                        ///< by local
+  std::vector<std::array<Operand, max_fields>> own;  ///< by node
+  std::int64_t bytes = 0;                            ///< of the saved block
 
   /// Layers that are `chosen` are recomputed inside backward rather than kept.
   constexpr Kept(const Inside& unit, const Sizes& sizes, bool (*chosen)(const Layer&))

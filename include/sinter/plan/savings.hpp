@@ -12,9 +12,9 @@ namespace sinter {
 
 /// What one technique would make of a plan.
 struct Saving {
-  std::string technique;   // in the words in which it is offered
-  std::int64_t total = 0;  // bytes of the arena with it
-  int cost = 0;            // see Offer
+  std::string technique;   ///< in the words in which it is offered
+  std::int64_t total = 0;  ///< bytes of the arena with it
+  int cost = 0;            ///< see Offer
 };
 
 /// What each technique alone would make of a plan: smaller micro-batches, then the alternatives in

@@ -220,7 +220,7 @@ class UnitPlanner {
 
 /// What a memory policy recomputes inside units.
 struct RecomputedInside {
-  bool (*layer)(const Layer&);  // whether it recomputes such a layer
+  bool (*layer)(const Layer&);  ///< whether it recomputes such a layer
   /// Whether it recomputes nothing in this copy of a repeated unit, counted from 0. Without it, no
   /// copy is kept whole.
   std::optional<bool (*)(int copy)> keeps_whole{};

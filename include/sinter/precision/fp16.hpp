@@ -11,9 +11,9 @@ struct Fp16Options {
   /// If true, master weights and gradients of parameters are fp32, beside the fp16 copy that layers
   /// read ("safe"). If false, there are fp16 weights and gradients alone ("memory-efficient").
   bool masters = true;
-  double initial_scale = 65536;         // of the loss
-  std::int64_t growth_interval = 2000;  // applied steps after which the scale is doubled
-  double minimum_scale = 1.0 / 32;      // training stops where the scale would fall below this
+  double initial_scale = 65536;         ///< of the loss
+  std::int64_t growth_interval = 2000;  ///< applied steps after which the scale is doubled
+  double minimum_scale = 1.0 / 32;      ///< training stops where the scale would fall below this
   SINTER_FIELDS((masters), (initial_scale).above(0).adjustable(),
                 (growth_interval).at_least(1).adjustable(), (minimum_scale).above(0).adjustable())
 };

@@ -11,8 +11,8 @@ namespace sinter {
 
 /// The run state of a precision that scales the loss.
 struct LossScale {
-  double scale = 1;        // multiplies the loss
-  std::int64_t clean = 0;  // steps that were applied since the scale changed
+  double scale = 1;        ///< multiplies the loss
+  std::int64_t clean = 0;  ///< steps that were applied since the scale changed
   SINTER_FIELDS((scale), (clean))
 };
 

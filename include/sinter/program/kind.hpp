@@ -18,7 +18,9 @@ enum class Space : std::uint8_t {
   workspace,  // shared by all units
   region      // state of policies (Model::regions): this and all that follow, see region()
 };
+/// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
+/// What people read of spaces. All regions are "state".
 inline constexpr const char* space_names[]{"input",    "master", "weights",   "gradient", "value",
                                            "d(value)", "saved",  "workspace", "state"};
 
@@ -42,6 +44,7 @@ struct Touch {
   Space space;
   short index;
 };
+/// In the order in which an instruction does it.
 using TouchList = std::vector<Touch>;
 
 /// What the verifier must know of a kind beyond what it touches.
@@ -64,7 +67,7 @@ struct Instruction;
 /// A kind of instruction, described once: what it touches, how it runs, and what the verifier must
 /// know of it. The set is open: a policy in any namespace may bring its own.
 struct Kind {
-  const char* name;
+  const char* name;  ///< as `describe` prints it
   /// Appends all that the instruction touches. Placing, verifying and binding follow it.
   void (*touch)(const Model&, const Instruction&, TouchList&);
   /// Runs the instruction.
@@ -78,6 +81,7 @@ struct Kind {
 
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };
+/// Kind::phases of a kind that makes the calls of this phase.
 constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
 
 /// In which iterations of the loop an instruction runs. Outside the loop it runs once, whichever of
@@ -87,11 +91,12 @@ enum class When : std::uint8_t { always, first, last };
 /// One entry of a program.
 struct Instruction {
   const Kind* kind;
-  short what = -1;  // a unit, a value, or the first of a run in Model::order, as the kind says
-  short count = 1;  // units in the run
-  When when = When::always;
+  short what = -1;  ///< a unit, a value, or the first of a run in Model::order, as the kind says
+  short count = 1;  ///< units in the run
+  When when = When::always;  ///< in which iterations it runs
   constexpr bool operator==(const Instruction&) const = default;
 };
+/// What runs, in this order; the part between `loop` and `end` once for each micro-batch.
 using Program = std::vector<Instruction>;
 
 /// An empty program with room for what a policy makes of `from`: growing bit by bit is what costs

@@ -22,6 +22,7 @@ constexpr void load(const Model& model, const Instruction&, TouchList& out) {
     out.push_back({Use::write, Space::input, short(e)});
 }
 
+/// What the layer calls of a phase of a unit read and write outside of it.
 template <Phase P>
 constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   const Unit& unit = model.units[i.what];
@@ -72,12 +73,16 @@ constexpr void each(const Model& model, const Instruction& i, Use use, Space spa
 
 }  // namespace touches
 
+/// Makes the values of a unit, and its saved block.
 inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls,
                               Role::none, calls_of(Phase::forward)};
+/// Fills the saved block of a unit again.
 inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls,
                                 Role::none, calls_of(Phase::recompute)};
+/// Adds to gradients from those of a unit's values, and uses up its saved block.
 inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls,
                                Role::none, calls_of(Phase::backward)};
+/// Makes the values of a unit, its loss included, and keeps nothing.
 inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, executes::calls,
                                Role::none, calls_of(Phase::evaluate)};
 /// Puts the next micro-batch into the inputs.
@@ -86,7 +91,9 @@ inline constexpr Kind load{"load", touches::load, executes::load};
 inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::loss};
 /// Keeps the value with the number `what` until the program ends.
 inline constexpr Kind result{"result", touches::result, executes::nothing};
+/// Begins the part that runs once for each micro-batch.
 inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
+/// Ends it.
 inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
 
 }  // namespace sinter

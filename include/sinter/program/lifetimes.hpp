@@ -45,6 +45,7 @@ class CellTable {
     return cells[std::size_t(int(space) * numbers + index)];
   }
   constexpr Cell& of(const Touch& touch) { return at(touch.space, touch.index); }
+  /// All cells, in no order that means anything.
   constexpr const std::vector<Cell>& all() const { return cells; }
 };
 

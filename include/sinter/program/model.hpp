@@ -10,7 +10,7 @@ namespace sinter {
 /// What a policy keeps of one parameter.
 struct StateShape {
   Element element = Element::f32;
-  int rows = 0, columns = 0;  // no rows where it keeps nothing
+  int rows = 0, columns = 0;  ///< no rows where it keeps nothing
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   constexpr std::int64_t bytes() const { return size() * bytes_of(element); }
 };
@@ -18,9 +18,9 @@ struct StateShape {
 /// State of a policy for each parameter. Without `shape` it has an element for each element of the
 /// parameters, laid out as the master weights are.
 struct Region {
-  const char* name;
-  Type type = Type::state;      // of the elements, without `shape`
-  const void* owner = nullptr;  // tag_of the policy
+  const char* name;             ///< of files and of `describe`, such as "exp_avg"
+  Type type = Type::state;      ///< of the elements, without `shape`
+  const void* owner = nullptr;  ///< tag_of the policy
   /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
 };
@@ -42,28 +42,31 @@ struct Model {
   std::span<const Block> blocks;
   std::span<const Unit> units;
   std::span<const External> externals;
-  std::span<const int> writers;  // the unit that returns each value
-  std::span<const int> results;
-  std::span<const UnitPlan> plans;         // of the blocks; then of the blocks kept whole, if any
-  std::span<const LayerCall> layer_calls;  // of the plans
+  std::span<const int> writers;            ///< the unit that returns each value
+  std::span<const int> results;            ///< values that leave the model
+  std::span<const UnitPlan> plans;         ///< of the blocks; then of the blocks kept whole, if any
+  std::span<const LayerCall> layer_calls;  ///< of the plans
   /// The units whose parameters are trained, in the order in which their gradients become final.
   std::span<const short> order;
-  std::span<const ParameterOffsets> offsets;  // by unit
-  std::span<const Region> regions;
+  std::span<const ParameterOffsets> offsets;  ///< by unit
+  std::span<const Region> regions;            ///< of all policies, in the order of their slots
   Sizes sizes;
   /// Where layers read weights: in a copy, or in the master weights themselves.
   Space weights = Space::master;
-  bool keeps_weights = true;                   // the copy of the weights lives through all steps
-  int decayed = 0, undecayed = 0, frozen = 0;  // elements in all
+  bool keeps_weights = true;                   ///< the copy of the weights lives through all steps
+  int decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
   constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
+  /// Elements of all that is trained, padding included.
   constexpr int elements() const { return decayed + undecayed; }
+  /// The same, and of frozen parameters.
   constexpr int master_elements() const { return elements() + frozen; }
   /// Whether the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
+  /// What a value of the model is inside the unit that makes it.
   constexpr const Local& local(int value) const {
     const Unit& unit = units[writers[value]];
     const Block& b = blocks[unit.block];

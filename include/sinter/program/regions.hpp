@@ -29,7 +29,7 @@ constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
 /// A parameter's part of a persistent space.
 struct StatePart {
   StateShape shape;
-  std::int64_t offset = 0;  // bytes from the beginning of the space
+  std::int64_t offset = 0;  ///< bytes from the beginning of the space
 };
 
 /// The parts of region number r, in the order of for_each_parameter().

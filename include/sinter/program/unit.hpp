@@ -12,6 +12,7 @@ namespace sinter {
 /// Rounds up to a multiple of 64 bytes, at which everything in the arena begins.
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+/// For what the layers of a unit are called.
 enum class Phase : std::uint8_t {
   forward,
   recompute,
@@ -22,8 +23,8 @@ inline constexpr int phases = 4;
 
 /// How large tensors are.
 struct Sizes {
-  std::array<int, axes> rows{};  // the most that each axis may have
-  std::array<int, types> bytes{};
+  std::array<int, axes> rows{};    ///< the most that each axis may have
+  std::array<int, types> bytes{};  ///< of an element of each type
   std::array<Element, types> element{};
   constexpr int of(Type type) const { return bytes[int(type)]; }
   /// Bytes of a value like this one, padded.
@@ -35,6 +36,7 @@ struct Sizes {
 
 /// Where an operand of a layer call lies, and its shape: rows of an axis × columns.
 struct Operand {
+  /// The memory that it lies in: values and gradients of the unit, or its saved block or workspace.
   enum Where : std::uint8_t {
     nowhere,
     unit_input,
@@ -47,37 +49,38 @@ struct Operand {
   Where where = nowhere;
   /// What is done with a gradient; as_unit is decided when the unit is bound.
   enum Put : std::uint8_t { assign, add, as_unit } put = assign;
-  short index = 0;  // which input or output of the unit
+  short index = 0;  ///< which input or output of the unit
   std::uint8_t axis = 0, element_bytes = 0;
   int columns = 0;
-  std::int64_t offset = 0;  // bytes from the beginning of the saved block or the workspace
+  std::int64_t offset = 0;  ///< bytes from the beginning of the saved block or the workspace
 };
 
 /// One call of one layer.
 struct LayerCall {
-  bool backward;
-  short node;  // of the block
-  std::array<Operand, max_inputs> x{}, dx{};
-  std::array<Operand, max_outputs> y{}, dy{};
-  std::array<Operand, max_fields> saved{};
+  bool backward;                               ///< whether it is a call of Layer::backward
+  short node;                                  ///< of the block
+  std::array<Operand, max_inputs> x{}, dx{};   ///< operands and their gradients
+  std::array<Operand, max_outputs> y{}, dy{};  ///< results and their gradients
+  std::array<Operand, max_fields> saved{};     ///< what the layer keeps, in its order
   Operand scratch{};
-  std::array<std::uint8_t, max_inputs> axis{};  // of the inputs, also of those that are not read
+  std::array<std::uint8_t, max_inputs> axis{};  ///< of the inputs, also of those that are not read
 };
 
 /// What a phase touches outside the unit, and its layer calls.
 struct Touches {
-  std::array<bool, max_inputs> input{};
-  std::array<bool, max_outputs> output{};  // read by backward
-  bool weights = false, tied = false;      // it reads parameters of its own, or borrowed ones
-  std::int64_t workspace = 0;              // bytes
-  int first_call = 0, calls = 0;           // in Model::layer_calls
+  std::array<bool, max_inputs> input{};    ///< read, by number
+  std::array<bool, max_outputs> output{};  ///< read by backward
+  bool weights = false, tied = false;      ///< it reads parameters of its own, or borrowed ones
+  std::int64_t workspace = 0;              ///< bytes
+  int first_call = 0, calls = 0;           ///< in Model::layer_calls
 };
 
 /// The phases of a block.
 struct UnitPlan {
   std::array<Touches, phases> phase;
-  std::int64_t saved_bytes = 0;
-  bool loss = false;  // its output is the loss: backward writes it, and nothing sends it a gradient
+  std::int64_t saved_bytes = 0;  ///< of the saved block
+  /// Its output is the loss: backward writes it, and nothing sends it a gradient.
+  bool loss = false;
   constexpr const Touches& at(Phase p) const { return phase[int(p)]; }
 };
 

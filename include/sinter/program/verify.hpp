@@ -22,17 +22,18 @@ namespace sinter {
 
 /// What the verifier says of a program.
 struct Verdict {
-  const char* what = nullptr;  // the rule that is broken, or nullptr
-  int at = -1;                 // the position of the instruction that breaks it
+  const char* what = nullptr;  ///< the rule that is broken, or nullptr
+  int at = -1;                 ///< the position of the instruction that breaks it
   constexpr bool fine() const { return what == nullptr; }
 };
 
 /// What a program is for.
 struct Purpose {
-  bool training = true;  // it must use up gradients, take the norm and update
-  bool reduces = false;  // the recipe's ranks must sum their gradients
+  bool training = true;  ///< it must use up gradients, take the norm and update
+  bool reduces = false;  ///< the recipe's ranks must sum their gradients
 };
 
+/// Runs a program in the abstract, when it is made.
 class Verifier {
   struct Cell {
     bool open = false;
@@ -56,7 +57,7 @@ class Verifier {
   int position = 0, iteration = 0;
 
  public:
-  Verdict verdict;
+  Verdict verdict;  ///< of the program; the first rule that is broken
 
   constexpr Verifier(const Model& m, std::span<const Instruction> p, Purpose what_for)
       : model(m),

@@ -19,7 +19,7 @@ constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 /// What a list says of one field.
 struct Field {
   std::string_view name;
-  Range range{};
+  Range range{};  ///< what a number may be
   bool is_adjustable = false;
 
   /// Bound a number, which must be finite in any case.
@@ -47,11 +47,15 @@ inline constexpr auto fields_of = S::list_fields();
 
 }  // namespace sinter
 
+namespace boost::hana {
+
 /// Makes an aggregate that lists its fields a Struct of Boost.Hana.
 template <class S>
-struct boost::hana::accessors_impl<S, boost::hana::when<sinter::HasFields<S>>> {
+struct accessors_impl<S, when<sinter::HasFields<S>>> {
   static constexpr auto apply() { return S::list_accessors(); }
 };
+
+}  // namespace boost::hana
 
 /// Lists the fields of an aggregate, inside it and behind them, each with what is said of it
 /// (Field). They become flags, printed lines and entries of manifests, in this order.

@@ -27,8 +27,8 @@ constexpr void for_each_field(auto& aggregate, auto visit) {
   });
 }
 
-/// Whether options or a run state are listed, so that they are in flags and checkpoints; they are if
-/// there are none.
+/// Whether options or a run state are listed, so that they are in flags and checkpoints; they are
+/// if there are none.
 template <class Aggregate>
 concept Listed = std::is_empty_v<Aggregate> || boost::hana::Struct<Aggregate>::value;
 
@@ -65,9 +65,9 @@ constexpr Contradiction contradiction_of(const auto& options) {
 /// The mistakes in a policy's options as they are in its type.
 template <class P>
 struct OptionMistakes {
-  int stray = -1;    // number of a field that has bounds and is no number, or -1
-  int outside = -1;  // number of the first field whose range does not hold, or -1
-  double value = 0;  // of the field that is outside its range
+  int stray = -1;    ///< number of a field that has bounds and is no number, or -1
+  int outside = -1;  ///< number of the first field whose range does not hold, or -1
+  double value = 0;  ///< of the field that is outside its range
   Contradiction contradiction{};
 
   constexpr OptionMistakes() {
@@ -94,6 +94,7 @@ struct OptionMistakes {
     });
   }
 };
+/// The mistakes of the policy P, computed once.
 template <class P>
 inline constexpr OptionMistakes<P> option_mistakes{};
 
@@ -110,6 +111,7 @@ template <class P, class Aggregate>
   }
   return Listed<Aggregate> && stray < 0;
 }
+/// The same of its options and of its run state, if it has them.
 template <class P>
 [[nodiscard]] constexpr bool all_is_listed() {
   if constexpr (HasOptions<P>)

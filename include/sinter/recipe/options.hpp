@@ -16,12 +16,12 @@ namespace sinter {
 
 /// One option of a policy, or one number of its run state.
 struct Option {
-  std::string_view slot, name;
-  bool adjustable;  // before the trainer is made; otherwise it is frozen in the recipe's type
+  std::string_view slot, name;  ///< of the policy, and of the field
+  bool adjustable;  ///< before the trainer is made; otherwise it is frozen in the recipe's type
   /// Where a number or a switch lies, or a word: the name of an enumerator.
   std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
-  const Range* range = nullptr;  // what a number may be, or nullptr if it may be anything
-  std::string_view why_fixed{};  // why it is not adjustable, if that is said
+  const Range* range = nullptr;  ///< what a number may be, or nullptr if it may be anything
+  std::string_view why_fixed{};  ///< why it is not adjustable, if that is said
 
   /// The name of the flag, such as "optimizer.lr".
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }
@@ -73,6 +73,8 @@ class PolicySet {
   }
 
  public:
+  /// The value of P's entry.
+  /// requires  P has one
   template <class P>
   auto& get() {
     return std::get<Entry<P>>(entries).value;
@@ -135,8 +137,10 @@ class PolicySet {
   decltype(entries_of(typename R::all{})) entries;
 };
 
+/// The run-time options of all policies of the recipe R.
 template <class R>
 using OptionSet = PolicySet<R, OptionsEntry>;
+/// The run state of all policies of the recipe R.
 template <class R>
 using StateSet = PolicySet<R, StateEntry>;
 

@@ -17,12 +17,15 @@ class Range {
   Bound low, high;
 
  public:
+  /// The same range, with a bound; so for the next three.
   constexpr Range at_least(std::int64_t bound) const { return with(&Range::low, bound, true); }
   constexpr Range above(std::int64_t bound) const { return with(&Range::low, bound, false); }
   constexpr Range at_most(std::int64_t bound) const { return with(&Range::high, bound, true); }
   constexpr Range below(std::int64_t bound) const { return with(&Range::high, bound, false); }
 
+  /// Whether there is a bound at all.
   constexpr bool bounded() const { return low.given || high.given; }
+  /// Whether a number is finite and within the bounds.
   constexpr bool holds(double value) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double least = double(low.at), most = double(high.at);

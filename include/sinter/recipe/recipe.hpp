@@ -49,27 +49,38 @@ using OurSlots =
 ///           ClipNorm<>, Batch<>, KeepAll, Single; only the model has no default
 template <class... Policies>
 struct Recipe {
+  /// The policies that claim a slot.
   template <class Slot>
   using Claimed = typename detail::Claim<Slot, Claimants<>, Policies...>::type;
+  /// The policy in a slot, or the default.
   template <class Slot, class Default>
   using Pick = typename detail::FirstOr<Default, Claimed<Slot>>::type;
 
+  /// See ModelPolicy.
   using model = Pick<slot::model, void>;
+  /// See DataPolicy.
   using data = Pick<slot::data, Rows>;
+  /// See PrecisionPolicy.
   using precision = Pick<slot::precision, Fp32>;
+  /// See OptimizerPolicy.
   using optimizer = Pick<slot::optimizer, AdamW<>>;
+  /// See SchedulePolicy.
   using schedule = Pick<slot::schedule, Constant>;
+  /// See ClippingPolicy.
   using clipping = Pick<slot::clipping, ClipNorm<>>;
+  /// See BatchPolicy.
   using batch = Pick<slot::batch, Batch<>>;
+  /// See MemoryPolicy.
   using memory = Pick<slot::memory, KeepAll>;
+  /// See ParallelPolicy.
   using parallel = Pick<slot::parallel, Single>;
   /// Policies in slots of their own, in the order written.
   using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
-  /// All of them, defaults included.
   template <class... Extras>
   static auto all_of(Claimants<Extras...>)
       -> Claimants<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
                    Extras...>;
+  /// The Claimants of all slots, defaults included.
   using all = decltype(all_of(extras{}));
 
  private:

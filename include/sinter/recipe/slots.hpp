@@ -11,34 +11,43 @@ namespace sinter {
 /// options decide what the numbers in a checkpoint mean, so another recipe resumes from it only if
 /// they are the same; a slot of which this is not true says `decisive = false`.
 namespace slot {
+/// What is computed (ModelPolicy).
 struct model {
   static constexpr std::string_view name = "model";
 };
+/// Where rows come from (DataPolicy).
 struct data {
   static constexpr std::string_view name = "data";
 };
+/// Which C++ type plays each role (PrecisionPolicy).
 struct precision {
   static constexpr std::string_view name = "precision";
 };
+/// How parameters follow from gradients (OptimizerPolicy).
 struct optimizer {
   static constexpr std::string_view name = "optimizer";
 };
+/// How the learning rate changes (SchedulePolicy).
 struct schedule {
   static constexpr std::string_view name = "schedule";
   static constexpr bool decisive = false;
 };
+/// How gradients are bounded (ClippingPolicy).
 struct clipping {
   static constexpr std::string_view name = "clipping";
   static constexpr bool decisive = false;
 };
+/// How many sequences make a step (BatchPolicy).
 struct batch {
   static constexpr std::string_view name = "batch";
   static constexpr bool decisive = false;
 };
+/// What is kept for backward (MemoryPolicy).
 struct memory {
   static constexpr std::string_view name = "memory";
   static constexpr bool decisive = false;
 };
+/// How ranks share the work (ParallelPolicy).
 struct parallel {
   static constexpr std::string_view name = "parallel";
   static constexpr bool decisive = false;
@@ -69,8 +78,8 @@ concept HasOptions = requires { P::options; };
 
 /// The run-time options of a policy.
 struct OptionsOf {
-  const void* slot;     // tag_of the policy's slot
-  const void* options;  // the policy's Options
+  const void* slot;     ///< tag_of the policy's slot
+  const void* options;  ///< the policy's Options
 };
 
 }  // namespace sinter

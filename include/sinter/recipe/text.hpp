@@ -13,7 +13,7 @@ namespace sinter {
 /// if it ends with one zero, written as such, and cuts a longer one after 34 characters.
 template <std::size_t N>
 struct Text {
-  char text[N]{};
+  char text[N]{};  ///< ends with a zero
   constexpr explicit Text(std::string_view words) {
     *std::copy(words.begin(), words.end(), text) = 0;
   }
@@ -26,6 +26,7 @@ class TextBuilder {
   std::vector<char> letters;
 
  public:
+  /// Appends a text, or a number in decimal digits.
   constexpr TextBuilder& operator+=(std::string_view more) {
     letters.insert(letters.end(), more.begin(), more.end());
     return *this;

@@ -21,22 +21,22 @@ struct HostBatch;
 
 /// What `norm` yields and `update` obeys.
 struct Norm {
-  double value = 0;  // the norm of all gradients together
-  double scale = 1;  // the factor that undoes the loss scale and clips
+  double value = 0;  ///< the norm of all gradients together
+  double scale = 1;  ///< the factor that undoes the loss scale and clips
   /// The largest magnitude that each gradient may then have.
   double limit = std::numeric_limits<double>::infinity();
-  bool finite = true;  // the norm and the loss are; where not, nothing is updated
+  bool finite = true;  ///< the norm and the loss are; where not, nothing is updated
 };
 
 /// A part of a flat buffer, in elements.
 struct FlatSlice {
-  std::int64_t first, size;
+  std::int64_t first, size;  ///< the first element, and how many
 };
 
 /// A slice in which all parameters are treated alike.
 struct UniformSlice : FlatSlice {
-  bool decayed;
-  double learning_rate;  // a factor of the step's
+  bool decayed;          ///< whether weight decay acts on them
+  double learning_rate;  ///< a factor of the step's
 };
 
 /// A layer call with its addresses.
@@ -49,21 +49,21 @@ struct BoundCall {
 struct Bound {
   const Instruction* instruction;
   void (*run)(Machine&, const Bound&);
-  const BoundCall* calls = nullptr;
+  const BoundCall* calls = nullptr;  ///< the layer calls that it makes
   int count = 0;
-  void* value = nullptr;  // address of the first value that it touches, if it touches any
+  void* value = nullptr;  ///< address of the first value that it touches, if it touches any
 };
 
 /// One step, evaluation or prediction, on a part of a batch.
 struct Work {
-  const HostBatch* batch = nullptr;
-  int first_sequence = 0, sequences = 0;  // this rank's part
-  std::int64_t step = 0;                  // the one being taken, from 1
-  std::uint64_t seed = 0;                 // of dropout
-  double loss_weight = 0;                 // 1 / (predictions of the whole global batch)
-  double loss_scale = 1;                  // what the gradients are multiplied by
-  double learning_rate = 0;
-  double rate_factor = 1;  // the part of learning_rate that is not the optimizer's own
+  const HostBatch* batch = nullptr;       ///< the global batch
+  int first_sequence = 0, sequences = 0;  ///< this rank's part
+  std::int64_t step = 0;                  ///< the one being taken, from 1
+  std::uint64_t seed = 0;                 ///< of dropout
+  double loss_weight = 0;                 ///< 1 / (predictions of the whole global batch)
+  double loss_scale = 1;                  ///< what the gradients are multiplied by
+  double learning_rate = 0;               ///< of the step, all factors included
+  double rate_factor = 1;  ///< the part of learning_rate that is not the optimizer's own
 };
 
 /// Sees every instruction before and after it runs, and every layer call after it; for tests and
@@ -72,8 +72,11 @@ struct Work {
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Called before the instruction at `position` runs in this iteration of the loop.
   virtual void before(const Machine&, int position, int iteration) = 0;
+  /// Called when one of its layer calls has returned.
   virtual void after_call(const Machine&, int /*position*/, int /*call*/) {}
+  /// Called when it has run.
   virtual void after(const Machine&, int position, int iteration) = 0;
 };
 
@@ -105,20 +108,28 @@ class Machine {
 
   // What kinds of instruction may use.
   const PlanView& plan() const { return plan_; }
+  /// The model as it is trained.
   const Model& model() const;
   /// The parameters of a unit.
   std::span<const Parameter> parameters_of(int unit) const;
   /// The stream of optimizers and all else that is no layer.
   kernel::Stream& stream() { return stream_; }
   Communicator& communicator() { return communicator_; }
+  /// What layer calls on the micro-batch at hand have in common.
   const Now& now() const { return now_; }
+  /// Of the step being taken, all factors included.
   double learning_rate() const { return work_.learning_rate; }
+  /// The part of it that is not the optimizer's own.
   double rate_factor() const { return work_.rate_factor; }
+  /// What the gradients of this step are multiplied by.
   double loss_scale() const { return work_.loss_scale; }
   /// Updates applied since the weights were fresh: the count by which optimizers correct.
   std::int64_t updates() const { return updates_; }
+  /// Sets that count, as when a checkpoint is restored.
   void set_updates(std::int64_t updates) { updates_ = updates; }
+  /// What `norm` has yielded in this step.
   const Norm& norm() const { return norm_; }
+  /// Yields it.
   void set_norm(Norm norm) { norm_ = norm; }
   /// Measures the norm of all gradients, and whether it and the loss of all ranks are finite. It
   /// neither scales nor limits.
@@ -170,6 +181,7 @@ class Machine {
   const typename P::Options& options() const {
     return *static_cast<const typename P::Options*>(find_options(&tag_of<typename P::slot>));
   }
+  /// All of the memory of this rank.
   std::span<std::byte> arena() const { return arena_.bytes(); }
 
  private:

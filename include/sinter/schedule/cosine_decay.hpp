@@ -9,9 +9,9 @@
 namespace sinter {
 
 struct CosineDecayOptions {
-  std::int64_t warmup = 0;    // steps of linear growth
-  std::int64_t steps = 1000;  // the horizon: the last step of the decay
-  double floor = 0;           // the factor beyond the horizon
+  std::int64_t warmup = 0;    ///< steps of linear growth
+  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
+  double floor = 0;           ///< the factor beyond the horizon
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (floor).at_least(0).at_most(1).adjustable())
 };

@@ -10,10 +10,10 @@
 namespace sinter {
 
 struct CosineRestartsOptions {
-  std::int64_t warmup = 0;    // steps of linear growth
-  std::int64_t cycle = 1000;  // steps of the first cycle
-  double growth = 1;          // each cycle is so many times longer than the one before
-  double floor = 0;           // the factor towards which each cycle falls
+  std::int64_t warmup = 0;    ///< steps of linear growth
+  std::int64_t cycle = 1000;  ///< steps of the first cycle
+  double growth = 1;          ///< each cycle is so many times longer than the one before
+  double floor = 0;           ///< the factor towards which each cycle falls
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (cycle).at_least(1).adjustable(),
                 (growth).at_least(1).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };

@@ -9,7 +9,7 @@
 namespace sinter {
 
 struct InverseSqrtOptions {
-  std::int64_t warmup = 0;  // steps of linear growth
+  std::int64_t warmup = 0;  ///< steps of linear growth
   /// Steps after the warm-up in which the factor falls to 1/√2. 0 stands for as many as the warm-up
   /// has, or 10000 if there is none.
   std::int64_t timescale = 0;

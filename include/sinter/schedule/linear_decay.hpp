@@ -6,8 +6,8 @@
 namespace sinter {
 
 struct LinearDecayOptions {
-  std::int64_t warmup = 0;    // steps of linear growth
-  std::int64_t steps = 1000;  // the horizon: the last step of the decay
+  std::int64_t warmup = 0;    ///< steps of linear growth
+  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable())
 };
 

@@ -8,10 +8,10 @@
 namespace sinter {
 
 struct PolynomialDecayOptions {
-  std::int64_t warmup = 0;    // steps of linear growth
-  std::int64_t steps = 1000;  // the horizon: the last step of the decay
-  double power = 1;           // to which what is left of the decay is raised
-  double floor = 0;           // the factor beyond the horizon
+  std::int64_t warmup = 0;    ///< steps of linear growth
+  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
+  double power = 1;           ///< to which what is left of the decay is raised
+  double floor = 0;           ///< the factor beyond the horizon
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (power).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };

@@ -15,6 +15,7 @@ enum class DecayShape {
   one_minus_sqrt  // 1 - √x
 };
 
+/// The name of a shape, as `describe` and files have it.
 constexpr std::string_view name_of(DecayShape shape) {
   switch (shape) {
     case DecayShape::linear:
@@ -28,11 +29,11 @@ constexpr std::string_view name_of(DecayShape shape) {
 }
 
 struct WarmupStableDecayOptions {
-  std::int64_t warmup = 0;    // steps of linear growth
-  std::int64_t steps = 1000;  // the horizon: the last step of the decay
-  std::int64_t decay = 100;   // steps of the decay, none of which may be within the warm-up
-  double floor = 0;           // the factor beyond the horizon
-  DecayShape shape = DecayShape::linear;
+  std::int64_t warmup = 0;    ///< steps of linear growth
+  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
+  std::int64_t decay = 100;   ///< steps of the decay, none of which may be within the warm-up
+  double floor = 0;           ///< the factor beyond the horizon
+  DecayShape shape = DecayShape::linear;  ///< how the factor falls
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (decay).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable(),
                 (shape))

@@ -11,14 +11,14 @@ namespace sinter {
 /// How one parameter's gradient compares with finite differences.
 struct GradientCheck {
   std::string parameter;
-  std::int64_t element = 0;  // where the two differ most, row-major
-  double slope = 0;          // of the loss there, by finite differences
-  double gradient = 0;       // there, as backward has it
+  std::int64_t element = 0;  ///< where the two differ most, row-major
+  double slope = 0;          ///< of the loss there, by finite differences
+  double gradient = 0;       ///< there, as backward has it
   /// By how many times the error that finite differences allow the two differ there; infinite if
   /// one of them is not finite.
   double excess = 0;
-  double largest = 0;  // magnitude of a slope of this parameter
-  double allowed = 0;  // error by rounding alone
+  double largest = 0;  ///< magnitude of a slope of this parameter
+  double allowed = 0;  ///< error by rounding alone
 
   /// Whether the gradient is right at every element.
   bool right() const { return excess < 1; }
@@ -29,7 +29,7 @@ struct GradientCheck {
 
 /// The checks of all trained parameters.
 struct GradientReport {
-  std::vector<GradientCheck> parameters;
+  std::vector<GradientCheck> parameters;  ///< in the order of the model
 
   /// Whether all gradients are right, and were checked.
   bool passed() const;
@@ -37,9 +37,10 @@ struct GradientReport {
   std::string text() const;
 };
 
+/// How gradients are checked.
 struct GradientCheckSettings {
-  double h = 1e-4;         // parameters are moved by this and by its double
-  std::uint64_t seed = 5;  // of the parameters' values and of dropout
+  double h = 1e-4;         ///< parameters are moved by this and by its double
+  std::uint64_t seed = 5;  ///< of the parameters' values and of dropout
 };
 
 /// Compares the gradient of a step's loss with central finite differences, at every number of every

@@ -14,9 +14,10 @@ namespace sinter {
 
 class CheckpointReader;
 
+/// What a trainer is made with beside its recipe.
 struct TrainerSettings {
-  std::uint64_t seed = 0;  // of initial weights and dropout
-  int threads = 0;         // of all ranks together; 0 takes one for each processor
+  std::uint64_t seed = 0;  ///< of initial weights and dropout
+  int threads = 0;         ///< of all ranks together; 0 takes one for each processor
 };
 
 /// Owns everything that a recipe trains with: threads, ranks and their arenas. It has no global
@@ -31,7 +32,9 @@ class TrainerCore {
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
 
+  /// The recipe, with options as they are now.
   const RecipeView& recipe() const { return recipe_; }
+  /// The plan that it trains by.
   const PlanView& plan() const { return *recipe_.plan; }
   const TrainerSettings& settings() const { return settings_; }
   /// The number of steps applied so far.
@@ -75,6 +78,7 @@ class TrainerCore {
   /// throws    ArgumentError if the model has no predict() or the batch does not fit it
   Prediction predict(const HostBatch& batch);
 
+  /// All parameters, in the order of the model; a tied one is listed once.
   const std::vector<Parameter>& parameters() const { return parameters_; }
   /// Copies a parameter's value, row-major.
   /// throws    ArgumentError if there is no such parameter; so do the next three

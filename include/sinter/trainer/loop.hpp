@@ -7,10 +7,10 @@
 namespace sinter {
 
 struct LoopOptions {
-  std::int64_t steps = 0;           // the loop ends when the trainer has taken so many in all
-  std::int64_t evaluate_every = 0;  // so many steps; 0 evaluates only at the end
-  std::int64_t save_every = 0;      // so many steps, beside each new best; 0 saves at the end
-  double save_minutes = 0;          // saves, too, when so many have passed since the last; 0: never
+  std::int64_t steps = 0;           ///< the loop ends when the trainer has taken so many in all
+  std::int64_t evaluate_every = 0;  ///< so many steps; 0 evaluates only at the end
+  std::int64_t save_every = 0;      ///< so many steps, beside each new best; 0 saves at the end
+  double save_minutes = 0;  ///< saves, too, when so many have passed since the last; 0: never
   /// Lets a thread write checkpoints, from a copy of what is to be saved, while training goes on.
   /// The copy takes as much memory as a checkpoint's tensors. Where the machine does not have it,
   /// training waits for the checkpoint, and a warning says so.
@@ -31,6 +31,7 @@ struct LoopOptions {
   std::function<bool()> stop{};
 };
 
+/// Why a loop has ended.
 enum class LoopEnd {
   finished,  // all steps are taken, or the source has ended
   stopped    // LoopOptions::stop said so
@@ -62,6 +63,7 @@ class Loop {
   ///           it is thrown for the log, the state at hand is saved, if that is possible
   LoopEnd run(const LoopOptions& options);
 
+  /// How far the run has come.
   const LoopState& state() const { return state_; }
 
  private:

@@ -27,6 +27,7 @@ class LoopTimes {
     Timer timer(*this, stage, step);
     return work();
   }
+  /// Adds time that a stage has taken.
   void add(LoopStage stage, Clock::duration time) { spent[std::size_t(stage)] += time; }
 
   /// Ends a step that took step_ms, waiting and logging included. Returns warnings, one in a line;

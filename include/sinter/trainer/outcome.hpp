@@ -10,9 +10,10 @@ namespace sinter {
 
 /// A sum of losses, and how many there are, so that parts can be added exactly.
 struct Loss {
-  double sum = 0;
-  std::int64_t count = 0;  // predictions that the sum is over
+  double sum = 0;          ///< in nats, if it is cross-entropy
+  std::int64_t count = 0;  ///< predictions that the sum is over
 
+  /// The loss of a prediction, on average; not a number if there are none.
   double mean() const { return sum / double(count); }
   Loss& operator+=(const Loss& other) {
     sum += other.sum;
@@ -23,26 +24,27 @@ struct Loss {
 
 /// A step that has advanced the weights.
 struct Applied {
-  Loss loss;             // before the update
-  double gradient_norm;  // before clipping
-  double learning_rate;
+  Loss loss;             ///< before the update
+  double gradient_norm;  ///< before clipping
+  double learning_rate;  ///< of the update
 };
 
 /// A step whose loss or gradient was not finite: weights, optimizer state, schedule and step count
 /// are what they were.
 struct Skipped {
   Loss loss;
-  double gradient_norm;
-  bool expected = false;  // a policy has dealt with it (by a lower loss scale), so go on
+  double gradient_norm;   ///< before clipping; what is not finite may be this or the loss
+  bool expected = false;  ///< a policy has dealt with it (by a lower loss scale), so go on
 };
 
+/// What a step has come to.
 using Outcome = std::variant<Applied, Skipped>;
 
 /// What a model predicts from a batch, such as, for a language model, a row of logits for the token
 /// that follows each sequence.
 struct Prediction {
   int rows = 0, columns = 0;
-  std::vector<float> values;  // rows × columns, row-major
+  std::vector<float> values;  ///< rows × columns, row-major
 };
 
 }  // namespace sinter

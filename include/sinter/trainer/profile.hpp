@@ -15,6 +15,7 @@ class Observer;
 
 /// The stages of the loop around the step.
 enum class LoopStage : std::uint8_t { read, step, validate, record, save };
+/// The names of the stages in the trace, in the order of LoopStage.
 inline constexpr const char* loop_stage_names[]{"read", "step", "evaluate", "record", "save"};
 
 /// Records spans in memory and writes them at the end, as a trace that Perfetto and

@@ -12,26 +12,27 @@ namespace sinter {
 
 /// A recipe with its type erased.
 struct RecipeView {
-  std::string name;                   // of the recipe's type
-  std::vector<std::string> policies;  // "slot: type", defaults included
+  std::string name;                   ///< of the recipe's type
+  std::vector<std::string> policies;  ///< "slot: type", defaults included
   /// The hooks that each of them has (recipe/hooks.hpp), in the same order.
   std::vector<std::vector<std::string_view>> hooks;
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;
-  const PlanView* plan = nullptr;
-  std::shared_ptr<void> storage;  // of the options
-  std::vector<Option> options;
-  std::vector<OptionsOf> policy_options;
-  std::vector<ParameterGroup> groups;  // a parameter is in the first that matches
-  RunState state;
+  const PlanView* plan = nullptr;         ///< a constant of the program
+  std::shared_ptr<void> storage;          ///< of the options
+  std::vector<Option> options;            ///< of all policies, field by field
+  std::vector<OptionsOf> policy_options;  ///< the same, whole, by slot
+  std::vector<ParameterGroup> groups;     ///< a parameter is in the first that matches
+  RunState state;                         ///< of all policies
+  /// The learning rate of a step.
   struct Rate {
-    double learning_rate;
-    double factor;  // the part of it that the schedule and other policies make, not the optimizer
+    double learning_rate;  ///< all factors included
+    double factor;  ///< the part of it that the schedule and other policies make, not the optimizer
   };
   /// The rate of a step whose global batch has so many sequences.
   std::function<Rate(std::int64_t step, int sequences)> rate;
-  std::function<int()> ranks;
-  std::function<int()> global;  // sequences of the global batch
+  std::function<int()> ranks;   ///< how many there are
+  std::function<int()> global;  ///< sequences of the global batch
   /// The learning rate of a step with a whole global batch.
   double learning_rate(std::int64_t step) const { return rate(step, global()).learning_rate; }
   /// The shapes of batches, for the data source; empty unless policies change them in the course of
@@ -45,10 +46,10 @@ struct RecipeView {
     std::string_view slot;
     std::function<Contradiction()> contradiction;
   };
-  std::vector<Combination> combinations;
-  HuggingFace hugging_face;
-  DataView data;  // what the data policy offers to the verbs of a binary
-  std::vector<std::function<std::string()>> notes;       // what policies say they have chosen
+  std::vector<Combination> combinations;  ///< of all policies that may have such options
+  HuggingFace hugging_face;               ///< empty if it does not have the architecture
+  DataView data;                          ///< what the data policy offers to the verbs of a binary
+  std::vector<std::function<std::string()>> notes;       ///< what policies say they have chosen
   std::vector<Alternative> (*alternatives)() = nullptr;  // those that the rules allow
 };
 

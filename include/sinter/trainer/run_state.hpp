@@ -11,8 +11,8 @@ namespace sinter {
 /// The run state of all policies of a recipe, and functions that tell these what happens.
 /// Checkpoints hold it. What a policy may do is in recipe/hooks.hpp.
 struct RunState {
-  std::shared_ptr<void> storage;  // of the fields
-  std::vector<Option> fields;
+  std::shared_ptr<void> storage;  ///< of the fields
+  std::vector<Option> fields;     ///< of all policies; they point into storage
   /// Gives what the gradients of the next step are multiplied by.
   std::function<double()> loss_scale;
   /// Gives the schedule's factor of the learning rate at a step.

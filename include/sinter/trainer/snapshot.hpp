@@ -13,15 +13,18 @@ namespace sinter {
 
 class CheckpointWriter;
 
-/// The files of a trainer's checkpoint: views of weights and of the state of optimizer and policies,
-/// and what is said of them.
+/// The files of a trainer's checkpoint: views of weights and of the state of optimizer and
+/// policies, and what is said of them.
 struct CheckpointContent {
+  /// Hugging Face reads it as it is.
   static constexpr const char* weights_file = "model.safetensors";
+  /// The state of the optimizer and of policies.
   static constexpr const char* state_file = "state.safetensors";
+  /// Hugging Face's description of the architecture.
   static constexpr const char* config_file = "config.json";
 
-  std::vector<TensorView> weights, state;
-  std::string config;  // Hugging Face's config.json; empty if it does not have the architecture
+  std::vector<TensorView> weights, state;  ///< what the first two files hold
+  std::string config;  ///< Hugging Face's config.json; empty if it does not have the architecture
 
   /// Writes the files.
   /// throws    FileError

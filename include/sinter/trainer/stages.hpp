@@ -26,15 +26,15 @@ class RunFolder;
 
 /// A row of metrics.jsonl.
 struct StepRecord {
-  std::int64_t step = 0;     // from 1
-  double loss = 0;           // mean over the predictions of the global batch, before the update
-  double gradient_norm = 0;  // before clipping
-  double learning_rate = 0;  // of the update
-  std::int64_t tokens = 0;   // rows trained on so far, this step's included
-  double tokens_per_s = 0;   // this step's rows, divided by its time
+  std::int64_t step = 0;     ///< from 1
+  double loss = 0;           ///< mean over the predictions of the global batch, before the update
+  double gradient_norm = 0;  ///< before clipping
+  double learning_rate = 0;  ///< of the update
+  std::int64_t tokens = 0;   ///< rows trained on so far, this step's included
+  double tokens_per_s = 0;   ///< this step's rows, divided by its time
   /// Wall time since the end of the step before, without evaluation and saving.
   double step_ms = 0;
-  std::optional<double> validation_loss;  // if it was evaluated
+  std::optional<double> validation_loss;  ///< if it was evaluated
 
   std::string to_json() const;
   /// throws    Error if the text is not such a row
@@ -43,16 +43,16 @@ struct StepRecord {
 
 /// How far a run has come, beyond the trainer's own state. Checkpoints of a run hold it.
 struct LoopState {
-  StepRecord last;                                        // its step is 0 if there is none yet
-  double best = std::numeric_limits<double>::infinity();  // the lowest validation loss
-  std::int64_t best_step = 0;
-  bool evaluation_due = false;  // a stop has cut short the evaluation after the last step
+  StepRecord last;                                        ///< its step is 0 if there is none yet
+  double best = std::numeric_limits<double>::infinity();  ///< the lowest validation loss
+  std::int64_t best_step = 0;                             ///< at which it was
+  bool evaluation_due = false;  ///< a stop has cut short the evaluation after the last step
 };
 
 /// A global batch that no step has used yet.
 struct ReadBatch {
   HostBatch batch;
-  SamplerState after;  // where the source stands after it
+  SamplerState after;  ///< where the source stands after it
 
   ReadBatch() = default;
   ReadBatch(ReadBatch&&) = default;
@@ -62,8 +62,8 @@ struct ReadBatch {
 /// A step that has advanced the weights.
 struct AppliedStep {
   StepRecord record;
-  SamplerState data;            // where the source stood after its batch
-  bool evaluation_due = false;  // a stop has cut its evaluation short
+  SamplerState data;            ///< where the source stood after its batch
+  bool evaluation_due = false;  ///< a stop has cut its evaluation short
 
   AppliedStep() = default;
   AppliedStep(AppliedStep&&) = default;
@@ -85,6 +85,8 @@ class ReadStage {
   HostBatch spare;
 
  public:
+  /// Starts to read at once.
+  /// throws    ArgumentError unless depth >= 1
   ReadStage(AnySource source, int depth = 4);
   template <class Source>
     requires(!std::same_as<Source, ReadStage>)
@@ -142,11 +144,13 @@ class EvaluateStage {
 
  public:
   EvaluateStage() = default;
+  /// Evaluates on all that the source gives from where it stands now.
   EvaluateStage(AnySource held_out);
   template <class Source>
     requires(!std::same_as<Source, EvaluateStage>)
   EvaluateStage(Source held_out) : EvaluateStage(AnySource(std::move(held_out))) {}
 
+  /// Whether there is a source.
   explicit operator bool() const { return source.has_value(); }
   /// Returns the mean loss; none if stop() returned true before a batch.
   /// requires  there is a source
@@ -183,16 +187,18 @@ class SaveStage {
   std::future<std::filesystem::path> pending;  // its end waits for the thread
 
  public:
+  /// What is to be saved.
   struct Request {
     const LoopState& state;
     const SamplerState& data;
-    bool best;                     // the checkpoint is the best so far
-    std::function<void()> before;  // is called before anything is written, by the saving thread
+    bool best;                     ///< the checkpoint is the best so far
+    std::function<void()> before;  ///< is called before anything is written, by the saving thread
   };
 
   SaveStage(TrainerCore& t, RunFolder* f) : trainer(&t), folder(f) {}
   SaveStage(SaveStage&&) = default;
 
+  /// Whether there is a folder.
   explicit operator bool() const { return folder != nullptr; }
   /// Begins to save a checkpoint. In the background a thread writes a copy of what is to be saved;
   /// else, or where the machine has no memory or thread for that, all is written before this

@@ -17,6 +17,7 @@ class Trainer : public TrainerCore {
   }
 
  public:
+  /// Trains with the options of the type. What it throws is that of TrainerCore::TrainerCore.
   explicit Trainer(TrainerSettings settings = {}) : TrainerCore(checked_view(), settings) {}
   /// Trains with options that have been changed in a view.
   /// requires  the view is one that options() has given
