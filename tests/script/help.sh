@@ -3,7 +3,7 @@
 . "$root/tests/script/lib/check.bash"
 
 expect 0 "$sinter" help
-for verb in run test checks build new bench doctor help; do says "  $verb"; done
+for verb in run test checks build new bench reference doctor help; do says "  $verb"; done
 
 expect 2 "$sinter" rnu
 says "there is no verb 'rnu'; the nearest is 'run'"
@@ -15,6 +15,8 @@ says 'usage: ./sinter VERB'
 
 expect 1 "$sinter" build --fast
 says "build takes a recipe file, no options: '--fast'"
+expect 1 "$sinter" reference --html
+says 'reference takes no options: --html'
 expect 1 "$sinter" bench no-such-bench
 says "there is no bench 'no-such-bench'"
 
