@@ -27,9 +27,19 @@ install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/libtorch.tx
 install(EXPORT SinterHeaders NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT headers)
 install(EXPORT SinterLibrary NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT sinter)
 
-# The licence, with its text where the system has one (the repository holds none).
+# The licence, with its text where the system has one (the repository holds none), and those of the
+# libraries of which code is in ours.
 set(licence LICENSE)
 if(EXISTS /usr/share/common-licenses/Apache-2.0)
   list(APPEND licence /usr/share/common-licenses/Apache-2.0)
 endif()
 install(FILES ${licence} DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)
+get_property(debian_packages GLOBAL PROPERTY SINTER_DEBIAN_PACKAGES)
+list(REMOVE_DUPLICATES debian_packages)
+list(REMOVE_ITEM debian_packages doctest-dev)
+foreach(package IN LISTS debian_packages)
+  if(EXISTS "/usr/share/doc/${package}/copyright")
+    install(FILES "/usr/share/doc/${package}/copyright" RENAME "${package}"
+      DESTINATION "${CMAKE_INSTALL_DOCDIR}/libraries" COMPONENT sinter)
+  endif()
+endforeach()

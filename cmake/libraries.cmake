@@ -7,8 +7,10 @@
 #   sinter   a program that links the library
 #   build    compiling the library
 #   tests    compiling the tests
-# and sets MISSING to the Debian packages that hold what was not found.
+# and sets MISSING to the Debian packages that hold what was not found. The global property
+# SINTER_DEBIAN_PACKAGES lists those of what was looked for.
 function(sinter_need package target debian)
+  set_property(GLOBAL APPEND PROPERTY SINTER_DEBIAN_PACKAGES ${debian})
   if(NOT TARGET ${target})
     find_package(${package} QUIET GLOBAL)
   endif()
@@ -19,6 +21,7 @@ endfunction()
 
 # Makes Sinter::NAME of a HEADER, and of a LIBRARY if one is named, that come without a package.
 function(sinter_need_header name header library debian)
+  set_property(GLOBAL APPEND PROPERTY SINTER_DEBIAN_PACKAGES ${debian})
   if(TARGET Sinter::${name})
     return()
   endif()

@@ -30,6 +30,10 @@ says 'found: 0'
 rm -r "$scratch/moved"
 cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
 mv "$scratch/prefix" "$scratch/moved"
+for library in libboost1.81-dev libfmt-dev libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev; do
+  [[ ! -e /usr/share/doc/$library/copyright || -s $scratch/moved/share/doc/Sinter/libraries/$library ]] ||
+    fail "the licence of $library was not installed"
+done
 ! grep -rlF "$root" "$scratch/moved" --include='*.cmake' --include='*.hpp' || fail 'files name the source tree'
 find_sinter 0 '0.2;REQUIRED'
 says 'LibTorch was looked for'
