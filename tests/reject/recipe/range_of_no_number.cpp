@@ -2,8 +2,7 @@
 // Must not compile: Sinter: a policy has a range of an option that is no number
 // and: acme::Clip
 // and: {"by_layer"}
-#include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "support/policies.hpp"
 using namespace sinter;
 
 namespace acme {
@@ -12,13 +11,7 @@ struct ClipOptions {
   bool by_layer = false;
   SINTER_FIELDS((max).above(0), (by_layer).at_least(0))
 };
-struct Clip {
-  using slot = sinter::slot::clipping;
-  using Options = ClipOptions;
-  static constexpr Options options{};
-  static constexpr double scale(const Options&, double) { return 1; }
-};
 }  // namespace acme
 
-struct mine : Recipe<Mlp<>, acme::Clip> {};
+struct mine : Recipe<Mlp<>, acme::Clip<acme::ClipOptions>> {};
 constexpr bool checked = ready<mine>();

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: the slot of a policy has no name
-// and: acme::Halved
-#include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+// and: acme::Halved<acme::halving>
+#include "support/policies.hpp"
 using namespace sinter;
 
 namespace acme {
 struct halving {};
-struct Halved {
-  using slot = halving;
-  struct Options {};
-  static constexpr Options options{};
-  static double rate_factor(const Options&, int) { return 0.5; }
-};
 }  // namespace acme
 
-struct mine : Recipe<Mlp<>, acme::Halved> {};
+struct mine : Recipe<Mlp<>, acme::Halved<acme::halving>> {};
 constexpr bool checked = ready<mine>();

@@ -3,21 +3,14 @@
 // and: acme::Clip
 // and: acme::ClipOptions
 // and: SINTER_FIELDS(
-#include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "support/policies.hpp"
 using namespace sinter;
 
 namespace acme {
 struct ClipOptions {
   double max = 1;
 };
-struct Clip {
-  using slot = sinter::slot::clipping;
-  using Options = ClipOptions;
-  static constexpr Options options{};
-  static constexpr double scale(const Options&, double) { return 1; }
-};
 }  // namespace acme
 
-struct mine : Recipe<Mlp<>, acme::Clip> {};
+struct mine : Recipe<Mlp<>, acme::Clip<acme::ClipOptions>> {};
 constexpr bool checked = ready<mine>();

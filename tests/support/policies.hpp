@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies of a user, to be put together wrongly.
+#pragma once
+#include "sinter/model/mlp.hpp"
+#include "sinter/plan/plan.hpp"
+
+namespace acme {
+
+/// Clips nothing, with any options.
+template <class O>
+struct Clip {
+  using slot = sinter::slot::clipping;
+  using Options = O;
+  static constexpr Options options{};
+  static constexpr double scale(const Options&, double) { return 1; }
+};
+
+/// Multiplies the learning rate, in any slot.
+template <class Slot>
+struct Halved {
+  using slot = Slot;
+  struct Options {};
+  static constexpr Options options{};
+  static double rate_factor(const Options&, int) { return 0.5; }
+};
+
+}  // namespace acme

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe whose model is one layer, 8 wide, and a loss.
+#pragma once
+#include "sinter/layer/loss.hpp"
+#include "sinter/plan/plan.hpp"
+
+namespace sinter::testing {
+
+template <class Layer>
+struct BodyOfLayer {
+  static constexpr Value<1> trace(auto& g, Value<8> x, Value<8> target) {
+    return g("loss", MeanSquaredError<8>{}, g("act", Layer{}, x), target);
+  }
+};
+
+template <class Layer>
+struct ModelOfLayer {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.template values<8>();
+    g.result(g.unit("body", BodyOfLayer<Layer>{}, x, g.template target_values<8>()));
+  }
+};
+
+template <class Layer>
+struct RecipeOfLayer : Recipe<ModelOfLayer<Layer>> {};
+
+}  // namespace sinter::testing
