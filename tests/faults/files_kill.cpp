@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that saves without pause is killed with SIGKILL at random moments, many times over.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <random>
 
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/weights.hpp"
+#include "support/killed.hpp"
 #include "unit/files/support.hpp"
 
 using namespace sinter;
@@ -67,20 +65,8 @@ TEST_CASE("a run that is killed in the middle of saves goes on from a whole chec
   int interrupted = 0, advanced = 0;
   for (int round = 0; round < 40; ++round) {
     CAPTURE(round);
-    pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      try {
-        train(path, 1'000'000);
-      } catch (...) {
-        ::_exit(3);
-      }
-    }
-    ::usleep(moment(random));
-    REQUIRE(::kill(child, SIGKILL) == 0);
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    REQUIRE(WIFSIGNALED(status));  // it was alive: no save failed, no resuming failed
+    // It is alive when it is killed: no save failed, no resuming failed.
+    kill_at_work([&] { train(path, 1'000'000); }, moment(random));
     if (!fs::exists(path)) continue;
 
     // As the crash left it: at most a temporary checkpoint, a temporary link, a log being rewritten

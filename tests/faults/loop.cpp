@@ -2,7 +2,6 @@
 // A run that saves in a thread while it trains: calls fail, and the process is killed at random
 // moments. SINTER_TEST_KILLS=1000 makes it a soak.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"
+#include "support/killed.hpp"
 #include "support/recipes.hpp"
 
 using namespace sinter;
@@ -105,20 +105,8 @@ TEST_CASE("a run that is killed while it trains and saves goes on to the same en
   // More where, on this disk, none has come in the middle of a save.
   for (int round = 0; round < kills || (in_a_save == 0 && round < 20 * kills); ++round) {
     CAPTURE(round);
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      try {
-        train(path, 1'000'000, 1);
-      } catch (...) {
-        ::_exit(3);
-      }
-    }
-    ::usleep(moment(random));
-    REQUIRE(::kill(child, SIGKILL) == 0);
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    REQUIRE(WIFSIGNALED(status));  // no save failed, no resuming failed
+    // It is alive when it is killed: no save failed, no resuming failed.
+    kill_at_work([&] { train(path, 1'000'000, 1); }, moment(random));
     if (!fs::exists(path)) continue;
     in_a_save += hidden_entries(path) > 0;
     std::vector<StepFolder> saved = step_folders(path);
