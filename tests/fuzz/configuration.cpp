@@ -14,10 +14,10 @@ using Net = testing::Made<Gpt2<{.layers = 1, .heads = 2, .width = 16, .positions
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fuzz::Folder folder;
+  static const fuzz::TemporaryFolder folder;
   static const RecipeView recipe = view_of<Net>();
   try {
-    require_same_architecture(folder.put("config.json", fuzz::text_of(data, size)),
+    require_same_architecture(fuzz::put(folder / "config.json", fuzz::text_of(data, size)),
                               recipe.hugging_face);
   } catch (const FileError&) {
   }

@@ -6,10 +6,10 @@
 using namespace sinter;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fuzz::Folder folder;
-  static const bool has_file = !folder.put("weights", "abc").empty();
+  static const fuzz::TemporaryFolder folder;
+  static const bool has_file = !fuzz::put(folder / "weights", "abc").empty();
   const std::string rest = fuzz::text_of(data, size);
-  folder.put("manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
+  fuzz::put(folder / "manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
   try {
     const CheckpointReader checkpoint(folder.path());
     fuzz::ensure(!checkpoint.info().empty(), "a checkpoint that is read has its caller's JSON");

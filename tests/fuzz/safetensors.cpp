@@ -28,7 +28,7 @@ void check(const SafetensorsFile& file) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fuzz::Folder folder;
+  static const fuzz::TemporaryFolder folder;
   std::string content = fuzz::text_of(data, size);
   if (content.starts_with('{')) {
     const std::uint64_t length = size;
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     content.append(data_bytes, 'x');
   }
   try {
-    check(SafetensorsFile(folder.put("model.safetensors", content)));
+    check(SafetensorsFile(fuzz::put(folder / "model.safetensors", content)));
   } catch (const FileError&) {
   }
   return 0;

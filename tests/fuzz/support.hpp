@@ -2,8 +2,6 @@
 // What fuzz targets share. A target throws away the errors that its parser documents: any other
 // exception, a failed ensure() and a sanitizer's report end it.
 #pragma once
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,10 +11,12 @@
 #include <string_view>
 
 #include "sinter/error.hpp"
+#include "support/folder.hpp"
 
 namespace sinter::fuzz {
 
 namespace fs = std::filesystem;
+using testing::TemporaryFolder;
 
 inline std::string text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
@@ -28,30 +28,12 @@ inline void ensure(bool holds, const char* what) {
   std::abort();
 }
 
-/// A folder of this process, gone when it ends.
-class Folder {
-  fs::path name;
-
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "sinter-fuzz-XXXXXX").string();
-    ensure(::mkdtemp(pattern.data()) != nullptr, "a temporary folder can be made");
-    name = pattern;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(name, ignored);
-  }
-  const fs::path& path() const { return name; }
-  /// Writes a file of the folder.
-  fs::path put(const std::string& file, std::string_view content) const {
-    std::ofstream out(name / file, std::ios::binary | std::ios::trunc);
-    out.write(content.data(), std::streamsize(content.size()));
-    ensure(out.flush().good(), "a file can be written");
-    return name / file;
-  }
-};
+/// Writes a file, and returns its path.
+inline fs::path put(const fs::path& file, std::string_view content) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out.write(content.data(), std::streamsize(content.size()));
+  ensure(out.flush().good(), "a file can be written");
+  return file;
+}
 
 }  // namespace sinter::fuzz

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place for a test's files.
 #pragma once
-#include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -20,7 +20,8 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern = (fs::temp_directory_path() / "sinter-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    if (!::mkdtemp(pattern.data()))
+      throw std::system_error(errno, std::generic_category(), "no folder for the test's files");
     name = pattern;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
