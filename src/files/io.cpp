@@ -145,6 +145,14 @@ void InputFile::read_at(std::uint64_t offset, void* into, std::size_t bytes) con
   }
 }
 
+bool begins_with(const fs::path& path, std::string_view text) {
+  const InputFile file(path);
+  if (file.size() < text.size()) return false;
+  std::string begin(text.size(), '\0');
+  file.read_at(0, begin.data(), begin.size());
+  return begin == text;
+}
+
 struct OutputFile::Hash {
   XXH3_state_t state;
 };

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "files/json.hpp"
+#include "files/system.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter {
@@ -143,16 +144,10 @@ Manifest read_manifest(const fs::path& checkpoint, Links links) {
                 fmt::format("its {} is not one of Sinter's ({})", manifest_name, problem));
 }
 
-bool looks_like_checkpoint(const fs::path& folder) {
-  try {
-    InputFile manifest(folder / manifest_name);
-    std::string begin(manifest_begin.size(), '\0');
-    if (manifest.size() < begin.size()) return false;
-    manifest.read_at(0, begin.data(), begin.size());
-    return begin == manifest_begin;
-  } catch (const FileError&) {
-    return false;
-  }
+bool looks_like_checkpoint(const fs::path& folder) try {
+  return begins_with(folder / manifest_name, manifest_begin);
+} catch (const FileError&) {
+  return false;
 }
 
 }  // namespace sinter

@@ -29,6 +29,10 @@ Descriptor open_path(const std::filesystem::path& path, int flags, std::string_v
 Descriptor open_regular(const std::filesystem::path& path, int flags, Links links,
                         std::string_view action = "open");
 
+/// Whether a regular file begins with a text.
+/// throws    FileError if it cannot be read
+bool begins_with(const std::filesystem::path& path, std::string_view text);
+
 /// Makes one folder, which may not be there yet. Its name is not made durable.
 /// throws    FileError that names `shown`
 void make_folder(const std::filesystem::path& folder, const std::filesystem::path& shown);
