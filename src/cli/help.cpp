@@ -26,12 +26,13 @@ constexpr std::string_view summary_of(Verb verb) {
   return "";
 }
 
-constexpr std::string_view exit_codes =
-    "Exit codes: 0 done, 1 error, 2 wrong command line, 3 a loss or gradient that is not finite, "
-    "75\n"
-    "stopped by a signal after a complete step, with a checkpoint to resume from, 130 ended at "
-    "once\n"
-    "by a second SIGINT.";
+constexpr std::string_view exit_codes = R"(Exit codes:
+  0    done
+  1    an error
+  2    a wrong command line
+  3    a loss or gradient that is not finite
+  75   stopped by a signal after a complete step, with a checkpoint to resume from
+  130  ended at once by a second SIGINT)";
 
 /// CLI11's formatter, but values are shown by their names only, and nothing is called an OPTION.
 class Formatter : public CLI::Formatter {
