@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "files/json.hpp"
@@ -19,8 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 constexpr std::uint64_t most_bytes = 64 << 20;
-
-fs::path path_of(const fs::path& run) { return run / "run.json"; }
 
 bool is_utf8(const std::string& text) try {
   (void)Json(text).dump();
@@ -47,8 +44,7 @@ std::string words_of(const std::vector<std::string>& paths) {
 
 /// The list of starts; an empty one if there is no record.
 /// throws    FileError where the record is no regular file or damaged
-Json read_record(const fs::path& run) {
-  const fs::path path = path_of(run);
+Json read_record(const fs::path& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   if (type == fs::file_type::not_found) return Json::array();
@@ -71,20 +67,50 @@ Json read_record(const fs::path& run) {
 
 bool remembers_data(const Arguments& a) { return std::ranges::all_of(absolute(a.data), is_utf8); }
 
-std::string record_start(const fs::path& run, const RecipeView& recipe, const Arguments& a,
-                         const std::string& program, std::int64_t step) {
-  std::string notes;
-  Json starts;
-  std::error_code ignored;
+RunRecord::RunRecord(const fs::path& run) : path(run / "run.json") {
   try {
-    starts = read_record(run);
+    starts = read_record(path);
   } catch (const FileError& error) {
+    fault = error;
+  }
+}
+
+std::string RunRecord::take_over_data(Arguments& a) const try {
+  if (fault && a.data.empty()) throw *fault;
+  if (fault) return "";  // add_start() says it
+  const Json* last = nullptr;
+  for (const Json& start : starts)
+    if (start.contains("data")) last = &start;
+  const auto before =
+      last ? last->at("data").get<std::vector<std::string>>() : std::vector<std::string>();
+  if (!a.data.empty()) {
+    if (before.empty() || before == absolute(a.data)) return "";
+    return fmt::format("the data are {}, as given; they were {}.\n", words_of(a.data),
+                       words_of(before));
+  }
+  if (before.empty())
+    throw UsageError(
+        fmt::format("train --resume needs --data PATH...: {} does not say what the run has read.",
+                    path.string()));
+  a.data = before;
+  a.skip_unreadable |= last->value("skip_unreadable", false);
+  return fmt::format("the data are {}, as before.\n", words_of(before));
+} catch (const Json::exception& error) {
+  throw FileError(fmt::format("{} is damaged ({}). Move it away, and give --data again.",
+                              path.string(), error.what()));
+}
+
+std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
+                                 const std::string& program, std::int64_t step) {
+  std::string notes;
+  std::error_code ignored;
+  if (fault) {
     // At the beginning of a run it is none of this run's, but somebody else's.
-    if (step == 0 || !fs::is_regular_file(fs::symlink_status(path_of(run), ignored))) throw;
-    const fs::path aside = path_of(run).string() + ".damaged";
-    rename_path(path_of(run), aside);
-    notes = fmt::format("{} It was renamed to {}.\n", error.what(), aside.string());
-    starts = Json::array();
+    if (step == 0 || !fs::is_regular_file(fs::symlink_status(path, ignored))) throw *fault;
+    const fs::path aside = path.string() + ".damaged";
+    rename_path(path, aside);
+    notes = fmt::format("{} It was renamed to {}.\n", fault->what(), aside.string());
+    fault.reset();
   }
   std::vector<std::string> command{program};
   command.insert(command.end(), a.words.begin(), a.words.end());
@@ -104,38 +130,8 @@ std::string record_start(const fs::path& run, const RecipeView& recipe, const Ar
   for (const Json& one : starts)
     text +=
         (text.empty() ? "[" : ",\n ") + one.dump(-1, ' ', false, Json::error_handler_t::replace);
-  write_file_atomically(path_of(run), text + "]\n");
+  write_file_atomically(path, text + "]\n");
   return notes;
-}
-
-std::string take_over_data(const fs::path& run, Arguments& a) {
-  Json last;
-  try {
-    for (Json& start : read_record(run))
-      if (start.contains("data")) last = std::move(start);
-    const auto before = last.is_object() ? last["data"].get<std::vector<std::string>>()
-                                         : std::vector<std::string>();
-    if (!a.data.empty()) {
-      if (before.empty() || before == absolute(a.data)) return "";
-      return fmt::format("the data are {}, as given; they were {}.\n", words_of(a.data),
-                         words_of(before));
-    }
-    if (before.empty())
-      throw UsageError(
-          fmt::format("train --resume needs --data PATH...: {} does not say what the run has read.",
-                      path_of(run).string()));
-    a.data = before;
-    a.skip_unreadable |= last.value("skip_unreadable", false);
-    return fmt::format("the data are {}, as before.\n", words_of(before));
-  } catch (const Json::exception& error) {
-    throw FileError(fmt::format("{} is damaged ({}). Move it away, and give --data again.",
-                                path_of(run).string(), error.what()));
-  } catch (const UsageError&) {
-    throw;
-  } catch (const FileError&) {
-    if (a.data.empty()) throw;
-    return "";  // record_start() says it
-  }
 }
 
 }  // namespace sinter::cli

@@ -3,25 +3,40 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "sinter/error.hpp"
 
 namespace sinter::cli {
 
-/// Appends this start to the record, atomically and durably: the date, Sinter's version, the
-/// command line and the folder in which it was given, the data's absolute paths, the seed, and the
-/// step from which it goes on. Returns notes for people, one per line.
-/// throws    FileError where the record cannot be written, or is no regular file
-[[nodiscard]] std::string record_start(const std::filesystem::path& run, const RecipeView& recipe,
-                                       const Arguments& arguments, const std::string& program,
-                                       std::int64_t step);
+/// The record of a run. It is read once, while the run's lock is held.
+class RunRecord {
+ public:
+  /// Reads the record in a run's folder, if there is one. If it is damaged or no regular file, that
+  /// is said by whichever function needs it.
+  explicit RunRecord(const std::filesystem::path& run);
 
-/// Takes the data's paths, and whether to skip what cannot be read, from the newest start that says
-/// them, unless --data is given. Returns notes for people, one per line.
-/// throws    UsageError where --data is not given and there is no record of it; FileError where
-///           the record is damaged and needed
-[[nodiscard]] std::string take_over_data(const std::filesystem::path& run, Arguments& arguments);
+  /// Takes the data's paths, and whether to skip what cannot be read, from the newest start that
+  /// says them, unless --data is given. Returns notes for people, one per line.
+  /// throws    UsageError where --data is not given and there is no record of it; FileError where
+  ///           the record is damaged and needed
+  [[nodiscard]] std::string take_over_data(Arguments& arguments) const;
+
+  /// Appends this start to the record, atomically and durably: the date, Sinter's version, the
+  /// command line and the folder in which it was given, the data's absolute paths, the seed, and
+  /// the step from which it goes on. Returns notes for people, one per line.
+  /// throws    FileError where the record cannot be written, or is no regular file
+  [[nodiscard]] std::string add_start(const RecipeView& recipe, const Arguments& arguments,
+                                      const std::string& program, std::int64_t step);
+
+ private:
+  std::filesystem::path path;
+  nlohmann::ordered_json starts = nlohmann::ordered_json::array();
+  std::optional<FileError> fault;  // what kept it from being read
+};
 
 /// Whether the record has the data's paths, so that --resume needs no --data. (Names that are no
 /// UTF-8 cannot be written in it.)

@@ -110,7 +110,8 @@ class Run {
   void open_to_resume() {
     folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume, a.keep);
     note_lines(folder->take_warnings());
-    tell(take_over_data(folder->path(), a));
+    record.emplace(folder->path());
+    tell(record->take_over_data(a));
     tell(take_over(*folder->resume_point(), recipe, a));
   }
   void check_steps() const {
@@ -160,7 +161,8 @@ class Run {
                         folder->path().string()));
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
-    tell(record_start(folder->path(), recipe, a, program, trainer->steps()));
+    if (!record) record.emplace(folder->path());
+    tell(record->add_start(recipe, a, program, trainer->steps()));
     options.evaluate_every = a.evaluate_every.value_or(
         affordable_interval(data.evaluation_size, tokens_per_step(recipe)));
     options.save_every = a.save_every.value_or(usual_interval);
@@ -228,6 +230,7 @@ class Run {
   LoopOptions options;
   std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
+  std::optional<RunRecord> record;
   OpenedData data;
   DataWatch watch{nullptr};
   std::unique_ptr<TrainerCore> trainer;
