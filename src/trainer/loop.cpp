@@ -126,13 +126,12 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   best_is_new_ = true;
 }
 
-void Loop::record(AppliedStep step, const LoopOptions& options) {
+void Loop::record(const AppliedStep& step, const LoopOptions& options) {
   state_.last = step.record;
   state_.evaluation_due = step.evaluation_due;
   data_ = step.data;
   try {
-    times_.measure(LoopStage::record, state_.last.step,
-                   [&] { static_cast<void>(record_(std::move(step), options.on_step)); });
+    times_.measure(LoopStage::record, state_.last.step, [&] { record_(step, options.on_step); });
   } catch (const FileError& error) {
     log_has_failed(error, options);
   }
@@ -231,7 +230,7 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
     again.record = state_.last;
     again.data = data_;
     evaluate(again, options);
-    record(std::move(again), options);
+    record(again, options);
     if (!state_.evaluation_due) save(options);
   }
   bool stopped = stops(), last_is_skipped = false;
@@ -244,7 +243,7 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
       continue;
     }
     if (evaluate_ && (last || is_evaluated(options, trainer_.steps()))) evaluate(*step, options);
-    record(std::move(*step), options);
+    record(*step, options);
     stopped = stops() && !(last && !state_.evaluation_due);
     if (save_.has_ended()) end_save(options, false);
     if (last || stopped || save_is_due(options)) save(options);

@@ -103,11 +103,10 @@ RecordStage::~RecordStage() = default;
 RecordStage::RecordStage(const RunFolder& folder, std::int64_t kept_steps)
     : log(std::make_unique<MetricsLog>(folder.metrics_path(), kept_steps)) {}
 
-RecordedStep RecordStage::operator()(AppliedStep step,
-                                     const std::function<void(const StepRecord&)>& tell) {
+void RecordStage::operator()(const AppliedStep& step,
+                             const std::function<void(const StepRecord&)>& tell) {
   if (log) log->append(step.record.to_json());
   if (tell) tell(step.record);
-  return RecordedStep(std::move(step));
 }
 
 void RecordStage::sync() {

@@ -76,7 +76,7 @@ class Loop {
   std::string skipped_text(const SkippedStep& step) const;
   static bool is_evaluated(const LoopOptions& options, std::int64_t step);
   void evaluate(AppliedStep& step, const LoopOptions& options);
-  void record(AppliedStep step, const LoopOptions& options);
+  void record(const AppliedStep& step, const LoopOptions& options);
   void save(const LoopOptions& options);
   void end_save(const LoopOptions& options, bool must_succeed);
   void save_has_failed(const FileError& error, const LoopOptions& options);

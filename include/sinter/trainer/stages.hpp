@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages around the training step. Each may be moved but not copied. A step takes a batch that
 // was read, and the log a step that was applied, so these cannot be wired in another order.
-//   read → ReadBatch → step → AppliedStep or SkippedStep → evaluate → record → RecordedStep → save
+//   read → ReadBatch → step → AppliedStep or SkippedStep → evaluate → record → save
 // (A CPU has no upload: the program's instruction `load` copies from the batch.)
 #pragma once
 #include <chrono>
@@ -73,10 +73,6 @@ struct AppliedStep {
 struct SkippedStep {
   std::int64_t step;
   Skipped outcome;
-};
-/// An applied step that is in the log.
-struct RecordedStep : AppliedStep {
-  explicit RecordedStep(AppliedStep step) : AppliedStep(std::move(step)) {}
 };
 
 /// Gives the global batches of any data source. A thread of its own reads `depth` of them ahead.
@@ -172,8 +168,7 @@ class RecordStage {
   ~RecordStage();
 
   /// Writes a step, and then calls `tell`, unless it is empty.
-  [[nodiscard]] RecordedStep operator()(AppliedStep step,
-                                        const std::function<void(const StepRecord&)>& tell);
+  void operator()(const AppliedStep& step, const std::function<void(const StepRecord&)>& tell);
   /// Makes what was recorded durable.
   void sync();
 };
