@@ -39,9 +39,16 @@ folder.mkdir()
 with open(os.environ["SINTER_CACHE"] + "/downloads", "a") as log:
     log.write("one\n")
 time.sleep(0.5)
-with zipfile.ZipFile(folder / "torch.whl", "w") as wheel:
-    for name in ("include/ATen/core/Tensor.h", "lib/libtorch_cpu.so", "lib/libtorch_cuda.so", "x.py"):
-        wheel.writestr("torch/" + name, "text")
+pins = pathlib.Path(options[options.index("--requirement") + 1]).read_text()
+for pin in pins.splitlines():
+    name, version = pin.split()[0].split("==")
+    info = f"{name.replace('-', '_')}-{version}.dist-info/"
+    with zipfile.ZipFile(folder / (name + ".whl"), "w") as wheel:
+        for file in ("licenses/LICENSE", "RECORD", "METADATA"):
+            wheel.writestr(info + file, pin)
+        for file in ("include/ATen/core/Tensor.h", "lib/libtorch_cpu.so", "lib/libtorch_cuda.so", "x.py"):
+            if name == "torch":
+                wheel.writestr("torch/" + file, "text")
 if "FAIL" in os.environ:
     sys.exit("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES")
 TEXT
@@ -58,9 +65,23 @@ other=$!
 fetch >"$scratch/second" 2>&1 || fail "the second process failed: $(cat "$scratch/second")"
 wait $other || fail "the first process failed: $(cat "$scratch/first")"
 [[ $(wc -l <"$SINTER_CACHE/downloads") == 2 ]] || fail 'both processes downloaded'
-found=$(cd "$SINTER_CACHE/libtorch-$pinned" && find . -type f | sort | tr '\n' ' ')
-[[ $found == './torch/include/ATen/core/Tensor.h ./torch/lib/libtorch_cpu.so ' ]] ||
+found=$(cd "$SINTER_CACHE/libtorch-$pinned" && find torch -type f | sort | tr '\n' ' ')
+[[ $found == 'torch/include/ATen/core/Tensor.h torch/lib/libtorch_cpu.so ' ]] ||
   fail "unpacked: $found"
+licences() { (cd "$SINTER_CACHE/libtorch-$pinned" && find ./*.dist-info -type f | sort); }
+licences >"$scratch/output"
+[[ $(wc -l <"$scratch/output") == $((2 * $(grep -c == "$root/cmake/libtorch.txt"))) ]] ||
+  fail 'expected the licence and the RECORD of each wheel'
+
+# A LibTorch that came without the licences of some wheels is given those, and nothing else again.
+cp "$scratch/output" "$scratch/all"
+rm -r "$SINTER_CACHE/libtorch-$pinned"/nvidia_*.dist-info
+echo mine >"$SINTER_CACHE/libtorch-$pinned/torch/lib/libtorch_cpu.so"
+expect 0 fetch
+licences | diff - "$scratch/all" >"$scratch/output" || fail 'the licences were not completed'
+grep -q mine "$SINTER_CACHE/libtorch-$pinned/torch/lib/libtorch_cpu.so" || fail 'torch was fetched again'
+expect 0 fetch
+[[ $(wc -l <"$SINTER_CACHE/downloads") == 3 ]] || fail 'a complete LibTorch was downloaded again'
 left=$(find "$SINTER_CACHE" -mindepth 1 -maxdepth 1 -name '.libtorch-*')
 [[ -z $left ]] || fail "left behind: $left"
 
