@@ -57,9 +57,11 @@ bool write_at_once(int descriptor, std::string_view part) {
 }  // namespace
 
 void prepare_standard_streams() {
-  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) [[maybe_unused]]
-      int opened = ::open("/dev/null", O_RDWR);
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    int held = ::open("/dev/null", O_RDWR);
+    if (held < 0) held = ::open("/", O_PATH);  // there is no /dev
+  }
   ::signal(SIGXFSZ, SIG_IGN);
 }
 

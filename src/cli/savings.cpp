@@ -13,8 +13,8 @@
 namespace sinter::cli {
 namespace {
 
-/// The bytes of this process that are in memory now. They are libraries, for describe makes no
-/// arena.
+/// The bytes of this process that are in memory now, or 0 where there is no /proc. They are
+/// libraries, for describe makes no arena.
 std::int64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::int64_t all = 0, resident = 0;
@@ -41,8 +41,10 @@ std::string anatomy_text(const PlanView& plan) {
                       thousands(m.activations / std::max<std::int64_t>(rows, 1)), thousands(rows));
   text += fmt::format("        {:<38}{:>12}\n", "temporary, shared by all units",
                       bytes_text(m.workspace));
-  return text + fmt::format("        {:<38}{:>12}  beside the arena, measured now\n", "libraries",
-                            bytes_text(resident_bytes()));
+  if (const std::int64_t libraries = resident_bytes(); libraries > 0)
+    text += fmt::format("        {:<38}{:>12}  beside the arena, measured now\n", "libraries",
+                        bytes_text(libraries));
+  return text;
 }
 
 std::string table_text(const RecipeView& recipe) {
