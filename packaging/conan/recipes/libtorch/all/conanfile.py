@@ -51,17 +51,16 @@ class LibTorch(ConanFile):
 
     def build(self):
         fetch = self.fetch()
-        self.tree = fetch.cache_folder() / f"libtorch-{self.version}"
-        if not self.tree.is_dir():
+        if not (fetch.cache_folder() / f"libtorch-{self.version}").is_dir():
             os.environ["SINTER_CACHE"] = self.build_folder
-            fetch.main()
-            self.tree = pathlib.Path(self.build_folder, f"libtorch-{self.version}")
+        fetch.main()
+        self.tree = fetch.cache_folder() / f"libtorch-{self.version}"
 
     def package(self):
         for folder in ("torch", "nvidia"):
             copy(self, "*", self.tree / folder, pathlib.Path(self.package_folder, folder))
-        for licences in self.tree.glob("*.dist-info"):
-            copy(self, "*", licences, pathlib.Path(self.package_folder, "licenses", licences.stem))
+        for wheel in self.tree.glob("*.dist-info"):
+            copy(self, "*", wheel / "licenses", pathlib.Path(self.package_folder, "licenses", wheel.stem))
 
     def package_info(self):
         self.cpp_info.set_property("cmake_find_mode", "none")
