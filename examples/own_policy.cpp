@@ -29,7 +29,7 @@ constexpr void touch_average(const Model& model, const Instruction& i, TouchList
 /// types of master weights and of state.
 template <class Policy, class P>
 void run_average(Machine& machine, const Bound&) {
-  if (!machine.norm().finite) return;  // a skipped step changes nothing
+  if (!machine.norm().applied) return;  // a skipped step changes nothing
   double updates = double(machine.updates() + 1);
   double decay = std::min(machine.options<Policy>().decay, updates / (updates + 9));
   const Model& model = machine.model();

@@ -22,9 +22,14 @@ struct ArgumentError : Error {
   using Error::Error;
 };
 
-/// A loss, a gradient or a prediction is not finite.
-struct NonFiniteError : Error {
+/// Training has diverged: it goes wrong, and no policy says how to go on.
+struct DivergedError : Error {
   using Error::Error;
+};
+
+/// A loss, a gradient or a prediction is not finite.
+struct NonFiniteError : DivergedError {
+  using DivergedError::DivergedError;
 };
 
 }  // namespace sinter

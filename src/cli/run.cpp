@@ -80,7 +80,7 @@ int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv)
     return report(
         "The machine has no more memory to give. Use a smaller micro-batch or fewer ranks.",
         exit_error);
-  } catch (const NonFiniteError& error) {
+  } catch (const DivergedError& error) {
     return report(error.what(), exit_diverged);
   } catch (const std::exception& error) {
     return report(error.what(), exit_error);

@@ -93,13 +93,15 @@ std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parame
 }  // namespace
 
 Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
-                 kernel::Stream& stream, Communicator& communicator, std::vector<OptionsOf> options)
+                 kernel::Stream& stream, Communicator& communicator, std::vector<OptionsOf> options,
+                 std::vector<OptionsOf> states)
     : plan_(plan),
       parameters_(parameters),
       stream_(stream),
       layers_stream_(stream, plan.matmul_inputs),
       communicator_(communicator),
       options_(std::move(options)),
+      states_(std::move(states)),
       uniform_slices_(uniform_slices_of(parameters, plan.model.elements())),
       arena_(plan.memory.total),
       starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
@@ -150,10 +152,13 @@ kernel::Flat<std::byte> Machine::flat_bytes(Space space, std::optional<Element> 
   return {buffer.data, buffer.bytes};
 }
 
-const void* Machine::find_options(const void* slot) const {
-  for (const OptionsOf& entry : options_)
+const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) {
+  for (const OptionsOf& entry : list)
     if (entry.slot == slot) return entry.options;
-  throw Error("Sinter: an instruction asks for the options of a policy that the recipe has not.");
+  throw Error(
+      "Sinter: an instruction asks for the options or the run state of a policy that the recipe "
+      "has "
+      "not.");
 }
 
 FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
@@ -179,7 +184,7 @@ void Machine::begin(const Work& work, bool training) {
 void Machine::train(const Work& work, Observer* observer) {
   begin(work, true);
   run(programs_->training, observer);
-  if (norm_.finite) ++updates_;
+  if (norm_.applied) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
@@ -258,7 +263,7 @@ Norm Machine::measure_norm() {
   loss_sum_ = communicator_.sum(loss_sum_);
   Norm norm;
   norm.value = std::sqrt(squares) / work_.loss_scale;
-  norm.finite = std::isfinite(norm.value) && std::isfinite(loss_sum_);
+  norm.applied = std::isfinite(norm.value) && std::isfinite(loss_sum_);
   return norm;
 }
 

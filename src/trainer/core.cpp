@@ -120,7 +120,8 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   for (int r = 0; r < ranks; ++r) {
     streams_.push_back(std::make_unique<kernel::Stream>(each));
     machines_.push_back(std::make_unique<Machine>(plan(), parameters_, *streams_[r],
-                                                  *communicators_[r], recipe_.policy_options));
+                                                  *communicators_[r], recipe_.policy_options,
+                                                  recipe_.state.states));
   }
   threads_ = std::make_unique<RankThreads>(ranks);
   initialise();
@@ -184,11 +185,11 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->loss_sum(), count};
-  const Norm& norm = machines_[0]->norm();
-  const bool expected = recipe_.state.after_step(norm.finite);
-  if (!norm.finite) return Skipped{loss, norm.value, expected};
+  const StepFigures figures = machines_[0]->figures();
+  const Reaction reaction = recipe_.state.after_step(figures);
+  if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};
   ++steps_;
-  return Applied{loss, norm.value, rate.learning_rate};
+  return Applied{loss, figures.gradient_norm, rate.learning_rate};
 }
 
 Loss TrainerCore::evaluate(const HostBatch& batch) {

@@ -157,6 +157,14 @@ void TrainerCore::restore(const CheckpointReader& reader) {
   set_steps(saved.step);
 }
 
+void TrainerCore::roll_back(const CheckpointReader& reader) {
+  std::vector<std::pair<Option, nlohmann::ordered_json>> kept;
+  for (const Option& field : recipe_.state.fields)
+    if (field.slot == recipe_.state.recovers) kept.emplace_back(field, option_value(field));
+  restore(reader);
+  for (const auto& [field, value] : kept) set_option_value(field, value);
+}
+
 void TrainerCore::set_steps(std::int64_t steps) {
   steps_ = steps;
   for (auto& machine : machines_) {

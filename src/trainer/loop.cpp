@@ -19,8 +19,12 @@ Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFold
       save_(trainer, folder),
       data_(read_.state()) {
   if (folder_ && folder_->resume_point()) restore();
-  std::int64_t kept = trainer_.steps() - (state_.evaluation_due && evaluate_ ? 1 : 0);
-  if (folder_) record_ = RecordStage(*folder_, kept);
+  if (folder_) record_ = RecordStage(*folder_, kept_rows());
+}
+
+/// The rows of the log that stay; one whose evaluation is due will be written again.
+std::int64_t Loop::kept_rows() const {
+  return trainer_.steps() - (state_.evaluation_due && evaluate_ ? 1 : 0);
 }
 
 void Loop::restore() {
@@ -78,8 +82,8 @@ bool Loop::ends(const LoopOptions& options) {
   return !next_;
 }
 
-/// Takes a step with the batch at hand, which is then used up. Returns none if the step is skipped,
-/// as may happen with a loss scale.
+/// Takes a step with the batch at hand, which is then used up. Returns none if it was not applied,
+/// and training goes on.
 std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
                                 [&] { return step_(*next_, state_.last.tokens); });
@@ -89,20 +93,8 @@ std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   unsaved_ = true;
   if (auto* applied = std::get_if<AppliedStep>(&outcome)) return std::move(*applied);
   const SkippedStep& skipped = std::get<SkippedStep>(outcome);
-  if (!skipped.outcome.expected) stop_at(skipped);
-  data_ = std::move(after);
-  if (options.on_warning) options.on_warning(skipped_text(skipped));
+  react_to(skipped, std::move(after), options);
   return std::nullopt;
-}
-
-std::string Loop::skipped_text(const SkippedStep& skipped) const {
-  const std::string step = "step " + std::to_string(skipped.step);
-  const double scale = trainer_.loss_scale();
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", scale);
-  return step + " is skipped: its loss or gradients are not finite. " +
-         (scale == 1 ? "Weights" : "The loss scale is now " + std::string(text) + "; weights") +
-         ", state and schedule are as they were.";
 }
 
 /// Whether a step is evaluated wherever the run may stop.
@@ -118,7 +110,9 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   step.evaluation_due = !step.record.validation_loss;
   if (step.evaluation_due) return;
   double loss = *step.record.validation_loss;
-  if (!std::isfinite(loss)) not_finite("validation loss", step.record.step);
+  if (!std::isfinite(loss))
+    throw NonFiniteError(stop_text("The validation loss of step " +
+                                   std::to_string(step.record.step) + " is not finite"));
   if (is_evaluated(options, step.record.step)) trainer_.after_evaluation(loss);
   if (loss >= state_.best) return;
   state_.best = loss;
@@ -222,17 +216,21 @@ LoopEnd Loop::run(const LoopOptions& options) {
   return run_stages(options);
 }
 
+/// Makes up for an evaluation that a stop has cut short.
+void Loop::make_up_evaluation(const LoopOptions& options) {
+  if (!state_.evaluation_due || !evaluate_) return;
+  AppliedStep again;
+  again.record = state_.last;
+  again.data = data_;
+  evaluate(again, options);
+  record(again, options);
+  if (!state_.evaluation_due) save(options);
+}
+
 LoopEnd Loop::run_stages(const LoopOptions& options) {
   auto stops = [&] { return options.stop && options.stop(); };
   clock_.restart();
-  if (state_.evaluation_due && evaluate_) {  // make up for what a stop cut short
-    AppliedStep again;
-    again.record = state_.last;
-    again.data = data_;
-    evaluate(again, options);
-    record(again, options);
-    if (!state_.evaluation_due) save(options);
-  }
+  make_up_evaluation(options);
   bool stopped = stops(), last_is_skipped = false;
   for (bool last = ends(options); !last && !stopped;) {
     std::optional<AppliedStep> step = take_step(options);
@@ -251,26 +249,6 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
   if ((stopped || last_is_skipped) && unsaved_) save(options);
   end_save(options, true);
   return stopped ? LoopEnd::stopped : LoopEnd::finished;
-}
-
-void Loop::stop_at(const SkippedStep& skipped) {
-  bool loss = !std::isfinite(skipped.outcome.loss.sum);
-  double value = loss ? skipped.outcome.loss.sum : skipped.outcome.gradient_norm;
-  std::string number = std::isnan(value) ? "NaN" : value > 0 ? "infinite" : "minus infinite";
-  not_finite((loss ? "loss (" : "gradient's norm (") + number + ")", skipped.step);
-}
-
-void Loop::not_finite(const std::string& what, std::int64_t step) {
-  try {
-    if (save_.is_busy()) save_.end();
-  } catch (const FileError&) {  // an older checkpoint is the last good one
-  }
-  std::string good = folder_ ? folder_->newest_good().string() : "";
-  throw NonFiniteError(
-      "The " + what + " of step " + std::to_string(step) + " is not finite, so training stops. " +
-      (good.empty() ? "No checkpoint has been saved yet."
-                    : "The last good checkpoint is " + good + ".") +
-      " A lower learning rate, a longer warm-up or a lower clipping bound may help.");
 }
 
 }  // namespace sinter

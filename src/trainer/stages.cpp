@@ -109,6 +109,11 @@ void RecordStage::operator()(const AppliedStep& step,
   if (tell) tell(step.record);
 }
 
+void RecordStage::note(std::int64_t step, std::string_view event, std::string_view text) {
+  const nlohmann::ordered_json row{{"step", step}, {"event", event}, {"text", text}};
+  if (log) log->append(row.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 void RecordStage::sync() {
   if (log) log->sync();
 }

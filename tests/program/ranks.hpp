@@ -81,7 +81,7 @@ class Ranks {
       streams.push_back(std::make_unique<kernel::Stream>(threads));
       machines.push_back(std::make_unique<Machine>(plan, parameters, *streams.back(),
                                                    *communicators[std::size_t(k)],
-                                                   recipe.policy_options));
+                                                   recipe.policy_options, recipe.state.states));
       fill_weights(*machines.back());
     }
   }

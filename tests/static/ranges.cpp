@@ -61,7 +61,7 @@ static_assert(have_all_ranges<InverseSqrt<>, WarmupStableDecay<>, Plateau<>>);
 static_assert(have_all_ranges<ClipNorm<>, ClipValue<>, Checkpoint<>, Average<>, Ddp<>, Budget<{}>>);
 static_assert(!lists_all<Three> && lists_all<LossScale> && lists_all<PlateauState>);
 static_assert(have_all_ranges<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>, ScaledRate<{}>>);
-static_assert(have_all_ranges<SkipNonFinite<>>);
+static_assert(have_all_ranges<SkipSteps<>, RollBack<>>);
 
 // ---- what is refused: the option, or what contradicts
 template <class P>
@@ -109,6 +109,11 @@ static_assert(refuses<Plateau<{.patience = -1}>>("patience"));
 static_assert(refuses<ScaledRate<{.base = 0}>>("base") && refuses<Batch<{.micro = 0}>>("micro"));
 static_assert(refuses<BatchWarmup<{.sequences = (1LL << 32) + 1}>>("sequences"));
 static_assert(fine<BatchWarmup<{.sequences = 1LL << 32}>>);
+static_assert(refuses<SkipSteps<{.most = 0}>>("most") && refuses<RollBack<{.most = 0}>>("most"));
+static_assert(refuses<RollBack<{.factor = 0}>>("factor") &&
+              refuses<RollBack<{.skips = -1}>>("skips"));
+static_assert(contradicts<RollBack<{.factor = 1, .skip_batches = false}>>);
+static_assert(fine<RollBack<{.factor = 1}>> && fine<RollBack<{.skip_batches = false}>>);
 static_assert(refuses<Gpt2<{.layers = 0}>>("layers") && refuses<Mlp<{.hidden = 0}>>("hidden"));
 
 static_assert(contradicts<LinearDecay<{.warmup = 100, .steps = 20}>>);

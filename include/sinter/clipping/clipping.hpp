@@ -15,13 +15,13 @@ constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
 }  // namespace touches
 
 namespace executes {
-/// Yields the norm of all gradients, whether it and the loss are finite, and the scale and limit of
-/// gradients that `update` obeys.
+/// Yields the norm of all gradients, whether the step is applied (it and the loss are finite), and
+/// the scale and limit of gradients that `update` obeys.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
   Norm norm = machine.measure_norm();
   const auto& options = machine.options<Clipping>();
-  if (norm.finite) norm.scale = Clipping::scale(options, norm.value) / machine.loss_scale();
+  if (norm.applied) norm.scale = Clipping::scale(options, norm.value) / machine.loss_scale();
   if constexpr (hook::HasLimit<Clipping>) norm.limit = Clipping::limit(options);
   machine.set_norm(norm);
 }

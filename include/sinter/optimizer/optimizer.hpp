@@ -143,10 +143,10 @@ class Updater {
   }
 };
 
-/// Advances a run of units by Optimizer::update, unless the norm was not finite.
+/// Advances a run of units by Optimizer::update, unless the step is not to be applied.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
-  if (!machine.norm().finite) return;
+  if (!machine.norm().applied) return;
   const Updater<Optimizer, Precision> updater(machine);
   const Instruction& i = *bound.instruction;
   if constexpr (ByParameter<Optimizer>) {

@@ -39,7 +39,7 @@ namespace executes {
 /// changes nothing.
 template <class Policy, class Master>
 void average(Machine& machine, const Bound&) {
-  if (!machine.norm().finite) return;
+  if (!machine.norm().applied) return;
   const double t = double(machine.updates() + 1);
   const auto& options = machine.options<Policy>();
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;

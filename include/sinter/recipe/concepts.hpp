@@ -17,6 +17,7 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/program/model.hpp"
 #include "sinter/recipe/fields.hpp"
+#include "sinter/recipe/hooks.hpp"
 #include "sinter/recipe/offer.hpp"
 #include "sinter/recipe/rules.hpp"
 #include "sinter/recipe/slots.hpp"
@@ -151,6 +152,11 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
   { P::ranks(o) } -> std::convertible_to<int>;
 };
 
+/// What a run does when a step goes wrong. No recipe needs one: training then stops.
+///   recover(options, state, step)   says it; see recipe/hooks.hpp
+template <class P>
+concept RecoveryPolicy = Policy<P, slot::recovery> && hook::Recovers<P>;
+
 template <class P, class Slot>
 concept InAnotherSlot = !std::same_as<typename P::slot, Slot>;
 
@@ -165,6 +171,7 @@ concept CompletePolicy =
     (InAnotherSlot<P, slot::clipping> || ClippingPolicy<P>) &&
     (InAnotherSlot<P, slot::batch> || BatchPolicy<P>) &&
     (InAnotherSlot<P, slot::memory> || MemoryPolicy<P>) &&
-    (InAnotherSlot<P, slot::parallel> || ParallelPolicy<P>);
+    (InAnotherSlot<P, slot::parallel> || ParallelPolicy<P>) &&
+    (InAnotherSlot<P, slot::recovery> || RecoveryPolicy<P>);
 
 }  // namespace sinter

@@ -22,7 +22,8 @@
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
 //   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
 //   rewrite(model, program)           makes another program of this one, at compile time
-//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences
+//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with a
+//                                     State, rate_factor(options, state, sequences)
 // A policy that carries plain numbers from step to step has
 //   State                                    an aggregate of them that lists its fields; it is in
 //                                            checkpoints, and the same on all ranks
@@ -30,7 +31,12 @@
 //   initial(options)                         how it starts, if not as State{}
 //   loss_scale(state)                        what gradients are multiplied by
 //   after_step(options, state, finite)       called after each step; returns true if it has dealt
-//                                            with one that was not applied
+//                                            with one that was not applied. It may take the step's
+//                                            figures (run/step_figures.hpp) in place of `finite`
+//   recover(options, state, step)            called with the figures of each step that no policy has
+//                                            dealt with so; returns the Reaction
+//                                            (recovery/reaction.hpp) to one that was not applied. Its
+//                                            state outlives a roll back. For the slot recovery
 //   after_evaluation(options, state, loss)   called with each validation loss
 // A schedule with a State takes it: factor(options, state, step).
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
@@ -53,6 +59,8 @@ namespace sinter {
 struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
 struct DataRequest;  // data/data_view.hpp
+struct StepFigures;
+enum class Reaction : std::uint8_t;
 
 namespace hook {
 
@@ -83,14 +91,31 @@ concept HasRateFactor = requires(const typename P::Options& options, int sequenc
   { P::rate_factor(options, sequences) } -> std::convertible_to<double>;
 };
 template <class P>
+concept HasStateRateFactor =
+    requires(const typename P::Options& options, const typename P::State& state, int sequences) {
+      { P::rate_factor(options, state, sequences) } -> std::convertible_to<double>;
+    };
+template <class P>
 concept HasLossScale = requires(const typename P::State& state) {
   { P::loss_scale(state) } -> std::convertible_to<double>;
 };
 template <class P>
-concept ActsAfterStep =
+concept ActsAfterFinite =
     requires(typename P::Options& options, typename P::State& state, bool finite) {
       { P::after_step(options, state, finite) } -> std::convertible_to<bool>;
     };
+template <class P>
+concept ActsAfterFigures =
+    requires(typename P::Options& options, typename P::State& state, const StepFigures& step) {
+      { P::after_step(options, state, step) } -> std::convertible_to<bool>;
+    };
+template <class P>
+concept ActsAfterStep = ActsAfterFinite<P> || ActsAfterFigures<P>;
+template <class P>
+concept Recovers = requires(const typename P::Options& options, typename P::State& state,
+                            const StepFigures& step) {
+  { P::recover(options, state, step) } -> std::same_as<Reaction>;
+};
 template <class P>
 concept ActsAfterEvaluation = requires(typename P::Options& options, typename P::State& state,
                                        double loss) { P::after_evaluation(options, state, loss); };
@@ -176,9 +201,10 @@ constexpr auto acting_hooks() {
                     Hook{"parameter_groups", hook::HasParameterGroups<P>},
                     Hook{"row_multiple", hook::HasRowMultiple<P>},
                     Hook{"rewrite", hook::RewritesOf<P, R> || hook::RewritesAny<P>},
-                    Hook{"rate_factor", hook::HasRateFactor<P>},
+                    Hook{"rate_factor", hook::HasRateFactor<P> || hook::HasStateRateFactor<P>},
                     Hook{"loss_scale", hook::HasLossScale<P>},
                     Hook{"after_step", hook::ActsAfterStep<P>},
+                    Hook{"recover", hook::Recovers<P>},
                     Hook{"after_evaluation", hook::ActsAfterEvaluation<P>},
                     Hook{"next_batch", hook::ShapesBatches<P>}};
 }

@@ -52,6 +52,10 @@ struct parallel {
   static constexpr std::string_view name = "parallel";
   static constexpr bool decisive = false;
 };
+struct recovery {
+  static constexpr std::string_view name = "recovery";
+  static constexpr bool decisive = false;
+};
 }  // namespace slot
 
 /// Whether the policies of a slot decide what the numbers in a checkpoint mean.
@@ -76,10 +80,10 @@ concept NamedSlot = requires {
 template <class P>
 concept HasOptions = requires { P::options; };
 
-/// The run-time options of a policy.
+/// The run-time options of a policy, or its run state.
 struct OptionsOf {
   const void* slot;     ///< tag_of the policy's slot
-  const void* options;  ///< the policy's Options
+  const void* options;  ///< the policy's Options, or State
 };
 
 }  // namespace sinter

@@ -12,6 +12,7 @@
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
 #include "sinter/recipe/slots.hpp"
+#include "sinter/run/step_figures.hpp"
 
 namespace sinter {
 
@@ -25,7 +26,9 @@ struct Norm {
   double scale = 1;  ///< the factor that undoes the loss scale and clips
   /// The largest magnitude that each gradient may then have.
   double limit = std::numeric_limits<double>::infinity();
-  bool finite = true;  ///< the norm and the loss are; where not, nothing is updated
+  /// Whether the step is: the norm and the loss are finite, and no guard refuses it. Where not,
+  /// nothing is updated.
+  bool applied = true;
 };
 
 /// A part of a flat buffer, in elements.
@@ -82,11 +85,12 @@ class Observer {
 
 /// Runs the programs of a plan. It is not for users: a Trainer owns machines.
 /// requires  plan and what it points to, parameters (list_parameters() of its model), stream,
-///           communicator and options outlive the machine
+///           communicator, options and states outlive the machine
 class Machine {
  public:
   Machine(const PlanView& plan, const std::vector<Parameter>& parameters, kernel::Stream& stream,
-          Communicator& communicator, std::vector<OptionsOf> options);
+          Communicator& communicator, std::vector<OptionsOf> options,
+          std::vector<OptionsOf> states = {});
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -131,6 +135,11 @@ class Machine {
   const Norm& norm() const { return norm_; }
   /// Yields it.
   void set_norm(Norm norm) { norm_ = norm; }
+  /// What the step has measured.
+  /// requires  `norm` has run
+  StepFigures figures() const {
+    return {loss_sum_ * work_.loss_weight, norm_.value, norm_.applied};
+  }
   /// Measures the norm of all gradients, and whether it and the loss of all ranks are finite. It
   /// neither scales nor limits.
   [[nodiscard]] Norm measure_norm();
@@ -179,7 +188,13 @@ class Machine {
   /// throws    Error if the recipe has no options in the policy's slot
   template <class P>
   const typename P::Options& options() const {
-    return *static_cast<const typename P::Options*>(find_options(&tag_of<typename P::slot>));
+    return *static_cast<const typename P::Options*>(find(options_, &tag_of<typename P::slot>));
+  }
+  /// The run state of the policy P, as it was before the step.
+  /// throws    Error if the recipe has no run state in the policy's slot
+  template <class P>
+  const typename P::State& state() const {
+    return *static_cast<const typename P::State*>(find(states_, &tag_of<typename P::slot>));
   }
   /// All of the memory of this rank.
   std::span<std::byte> arena() const { return arena_.bytes(); }
@@ -190,7 +205,7 @@ class Machine {
   std::byte* flat_address(Space space) const;
   /// throws    Error if `element` is given, and not that of the buffer
   kernel::Flat<std::byte> flat_bytes(Space space, std::optional<Element> element) const;
-  const void* find_options(const void* slot) const;
+  static const void* find(const std::vector<OptionsOf>& list, const void* slot);
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
   void run_observed(const Bound&, int position, Observer&);
@@ -200,7 +215,7 @@ class Machine {
   kernel::Stream& stream_;
   kernel::Stream layers_stream_;  // the same threads, for layer calls
   Communicator& communicator_;
-  std::vector<OptionsOf> options_;
+  std::vector<OptionsOf> options_, states_;
   std::vector<UniformSlice> uniform_slices_;
   DeviceMemory arena_;
   std::vector<std::int32_t> starts_, pooled_starts_;

@@ -105,6 +105,9 @@ class TrainerCore {
   /// trainer that was saved.
   /// throws    FileError, before anything has changed, if the checkpoint is of another recipe
   void restore(const CheckpointReader& reader);
+  /// Does so, but for the run state of the policy that recovers from a step that went wrong, which
+  /// goes on: it counts how often, and may have lowered the learning rate.
+  void roll_back(const CheckpointReader& reader);
   /// Saves a checkpoint folder, atomically.
   void save(const std::filesystem::path& folder) const;
   /// Restores a checkpoint folder.

@@ -20,7 +20,7 @@ struct LoopOptions {
   /// Is called with each checkpoint when it is complete, which may be a few steps later.
   std::function<void(const std::filesystem::path&)> on_save{};
   /// Is called if waiting for data or logging costs more than 2 % of the steps (LoopTimes), for
-  /// each step that is skipped, if a schedule acts on evaluations but none comes early enough, and
+  /// each step that is skipped and each roll back, if a schedule acts on evaluations but none comes early enough, and
   /// for each checkpoint that could not be saved.
   std::function<void(const std::string&)> on_warning{};
   /// Records what the steps and the stages around them take.
@@ -46,7 +46,9 @@ enum class LoopEnd {
 /// With a folder it logs every step and saves checkpoints. If the folder has a checkpoint to go on
 /// from, trainer, source and counters are restored: the steps that follow are, bit for bit, those
 /// of a run that was never interrupted. A checkpoint that cannot be saved is tried again while an
-/// older one is good. A loop sets no signal handlers and has no global state.
+/// older one is good. Where a step goes wrong, the loop does what the recipe's policy says
+/// (Reaction); rows of the log behind the step that it goes back to are dropped, as when a run is
+/// resumed. A loop sets no signal handlers and has no global state.
 class Loop {
  public:
   /// requires  trainer and folder outlive the loop
@@ -58,7 +60,9 @@ class Loop {
   /// they were.
   /// throws    ArgumentError if a policy acts on validation losses (Plateau) and there is nothing
   ///           to evaluate (if evaluations only come after the last step, it warns);
-  ///           NonFiniteError if a loss or gradient is not finite, naming the last checkpoint;
+  ///           DivergedError, naming the last checkpoint, if a step goes wrong and no policy has
+  ///           it go on, or goes back where no checkpoint has been saved; it is a NonFiniteError if
+  ///           a loss or gradient is not finite;
   ///           FileError if the log, the first checkpoint or the last one cannot be written. Before
   ///           it is thrown for the log, the state at hand is saved, if that is possible
   LoopEnd run(const LoopOptions& options);
@@ -68,22 +72,26 @@ class Loop {
 
  private:
   void restore();
+  std::int64_t kept_rows() const;
   void mend_best();
   void check_evaluations(const LoopOptions& options);
   bool ends(const LoopOptions& options);
   LoopEnd run_stages(const LoopOptions& options);
   std::optional<AppliedStep> take_step(const LoopOptions& options);
-  std::string skipped_text(const SkippedStep& step) const;
+  void react_to(const SkippedStep& bad, SamplerState after, const LoopOptions& options);
+  std::string skipped_text(const SkippedStep& bad) const;
+  void roll_back(const SkippedStep& bad, SamplerState after, const LoopOptions& options);
   static bool is_evaluated(const LoopOptions& options, std::int64_t step);
   void evaluate(AppliedStep& step, const LoopOptions& options);
+  void make_up_evaluation(const LoopOptions& options);
   void record(const AppliedStep& step, const LoopOptions& options);
   void save(const LoopOptions& options);
   void end_save(const LoopOptions& options, bool must_succeed);
   void save_has_failed(const FileError& error, const LoopOptions& options);
   bool save_is_due(const LoopOptions& options) const;
   void log_has_failed(const FileError& error, const LoopOptions& options);
-  [[noreturn]] void stop_at(const SkippedStep& step);
-  [[noreturn]] void not_finite(const std::string& what, std::int64_t step);
+  [[noreturn]] void stop_at(const SkippedStep& bad);
+  std::string stop_text(const std::string& what, bool wants_back = false);
 
   TrainerCore& trainer_;
   RunFolder* folder_;

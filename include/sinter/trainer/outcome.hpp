@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "sinter/recovery/reaction.hpp"
+
 namespace sinter {
 
 /// A sum of losses, and how many there are, so that parts can be added exactly.
@@ -29,12 +31,12 @@ struct Applied {
   double learning_rate;  ///< of the update
 };
 
-/// A step whose loss or gradient was not finite: weights, optimizer state, schedule and step count
-/// are what they were.
+/// A step that was not applied, as its loss or gradient was not finite or a guard refused it:
+/// weights, optimizer state, schedule and step count are what they were.
 struct Skipped {
   Loss loss;
-  double gradient_norm;   ///< before clipping; what is not finite may be this or the loss
-  bool expected = false;  ///< a policy has dealt with it (by a lower loss scale), so go on
+  double gradient_norm;                ///< before clipping; this or the loss may be not finite
+  Reaction reaction = Reaction::stop;  ///< what policies say to do; a Loop does it
 };
 
 /// What a step has come to.

@@ -238,9 +238,9 @@ RecipeView view_of() {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };
   view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
-  view.rate = [o = options.get(), of_schedule = view.state.rate_factor](std::int64_t step,
-                                                                        int sequences) {
-    const double factor = of_schedule(step) * detail::rate_scaling<R>(*o, sequences);
+  view.rate = [o = options.get(), of_state = view.state.rate_factor](std::int64_t step,
+                                                                     int sequences) {
+    const double factor = of_state(step, sequences) * detail::rate_scaling<R>(*o, sequences);
     const double own = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
     return RecipeView::Rate{own * factor, factor};
   };

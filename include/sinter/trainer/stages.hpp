@@ -69,7 +69,7 @@ struct AppliedStep {
   AppliedStep(AppliedStep&&) = default;
   AppliedStep& operator=(AppliedStep&&) = default;
 };
-/// A step whose loss or gradient was not finite: nothing has advanced.
+/// A step that was not applied: nothing has advanced.
 struct SkippedStep {
   std::int64_t step;
   Skipped outcome;
@@ -169,6 +169,8 @@ class RecordStage {
 
   /// Writes a step, and then calls `tell`, unless it is empty.
   void operator()(const AppliedStep& step, const std::function<void(const StepRecord&)>& tell);
+  /// Writes what has happened after a step, in words.
+  void note(std::int64_t step, std::string_view event, std::string_view text);
   /// Makes what was recorded durable.
   void sync();
 };

@@ -77,7 +77,7 @@ TEST_CASE("a step that overflows halves the scale, and changes nothing else") {
       Outcome outcome = trainer.step(rows(100));
       overflow.armed = false;
       REQUIRE(std::holds_alternative<Skipped>(outcome));
-      CHECK(std::get<Skipped>(outcome).expected);
+      CHECK(std::get<Skipped>(outcome).reaction == Reaction::skip);
       CHECK(trainer.loss_scale() == 512);
       CHECK(trainer.steps() == 3);
       CHECK(parameters_of(trainer) == before);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loop does with a step that was not applied.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sinter/error.hpp"
+#include "sinter/files/run_folder.hpp"
+#include "sinter/trainer/loop.hpp"
+#include "trainer/loop_state.hpp"
+
+namespace sinter {
+namespace {
+
+bool is_finite(const Skipped& step) {
+  return std::isfinite(step.loss.sum) && std::isfinite(step.gradient_norm);
+}
+
+/// "step 3 is skipped" and the like, with the reason.
+std::string with_reason(const std::string& what, const Skipped& step) {
+  if (!is_finite(step)) return what + ": its loss or gradients are not finite.";
+  return fmt::format(
+      "{}: the recipe's guard refuses its loss ({:.4g}) or its gradient's norm ({:.4g}).", what,
+      step.loss.mean(), step.gradient_norm);
+}
+
+/// What is wrong with a step, to be followed by "of step 3 is …".
+std::string bad_number(const Skipped& step) {
+  const bool loss = !std::isfinite(step.loss.sum);
+  const double value = loss ? step.loss.sum : step.gradient_norm;
+  const char* number = std::isnan(value) ? "NaN" : value > 0 ? "infinite" : "minus infinite";
+  return fmt::format("{} ({})", loss ? "loss" : "gradient's norm", number);
+}
+
+}  // namespace
+
+void Loop::react_to(const SkippedStep& bad, SamplerState after, const LoopOptions& options) {
+  switch (bad.outcome.reaction) {
+    case Reaction::stop:
+      return stop_at(bad);
+    case Reaction::skip:
+      data_ = std::move(after);
+      if (options.on_warning) options.on_warning(skipped_text(bad));
+      return;
+    case Reaction::roll_back:
+    case Reaction::repeat:
+      return roll_back(bad, std::move(after), options);
+  }
+}
+
+std::string Loop::skipped_text(const SkippedStep& bad) const {
+  const double scale = trainer_.loss_scale();
+  return fmt::format("{} {}, state and schedule are as they were.",
+                     with_reason(fmt::format("step {} is skipped", bad.step), bad.outcome),
+                     scale == 1 || is_finite(bad.outcome)
+                         ? "Weights"
+                         : fmt::format("The loss scale is now {:g}; weights", scale));
+}
+
+/// Goes back to the newest good checkpoint with all but the state of the policy that asks for it
+/// and, unless batches are to be repeated, the place in the data. The checkpoint is then saved anew
+/// with these, so that a resumed run need not go wrong again before it goes on.
+void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptions& options) {
+  end_save(options, false);
+  const std::filesystem::path good = folder_ ? folder_->newest_good() : "";
+  if (good.empty()) stop_at(bad);
+  const bool repeat = bad.outcome.reaction == Reaction::repeat;
+  clock_.pause([&] {
+    const CheckpointReader from(good, Links::refused);
+    const SavedLoop saved = loop_state_of(from.info());
+    trainer_.roll_back(from);
+    if (repeat) read_.restore(saved.data);
+    state_ = saved.state;
+    data_ = repeat ? saved.data : std::move(after);
+    mend_best();
+  });
+  const std::string text = fmt::format(
+      "{} Training goes back to step {} ({}), and on from there with {} and a learning rate of "
+      "{:.3g}.",
+      with_reason(fmt::format("step {} goes wrong", bad.step), bad.outcome), trainer_.steps(),
+      good.string(), repeat ? "the same batches" : "the batches that come next",
+      trainer_.recipe().learning_rate(trainer_.steps() + 1));
+  try {
+    record_ = RecordStage(*folder_, kept_rows());
+    record_.note(trainer_.steps(), "rolled back", text);
+  } catch (const FileError& error) {
+    log_has_failed(error, options);
+  }
+  if (options.on_warning) options.on_warning(text);
+  save(options);
+  make_up_evaluation(options);
+}
+
+void Loop::stop_at(const SkippedStep& bad) {
+  const std::string step = std::to_string(bad.step);
+  const bool wants_back =
+      bad.outcome.reaction == Reaction::roll_back || bad.outcome.reaction == Reaction::repeat;
+  if (!is_finite(bad.outcome))
+    throw NonFiniteError(stop_text(
+        "The " + bad_number(bad.outcome) + " of step " + step + " is not finite", wants_back));
+  throw DivergedError(stop_text(
+      with_reason("Step " + step + " goes wrong", bad.outcome) + " No policy says how to go on",
+      wants_back));
+}
+
+std::string Loop::stop_text(const std::string& what, bool wants_back) {
+  try {
+    if (save_.is_busy()) save_.end();
+  } catch (const FileError&) {  // an older checkpoint is the last good one
+  }
+  const std::string good = folder_ ? folder_->newest_good().string() : "";
+  std::string text = what + ", so training stops. ";
+  if (!good.empty()) text += "The last good checkpoint is " + good + ".";
+  if (good.empty()) text += "No checkpoint has been saved yet";
+  if (good.empty() && wants_back)
+    text += folder_ ? " to go back to: save earlier (save_every; --save-every N)"
+                    : " to go back to, as this loop has no folder: give it one";
+  if (good.empty()) text += ".";
+  return text + " A lower learning rate, a longer warm-up or a lower clipping bound may help.";
+}
+
+}  // namespace sinter
