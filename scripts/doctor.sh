@@ -74,6 +74,10 @@ verb_doctor() {
   wish llvm-symbolizer-19 "$(path_of llvm-symbolizer-19)" "$(apt llvm-19)"
   wish 'sanitizers of clang 19' "$(has_fuzzer && echo found || true)" "$(apt libclang-rt-19-dev)"
 
+  echo 'For ./sinter pack:'
+  wish patchelf "$(path_of patchelf)" "$(apt patchelf)"
+  wish zstd "$(path_of zstd)" "$(apt zstd)"
+
   echo 'To build faster:'
   wish ccache "$(path_of ccache)" "$(apt ccache)"
   wish mold "$(path_of mold)" "$(apt mold)"

@@ -3,13 +3,15 @@
 . "$root/tests/script/lib/check.bash"
 
 expect 0 "$sinter" help
-for verb in run test checks build new bench reference doctor help; do says "  $verb"; done
+for verb in run test checks build new pack bench reference doctor help; do says "  $verb"; done
 
 expect 2 "$sinter" rnu
 says "there is no verb 'rnu'; the nearest is 'run'"
 says 'usage: ./sinter VERB'
 expect 2 "$sinter" doc
 says "the nearest is 'doctor'"
+expect 2 "$sinter" pakc
+says "the nearest is 'pack'"
 expect 2 "$sinter"
 says 'usage: ./sinter VERB'
 

@@ -20,8 +20,8 @@ struct LoopOptions {
   /// Is called with each checkpoint when it is complete, which may be a few steps later.
   std::function<void(const std::filesystem::path&)> on_save{};
   /// Is called if waiting for data or logging costs more than 2 % of the steps (LoopTimes), for
-  /// each step that is skipped and each roll back, if a schedule acts on evaluations but none comes early enough, and
-  /// for each checkpoint that could not be saved.
+  /// each step that is skipped and each roll back, if a schedule acts on evaluations but none comes
+  /// early enough, and for each checkpoint that could not be saved.
   std::function<void(const std::string&)> on_warning{};
   /// Records what the steps and the stages around them take.
   Profile* profile = nullptr;
