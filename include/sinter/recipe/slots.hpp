@@ -52,6 +52,7 @@ struct parallel {
   static constexpr std::string_view name = "parallel";
   static constexpr bool decisive = false;
 };
+/// What a run does when a step goes wrong (recovery/).
 struct recovery {
   static constexpr std::string_view name = "recovery";
   static constexpr bool decisive = false;

@@ -10,6 +10,7 @@ struct StepFigures {
   double gradient_norm;  ///< before clipping, without the loss scale
   bool applied;          ///< false if it changes nothing: it is not finite, or a guard refuses it
 
+  /// Whether both figures are.
   bool finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
 };
 
