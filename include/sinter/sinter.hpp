@@ -54,6 +54,7 @@
 #include "sinter/parameters/groups.hpp"
 #include "sinter/recovery/roll_back.hpp"
 #include "sinter/recovery/skip_steps.hpp"
+#include "sinter/recovery/spike_guard.hpp"
 #include "sinter/schedule/constant.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
 #include "sinter/schedule/cosine_restarts.hpp"

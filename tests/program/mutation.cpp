@@ -18,6 +18,7 @@
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/recovery/spike_guard.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -197,6 +198,10 @@ TEST_CASE("programs with frozen units") {
 TEST_CASE("programs with an average of the weights") {
   test<Gpt2<tiny>, Thrice, Average<>>("GPT-2, average", {5, 3, 6});
   test<Gpt2<tiny>, TwoEach, Buckets, Bf16, Average<>>("GPT-2, Ddp, Bf16, average", {5, 3, 6, 2});
+}
+
+TEST_CASE("programs with a guard against spikes") {
+  test<Gpt2<tiny>, TwoEach, Buckets, Bf16, SpikeGuard<>>("GPT-2, Ddp, Bf16, guard", {5, 3, 6, 2});
 }
 
 TEST_CASE("programs with padded rows and a padded vocabulary") {

@@ -11,6 +11,7 @@
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parameters/average.hpp"
+#include "sinter/recovery/spike_guard.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -159,6 +160,17 @@ TEST_CASE("what follows the update") {
   const int update = find(p, Role::update), average = find(p, Role::follow);
   expect(model, moved(p, average, update), one_rank, "comes before the update");
   expect(model, doubled(p, average), one_rank, "a policy's state is changed twice");
+}
+
+TEST_CASE("what may refuse the step") {
+  using Guarded = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, SpikeGuard<>>;
+  const Model& model = Plan<Guarded>::model;
+  Program p = shipped<Guarded>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int norm = find(p, Role::norm), guard = find(p, Role::guard);
+  CHECK(guard == norm + 1);
+  expect(model, moved(p, guard, norm), one_rank, "guarded before the norm");
+  expect(model, moved(p, guard, int(p.size()) - 1), one_rank, "guarded after an update");
 }
 
 TEST_CASE("reductions") {

@@ -61,7 +61,7 @@ static_assert(have_all_ranges<InverseSqrt<>, WarmupStableDecay<>, Plateau<>>);
 static_assert(have_all_ranges<ClipNorm<>, ClipValue<>, Checkpoint<>, Average<>, Ddp<>, Budget<{}>>);
 static_assert(!lists_all<Three> && lists_all<LossScale> && lists_all<PlateauState>);
 static_assert(have_all_ranges<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>, ScaledRate<{}>>);
-static_assert(have_all_ranges<SkipSteps<>, RollBack<>>);
+static_assert(have_all_ranges<SkipSteps<>, RollBack<>, SpikeGuard<>>);
 
 // ---- what is refused: the option, or what contradicts
 template <class P>
@@ -114,6 +114,9 @@ static_assert(refuses<RollBack<{.factor = 0}>>("factor") &&
               refuses<RollBack<{.skips = -1}>>("skips"));
 static_assert(contradicts<RollBack<{.factor = 1, .skip_batches = false}>>);
 static_assert(fine<RollBack<{.factor = 1}>> && fine<RollBack<{.skip_batches = false}>>);
+static_assert(refuses<SpikeGuard<{.sigma = 0}>>("sigma") &&
+              refuses<SpikeGuard<{.warmup = 1}>>("warmup"));
+static_assert(refuses<SpikeGuard<{.window = 1}>>("window"));
 static_assert(refuses<Gpt2<{.layers = 0}>>("layers") && refuses<Mlp<{.hidden = 0}>>("hidden"));
 
 static_assert(contradicts<LinearDecay<{.warmup = 100, .steps = 20}>>);

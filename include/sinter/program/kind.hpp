@@ -55,6 +55,7 @@ enum class Role : std::uint8_t {
   loss,    // takes the losses of a unit into the sum of the step
   reduce,  // makes the gradients of a run of units those of all ranks
   norm,    // takes the norm of all gradients; they are final
+  guard,   // may refuse the step, which then changes nothing
   update,  // advances the master weights of a run of units
   follow   // reads the master weights of a run of units as the update has left them
 };

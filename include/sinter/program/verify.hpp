@@ -6,8 +6,8 @@
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
-//     and before the norm; every update comes after the norm; each unit is updated exactly once,
-//     and what follows from its new weights comes after that
+//     and before the norm; every update comes after the norm and after what may refuse the step;
+//     each unit is updated exactly once, and what follows from its new weights comes after that
 //   - weights that are read are current: made from the master weights as they are; and a copy that
 //     is kept is current when the step ends
 //   - every gradient and saved block that is made is used up: no backward is missing
@@ -166,6 +166,10 @@ class Verifier {
         demand(units_of(i).size() == model.order.size(), "the norm is of all gradients");
         for (int g : model.order)
           demand(!purpose.reduces || units[g].reduced == 1, "not reduced before the norm");
+        break;
+      case Role::guard:
+        demand(normed && !in_loop, "guarded before the norm");
+        for (int g : model.order) demand(units[g].updated == 0, "guarded after an update");
         break;
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");

@@ -74,7 +74,7 @@ std::vector<Section> sections() {
       {"batch", table<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>()},
       {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>>()},
       {"parallel", table<Single, Ddp<>>()},
-      {"recovery", table<SkipSteps<>, RollBack<>>()},
+      {"recovery", table<SkipSteps<>, RollBack<>, SpikeGuard<>>()},
   };
 }
 
