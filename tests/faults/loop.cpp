@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <random>
 
@@ -12,6 +13,7 @@
 #include "sinter/files/run_folder.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
+#include "sinter/recovery/roll_back.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/killed.hpp"
@@ -36,11 +38,28 @@ struct Points {
 };
 const Points points;  // ArrayData looks at them
 
+using Rolling = Made<Mlp<{.in = 2, .hidden = 8192, .out = 1}>, AdamW<{.lr = 1e-2}>,
+                     Batch<{.global = 8, .micro = 8}>, RollBack<{.most = 1'000'000, .factor = 1}>>;
+
+/// Every seventh batch is bad if R goes back.
+template <class R>
+struct Source {
+  ArrayData data{points.inputs, 2, points.targets, 1, {.sequences = 8}};
+
+  void next(HostBatch& batch) {
+    data.next(batch);
+    if (std::is_same_v<R, Rolling> && data.state().items / 8 % 7 == 0) batch.values[0][0] = NAN;
+  }
+  SamplerState state() const { return data.state(); }
+  void restore(const SamplerState& saved) { data.restore(saved); }
+};
+
 /// Begins or goes on, up to so many steps.
+template <class R = Net>
 void train(const fs::path& path, std::int64_t steps, std::int64_t save_every) {
   RunFolder run(path, RunFolder::Mode::either);
-  Trainer<Net> trainer({.seed = 1, .threads = 1});
-  Loop loop(trainer, ArrayData(points.inputs, 2, points.targets, 1, {.sequences = 8}), {}, &run);
+  Trainer<R> trainer({.seed = 1, .threads = 1});
+  Loop loop(trainer, Source<R>(), {}, &run);
   loop.run({.steps = steps, .save_every = save_every});
 }
 
@@ -90,12 +109,14 @@ TEST_CASE("any call of a run fails: it ends with an error or goes on, and loses 
   CHECK(refused > 0);
 }
 
-TEST_CASE("a run that is killed while it trains and saves goes on to the same end") {
+/// Kills a run of the recipe R again and again, and compares its end with that of one left alone.
+template <class R>
+void check_kills(std::int64_t save_every) {
   TemporaryFolder folder;
   const char* asked = std::getenv("SINTER_TEST_KILLS");
   const int kills = asked ? std::atoi(asked) : 50;
   const auto begin = std::chrono::steady_clock::now();
-  train(folder / "timed", 20, 1);
+  train<R>(folder / "timed", 20, save_every);
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
   std::mt19937 random(54321);
   std::uniform_int_distribution<useconds_t> moment(0, 2 * useconds_t(time.count()));
@@ -106,7 +127,7 @@ TEST_CASE("a run that is killed while it trains and saves goes on to the same en
   for (int round = 0; round < kills || (in_a_save == 0 && round < 20 * kills); ++round) {
     CAPTURE(round);
     // It is alive when it is killed: no save failed, no resuming failed.
-    kill_at_work([&] { train(path, 1'000'000, 1); }, moment(random));
+    kill_at_work([&] { train<R>(path, 1'000'000, save_every); }, moment(random));
     if (!fs::exists(path)) continue;
     in_a_save += hidden_entries(path) > 0;
     std::vector<StepFolder> saved = step_folders(path);
@@ -119,7 +140,17 @@ TEST_CASE("a run that is killed while it trains and saves goes on to the same en
                 << reached);
   CHECK(reached > 0);
   CHECK(in_a_save > 0);
-  train(path, reached + 5, 1000);
-  train(folder / "whole", reached + 5, 1000);
+  const std::int64_t rarely =
+      std::is_same_v<R, Rolling> ? save_every : 1000;  // it goes back to them
+  train<R>(path, reached + 5, rarely);
+  train<R>(folder / "whole", reached + 5, rarely);
   CHECK(end_of(path) == end_of(folder / "whole"));
+}
+
+TEST_CASE("a run that is killed while it trains and saves goes on to the same end") {
+  check_kills<Net>(1);
+}
+
+TEST_CASE("so does one that goes back to its checkpoint again and again") {
+  check_kills<Rolling>(3);
 }
