@@ -81,12 +81,15 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
          gibibytes(cheapest->total) + "); `describe` lists others.";
 }
 
-/// Refuses what does not fit into memory, that much for each rank. Arenas are mapped without
-/// reserve: what is too much would be noticed by the system alone, which then ends some process.
-void require_memory(const RecipeView& recipe, const char* what, std::int64_t each) {
-  const AvailableMemory available = available_memory();
+/// Refuses what does not fit into memory, that much for each rank, of which so much is taken already.
+/// Arenas are mapped without reserve: what is too much would be noticed by the system alone, which
+/// then ends some process.
+void require_memory(const RecipeView& recipe, const char* what, std::int64_t each,
+                    std::int64_t taken) {
+  AvailableMemory available = available_memory();
   const int ranks = recipe.ranks();
-  if (each <= available.bytes / ranks) return;
+  if (each - taken <= available.bytes / ranks) return;
+  available.bytes += ranks * taken;
   throw Error("Sinter: " + std::string(what) +
               (ranks > 1 ? std::to_string(ranks) + " times " : std::string()) + gibibytes(each) +
               " of memory, and " + available.bound + " " + gibibytes(available.bytes) + ". " +
@@ -108,7 +111,7 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   check_options(recipe_);
   check_split(recipe_);
   const Memory& memory = plan().memory;
-  require_memory(recipe_, "the weights need ", memory.parameters + memory.weights);
+  require_memory(recipe_, "the weights need ", memory.parameters + memory.weights, 0);
   recipe_.state.reset();
   int ranks = recipe_.ranks();
   settings_.threads = threads_of(settings_);
@@ -155,7 +158,8 @@ Work TrainerCore::part_of(const HostBatch& batch, int rank) const {
 
 void TrainerCore::require_memory_to_train() {
   if (memory_suffices_) return;
-  require_memory(recipe_, "the plan needs ", plan().memory.total);
+  const Memory& memory = plan().memory;
+  require_memory(recipe_, "the plan needs ", memory.total, memory.parameters + memory.weights);
   memory_suffices_ = true;
 }
 

@@ -13,9 +13,10 @@ struct AvailableMemory {
   std::string bound;   ///< what it is, as the beginning of a sentence that the number ends
 };
 
-/// The least of what the machine has free (MemAvailable and SwapFree) and of the limits of the
-/// control groups that the process is in, of version 2 (memory.max) and 1 (memory.limit_in_bytes).
-/// `root` stands for "/".
+/// The least of what the machine has free (MemAvailable and SwapFree) and of what the limits of the
+/// control groups that the process is in leave: of version 2 (memory.max) and 1
+/// (memory.limit_in_bytes), less what the group has taken, without what it keeps of files and can
+/// give back. `root` stands for "/".
 AvailableMemory available_memory(const std::filesystem::path& root = "/");
 
 }  // namespace sinter

@@ -2,6 +2,7 @@
 // The device is the host: its memory is the machine's, as far as control groups allow.
 #include "sinter/device/available.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -26,19 +27,42 @@ std::optional<std::int64_t> machine_memory(const fs::path& root) {
 }
 
 /// The number in a file; none if it is missing, or says "max".
-std::optional<std::int64_t> limit_in(const fs::path& path) {
+std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t bytes = 0;
   if (file >> bytes) return bytes;
   return std::nullopt;
 }
 
-/// Takes over the limits of a control group and of those above it.
-void take_limits(AvailableMemory& least, const fs::path& top, fs::path group, const char* name) {
+/// The names of a control group's files, and of two numbers in memory.stat: what the kernel keeps of
+/// files, and gives back where memory is short.
+struct GroupFiles {
+  const char *limit, *used, *cached[2];
+};
+constexpr GroupFiles version2{"memory.max", "memory.current", {"active_file", "inactive_file"}};
+constexpr GroupFiles version1{
+    "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
+
+/// What a control group has taken and will not give back.
+std::int64_t taken(const fs::path& group, const GroupFiles& files) {
+  std::int64_t bytes = number_in(group / files.used).value_or(0);
+  std::ifstream stat(group / "memory.stat");
+  std::int64_t number = 0;
+  for (std::string name; stat >> name >> number;)
+    if (name == files.cached[0] || name == files.cached[1]) bytes -= number;
+  return std::max<std::int64_t>(bytes, 0);
+}
+
+/// Takes over what the limits of a control group, and of those above it, leave.
+void take_limits(AvailableMemory& least, const fs::path& top, fs::path group,
+                 const GroupFiles& files) {
   for (group = group.relative_path();; group = group.parent_path()) {
-    const fs::path file = top / group / name;
-    if (const auto limit = limit_in(file); limit && *limit < least.bytes)
-      least = {*limit, "the control group's limit " + file.string() + " is"};
+    const fs::path here = top / group;
+    if (const auto limit = number_in(here / files.limit)) {
+      const std::int64_t left = std::max<std::int64_t>(*limit - taken(here, files), 0);
+      if (left < least.bytes)
+        least = {left, "the control group's limit " + (here / files.limit).string() + " leaves"};
+    }
     if (group.empty()) return;
   }
 }
@@ -57,9 +81,9 @@ AvailableMemory available_memory(const fs::path& root) {
     std::getline(parts, number, ':');
     std::getline(parts, controllers, ':');
     std::getline(parts, group);
-    if (controllers.empty()) take_limits(least, groups, group, "memory.max");
+    if (controllers.empty()) take_limits(least, groups, group, version2);
     if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      take_limits(least, groups / "memory", group, "memory.limit_in_bytes");
+      take_limits(least, groups / "memory", group, version1);
   }
   return least;
 }

@@ -50,7 +50,7 @@ TEST_CASE("control groups of version 2 bound it, each of those above included") 
   CHECK(system.bytes() == 8 * gib);
   CHECK(available_memory(system.root()).bound ==
         "the control group's limit " +
-            (system.root() / "sys/fs/cgroup/user.slice/memory.max").string() + " is");
+            (system.root() / "sys/fs/cgroup/user.slice/memory.max").string() + " leaves");
   system.write("sys/fs/cgroup/memory.max", "4294967296\n");  // as in a container
   CHECK(system.bytes() == 4 * gib);
   system.write("proc/self/cgroup", "0::/\n");
@@ -65,6 +65,34 @@ TEST_CASE("control groups of version 1 bound it") {
   system.write("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "1073741824\n");
   system.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   CHECK(system.bytes() == gib);
+}
+
+TEST_CASE("what a control group has taken is not free, but what it keeps of files is") {
+  System system;
+  system.write("proc/self/cgroup", "0::/run.scope\n");
+  system.write("sys/fs/cgroup/run.scope/memory.max", "8589934592\n");
+  system.write("sys/fs/cgroup/run.scope/memory.current", "5368709120\n");
+  CHECK(system.bytes() == 3 * gib);
+  system.write("sys/fs/cgroup/run.scope/memory.stat",
+               "anon 3221225472\nfile 2147483648\nshmem 0\ninactive_file 1073741824\n"
+               "active_file 1073741824\nslab_reclaimable 0\n");
+  CHECK(system.bytes() == 5 * gib);
+  system.write("sys/fs/cgroup/memory.max", "9663676416\n");  // the one above has more in it
+  system.write("sys/fs/cgroup/memory.current", "8589934592\n");
+  CHECK(system.bytes() == gib);
+  system.write("sys/fs/cgroup/memory.current", "99999999999\n");
+  CHECK(system.bytes() == 0);
+}
+
+TEST_CASE("so it is in control groups of version 1") {
+  System system;
+  system.write("proc/self/cgroup", "4:cpu,memory:/docker/x\n");
+  system.write("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "4294967296\n");
+  system.write("sys/fs/cgroup/memory/docker/x/memory.usage_in_bytes", "3221225472\n");
+  system.write("sys/fs/cgroup/memory/docker/x/memory.stat",
+               "cache 5\ninactive_file 7\ntotal_cache 2147483648\n"
+               "total_inactive_file 1073741824\ntotal_active_file 1073741824\n");
+  CHECK(system.bytes() == 3 * gib);
 }
 
 TEST_CASE("where nothing is known, nothing is refused; here something is") {
