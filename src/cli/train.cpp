@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -72,6 +73,7 @@ class Run {
     if (a.resume) open_to_resume();
     options.steps = last_step(recipe, a);
     if (a.resume) check_steps();
+    check_profile();
     data = open_training_data(recipe, a);
     tell(data.notes);
     watch = DataWatch(data.changed);
@@ -124,6 +126,25 @@ class Run {
     if (step == options.steps)
       tell(fmt::format("the run in {} is at step {} already; a larger --steps would go on.", *a.out,
                        step));
+  }
+
+  /// The next run would read the profile as text, or it would take the place of some.
+  void check_profile() const {
+    if (!a.profile) return;
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const auto is_below = [&](const fs::path& path) {
+      const fs::path folder = fs::weakly_canonical(path, ignored);
+      const fs::path file = fs::weakly_canonical(fs::absolute(*a.profile, ignored), ignored);
+      return std::ranges::mismatch(folder, file).in1 == folder.end();
+    };
+    if (a.out && is_below(fs::absolute(*a.out, ignored))) return;  // a run's folder is left out
+    for (const std::string& path : a.data)
+      if (is_below(fs::absolute(path, ignored)))
+        throw UsageError(fmt::format(
+            "--profile {} is {} {}, so that it would be read as text. Name a file elsewhere.",
+            *a.profile, fs::is_directory(path, ignored) ? "below the data path" : "the data path",
+            path));
   }
 
   void check_evaluations() const {

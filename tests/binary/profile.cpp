@@ -231,6 +231,32 @@ TEST_CASE("a profile that cannot be written is an error before anything is train
   CHECK(run({"eval", "--profile", file}).says("--profile is a flag of train, not of eval."));
 }
 
+TEST_CASE("a profile is not written among the data, where the next run would read it") {
+  Scratch scratch;
+  fs::create_directories(scratch / "data/texts");
+  const std::string text = write(scratch / "data/text", some_text(3000));
+  auto train = [&](const std::string& data, const std::string& file) {
+    return run({"train", "--data", data, "--out", scratch / "data/run", "--steps", "1", "--profile",
+                file});
+  };
+  for (const char* name : {"data/trace.json", "data/texts/trace.json", "data/../data/trace.json"}) {
+    const Ended below = train(scratch / "data", scratch / name);
+    CHECK(below.code == 2);
+    CHECK(
+        below.says("--profile " + scratch / name + " is below the data path " + scratch / "data"));
+    CHECK(!fs::exists(scratch / name));
+  }
+  const Ended same = train(text, text);
+  CHECK(same.code == 2);
+  CHECK(same.says(" is the data path "));
+  CHECK(content(text) == some_text(3000));
+  CHECK(!fs::exists(scratch / "data/run"));
+  CHECK(train(scratch / "data", scratch / "database.json").code == 0);
+  fine({"train", "--resume", "--out", scratch / "data/run", "--steps", "2", "--profile",
+        scratch / "data/run/trace.json"});
+  CHECK(fs::exists(scratch / "data/run/trace.json"));
+}
+
 TEST_CASE("a profile is written when the run is stopped, fails, or is too long for it") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000)), file = scratch / "trace.json";
