@@ -6,6 +6,7 @@
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/resume.hpp"
+#include "cli/run_record.hpp"
 #include "sinter/files/weights.hpp"
 #include "trainer/loop_state.hpp"
 
@@ -77,16 +78,23 @@ OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& a) {
 OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
   Arguments a = given;
   std::optional<CheckpointReader> checkpoint;
+  std::string notes;
   if (WeightsSource source = resolve_weights(*a.weights);
       source.kind == WeightsSource::Kind::checkpoint) {
     checkpoint.emplace(source.path);
+    if (a.data.empty()) notes = RunRecord(checkpoint->folder().parent_path()).take_over_data(a);
     (void)take_over(*checkpoint, recipe, a);  // the ranks among the options cut the batches
   }
   if (a.order == Order::sequential)
     throw Error(
         "The run trained with --order sequential, which holds nothing out. Leave "
         "--held-out out.");
+  if (a.data.empty())
+    throw UsageError(fmt::format(
+        "eval --held-out needs --data PATH...: {} is no checkpoint of a run, whose data are known.",
+        *a.weights));
   OpenedData data = open_training_data(recipe, a);
+  data.notes = notes + data.notes;
   if (checkpoint) require_data_of(*checkpoint, data);
   if (data.evaluation) return data;
   throw Error("The recipe's data policy holds nothing out. Leave --held-out out.");

@@ -47,7 +47,8 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given&) { a.skip_unreadable = true; }},
     {"--held-out", "", of(eval),
      "Evaluate only what training holds out of --data: the very\n"
-     "validation loss of the run, bit for bit with its --threads.",
+     "validation loss of the run, bit for bit with its --threads. The\n"
+     "data are the run's own unless others are given.",
      [](Arguments& a, const Given&) { a.held_out = true; }},
     {"--out", "DIR", of(train, export_folder),
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.",

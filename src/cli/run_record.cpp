@@ -89,9 +89,9 @@ std::string RunRecord::take_over_data(Arguments& a) const try {
                        words_of(before));
   }
   if (before.empty())
-    throw UsageError(
-        fmt::format("train --resume needs --data PATH...: {} does not say what the run has read.",
-                    path.string()));
+    throw UsageError(fmt::format("{} needs --data PATH...: {} does not say what the run has read.",
+                                 a.verb == Verb::eval ? "eval --held-out" : "train --resume",
+                                 path.string()));
   a.data = before;
   a.skip_unreadable |= last->value("skip_unreadable", false);
   return fmt::format("the data are {}, as before.\n", words_of(before));

@@ -164,10 +164,20 @@ TEST_CASE("eval --held-out is the validation loss of training, to the bit") {
     CHECK(held["tokens"] == 900 - 1);
     CHECK(held["loss"].get<double>() == metrics(out).back()["val_loss"].get<double>());
     CHECK(held["loss"] != all["loss"]);
+    const Ended own = run({"eval", "--json", "--weights", out + "/last", "--held-out"});
+    CHECK(own.json() == held);
+    CHECK(own.says("the data are " + text + ", as before."));
   }
   std::string weights = scratch / "1/last/model.safetensors";
   Json bare = run({"eval", "--json", "--weights", weights, "--data", text, "--held-out"}).json();
   CHECK(bare["loss"] == metrics(scratch / "1").back()["val_loss"]);
+  const Ended unknown = run({"eval", "--weights", weights, "--held-out"});
+  CHECK(unknown.code == 2);
+  CHECK(unknown.says("eval --held-out needs --data PATH...: " + weights + " is no checkpoint"));
+  fs::copy(scratch / "1/last/", scratch / "alone", fs::copy_options::recursive);
+  const Ended alone = run({"eval", "--weights", scratch / "alone", "--held-out"});
+  CHECK(alone.code == 2);
+  CHECK(alone.says("run.json does not say what the run has read."));
   Ended other = run({"eval", "--weights", scratch / "1", "--held-out", "--data",
                      write(scratch / "other", some_text(9000))});
   CHECK(other.code == 1);

@@ -14,6 +14,7 @@
 namespace sinter {
 
 namespace slot {
+/// Which steps are refused although their numbers are finite (SpikeGuard).
 struct guard {
   static constexpr std::string_view name = "guard";
   static constexpr bool decisive = false;
@@ -21,17 +22,20 @@ struct guard {
 }  // namespace slot
 
 struct SpikeGuardOptions {
-  double sigma = 6;   // deviations above the mean that are no spike yet
-  int window = 128;   // steps that the mean and the deviation are about
-  int warmup = 64;    // steps of a run that are never refused
-  bool norms = true;  // the gradient's norm is looked at, too
+  double sigma = 6;   ///< deviations above the mean that are no spike yet
+  int window = 128;   ///< steps that the mean and the deviation are about
+  int warmup = 64;    ///< steps of a run that are never refused
+  bool norms = true;  ///< the gradient's norm is looked at, too
   SINTER_FIELDS((sigma).above(0).adjustable(), (window).at_least(2).adjustable(),
                 (warmup).at_least(2).adjustable(), (norms).adjustable())
 };
 
 struct SpikeGuardState {
-  std::int64_t steps = 0;  // that mean and variance are of
-  double loss_mean = 0, loss_variance = 0, norm_mean = 0, norm_variance = 0;
+  std::int64_t steps = 0;    ///< that mean and variance are of
+  double loss_mean = 0;      ///< of the newest losses
+  double loss_variance = 0;  ///< likewise
+  double norm_mean = 0;      ///< of the newest norms of the gradient
+  double norm_variance = 0;  ///< likewise
   SINTER_FIELDS((steps), (loss_mean), (loss_variance), (norm_mean), (norm_variance))
 };
 
@@ -46,10 +50,9 @@ inline void add_weighted(double number, double weight, double& mean, double& var
   const double difference = number - mean, change = weight * difference;
   mean += change;
   variance = (1 - weight) * (variance + difference * change);
-  variance = std::min(variance, std::numeric_limits<double>::max());  // files know no infinity
+  variance = std::min(variance, std::numeric_limits<double>::max());  ///< files know no infinity
 }
 
-/// An instruction after `norm` that has the update pass over a step if the policy refuses it.
 namespace executes {
 template <class Policy>
 void guard(Machine& machine, const Bound&) {
@@ -61,6 +64,8 @@ void guard(Machine& machine, const Bound&) {
 }
 }  // namespace executes
 
+/// The kind of an instruction after `norm`, which has the update pass over a step if the policy
+/// refuses it.
 template <class Policy>
 inline constexpr Kind guard_kind{"guard", touches::nothing, executes::guard<Policy>, Role::guard};
 
@@ -77,6 +82,7 @@ struct SpikeGuard {
   using State = SpikeGuardState;
   static constexpr Options options = O;
 
+  /// Whether a step is a spike, as mean and deviation were before it.
   static bool refuses(const Options& o, const State& s, const StepFigures& step) {
     if (s.steps < o.warmup) return false;
     return step.loss > spike_bound(o.sigma, s.loss_mean, s.loss_variance) ||
