@@ -81,7 +81,7 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
          gibibytes(cheapest->total) + "); `describe` lists others.";
 }
 
-/// Refuses what does not fit into memory, that much for each rank, of which so much is taken already.
+/// Refuses what does not fit into memory: `each` for a rank, of which so much is taken already.
 /// Arenas are mapped without reserve: what is too much would be noticed by the system alone, which
 /// then ends some process.
 void require_memory(const RecipeView& recipe, const char* what, std::int64_t each,

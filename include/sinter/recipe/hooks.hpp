@@ -22,8 +22,8 @@
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
 //   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
 //   rewrite(model, program)           makes another program of this one, at compile time
-//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with a
-//                                     State, rate_factor(options, state, sequences)
+//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with
+//                                     a State, rate_factor(options, state, sequences)
 // A policy that carries plain numbers from step to step has
 //   State                                    an aggregate of them that lists its fields; it is in
 //                                            checkpoints, and the same on all ranks
@@ -33,10 +33,10 @@
 //   after_step(options, state, finite)       called after each step; returns true if it has dealt
 //                                            with one that was not applied. It may take the step's
 //                                            figures (run/step_figures.hpp) in place of `finite`
-//   recover(options, state, step)            called with the figures of each step that no policy has
-//                                            dealt with so; returns the Reaction
-//                                            (recovery/reaction.hpp) to one that was not applied. Its
-//                                            state outlives a roll back. For the slot recovery
+//   recover(options, state, step)            called with the figures of each step that no other
+//                                            policy has dealt with; returns the Reaction
+//                                            (recovery/reaction.hpp) to one that was not applied.
+//                                            Its state outlives a roll back. For the slot recovery
 //   after_evaluation(options, state, loss)   called with each validation loss
 // A schedule with a State takes it: factor(options, state, step).
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
