@@ -194,7 +194,7 @@ archive() {  # the same bytes for the same pack: order, dates and owners are fix
   esac
   say "sinter: archiving $(size_of "$pack")"
   tar --sort=name --mtime=@315532800 --owner=0 --group=0 --numeric-owner --format=gnu \
-    -C "$stage" -I "$compress" -cf "$stage/archive" -- "${pack##*/}"
+    -C "$stage/pack" -I "$compress" -cf "$stage/archive" -- "${pack##*/}"
   chmod 644 "$stage/archive"
 }
 
@@ -248,11 +248,11 @@ verb_pack() {
   umask 022
   stage=$(mktemp -d -- "$out.part-XXXXXX") || die "'$(dirname -- "$out")' cannot be written into."
   stage=$(readlink -f -- "$stage")
-  pack=$stage/$top
+  pack=$stage/pack/$top
   trap 'status=$?; rm -rf -- "$stage"; ((!status)) || say "sinter: nothing was packed, and nothing is left of it."' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
-  mkdir -- "$pack"
+  mkdir -p -- "$pack"
   find_libraries
   pack_binary
   pack_licences

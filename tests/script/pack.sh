@@ -63,6 +63,8 @@ refused() {  # MESSAGE COMMAND…: fails with it, and leaves nothing
 refused "  libgreeting.so in $scratch/a library/lib/libgreeting.so" "$sinter" pack "$program"
 says '--license NAME=FILE'
 echo 'Be kind!' >"$scratch/named"
+expect 0 "$sinter" pack "$program" --out libraries --license "libgreeting.so=$scratch/named" # any name will do
+rm -r libraries
 expect 0 "$sinter" pack "$program" --out named --license "libgreeting.so=$scratch/named"
 grep -q 'kind!' "$place/named/licenses/libgreeting.so/named" || fail 'the named licence is not there'
 
