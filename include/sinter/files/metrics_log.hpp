@@ -3,23 +3,16 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <string_view>
 
-#include "sinter/files/io.hpp"
+#include "sinter/files/appended_file.hpp"
 
 namespace sinter {
 
 /// The log of one run; it continues where a resumed run continues. One thread may write rows while
 /// another makes them durable.
 class MetricsLog {
-  std::filesystem::path name;
-  Descriptor descriptor;
-  std::uint64_t length = 0;
-  std::mutex changing;  // of the file, where rows are written while an earlier one is made durable
-
-  bool is_removed() const;
-  void restore();
+  AppendedFile file;
 
  public:
   /// Opens or creates the log. Drops the rows of steps after `resume_step`, which is 0 for a fresh
