@@ -71,6 +71,7 @@
 
 // Checkpoints, weights and a run's folder
 #include "sinter/device/available.hpp"
+#include "sinter/files/event_file.hpp"
 #include "sinter/files/load.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"

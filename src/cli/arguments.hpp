@@ -39,7 +39,7 @@ struct Arguments {
   int top_k = 0;
   bool resume_or_begin = false;  // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
-  bool held_out = false, skip_unreadable = false;
+  bool held_out = false, skip_unreadable = false, tensorboard = false;
   bool schedule = false;  // asks for the program, too, by its former name
 };
 

@@ -108,6 +108,10 @@ constexpr Flag flags[] = {
      "Perfetto): a span for each instruction, layer call and stage of\n"
      "the loop, for the first steps that fit in 200,000 spans.",
      [](Arguments& a, const Given& g) { a.profile = g.texts.front(); }},
+    {"--tensorboard", "", of(train),
+     "Write an event file for TensorBoard into the run's folder, too.\n"
+     "--resume goes on with that.",
+     [](Arguments& a, const Given&) { a.tensorboard = true; }},
     {"--prompt", "TEXT", of(generate), "The text to continue. Default: a new line.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
     {"--tokens", "N", of(generate), "How many tokens to write. Default: 256.",

@@ -75,6 +75,13 @@ RunRecord::RunRecord(const fs::path& run) : path(run / "run.json") {
   }
 }
 
+void RunRecord::take_over_tensorboard(Arguments& a) const {
+  for (const Json& start : starts) {
+    const auto found = start.find("tensorboard");
+    a.tensorboard |= found != start.end() && *found == true;
+  }
+}
+
 std::string RunRecord::take_over_data(Arguments& a) const try {
   if (fault && a.data.empty()) throw *fault;
   if (fault) return "";  // add_start() says it
@@ -121,6 +128,7 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
              {"folder", fs::current_path(ignored).string()},
              {"seed", std::to_string(a.seed.value_or(0))},
              {"step", step}};
+  if (a.tensorboard) start["tensorboard"] = true;
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;

@@ -25,9 +25,13 @@ class RunRecord {
   ///           the record is damaged and needed
   [[nodiscard]] std::string take_over_data(Arguments& arguments) const;
 
+  /// Has --tensorboard hold for all starts from the first that has it. A record that is damaged
+  /// says nothing of it.
+  void take_over_tensorboard(Arguments& arguments) const;
+
   /// Appends this start to the record, atomically and durably: the date, Sinter's version, the
-  /// command line and the folder in which it was given, the data's absolute paths, the seed, and
-  /// the step from which it goes on. Returns notes for people, one per line.
+  /// command line and the folder in which it was given, the data's absolute paths, the seed,
+  /// the step from which it goes on, and --tensorboard. Returns notes for people, one per line.
   /// throws    FileError where the record cannot be written, or is no regular file
   [[nodiscard]] std::string add_start(const RecipeView& recipe, const Arguments& arguments,
                                       const std::string& program, std::int64_t step);

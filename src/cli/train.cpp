@@ -8,6 +8,7 @@
 #include "cli/changes.hpp"
 #include "cli/data_request.hpp"
 #include "cli/device.hpp"
+#include "cli/events.hpp"
 #include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
@@ -114,6 +115,7 @@ class Run {
     note_lines(folder->take_warnings());
     record.emplace(folder->path());
     tell(record->take_over_data(a));
+    record->take_over_tensorboard(a);
     tell(take_over(*folder->resume_point(), recipe, a));
   }
   void check_steps() const {
@@ -193,12 +195,19 @@ class Run {
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) print_if_possible(to, header());
     progress = std::make_unique<Progress>(to, scale);
+    if (a.tensorboard)
+      events.emplace(folder->path(), trainer->steps(), header(), scale.flops_per_token);
     options.on_step = [this](const StepRecord& record) {
+      if (events) events->step(record);
       progress->step(record);
       progress->warn(watch.look());
+      if (events) progress->warn(events->take_warnings());
     };
     options.on_warning = [this](const std::string& text) { progress->warn(text); };
-    options.on_save = [this](const auto&) { note_lines(folder->take_warnings()); };
+    options.on_save = [this](const auto&) {
+      if (events) events->sync();
+      note_lines(folder->take_warnings());
+    };
   }
 
   std::string header() const {
@@ -218,6 +227,8 @@ class Run {
 
   void finish(LoopEnd end) {
     progress->warn(watch.look(true));
+    if (events) events->sync();
+    if (events) progress->warn(events->take_warnings());
     const StepRecord& last = loop->state().last;
     std::string checkpoint = folder->newest_good().string();
     if (end == LoopEnd::finished && last.validation_loss)
@@ -252,6 +263,7 @@ class Run {
   std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
   std::optional<RunRecord> record;
+  std::optional<Events> events;
   OpenedData data;
   DataWatch watch{nullptr};
   std::unique_ptr<TrainerCore> trainer;

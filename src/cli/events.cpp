@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/events.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "sinter/error.hpp"
+
+namespace sinter::cli {
+
+Events::Events(const std::filesystem::path& run, std::int64_t steps_before, std::string_view header,
+               double flops)
+    : flops_per_token(flops) {
+  try {
+    file.emplace(run, steps_before);
+    file->text(steps_before, "run", fmt::format("```\n{}```\n", header));
+  } catch (const FileError& error) {
+    warnings = file ? fmt::format("{} Training goes on.\n", error.what())
+                    : fmt::format("{} Training goes on without an event file.\n", error.what());
+  }
+}
+
+/// Warns once where several writes in a row fail.
+void Events::try_to(auto write) {
+  if (!file) return;
+  try {
+    write();
+    fails = false;
+  } catch (const FileError& error) {
+    if (!std::exchange(fails, true))
+      warnings += fmt::format(
+          "{} Training goes on; steps are missing from this event file until it can be written "
+          "again.\n",
+          error.what());
+  }
+}
+
+void Events::step(const StepRecord& r) {
+  std::vector<Scalar> values{{"loss/training", r.loss},
+                             {"optimizer/gradient_norm", r.gradient_norm},
+                             {"optimizer/learning_rate", r.learning_rate},
+                             {"speed/tokens_per_s", r.tokens_per_s},
+                             {"speed/flop_per_s", r.tokens_per_s * flops_per_token}};
+  if (r.validation_loss) values.push_back({"loss/validation", *r.validation_loss});
+  try_to([&] { file->scalars(r.step, values); });
+}
+
+void Events::sync() {
+  try_to([&] { file->sync(); });
+}
+
+}  // namespace sinter::cli
