@@ -114,7 +114,7 @@ class Parser {
       : recipe(r), app(description_of(verb, r)) {
     arguments.verb = verb;
     for (const Option& option : r.options) arguments.defaults[option.dotted()] = text_of(option);
-    app.name(program + " " + std::string(name_of(verb)));
+    app.name(program + " " + std::string(name_of(verb)) + (verb == Verb::report ? " RUN..." : ""));
     app.formatter(help_formatter());
     app.footer(footer_of(verb, r));
     app.set_help_flag("-h,--help", "Print this text.");
@@ -135,7 +135,10 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       throw UsageError(reworded(error));
     }
-    if (auto extras = app.remaining(); !extras.empty()) refuse(extras[0], arguments.verb, recipe);
+    for (const std::string& extra : app.remaining()) {
+      if (arguments.verb != Verb::report || is_flag(extra)) refuse(extra, arguments.verb, recipe);
+      arguments.runs.push_back(extra);
+    }
     for (auto [option, flag] : flags)
       if (option->count() > 0) flag->set(arguments, given_by(*option, recipe, flag->many()));
     for (auto [option, target] : options)

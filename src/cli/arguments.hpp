@@ -15,14 +15,15 @@
 
 namespace sinter::cli {
 
-enum class Verb { train, eval, generate, describe, export_folder };
-inline constexpr std::array<std::string_view, 5> verb_names{"train", "eval", "generate", "describe",
-                                                            "export"};
+enum class Verb { train, eval, generate, describe, export_folder, report };
+inline constexpr std::array<std::string_view, 6> verb_names{"train",    "eval",   "generate",
+                                                            "describe", "export", "report"};
 constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(verb)]; }
 
 struct Arguments {
   Verb verb{};
   std::vector<std::string> data;
+  std::vector<std::string> runs;  // words that belong to no flag: folders of runs
   std::optional<std::string> out, weights, profile;
   std::optional<std::int64_t> steps, evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
@@ -39,7 +40,7 @@ struct Arguments {
   int top_k = 0;
   bool resume_or_begin = false;  // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
-  bool held_out = false, skip_unreadable = false, tensorboard = false;
+  bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
   bool schedule = false;  // asks for the program, too, by its former name
 };
 

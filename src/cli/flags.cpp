@@ -11,7 +11,7 @@ constexpr unsigned of(Verbs... verbs) {
   return ((1u << unsigned(verbs)) | ...);
 }
 using enum Verb;
-constexpr unsigned any = of(train, eval, generate, describe, export_folder);
+constexpr unsigned any = of(train, eval, generate, describe, export_folder, report);
 
 template <class T>
 T integer(const Given& given, int least) {
@@ -50,8 +50,9 @@ constexpr Flag flags[] = {
      "validation loss of the run, bit for bit with its --threads. The\n"
      "data are the run's own unless others are given.",
      [](Arguments& a, const Given&) { a.held_out = true; }},
-    {"--out", "DIR", of(train, export_folder),
-     "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.",
+    {"--out", "PATH", of(train, export_folder, report),
+     "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.\n"
+     "report: the page to write; default: report.html in the first RUN.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
     {"--steps", "N", of(train),
      "Stop when the run has taken N steps in all, those before a\n"
@@ -125,6 +126,9 @@ constexpr Flag flags[] = {
     {"--top-k", "K", of(generate),
      "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
      [](Arguments& a, const Given& g) { a.top_k = integer<int>(g, 0); }},
+    {"--text", "", of(report),
+     "Print figures and a small curve of each run's loss, and write no\npage.",
+     [](Arguments& a, const Given&) { a.text_only = true; }},
     {"--program", "", of(describe), "Print the program of a training step, too.",
      [](Arguments& a, const Given&) { a.program = true; }},
     {.name = "--schedule",

@@ -22,6 +22,8 @@ constexpr std::string_view summary_of(Verb verb) {
       return "print the recipe and its plan: memory, FLOPs, options, program";
     case Verb::export_folder:
       return "write the model as a Hugging Face folder";
+    case Verb::report:
+      return "write a page with the curves of runs";
   }
   return "";
 }

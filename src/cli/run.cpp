@@ -23,6 +23,8 @@ int call(RecipeView recipe, const Arguments& arguments, const std::string& progr
       return describe(recipe, arguments);
     case Verb::export_folder:
       return export_folder(std::move(recipe), arguments);
+    case Verb::report:
+      return make_report(std::move(recipe), arguments);
   }
   return exit_usage;
 }

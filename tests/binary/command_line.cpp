@@ -23,7 +23,7 @@ TEST_CASE("help and version go to standard output") {
   Ended help = run({"--help"});
   CHECK(help.code == 0);
   CHECK(help.err.empty());
-  for (const char* verb : {"train", "eval", "generate", "describe", "export"}) {
+  for (const char* verb : {"train", "eval", "generate", "describe", "export", "report"}) {
     CHECK(help.out.find(std::string("\n  ") + verb + " ") != help.out.npos);
     Ended of_verb = run({verb, "--help"});
     CHECK(of_verb.code == 0);
@@ -61,7 +61,7 @@ TEST_CASE("an unknown verb, flag or value names the nearest one") {
 }
 
 TEST_CASE("a verb is needed, and comes first") {
-  refuses({}, "A verb is missing: train, eval, generate, describe and export.");
+  refuses({}, "A verb is missing: train, eval, generate, describe, export and report.");
   refuses({"--steps", "4"}, "The first word must be a verb");
   refuses({""}, "There is no verb ''");
 }

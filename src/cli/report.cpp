@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/describe.hpp"
+#include "cli/output.hpp"
+#include "cli/plan_text.hpp"
+#include "cli/verbs.hpp"
+#include "report/chart_js.hpp"
+#include "report/figures.hpp"
+#include "report/page.hpp"
+#include "report/terminal.hpp"
+#include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
+#include "trainer/state_json.hpp"
+
+namespace sinter::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using report::RunLog;
+
+/// Whether a run is of this very recipe: of its name, its policies and what is fixed of them.
+bool is_of(const RunLog& run, const RecipeView& recipe) {
+  if (!run.saved || run.recipe != recipe.name || run.saved->policies != recipe.policies)
+    return false;
+  return std::ranges::all_of(recipe.options, [&](const Option& option) {
+    const auto found = run.saved->options.find(option.dotted());
+    return option.adjustable ||
+           (found != run.saved->options.end() && found->second == option_value(option).dump());
+  });
+}
+
+/// Gives the recipe the options of a run, where all of them fit.
+void take_options(const RunLog& run, RecipeView& recipe) {
+  std::vector<Json> before;
+  for (const Option& option : recipe.options) before.push_back(option_value(option));
+  try {
+    for (const Option& option : recipe.options)
+      if (const auto found = run.saved->options.find(option.dotted());
+          option.adjustable && found != run.saved->options.end())
+        set_option_value(option, Json::parse(found->second));
+    check_options(recipe);
+  } catch (const std::exception&) {
+    for (std::size_t k = 0; k < recipe.options.size(); ++k)
+      if (recipe.options[k].adjustable) set_option_value(recipe.options[k], before[k]);
+  }
+}
+
+/// Mebibytes of the arena that hold something during each instruction.
+std::vector<report::Point> memory_in_use(const PlacementView& placement) {
+  std::vector<double> bytes(placement.program.size());
+  for (const Buffer& buffer : placement.buffers)
+    for (std::size_t at = 0; at < bytes.size(); ++at)
+      if (buffer.opened_by < 0 || (int(at) >= buffer.first && int(at) <= buffer.last))
+        bytes[at] += double(buffer.bytes);
+  std::vector<report::Point> points;
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    points.push_back({double(at), bytes[at] / (1 << 20)});
+  return report::thinned(points, 1000);
+}
+
+report::Known known_of(RecipeView& recipe, const std::vector<RunLog>& runs) {
+  report::Known known;
+  known.recipe = recipe.name;
+  for (const RunLog& run : runs) known.is_of.push_back(is_of(run, recipe));
+  for (const Option& option : recipe.options)
+    known.defaults[option.dotted()] = option_value(option).dump();
+  if (const auto first = std::ranges::find(known.is_of, true); first != known.is_of.end())
+    take_options(runs[std::size_t(first - known.is_of.begin())], recipe);
+  known.plan = recipe_text(recipe) + plan_text(recipe);
+  known.program = program_text(recipe);
+  known.memory = memory_parts(recipe.plan->memory);
+  known.in_use = memory_in_use(recipe.plan->training);
+  known.flops_per_token = double(recipe.plan->flops_per_token);
+  return known;
+}
+
+/// Whatever is no report of ours stays.
+void require_free(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::symlink_status(path, ignored).type();
+  if (type == fs::file_type::not_found) return;
+  if (type == fs::file_type::regular) {
+    const InputFile file(path, Links::refused);
+    std::string begin(std::min<std::uint64_t>(file.size(), report::page_begin.size()), '\0');
+    file.read_at(0, begin.data(), begin.size());
+    if (begin.empty() || begin == report::page_begin) return;
+  }
+  throw FileError(
+      fmt::format("{} is there already and is no report of Sinter's. Nothing was written; move it "
+                  "away, or name another file with --out FILE.",
+                  printable(path.string(), 4096)));
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
+  Json list = Json::array();
+  for (const RunLog& run : runs) {
+    const report::Figures f = report::figures_of(run);
+    list.push_back({{"folder", run.name},
+                    {"recipe", run.recipe},
+                    {"steps", f.steps},
+                    {"loss", number(f.loss)},
+                    {"best_val_loss", number(f.best)},
+                    {"tokens_per_s", number(f.tokens_per_s)},
+                    {"notes", run.notes}});
+  }
+  return Json{{"report", printable(page.string(), 4096)}, {"runs", list}}.dump() + "\n";
+}
+
+/// A run for the terminal: its figures, and the curve of its loss.
+std::string terminal_text(const RunLog& run) {
+  const report::Figures f = report::figures_of(run);
+  std::string text =
+      fmt::format("{}: {}, {} steps", run.name,
+                  run.recipe.empty() ? "of no known recipe" : run.recipe, thousands(f.steps));
+  if (std::isfinite(f.loss)) text += fmt::format(", loss {:.4f}", f.loss);
+  if (std::isfinite(f.best))
+    text +=
+        fmt::format(", lowest validation loss {:.4f} at step {}", f.best, thousands(f.best_step));
+  if (std::isfinite(f.tokens_per_s)) text += fmt::format(", {}tok/s", metric(f.tokens_per_s));
+  text += "\n";
+  const auto points = report::column(run, &report::Row::loss);
+  if (!points.empty()) text += report::curve_text(points, report::letters_of_locale());
+  for (const std::string& note : run.notes) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+}  // namespace
+
+int make_report(RecipeView recipe, const Arguments& a) {
+  require_flag(!a.runs.empty(), "RUN..., folders of runs", a.verb);
+  if (a.text_only && (a.out || a.json))
+    throw UsageError(fmt::format("--text and {} exclude each other: it writes no page.",
+                                 a.out ? "--out" : "--json"));
+  const fs::path page = a.out ? fs::path(*a.out) : fs::path(a.runs.front()) / "report.html";
+  std::vector<RunLog> runs;
+  for (const std::string& run : a.runs) runs.push_back(report::read_run(run));
+  if (a.text_only) {
+    for (const RunLog& run : runs) print_result(terminal_text(run));
+    return exit_done;
+  }
+  require_free(page);
+  const report::Known known = known_of(recipe, runs);
+  write_file_atomically(page, report::page_of(runs, known, report::chart_js()));
+  if (!a.json)
+    for (const RunLog& run : runs)
+      for (const std::string& text : run.notes) note_lines(run.name + ": " + text);
+  print_result(a.json ? json_text(runs, page)
+                      : fmt::format("Wrote {}\n", printable(page.string(), 4096)));
+  return exit_done;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures and curves of runs.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "report/chart.hpp"
+#include "report/run_log.hpp"
+
+namespace sinter::report {
+
+/// What a run has come to.
+struct Figures {
+  std::int64_t steps = 0, best_step = 0;
+  double loss = Row::none, best = Row::none;  ///< the last loss, and the lowest validation loss
+  double tokens = Row::none, seconds = 0, tokens_per_s = Row::none;  ///< of the latter, the median
+};
+Figures figures_of(const RunLog& run);
+
+/// The finite values of a column, by step.
+std::vector<Point> column(const RunLog& run, double Row::* value);
+
+/// The charts of runs that have something to show: loss, rate, gradient norm, throughput.
+std::vector<Chart> charts_of(std::span<const RunLog> runs);
+
+}  // namespace sinter::report

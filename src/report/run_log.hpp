@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's folder tells of it: metrics.jsonl, run.json, and the newest checkpoint's manifest.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sinter::report {
+
+/// A row of the log. What it does not say, or what is not finite, is NaN.
+struct Row {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+  std::int64_t step = 0;
+  double loss = none, validation_loss = none, gradient_norm = none, learning_rate = none,
+         tokens = none, tokens_per_s = none, step_ms = none;
+};
+
+/// Something that happened after a step, such as a roll back.
+struct Happening {
+  std::int64_t step = 0;
+  std::string what, text;
+};
+
+/// A start of the run, or of its resumption.
+struct Start {
+  std::int64_t step = 0;
+  std::string date, version, command;
+};
+
+/// What the newest good checkpoint says.
+struct Saved {
+  std::int64_t step = 0;
+  std::string seed;
+  std::vector<std::string> policies;           ///< "slot: Type"
+  std::map<std::string, std::string> options;  ///< by dotted name, as JSON
+};
+
+struct RunLog {
+  std::string name;    ///< the folder, as it was given
+  std::string recipe;  ///< empty if nothing says it
+  std::vector<Row> rows;
+  std::vector<Happening> happenings;
+  std::vector<Start> starts;
+  std::optional<Saved> saved;
+  std::vector<std::string> notes;  ///< sentences: what is missing or could not be read
+};
+
+/// Reads a run of any recipe, live ones too: a last row that is not complete yet is left out.
+/// throws    FileError if the folder holds no run, or its log cannot be read
+RunLog read_run(const std::filesystem::path& folder);
+
+}  // namespace sinter::report
