@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+#include <vector>
+
 #include "sinter/files/io.hpp"
 
 namespace sinter {
@@ -27,13 +30,35 @@ bool is_deeper(std::string_view json, int deepest) {
   return false;
 }
 
+[[noreturn]] void throw_deeper(int deepest) {
+  throw JsonError(fmt::format("it is nested deeper than {} objects and arrays", deepest));
+}
+
 }  // namespace
 
 nlohmann::ordered_json parse_json(std::string_view text, int deepest) {
-  if (is_deeper(text, deepest))
-    throw JsonError(fmt::format("it is nested deeper than {} objects and arrays", deepest));
+  if (is_deeper(text, deepest)) throw_deeper(deepest);
   try {
     return nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw JsonError(printable(error.what()));
+  }
+}
+
+nlohmann::json parse_large_json(std::string_view text, int deepest) {
+  if (is_deeper(text, deepest)) throw_deeper(deepest);
+  std::vector<std::unordered_set<std::string>> keys;  // of the objects that are open
+  using Event = nlohmann::json::parse_event_t;
+  auto check = [&](int, Event event, nlohmann::json& value) {
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key && !keys.back().insert(value.get_ref<const std::string&>()).second)
+      throw JsonError(fmt::format("it has the key '{}' twice in one object",
+                                  printable(value.get_ref<const std::string&>(), 60)));
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(text, check);
   } catch (const nlohmann::json::exception& error) {
     throw JsonError(printable(error.what()));
   }

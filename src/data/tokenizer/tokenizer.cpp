@@ -10,7 +10,15 @@ Tokenizer byte_tokenizer() {
                 for (char c : text) tokens.push_back(static_cast<unsigned char>(c));
                 return tokens;
               },
-          .decode = [](std::int32_t token) { return std::string(1, char(token)); }};
+          .decode = [](std::int32_t token) { return std::string(1, char(token)); },
+          .vocabulary = 256};
+}
+
+std::string Tokenizer::text_of(std::span<const std::int32_t> tokens) const {
+  std::string text;
+  for (std::int32_t token : tokens) text += decode(token);
+  if (!lead.empty() && text.starts_with(lead)) text.erase(0, lead.size());
+  return text;
 }
 
 }  // namespace sinter

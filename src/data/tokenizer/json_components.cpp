@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/tokenizer/json_components.hpp"
+
+namespace sinter {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void refuse_type(const Json& component, const std::string& where,
+                              std::string_view understood) {
+  throw TokenizerProblem(
+      fmt::format("{} has a component of the type {}, which is not understood there; {}", where,
+                  shown(type_of(component, where)), understood));
+}
+
+/// What a Split or Replace looks for, as {"Regex": …} or {"String": …}.
+std::string pattern_of(const JsonFields& fields, const char* kind) {
+  const Json& pattern = fields.at("pattern");
+  if (!pattern.is_object() || pattern.size() != 1 || !pattern.contains(kind) ||
+      !pattern[kind].is_string())
+    fields.refuse("pattern", fmt::format("one of the kind {} is", kind));
+  return pattern[kind].get<std::string>();
+}
+
+/// Requires a Replace of `from` by `to`.
+void read_replace(const Json& component, const std::string& where, std::string_view from,
+                  std::string_view to) {
+  const JsonFields fields(component, where + " Replace", {"type", "pattern", "content"});
+  if (pattern_of(fields, "String") != from) fields.refuse("pattern", fmt::format("'{}' is", from));
+  if (fields.text("content") != to) fields.refuse("content", fmt::format("'{}' is", to));
+}
+
+/// The components of one file, one after the other.
+class Components {
+  const JsonFields& file;
+  const bool byte_fallback;
+  BpeParts& parts;
+  bool byte_level = false, replaces_blanks = false, splits = false;
+
+ public:
+  Components(const JsonFields& f, bool fallback, BpeParts& p)
+      : file(f), byte_fallback(fallback), parts(p) {}
+
+  void read() {
+    for (const Json* part : flattened(file.at("normalizer"), "normalizers", "its normalizer"))
+      normalizer(*part);
+    for (const Json* part :
+         flattened(file.at("pre_tokenizer"), "pretokenizers", "its pre_tokenizer"))
+      pre_tokenizer(*part);
+    if (!byte_level && !byte_fallback)
+      throw TokenizerProblem(
+          "its BPE is neither over bytes, by the pre_tokenizer ByteLevel, nor has it "
+          "'byte_fallback', and so not every text has tokens");
+    if (byte_level && (replaces_blanks || parts.blanks_before_added))
+      throw TokenizerProblem("it has ByteLevel and also writes blanks as ▁");
+    if (!byte_level && (!replaces_blanks || splits))
+      throw TokenizerProblem(
+          "with 'byte_fallback' it must write blanks as ▁, by the normalizer Replace or the "
+          "pre_tokenizer Metaspace alone, as Llama 2 and Mistral do");
+    parts.over_characters = !byte_level;
+    for (const Json* part : flattened(file.at("decoder"), "decoders", "its decoder"))
+      decoder(*part);
+    for (const Json* part :
+         flattened(file.at("post_processor"), "processors", "its post_processor"))
+      post_processor(*part);
+  }
+
+ private:
+  void normalizer(const Json& part) {
+    const std::string where = "its normalizer", type = type_of(part, where);
+    parts.blanks_before_added = true;
+    if (type == "Prepend") {
+      const JsonFields fields(part, where + " Prepend", {"type", "prepend"});
+      if (fields.text("prepend") != blank_mark) fields.refuse("prepend", "'▁' is");
+      parts.prefix = Prefix::always;
+    } else if (type == "Replace") {
+      read_replace(part, where, " ", blank_mark);
+      replaces_blanks = true;
+    } else {
+      refuse_type(part, where, "Prepend and Replace are");
+    }
+  }
+
+  void pre_tokenizer(const Json& part) {
+    const std::string where = "its pre_tokenizer", type = type_of(part, where);
+    if (byte_level || (type == "Metaspace" && (replaces_blanks || splits)) ||
+        (type == "Split" && (splits || replaces_blanks)))
+      throw TokenizerProblem(fmt::format("{} has a {} where none is understood", where, type));
+    if (type == "ByteLevel")
+      pre_byte_level(JsonFields(part, where + " ByteLevel",
+                                {"type", "add_prefix_space", "trim_offsets", "use_regex"}));
+    else if (type == "Split")
+      pre_split(JsonFields(part, where + " Split", {"type", "pattern", "behavior", "invert"}));
+    else if (type == "Metaspace")
+      pre_metaspace(part);
+    else
+      refuse_type(part, where, "ByteLevel, Split and Metaspace are");
+  }
+  void pre_byte_level(const JsonFields& fields) {
+    byte_level = true;
+    if (fields.flag("add_prefix_space", true)) {
+      if (splits) fields.refuse("add_prefix_space", "false is, after a Split");
+      parts.prefix = Prefix::unless_there;
+    }
+    if (!fields.flag("use_regex", true)) return;
+    if (splits) fields.refuse("use_regex", "false is, after a Split");
+    parts.pattern = Pattern::gpt2;
+  }
+  void pre_split(const JsonFields& fields) {
+    splits = true;
+    const std::string pattern = pattern_of(fields, "Regex");
+    if (pattern == gpt2_pattern)
+      parts.pattern = Pattern::gpt2;
+    else if (pattern == llama3_pattern)
+      parts.pattern = Pattern::llama3;
+    else if (pattern == qwen2_pattern)
+      parts.pattern = Pattern::qwen2;
+    else
+      fields.refuse("pattern", "those of GPT-2, Llama 3 and Qwen2 are");
+    // The patterns leave nothing between their matches, which these two therefore cut alike.
+    const bool inverted = fields.flag("invert", false);
+    if (fields.text("behavior") != (inverted ? "Removed" : "Isolated"))
+      fields.refuse("behavior", "'Isolated' is, or with 'invert' 'Removed'");
+  }
+  void pre_metaspace(const Json& part) {
+    const JsonFields fields(
+        part, "its pre_tokenizer Metaspace",
+        {"type", "replacement", "str_rep", "prepend_scheme", "add_prefix_space", "split"});
+    replaces_blanks = true;
+    parts.prefix = metaspace_prefix(fields);
+    parts.pattern = fields.flag("split", true) ? Pattern::marks : Pattern::none;
+  }
+  static Prefix metaspace_prefix(const JsonFields& fields) {
+    if (fields.text("replacement") != blank_mark) fields.refuse("replacement", "'▁' is");
+    if (fields.at("prepend_scheme").is_null())
+      return fields.flag("add_prefix_space", true) ? Prefix::unless_there : Prefix::none;
+    const std::string scheme = fields.text("prepend_scheme");
+    if (scheme == "always") return Prefix::unless_there;
+    if (scheme == "first") return Prefix::at_begin_unless_there;
+    if (scheme != "never") fields.refuse("prepend_scheme", "always, first and never are");
+    return Prefix::none;
+  }
+
+  /// What decoding does is known from what encoding does; here is only whether it is the same.
+  void decoder(const Json& part) {
+    const std::string where = "its decoder", type = type_of(part, where);
+    if (byte_level) {
+      if (type != "ByteLevel") refuse_type(part, where, "ByteLevel is");
+    } else if (type == "Replace") {
+      read_replace(part, where, blank_mark, " ");
+    } else if (type == "Strip") {
+      const JsonFields fields(part, where + " Strip", {"type", "content", "start", "stop"});
+      if (fields.text("content") != " ") fields.refuse("content", "' ' is");
+      if (fields.integer("stop") != 0) fields.refuse("stop", "0 is");
+      const std::int32_t start = fields.integer("start");
+      if (start != 0 && start != 1) fields.refuse("start", "0 and 1 are");
+      parts.strips_first_blank = start == 1;
+    } else if (type == "Metaspace") {
+      const JsonFields fields(
+          part, where + " Metaspace",
+          {"type", "replacement", "str_rep", "prepend_scheme", "add_prefix_space", "split"});
+      parts.strips_first_blank = metaspace_prefix(fields) != Prefix::none;
+    } else if (type != "ByteFallback" && type != "Fuse") {
+      refuse_type(part, where, "Replace, ByteFallback, Fuse, Strip and Metaspace are");
+    }
+  }
+
+  /// It adds special tokens, which encode() does not give, and so there is nothing to do.
+  static void post_processor(const Json& part) {
+    const std::string where = "its post_processor", type = type_of(part, where);
+    if (type != "TemplateProcessing" && type != "ByteLevel" && type != "RobertaProcessing" &&
+        type != "BertProcessing")
+      refuse_type(part, where,
+                  "TemplateProcessing, ByteLevel, RobertaProcessing and BertProcessing are");
+  }
+};
+
+}  // namespace
+
+void read_components(const JsonFields& file, bool byte_fallback, BpeParts& parts) {
+  Components(file, byte_fallback, parts).read();
+}
+
+}  // namespace sinter

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "data/tokenizer/bpe.hpp"
+#include "data/tokenizer/json_fields.hpp"
+
+namespace sinter {
+
+/// Reads normalizer, pre_tokenizer, decoder and post_processor of a tokenizer.json: over what the BPE
+/// is, where texts are cut, and what becomes of blanks.
+/// throws    TokenizerProblem that names what is not understood
+void read_components(const JsonFields& file, bool byte_fallback, BpeParts& parts);
+
+}  // namespace sinter

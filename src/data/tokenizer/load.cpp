@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/tokenizer/load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <vector>
+
+#include "files/json.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_file = std::uint64_t(1) << 30;
+
+/// Calls read(), and names the tokenizer in what it throws.
+template <class Read>
+Tokenizer checked(const fs::path& path, Read&& read) {
+  auto refuse = [&](const char* problem) -> FileError {
+    return FileError(
+        fmt::format("The tokenizer {} cannot be used: {}. Fetch it again, or use another.",
+                    printable(path.string(), 4096), problem));
+  };
+  try {
+    return tokenizer_of(read());
+  } catch (const TokenizerProblem& problem) {
+    throw refuse(problem.what());
+  } catch (const JsonError& problem) {
+    throw refuse(problem.what());
+  }
+}
+
+Tokenizer load_json(const fs::path& path) {
+  const std::string text = read_file(path, largest_file);
+  return checked(path, [&] { return read_tokenizer_json(text); });
+}
+
+std::vector<Merge> merges_of(std::string_view text, const Vocabulary& vocabulary,
+                             std::string_view name) {
+  std::vector<Merge> merges;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const bool heading = number == 1 && line.starts_with("#version");
+    if (line.empty() || heading) continue;
+    merges.push_back(vocabulary.merge(line, fmt::format("line {} of {}", number, name)));
+  }
+  require_different(merges);
+  return merges;
+}
+
+/// Marks as special what is neither a byte nor made by a merge: no text gives such a token.
+void find_special(BpeParts& parts, const Vocabulary& vocabulary) {
+  std::vector<bool> reached(parts.tokens.size());
+  for (std::int32_t token : parts.of_byte)
+    if (token >= 0) reached[std::size_t(token)] = true;
+  for (const Merge& merge : parts.merges) reached[std::size_t(merge.result)] = true;
+  parts.special.clear();
+  for (const auto& [spelling, id] : vocabulary.all())
+    if (!reached[std::size_t(id)]) parts.special.push_back({spelling, id});
+  std::ranges::sort(parts.special, {}, &SpecialToken::id);
+}
+
+}  // namespace
+
+void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary) {
+  parts.tokens.resize(vocabulary.size());
+  parts.of_byte.fill(-1);
+  for (const auto& [spelling, id] : vocabulary.all()) {
+    const std::optional<std::string> bytes = bytes_of_spelling(spelling);
+    parts.tokens[std::size_t(id)] = bytes.value_or(spelling);
+    if (bytes && bytes->size() == 1) parts.of_byte[static_cast<unsigned char>(bytes->front())] = id;
+  }
+}
+
+BpeParts read_gpt2_files(std::string_view vocabulary_text, std::string_view merges,
+                         std::string_view merges_name) {
+  auto parsed = [&] {
+    try {
+      return parse_large_json(vocabulary_text);
+    } catch (const JsonError& error) {
+      throw TokenizerProblem(fmt::format("its vocabulary is damaged, {}", error.what()));
+    }
+  };
+  const Vocabulary vocabulary(parsed(), "its vocabulary");
+  BpeParts parts;
+  parts.pattern = Pattern::gpt2;
+  set_byte_level(parts, vocabulary);
+  parts.merges = merges_of(merges, vocabulary, merges_name);
+  find_special(parts, vocabulary);
+  return parts;
+}
+
+Tokenizer load_tokenizer(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_directory(path, none)) return load_json(path);
+  if (fs::exists(path / "tokenizer.json", none)) return load_json(path / "tokenizer.json");
+  struct Names {
+    const char *vocabulary, *merges;
+  };
+  for (const Names& names : {Names{"encoder.json", "vocab.bpe"}, {"vocab.json", "merges.txt"}}) {
+    if (!fs::exists(path / names.vocabulary, none) && !fs::exists(path / names.merges, none))
+      continue;
+    const std::string vocabulary = read_file(path / names.vocabulary, largest_file),
+                      merges = read_file(path / names.merges, largest_file);
+    return checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges); });
+  }
+  throw FileError(
+      fmt::format("There is no tokenizer in the folder {}. It must hold tokenizer.json, or "
+                  "encoder.json and vocab.bpe, or vocab.json and merges.txt.",
+                  printable(path.string(), 4096)));
+}
+
+}  // namespace sinter

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the files of tokenizers. What throws here throws TokenizerProblem and JsonError.
+#pragma once
+#include <string_view>
+
+#include "data/tokenizer/bpe.hpp"
+#include "data/tokenizer/vocabulary.hpp"
+
+namespace sinter {
+
+/// Of GPT-2's two files. The last names the second in messages.
+BpeParts read_gpt2_files(std::string_view vocabulary, std::string_view merges,
+                         std::string_view merges_name);
+
+/// Of a tokenizer.json.
+BpeParts read_tokenizer_json(std::string_view text);
+
+/// Fills in the tokens of a byte-level BPE, and those of single bytes.
+void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary);
+
+}  // namespace sinter

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Byte-pair encoding: ids equal those of tiktoken and of Hugging Face's tokenizers, which
+// scripts/tokenizer_reference.py has written to tests/data/tokenizer.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "data/tokenizer/bpe.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+#include "sinter/error.hpp"
+#include "support/folder.hpp"
+
+using namespace sinter;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+using Json = nlohmann::json;
+
+const fs::path references = fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer";
+
+/// The texts of the reference, each with its ids by each tokenizer.
+std::vector<Json> reference_rows() {
+  std::ifstream file(references / "ids.jsonl");
+  std::vector<Json> rows;
+  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
+  REQUIRE(rows.size() > 10);
+  return rows;
+}
+
+void require_reference(const Tokenizer& tokenizer, const std::string& name) {
+  for (const Json& row : reference_rows()) {
+    const std::string text = row["text"];
+    CAPTURE(text);
+    CHECK(tokenizer.encode(text) == row["ids"][name].get<Ids>());
+  }
+}
+
+Tokenizer reference_tokenizer(const std::string& name) {
+  return load_tokenizer(references / (name + ".json"));
+}
+
+std::string utf8(std::uint32_t code) {
+  if (code < 0x80) return {char(code)};
+  if (code < 0x800) return {char(0xc0 | code >> 6), char(0x80 | (code & 63))};
+  if (code < 0x10000)
+    return {char(0xe0 | code >> 12), char(0x80 | (code >> 6 & 63)), char(0x80 | (code & 63))};
+  return {char(0xf0 | code >> 18), char(0x80 | (code >> 12 & 63)), char(0x80 | (code >> 6 & 63)),
+          char(0x80 | (code & 63))};
+}
+
+/// Texts with what patterns tell apart, and with characters from all of Unicode.
+class RandomTexts {
+  std::mt19937 random{7};
+  std::uint32_t below(std::uint32_t limit) { return std::uint32_t(random()) % limit; }
+
+ public:
+  std::string character() {
+    static const std::string often = "  \n\t\r''sStTrReEvVlLmMdD019aZ.,!";
+    switch (below(6)) {
+      case 0:
+      case 1:
+        return {often[below(std::uint32_t(often.size()))]};
+      case 2:
+        return utf8(0x20 + below(0x5f));
+      case 3:
+        return utf8(0x80 + below(0x2f80));
+      default:
+        for (;;)
+          if (std::uint32_t code = below(0x110000); code < 0xd800 || code > 0xdfff)
+            return utf8(code);
+    }
+  }
+  std::string next() {
+    std::string text;
+    for (std::uint32_t k = 1 + below(24); k > 0; --k) text += character();
+    return text;
+  }
+  std::string bytes(std::size_t count) {
+    std::string text;
+    while (text.size() < count) text += below(3) ? std::string(1, char(below(256))) : character();
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("GPT-2's own files give the ids of tiktoken") {
+  const fs::path packed = fs::path(SINTER_TEST_DATA) / "gpt2_bpe";
+  if (!fs::exists(packed / "encoder.json.xz")) {
+    MESSAGE("skipped: " << packed << " is not there");
+    return;
+  }
+  testing::TemporaryFolder folder;
+  for (bool own_names : {true, false}) {
+    const fs::path files = folder / (own_names ? "gpt2" : "other");
+    fs::create_directory(files);
+    const std::string vocabulary = files / (own_names ? "encoder.json" : "vocab.json");
+    REQUIRE(std::system(
+                ("xz -dc '" + (packed / "encoder.json.xz").string() + "' > '" + vocabulary + "'")
+                    .c_str()) == 0);
+    fs::copy_file(packed / "vocab.bpe", files / (own_names ? "vocab.bpe" : "merges.txt"));
+    const Tokenizer tokenizer = load_tokenizer(files);
+    CHECK(tokenizer.vocabulary == 50257);
+    REQUIRE(tokenizer.special.size() == 1);
+    CHECK(tokenizer.special[0].name == "<|endoftext|>");
+    CHECK(tokenizer.special[0].id == 50256);
+    CHECK(tokenizer.decode(50256) == "<|endoftext|>");
+    require_reference(tokenizer, "gpt2");
+  }
+}
+
+TEST_CASE("files of tokenizers give its ids") {
+  for (const char* name : {"llama3", "qwen2", "prefixed", "llama2", "mistral"}) {
+    CAPTURE(name);
+    const Tokenizer tokenizer = reference_tokenizer(name);
+    require_reference(tokenizer, name);
+    const bool has_end = std::string(name) == "llama3" || std::string(name) == "qwen2";
+    if (has_end) CHECK(tokenizer.special.front().name == "<|endoftext|>");
+  }
+}
+
+TEST_CASE("a folder with a tokenizer.json is read by it") {
+  testing::TemporaryFolder folder;
+  fs::copy_file(references / "qwen2.json", folder / "tokenizer.json");
+  require_reference(load_tokenizer(folder.path()), "qwen2");
+}
+
+TEST_CASE("any bytes are decoded as they were, also those that are no UTF-8") {
+  for (const char* name : {"llama3", "qwen2", "llama2"}) {
+    const Tokenizer tokenizer = reference_tokenizer(name);
+    RandomTexts texts;
+    for (int k = 0; k < 2000; ++k) {
+      const std::string text = texts.bytes(std::size_t(1 + k % 60));
+      CAPTURE(name);
+      CAPTURE(text);
+      REQUIRE(tokenizer.text_of(tokenizer.encode(text)) == text);
+    }
+  }
+}
+
+TEST_CASE("each token that text gives is below the vocabulary, and others are no tokens") {
+  const Tokenizer tokenizer = reference_tokenizer("llama3");
+  RandomTexts texts;
+  for (std::int32_t token : tokenizer.encode(texts.bytes(5000)))
+    CHECK(token < tokenizer.vocabulary);
+  CHECK_THROWS_AS((void)tokenizer.decode(tokenizer.vocabulary), ArgumentError);
+  CHECK_THROWS_AS((void)tokenizer.decode(-1), ArgumentError);
+}
+
+TEST_CASE("what has been encoded before, and by how many threads, changes no ids") {
+  for (const char* name : {"llama3", "llama2"}) {
+    const Tokenizer used = reference_tokenizer(name);
+    RandomTexts texts;
+    std::vector<std::string> all;
+    std::vector<Ids> expected;
+    for (int k = 0; k < 40; ++k) {
+      all.push_back(texts.next() + texts.next() + " words that come again, and again");
+      const Tokenizer fresh = reference_tokenizer(name);  // has remembered nothing
+      expected.push_back(fresh.encode(all.back()));
+    }
+    std::vector<int> wrong(4);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < wrong.size(); ++t)
+      threads.emplace_back([&, t] {
+        for (int round = 0; round < 20; ++round)
+          for (std::size_t k = 0; k < all.size(); ++k)
+            wrong[t] += used.encode(all[k]) != expected[k];
+      });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == std::vector<int>(wrong.size()));
+  }
+}
+
+TEST_CASE("merging by scan and by heap is the same") {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Merge> list;
+    std::int32_t next = 4;
+    for (int k = 0; k < 40; ++k, ++next) {
+      auto token = [&] { return std::int32_t(random() % std::uint32_t(next)); };
+      list.push_back({token(), token(), next});
+    }
+    const Merges merges(list);
+    Ids scanned(1 + random() % Merges::most_scanned);
+    for (std::int32_t& token : scanned) token = std::int32_t(random() % 4);
+    Ids heaped = scanned;
+    scanned.resize(merges.apply_by_scan(scanned.data(), scanned.size()));
+    heaped.resize(merges.apply_by_heap(heaped.data(), heaped.size()));
+    REQUIRE(scanned == heaped);
+  }
+}
+
+TEST_CASE("a piece of 300,000 bytes takes no square of the time") {
+  const Tokenizer tokenizer = reference_tokenizer("qwen2");
+  std::string text;
+  for (int k = 0; k < 300'000; ++k) text += char('a' + k % 1009 * (k % 1013) % 7);
+  CHECK(tokenizer.text_of(tokenizer.encode(text)) == text);
+}
+
+TEST_CASE("20,000 random texts have the ids of tokenizers, where SINTER_PYTHON has it") {
+  const char* python = std::getenv("SINTER_PYTHON");
+  if (!python || !*python) {
+    MESSAGE("skipped: SINTER_PYTHON names no Python that has the package tokenizers");
+    return;
+  }
+  testing::TemporaryFolder folder;
+  RandomTexts random;
+  std::vector<std::string> texts;
+  std::ofstream file(folder / "texts");
+  for (int k = 0; k < 20'000; ++k) {
+    texts.push_back(random.next());
+    file << Json(texts.back()).dump() << '\n';
+  }
+  file.close();
+  for (const char* name : {"llama3", "qwen2", "prefixed", "llama2", "mistral"}) {
+    const std::string script = SINTER_SOURCE_DIR "/tests/support/ids_of_tokenizers.py";
+    const std::string command = "'" + std::string(python) + "' '" + script + "' '" +
+                                (references / (std::string(name) + ".json")).string() + "' '" +
+                                (folder / "texts").string() + "' > '" + (folder / "ids").string() +
+                                "'";
+    REQUIRE(std::system(command.c_str()) == 0);
+    const Tokenizer tokenizer = reference_tokenizer(name);
+    std::ifstream answers(folder / "ids");
+    for (const std::string& text : texts) {
+      std::string line;
+      REQUIRE(std::getline(answers, line));
+      std::istringstream numbers(line);
+      Ids expected;
+      for (std::int32_t id; numbers >> id;) expected.push_back(id);
+      CAPTURE(name);
+      CAPTURE(text);
+      REQUIRE(tokenizer.encode(text) == expected);
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of tokenizers that are damaged, or have what is not understood: each is refused with what
+// is wrong with it.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "sinter/data/tokenizer/tokenizer.hpp"
+#include "sinter/error.hpp"
+#include "support/folder.hpp"
+
+using namespace sinter;
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+void put(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string refusal(const fs::path& path) {
+  try {
+    load_tokenizer(path);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// A tokenizer.json that is understood.
+Json whole(const std::string& name = "llama3") {
+  std::ifstream file(fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / (name + ".json"));
+  return Json::parse(file);
+}
+
+/// Checks that a file with one change is refused, with this in the message.
+void refuses(const std::string& message, const std::function<void(Json&)>& change,
+             const std::string& name = "llama3") {
+  testing::TemporaryFolder folder;
+  Json json = whole(name);
+  change(json);
+  put(folder / "t.json", json.dump());
+  const std::string said = refusal(folder / "t.json");
+  CAPTURE(said);
+  CHECK(said.find(message) != said.npos);
+  CHECK(said.starts_with("The tokenizer " + (folder / "t.json").string() + " cannot be used: "));
+}
+
+/// The message for a folder with these two files of GPT-2.
+std::string refusal_of_gpt2(const std::string& vocabulary, const std::string& merges) {
+  testing::TemporaryFolder folder;
+  put(folder / "encoder.json", vocabulary);
+  put(folder / "vocab.bpe", merges);
+  return refusal(folder.path());
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("what is not there is named") {
+  testing::TemporaryFolder folder;
+  CHECK(has(refusal(folder / "none.json"), "none.json: No such file"));
+  CHECK(has(refusal(folder.path()), "There is no tokenizer in the folder"));
+  put(folder / "encoder.json", "{}");
+  CHECK(has(refusal(folder.path()), "vocab.bpe: No such file"));
+}
+
+TEST_CASE("damaged JSON is refused with the place") {
+  testing::TemporaryFolder folder;
+  put(folder / "t", "{\"model\": {\n \"type\": \"BPE\",, }");
+  CHECK(has(refusal(folder / "t"), "parse error at line 2, column 16"));
+  put(folder / "t", "");
+  CHECK(has(refusal(folder / "t"), "parse error at line 1"));
+  put(folder / "t", "[1]");
+  CHECK(has(refusal(folder / "t"), "the file is no object"));
+  put(folder / "t", std::string(5000, '['));
+  CHECK(has(refusal(folder / "t"), "nested deeper than 100"));
+  put(folder / "t", R"({"model": {"vocab": {"a": 0, "a": 1}}})");
+  CHECK(has(refusal(folder / "t"), "the key 'a' twice"));
+  CHECK(has(refusal_of_gpt2("{\"a\" 0}", ""), "its vocabulary is damaged"));
+}
+
+TEST_CASE("a vocabulary with ids that cannot be is refused") {
+  CHECK(has(refusal_of_gpt2(R"({"a": 0, "b": 0})", ""), "the tokens 'a' and 'b' have the same id"));
+  CHECK(has(refusal_of_gpt2(R"({"a": -1})", ""), "'a' has the id -1"));
+  CHECK(has(refusal_of_gpt2(R"({"a": 20000000})", ""), "is not within 0 … 16777215"));
+  CHECK(has(refusal_of_gpt2(R"({"a": 99999999999})", ""), "the id of 'a' in its vocabulary is"));
+  CHECK(has(refusal_of_gpt2(R"({"a": 1.5})", ""), "is 1.5, which is no integer"));
+  CHECK(has(refusal_of_gpt2(R"({"": 0})", ""), "an empty text"));
+  CHECK(has(refusal_of_gpt2("[]", ""), "its vocabulary is no object"));
+  refuses("the token 'a' has two ids", [](Json& j) { j["added_tokens"][1]["content"] = "a"; });
+  refuses("have the same id, 7", [](Json& j) {
+    j["added_tokens"][1]["id"] = 7;
+    j["added_tokens"][1]["content"] = "<|new|>";
+  });
+}
+
+TEST_CASE("merges that cannot be are refused with their line") {
+  const std::string vocabulary = R"({"a": 0, "b": 1, "ab": 2})";
+  CHECK(has(refusal_of_gpt2(vocabulary, "#version: 0.2\na b\na c\n"),
+            "line 3 of vocab.bpe names 'c', which the vocabulary does not have"));
+  CHECK(has(refusal_of_gpt2(vocabulary, "a a\n"), "line 1 of vocab.bpe names 'aa'"));
+  CHECK(has(refusal_of_gpt2(vocabulary, "ab\n"), "line 1 of vocab.bpe is 'ab'; two tokens"));
+  CHECK(has(refusal_of_gpt2(vocabulary, "a b b\n"), "line 1 of vocab.bpe is 'a b b'"));
+  CHECK(has(refusal_of_gpt2(vocabulary, "a b\r\na b\n"), "merge 2 is there twice"));
+  CHECK(refusal_of_gpt2(vocabulary, "a b\r\n\n") == "no error");
+  refuses("merge 1 is no pair", [](Json& j) { j["model"]["merges"][0] = {"a"}; });
+  refuses("merge 2 names 'zz', which", [](Json& j) { j["model"]["merges"][1] = "zz z"; });
+  refuses("no list 'merges'", [](Json& j) { j["model"].erase("merges"); });
+}
+
+TEST_CASE("merges may be lists or, as in older files, texts") {
+  testing::TemporaryFolder folder;
+  Json json = whole();
+  for (Json& merge : json["model"]["merges"])
+    if (merge.is_array()) merge = merge[0].get<std::string>() + " " + merge[1].get<std::string>();
+  put(folder / "t", json.dump());
+  put(folder / "u", whole().dump());
+  const std::string text = "the quick brown dog doesn't";
+  CHECK(load_tokenizer(folder / "t").encode(text) == load_tokenizer(folder / "u").encode(text));
+}
+
+TEST_CASE("what is not understood is named, never passed over") {
+  refuses("its model is of the type 'WordPiece'",
+          [](Json& j) { j["model"]["type"] = "WordPiece"; });
+  refuses("has 0.1 as 'dropout'", [](Json& j) { j["model"]["dropout"] = 0.1; });
+  refuses("'end_of_word_suffix'", [](Json& j) { j["model"]["end_of_word_suffix"] = "</w>"; });
+  refuses("its model has the key 'new'", [](Json& j) { j["model"]["new"] = 1; });
+  refuses("the file has the key 'more'", [](Json& j) { j["more"] = 1; });
+  refuses("'truncation'", [](Json& j) { j["truncation"] = {{"max_length", 5}}; });
+  refuses("its normalizer has a component of the type 'Lowercase'",
+          [](Json& j) { j["normalizer"] = {{"type", "Lowercase"}}; });
+  refuses("its pre_tokenizer has a component of the type 'Digits'",
+          [](Json& j) { j["pre_tokenizer"] = {{"type", "Digits"}}; });
+  refuses("those of GPT-2, Llama 3 and Qwen2 are",
+          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "\\w+"; });
+  refuses("'Isolated' is",
+          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][0]["behavior"] = "Removed"; });
+  refuses("'use_regex'",
+          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][1]["use_regex"] = true; });
+  refuses("its decoder has a component of the type 'WordPiece'",
+          [](Json& j) { j["decoder"] = {{"type", "WordPiece"}}; });
+  refuses("its post_processor has a component of the type 'Other'",
+          [](Json& j) { j["post_processor"] = {{"type", "Other"}}; });
+  refuses("its pre_tokenizer has no 'type'", [](Json& j) { j["pre_tokenizer"] = 3; });
+  refuses("entry 1 of 'added_tokens' has true as 'single_word'",
+          [](Json& j) { j["added_tokens"][0]["single_word"] = true; });
+  refuses("neither over bytes", [](Json& j) { j["pre_tokenizer"] = nullptr; });
+  refuses("no token <0x41>", [](Json& j) { j["model"]["vocab"].erase("<0x41>"); }, "llama2");
+  refuses("must write blanks as ▁", [](Json& j) { j["normalizer"] = nullptr; }, "llama2");
+  refuses(
+      "'prepend'", [](Json& j) { j["normalizer"]["normalizers"][0]["prepend"] = "_"; }, "llama2");
+  refuses(
+      "'prepend_scheme'", [](Json& j) { j["pre_tokenizer"]["prepend_scheme"] = "last"; },
+      "mistral");
+}
+
+TEST_CASE("a byte that has no token is an error of the text, and names it") {
+  testing::TemporaryFolder folder;
+  put(folder / "encoder.json", R"({"a": 0, "b": 1, "ab": 2})");
+  put(folder / "vocab.bpe", "a b\n");
+  const Tokenizer tokenizer = load_tokenizer(folder.path());
+  CHECK(tokenizer.encode("abba") == std::vector<std::int32_t>{2, 1, 0});
+  CHECK_THROWS_WITH_AS((void)tokenizer.encode("abc"),
+                       doctest::Contains("no token for the byte 0x63"), ArgumentError);
+}
