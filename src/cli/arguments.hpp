@@ -15,16 +15,16 @@
 
 namespace sinter::cli {
 
-enum class Verb { train, eval, generate, describe, export_folder, report };
-inline constexpr std::array<std::string_view, 6> verb_names{"train",    "eval",   "generate",
-                                                            "describe", "export", "report"};
+enum class Verb { train, eval, generate, describe, export_folder, report, tokenize, detokenize };
+inline constexpr std::array<std::string_view, 8> verb_names{
+    "train", "eval", "generate", "describe", "export", "report", "tokenize", "detokenize"};
 constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(verb)]; }
 
 struct Arguments {
   Verb verb{};
   std::vector<std::string> data;
   std::vector<std::string> runs;  // words that belong to no flag: folders of runs
-  std::optional<std::string> out, weights, profile;
+  std::optional<std::string> out, weights, profile, tokenizer, text, ids;
   std::optional<std::int64_t> steps, evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;

@@ -11,7 +11,7 @@ constexpr unsigned of(Verbs... verbs) {
   return ((1u << unsigned(verbs)) | ...);
 }
 using enum Verb;
-constexpr unsigned any = of(train, eval, generate, describe, export_folder, report);
+constexpr unsigned any = of(train, eval, generate, describe, export_folder, report, tokenize);
 
 template <class T>
 T integer(const Given& given, int least) {
@@ -113,6 +113,15 @@ constexpr Flag flags[] = {
      "Write an event file for TensorBoard into the run's folder, too.\n"
      "--resume goes on with that.",
      [](Arguments& a, const Given&) { a.tensorboard = true; }},
+    {"--tokenizer", "PATH", of(tokenize, detokenize),
+     "A tokenizer.json, or a folder with it, with encoder.json and\n"
+     "vocab.bpe, or with vocab.json and merges.txt. Default: the\n"
+     "recipe's own tokenizer. See docs/tokenizers.md.",
+     [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
+    {"--text", "FILE", of(tokenize), "The text to turn into ids.",
+     [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
+    {"--ids", "FILE", of(detokenize), "The ids to turn into text, as tokenize --json prints them.",
+     [](Arguments& a, const Given& g) { a.ids = g.texts.front(); }},
     {"--prompt", "TEXT", of(generate), "The text to continue. Default: a new line.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
     {"--tokens", "N", of(generate), "How many tokens to write. Default: 256.",

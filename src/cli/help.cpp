@@ -24,6 +24,10 @@ constexpr std::string_view summary_of(Verb verb) {
       return "write the model as a Hugging Face folder";
     case Verb::report:
       return "write a page with the curves of runs";
+    case Verb::tokenize:
+      return "turn a text into the ids of a tokenizer";
+    case Verb::detokenize:
+      return "turn ids back into their text";
   }
   return "";
 }
@@ -56,10 +60,10 @@ std::string overall_help(const RecipeView& recipe, const std::string& program) {
   std::string text = fmt::format("The trainer of the recipe {} ({}).\n\nusage: {} VERB [FLAG…]\n\n",
                                  recipe.name, policy_types(recipe), program);
   for (std::size_t v = 0; v < verb_names.size(); ++v)
-    text += fmt::format("  {:<10}{}\n", verb_names[v], summary_of(Verb(v)));
+    text += fmt::format("  {:<12}{}\n", verb_names[v], summary_of(Verb(v)));
   text += fmt::format(
-      "\n  --help     this text; after a verb: its flags\n"
-      "  --version  the recipe and Sinter's version\n\n"
+      "\n  --help      this text; after a verb: its flags\n"
+      "  --version   the recipe and Sinter's version\n\n"
       "Begin with: {} train --data FOLDER --out runs/first\n\n{}\n",
       program, exit_codes);
   return text;

@@ -25,6 +25,10 @@ int call(RecipeView recipe, const Arguments& arguments, const std::string& progr
       return export_folder(std::move(recipe), arguments);
     case Verb::report:
       return make_report(std::move(recipe), arguments);
+    case Verb::tokenize:
+      return tokenize(recipe, arguments);
+    case Verb::detokenize:
+      return detokenize(recipe, arguments);
   }
   return exit_usage;
 }

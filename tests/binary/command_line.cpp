@@ -61,7 +61,9 @@ TEST_CASE("an unknown verb, flag or value names the nearest one") {
 }
 
 TEST_CASE("a verb is needed, and comes first") {
-  refuses({}, "A verb is missing: train, eval, generate, describe, export and report.");
+  refuses({},
+          "A verb is missing: train, eval, generate, describe, export, report, tokenize and "
+          "detokenize.");
   refuses({"--steps", "4"}, "The first word must be a verb");
   refuses({""}, "There is no verb ''");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
+#include "sinter/error.hpp"
+
 namespace sinter {
 
 Tokenizer byte_tokenizer() {
@@ -10,7 +12,13 @@ Tokenizer byte_tokenizer() {
                 for (char c : text) tokens.push_back(static_cast<unsigned char>(c));
                 return tokens;
               },
-          .decode = [](std::int32_t token) { return std::string(1, char(token)); },
+          .decode =
+              [](std::int32_t token) {
+                if (token < 0 || token > 255)
+                  throw ArgumentError("There is no byte " + std::to_string(token) +
+                                      "; the tokens of bytes are 0 to 255.");
+                return std::string(1, char(token));
+              },
           .vocabulary = 256};
 }
 
