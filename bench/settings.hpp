@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -54,7 +55,9 @@ struct Settings : CommandLine {
   std::filesystem::path folder;  // for scratch files; it lives as long as this object
   int rounds;
 
-  Settings(const char* question, int argc, char** argv, int usual_rounds)
+  /// `add_flags` adds those of the bench itself.
+  Settings(const char* question, int argc, char** argv, int usual_rounds,
+           const std::function<void(CommandLine&)>& add_flags = {})
       : CommandLine(question), rounds(usual_rounds) {
     std::string peers;
     bool avx2 = false;
@@ -64,6 +67,7 @@ struct Settings : CommandLine {
                "installs them into the cache");
     add_option("--only", only, "Contests whose names have this");
     add_flag("--avx2", avx2, "No instructions beyond AVX2, for all");
+    if (add_flags) add_flags(*this);
     read(argc, argv);
     if (avx2)
       for (auto [name, value] : {std::pair{"ATEN_CPU_CAPABILITY", "avx2"},
