@@ -60,7 +60,7 @@ class PieceCache {
   };
 
  private:
-  std::vector<Short> shorts{std::size_t(1) << 15};
+  std::vector<Short> shorts{std::size_t(1) << 17};
   std::vector<Long> longs{std::size_t(1) << 12};
 
  public:
