@@ -69,9 +69,13 @@ void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptio
     const CheckpointReader from(good, Links::refused);
     const SavedLoop saved = loop_state_of(from.info());
     trainer_.roll_back(from);
-    if (repeat) read_.restore(saved.data);
+    if (repeat) {
+      read_.restore(saved.data);
+      data_ = saved.data;
+    } else {
+      data_ = std::move(after);
+    }
     state_ = saved.state;
-    data_ = repeat ? saved.data : std::move(after);
     mend_best();
   });
   const std::string text = fmt::format(
