@@ -60,7 +60,7 @@ class LibTorch(ConanFile):
         for folder in ("torch", "nvidia"):
             copy(self, "*", self.tree / folder, pathlib.Path(self.package_folder, folder))
         for wheel in self.tree.glob("*.dist-info"):
-            copy(self, "*", wheel / "licenses", pathlib.Path(self.package_folder, "licenses", wheel.stem))
+            copy(self, "*", wheel, pathlib.Path(self.package_folder, "licenses", wheel.stem))
 
     def package_info(self):
         self.cpp_info.set_property("cmake_find_mode", "none")
