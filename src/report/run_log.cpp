@@ -88,9 +88,8 @@ class RowReader {
     row.step = step_at(json);
     bool all_finite = true;
     auto number = [&](const char* key, double& into) {
-      const auto found = json.find(key);
-      if (found == json.end()) return;
-      if (found->is_number()) into = found->get<double>();
+      if (!json.contains(key)) return;
+      if (const Json& value = json[key]; value.is_number()) into = value.get<double>();
       all_finite &= std::isfinite(into);
     };
     number("loss", row.loss);
