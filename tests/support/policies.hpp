@@ -24,4 +24,15 @@ struct Halved {
   static double rate_factor(const Options&, int) { return 0.5; }
 };
 
+/// Of a recovery policy that counts, what is not its recover().
+struct Counting {
+  using slot = sinter::slot::recovery;
+  struct Options {};
+  struct State {
+    int steps = 0;
+    SINTER_FIELDS((steps))
+  };
+  static constexpr Options options{};
+};
+
 }  // namespace acme

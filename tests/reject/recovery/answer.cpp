@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: this policy is not all that its slot asks for
-#include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "support/policies.hpp"
 using namespace sinter;
 
 namespace acme {
-struct Count {
-  int steps = 0;
-  SINTER_FIELDS((steps))
-};
-struct Patient {
-  using slot = slot::recovery;
-  struct Options {};
-  using State = Count;
-  static constexpr Options options{};
+struct Patient : Counting {
   static bool recover(const Options&, State&, const StepFigures&) { return true; }
 };
 }  // namespace acme

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: this policy is not all that its slot asks for
-#include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/recovery/reaction.hpp"
+#include "support/policies.hpp"
 using namespace sinter;
 
 namespace acme {
-struct Count {
-  int steps = 0;
-  SINTER_FIELDS((steps))
-};
-struct Patient {
-  using slot = slot::recovery;
-  struct Options {};
-  using State = Count;
-  static constexpr Options options{};
+struct Patient : Counting {
   static double rate_factor(const Options&, const State&, int) { return 0.5; }
   static Reaction recover(const Options&, State&, bool) {
     return Reaction::skip;

@@ -250,7 +250,7 @@ TEST_CASE("some steps may be skipped before a run goes back") {
 }
 
 TEST_CASE("an overflow of the loss scale is no reason to go back until the scale is at its least") {
-  Trainer<Net<Scaled, RollBack<>>> trainer(settings);
+  Trainer<Net<ScaledByFour, RollBack<>>> trainer(settings);
   auto reaction = [&] { return std::get<Skipped>(trainer.step(rows(1, NAN))).reaction; };
   CHECK(reaction() == Reaction::skip);
   CHECK(reaction() == Reaction::skip);

@@ -137,8 +137,8 @@ TEST_CASE("a spike in warm-up is not refused") {
 }
 
 TEST_CASE("a loss scale does not deal with a spike: the recovery does") {
-  Trainer<Net<Scaled, Guard>> stops(settings);
-  Trainer<Net<Scaled, Guard, RollBack<>>> goes_back(settings);
+  Trainer<Net<ScaledByFour, Guard>> stops(settings);
+  Trainer<Net<ScaledByFour, Guard, RollBack<>>> goes_back(settings);
   auto reaction = [](TrainerCore& trainer, float value) {
     for (int s = int(trainer.steps()); s < 20; ++s) applied(trainer, rows(s));
     const Outcome outcome = trainer.step(rows(100, value));

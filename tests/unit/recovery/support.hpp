@@ -7,9 +7,9 @@
 #include "sinter/files/run_folder.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
-#include "sinter/precision/loss_scale.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "support/batches.hpp"
+#include "support/loss_scale.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
@@ -42,24 +42,7 @@ struct Batches {
   void restore(const SamplerState& saved) { number = saved.items; }
 };
 
-struct ScaledOptions {
-  double initial_scale = 4;
-  std::int64_t growth_interval = 2000;
-  double minimum_scale = 1;
-  SINTER_FIELDS((initial_scale), (growth_interval), (minimum_scale))
-};
-/// Fp32 with a loss scale that can be halved twice.
-struct Scaled : Fp32 {
-  using Options = ScaledOptions;
-  static constexpr Options options{};
-  using State = LossScale;
-  static constexpr State initial(const Options& o) { return {o.initial_scale}; }
-  static constexpr double loss_scale(const State& s) { return s.scale; }
-  static bool after_step(const Options& o, State& s, bool finite) {
-    adapt(s, o, finite);
-    return true;
-  }
-};
+using ScaledByFour = Scaled<{.initial_scale = 4, .minimum_scale = 1}>;  // can be halved twice
 
 /// What a loop warns of.
 struct Warnings {

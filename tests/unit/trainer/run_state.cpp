@@ -3,35 +3,14 @@
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
-#include "sinter/precision/loss_scale.hpp"
 #include "sinter/schedule/plateau.hpp"
 #include "support/batches.hpp"
+#include "support/loss_scale.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
 namespace sinter::testing {
-
-struct ScaledOptions {
-  double initial_scale = 1024;
-  std::int64_t growth_interval = 2000;
-  double minimum_scale = 1.0 / 32;
-  SINTER_FIELDS((initial_scale), (growth_interval), (minimum_scale))
-};
-
-/// Fp32 with a loss scale. A power of two changes no bit of what a step does.
-template <ScaledOptions O = {}>
-struct Scaled : Fp32 {
-  using Options = ScaledOptions;
-  static constexpr Options options = O;
-  using State = LossScale;
-  static constexpr State initial(const Options& o) { return {o.initial_scale}; }
-  static constexpr double loss_scale(const State& s) { return s.scale; }
-  static bool after_step(const Options& o, State& s, bool finite) {
-    adapt(s, o, finite);
-    return true;
-  }
-};
 
 namespace {
 
