@@ -11,11 +11,9 @@
 #include <system_error>
 #include <vector>
 
+#include "files/hexadecimal.hpp"
 #include "files/system.hpp"
 #include "files/utf8.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace sinter {
 namespace {
@@ -55,10 +53,6 @@ std::string_view advice(int error) {
 
 /// Linux transfers at most 2 GiB - 4 KiB per call.
 constexpr std::size_t largest_transfer = std::size_t(1) << 30;
-
-std::string hexadecimal(XXH128_hash_t hash) {
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
 
 }  // namespace
 
@@ -152,42 +146,6 @@ bool begins_with(const fs::path& path, std::string_view text) {
   file.read_at(0, begin.data(), begin.size());
   return begin == text;
 }
-
-struct OutputFile::Hash {
-  XXH3_state_t state;
-};
-
-OutputFile::OutputFile(fs::path path, Links links)
-    : name(std::move(path)),
-      descriptor(open_path(name, O_WRONLY | O_CREAT | (links == Links::followed ? O_TRUNC : O_EXCL),
-                           "create")),
-      state(std::make_unique<Hash>()) {
-  XXH3_128bits_reset(&state->state);
-}
-
-OutputFile::~OutputFile() = default;
-
-void OutputFile::write(const void* data, std::size_t bytes) {
-  const auto* next = static_cast<const char*>(data);
-  while (bytes > 0) {
-    ssize_t put = uninterrupted(
-        [&] { return ::write(descriptor.get(), next, std::min(bytes, largest_transfer)); });
-    if (put <= 0) throw_file_error("write", name, put < 0 ? errno : ENOSPC);
-    XXH3_128bits_update(&state->state, next, static_cast<std::size_t>(put));
-    next += put;
-    written += static_cast<std::uint64_t>(put);
-    bytes -= static_cast<std::size_t>(put);
-  }
-}
-
-void OutputFile::finish() {
-  // A failed fsync is final: the kernel has dropped the pages, so asking again would lie.
-  if (uninterrupted([&] { return ::fsync(descriptor.get()); }) != 0)
-    throw_file_error("write", name, errno);
-  if (int error = descriptor.close()) throw_file_error("write", name, error);
-}
-
-std::string OutputFile::hash() const { return hexadecimal(XXH3_128bits_digest(&state->state)); }
 
 std::string hash_of(std::string_view text) {
   return hexadecimal(XXH3_128bits(text.data(), text.size()));

@@ -72,13 +72,14 @@ class InputFile {
   void read_at(std::uint64_t offset, void* into, std::size_t bytes) const;
 };
 
-/// A file that is written from front to back and hashed on the way. It is durable only after
-/// finish(). All functions that open, write or sync throw FileError.
+/// A file that is written from front to back and hashed on the way. It is whole and durable only
+/// after finish(): bytes wait in a buffer of 1 MiB, and errors come when that is full, or then. All
+/// functions that open, write or sync throw FileError.
 class OutputFile {
-  struct Hash;
+  struct State;
   std::filesystem::path name;
   Descriptor descriptor;
-  std::unique_ptr<Hash> state;
+  std::unique_ptr<State> state;
   std::uint64_t written = 0;
 
  public:
@@ -91,12 +92,12 @@ class OutputFile {
   const std::filesystem::path& path() const { return name; }
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Syncs and closes the file. Nothing may be written afterwards.
+  /// Writes what waits, syncs and closes the file. Nothing may be written afterwards.
   void finish();
 
-  /// The number of bytes written so far.
+  /// The number of bytes that write() was given so far.
   std::uint64_t bytes() const { return written; }
-  /// XXH3-128 of the bytes written so far, as 32 hexadecimal digits.
+  /// XXH3-128 of those bytes, as 32 hexadecimal digits.
   std::string hash() const;
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of several buffers, which goes to the disk past the page cache where it can: every write of
+// it fails, takes only a part, or is refused because of the way it goes.
+#include <doctest/doctest.h>
+
+#include "faults/files_calls.hpp"
+#include "sinter/files/io.hpp"
+#include "unit/files/support.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+const std::string content = [] {
+  std::string text((std::size_t(5) << 19) + 17, '\0');
+  for (std::size_t k = 0; k < text.size(); ++k) text[k] = static_cast<char>(k * 31 + k / 4096);
+  return text;
+}();
+
+/// Writes it in pieces that fit no buffer, with a fault at one call after the other, until no call
+/// is left; `check` is given whether that has failed.
+void strike_all(Fault fault, int error, const std::function<void(bool)>& check) {
+  TemporaryFolder folder;
+  const fs::path path = folder / "file";
+  for (int at = 1;; ++at) {
+    CAPTURE(at);
+    bool failed = false;
+    arm(fault, at, error);
+    try {
+      OutputFile out(path);
+      for (std::size_t k = 0; k < content.size(); k += 300'007)
+        out.write(std::string_view(content).substr(k, 300'007));
+      out.finish();
+      CHECK(out.bytes() == content.size());
+      CHECK(out.hash() == hash_of(content));
+    } catch (const FileError& failure) {
+      failed = true;
+      CHECK(contains(failure.what(), "Cannot write"));
+    }
+    const int count = disarm();
+    if (!failed) CHECK((get(path) == content));
+    if (at > count) break;
+    check(failed);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a large file is whole when a write takes a part, is interrupted or refuses its way") {
+  strike_all(Fault::half, 0, [](bool failed) { CHECK(!failed); });
+  strike_all(Fault::error, EINTR, [](bool failed) { CHECK(!failed); });
+  TemporaryFolder folder;
+  const fs::path path = folder / "file";
+  put(path, "");
+  const bool direct = ::open(path.c_str(), O_WRONLY | O_DIRECT) >= 0;
+  if (!direct) MESSAGE("the file system of ", path.string(), " has no O_DIRECT");
+  int at = 0;  // two whole buffers, what is left, fsync
+  strike_all(Fault::error, EINVAL, [&](bool failed) { CHECK(failed == (++at > 2 || !direct)); });
+  CHECK(at == 4);
+}
+
+TEST_CASE("a large file whose write or sync fails is an error") {
+  for (int error : {ENOSPC, EIO}) {
+    int failures = 0;
+    strike_all(Fault::error, error, [&](bool failed) { failures += failed; });
+    CHECK(failures == 4);
+  }
+  int failures = 0;
+  strike_all(Fault::zero, 0, [&](bool failed) { failures += failed; });
+  CHECK(failures == 3);
+}
