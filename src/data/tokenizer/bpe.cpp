@@ -224,8 +224,24 @@ const std::string& Bpe::decode(std::int32_t token) const {
                                   parts.tokens.size()));
 }
 
+namespace {
+
+/// The patterns match a newline that stands alone as one piece, or as the end of one. What spans
+/// lines otherwise are prefixes of a text, and added tokens that take what stands before them.
+bool cuts_at_lines(const BpeParts& parts) {
+  const bool by_lines = parts.pattern == Pattern::gpt2 || parts.pattern == Pattern::llama3 ||
+                        parts.pattern == Pattern::qwen2;
+  return by_lines && parts.prefix == Prefix::none && !parts.over_characters &&
+         std::ranges::none_of(parts.added, [](const AddedToken& token) {
+           return token.strips_left || token.text.find('\n') != std::string::npos;
+         });
+}
+
+}  // namespace
+
 Tokenizer tokenizer_of(BpeParts parts) {
   Tokenizer tokenizer;
+  tokenizer.cuts_at_lines = cuts_at_lines(parts);
   tokenizer.vocabulary = std::int32_t(parts.tokens.size());
   if (parts.strips_first_blank) tokenizer.lead.assign(1, ' ');
   tokenizer.special = parts.special;

@@ -36,7 +36,9 @@ Tokenizer checked(const fs::path& path, Read&& read) {
 
 Tokenizer load_json(const fs::path& path) {
   const std::string text = read_file(path, largest_file);
-  return checked(path, [&] { return read_tokenizer_json(text); });
+  Tokenizer tokenizer = checked(path, [&] { return read_tokenizer_json(text); });
+  tokenizer.identity = hash_of(text);
+  return tokenizer;
 }
 
 std::vector<Merge> merges_of(std::string_view text, const Vocabulary& vocabulary,
@@ -109,7 +111,10 @@ Tokenizer load_tokenizer(const fs::path& path) {
       continue;
     const std::string vocabulary = read_file(path / names.vocabulary, largest_file),
                       merges = read_file(path / names.merges, largest_file);
-    return checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges); });
+    Tokenizer tokenizer =
+        checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges); });
+    tokenizer.identity = hash_of(vocabulary) + hash_of(merges);
+    return tokenizer;
   }
   throw FileError(
       fmt::format("There is no tokenizer in the folder {}. It must hold tokenizer.json, or "

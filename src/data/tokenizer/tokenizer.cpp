@@ -19,7 +19,9 @@ Tokenizer byte_tokenizer() {
                                       "; the tokens of bytes are 0 to 255.");
                 return std::string(1, char(token));
               },
-          .vocabulary = 256};
+          .vocabulary = 256,
+          .cuts_at_lines = true,
+          .identity = "bytes"};
 }
 
 std::string Tokenizer::text_of(std::span<const std::int32_t> tokens) const {

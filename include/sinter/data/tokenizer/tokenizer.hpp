@@ -34,6 +34,11 @@ struct Tokenizer {
   std::string lead{};
   /// The special tokens that the tokenizer's files name.
   std::vector<SpecialToken> special{};
+  /// Whether a text may be cut behind a newline between two characters that are no white space: the
+  /// tokens of both parts are then those of the whole.
+  bool cuts_at_lines = false;
+  /// Tells it from other tokenizers: for those from files, a hash of what was read.
+  std::string identity{};
 
   /// The text of all of these tokens.
   /// throws    what decode() throws

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "data/token_file_header.hpp"
+#include "data/tokenizer/line_cut.hpp"
+#include "files/hexadecimal.hpp"
+#include "files/json.hpp"
+#include "files/system.hpp"
+#include "sinter/data/token_file.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t piece_bytes = std::size_t(1) << 20;
+constexpr std::uint64_t most_journal_bytes = std::uint64_t(1) << 30;
+
+/// How far the work has come: all files before `file`, and so many bytes of that one.
+struct Place {
+  std::size_t file = 0;
+  std::int64_t offset = 0;
+};
+
+fs::path with_ending(const fs::path& path, const char* ending) { return path.string() + ending; }
+
+/// The unfinished file, and beside it a journal of how much of it is whole.
+class Part {
+  fs::path name, journal;
+  Descriptor file;
+  std::string origin;
+  std::uint32_t token_bytes;
+  std::vector<std::uint64_t> documents;
+  std::uint64_t tokens = 0;
+  std::vector<std::uint16_t> narrow;
+  std::chrono::steady_clock::time_point noted = std::chrono::steady_clock::now();
+
+  void write(const void* data, std::size_t bytes) {
+    for (const auto* next = static_cast<const char*>(data); bytes > 0;) {
+      const ssize_t put = uninterrupted([&] { return ::write(file.get(), next, bytes); });
+      if (put <= 0) throw_file_error("write", name, put < 0 ? errno : ENOSPC);
+      next += put;
+      bytes -= std::size_t(put);
+    }
+  }
+  void sync() {
+    if (uninterrupted([&] { return ::fsync(file.get()); }) != 0)
+      throw_file_error("write", name, errno);
+  }
+  std::uint64_t size() const { return sizeof(TokenFileHeader) + tokens * token_bytes; }
+  void lock() {
+    if (uninterrupted([&] { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) != 0)
+      throw FileError(fmt::format("Another process is making {} just now. Wait until it has ended.",
+                                  name.string()));
+  }
+
+  Place read_journal() try {
+    if (!fs::exists(journal)) return {};
+    const Json json = parse_json(read_file(journal, most_journal_bytes));
+    if (!json.is_object() || json.value("origin", "") != origin) return {};
+    struct stat status{};
+    if (::fstat(file.get(), &status) != 0) throw_file_error("look at", name, errno);
+    const auto done = integer_of<std::uint64_t>(json.at("tokens"), "tokens");
+    if (sizeof(TokenFileHeader) + done * token_bytes > std::uint64_t(status.st_size)) return {};
+    tokens = done;
+    documents = json.at("documents").get<std::vector<std::uint64_t>>();
+    return {integer_of<std::size_t>(json.at("file"), "file"),
+            integer_of<std::int64_t>(json.at("offset"), "offset")};
+  } catch (const JsonError&) {
+    return {};  // damaged: all is done again
+  } catch (const Json::exception&) {
+    return {};
+  }
+
+  /// Of all behind the header.
+  std::string content_hash() const {
+    const InputFile whole(name);
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    std::vector<char> buffer(piece_bytes);
+    for (std::uint64_t at = sizeof(TokenFileHeader); at < whole.size();) {
+      const auto bytes = std::size_t(std::min<std::uint64_t>(buffer.size(), whole.size() - at));
+      whole.read_at(at, buffer.data(), bytes);
+      XXH3_128bits_update(&state, buffer.data(), bytes);
+      at += bytes;
+    }
+    return hexadecimal(XXH3_128bits_digest(&state));
+  }
+
+ public:
+  Place begin{};  // where to go on
+
+  Part(const fs::path& out, std::string origin_, std::int64_t vocabulary)
+      : name(with_ending(out, ".part")),
+        journal(with_ending(out, ".part.json")),
+        file(open_regular(name, O_RDWR | O_CREAT, Links::refused, "create")),
+        origin(std::move(origin_)),
+        token_bytes(token_bytes_for(vocabulary)) {
+    lock();
+    begin = read_journal();
+    if (begin.file == 0 && begin.offset == 0) {
+      tokens = 0;
+      documents.clear();
+    }
+    const auto end = static_cast<off_t>(size());
+    if (::ftruncate(file.get(), end) != 0 || ::lseek(file.get(), end, SEEK_SET) != end)
+      throw_file_error("write", name, errno);
+  }
+
+  void begin_document() { documents.push_back(tokens); }
+  void append(const std::vector<std::int32_t>& ids) {
+    if (token_bytes == 2) {
+      narrow.assign(ids.begin(), ids.end());
+      write(narrow.data(), narrow.size() * 2);
+    } else {
+      write(ids.data(), ids.size() * 4);
+    }
+    tokens += ids.size();
+  }
+  /// Makes durable what is there, if that was not done lately.
+  void note(Place place, double seconds_between) {
+    using namespace std::chrono;
+    if (steady_clock::now() - noted < duration<double>(seconds_between)) return;
+    sync();
+    const Json json{{"origin", origin},
+                    {"file", place.file},
+                    {"offset", place.offset},
+                    {"tokens", tokens},
+                    {"documents", documents}};
+    write_file_atomically(journal, json.dump());
+    noted = steady_clock::now();
+  }
+  void finish(const fs::path& out, std::int64_t vocabulary) {
+    const std::uint64_t zeros = 0;
+    write(&zeros, std::size_t(documents_offset(tokens, token_bytes) - size()));
+    write(documents.data(), documents.size() * sizeof(std::uint64_t));
+    TokenFileHeader header;
+    header.token_bytes = token_bytes;
+    header.tokens = tokens;
+    header.documents = documents.size();
+    header.vocabulary = std::uint64_t(vocabulary);
+    std::ranges::copy(content_hash(), header.content_hash.begin());
+    std::ranges::copy(origin, header.origin.begin());
+    header.header_hash = header.hash();
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) throw_file_error("write", name, errno);
+    write(&header, sizeof header);
+    sync();
+    rename_path(name, out);
+    fsync_folder(parent_folder(out));
+    remove_path(journal);
+  }
+};
+
+/// Cuts files into pieces, from a place on. The pieces depend on the place alone.
+class Pieces {
+  const DataFiles& files;
+  bool cuts;
+  Place at;
+  std::optional<InputFile> file;
+  std::string text;  // of the file from `at` on, as far as it is read
+
+ public:
+  struct Piece {
+    std::string text;
+    Place begin, end;
+  };
+
+  Pieces(const DataFiles& all, bool cuts_at_lines, Place begin)
+      : files(all), cuts(cuts_at_lines), at(begin) {}
+
+  /// Nothing is left if there is no piece. A file that is empty gives an empty piece.
+  std::optional<Piece> next() {
+    if (at.file == files.files().size()) return {};
+    open();
+    std::optional<std::size_t> cut;
+    std::size_t from = piece_bytes;
+    while (!cut) {
+      if (cuts && text.size() > from) {
+        cut = line_cut(text, from);
+        from = text.size() - 1;  // of what there is now, only the end may yet turn out to be a cut
+      }
+      const std::int64_t unread =
+          std::int64_t(file->size()) - at.offset - std::int64_t(text.size());
+      if (cut || unread == 0) break;
+      const auto more = std::size_t(std::min<std::int64_t>(unread, 2 * piece_bytes));
+      text.resize(text.size() + more);
+      char* to = text.data() + text.size() - more;
+      file->read_at(std::uint64_t(at.offset) + text.size() - more, to, more);
+    }
+    return take(cut.value_or(text.size()));
+  }
+
+ private:
+  void open() {
+    if (file) return;
+    const DataFiles::File& named = files.files()[at.file];
+    file.emplace(fs::path(named.path));
+    if (std::int64_t(file->size()) != named.bytes)
+      throw FileError(fmt::format("{} has {} bytes now; it had {}. Start again.",
+                                  printable(named.path, 4096), file->size(), named.bytes));
+  }
+  Piece take(std::size_t bytes) {
+    Piece piece{text.substr(0, bytes), at, {at.file, at.offset + std::int64_t(bytes)}};
+    text.erase(0, bytes);
+    if (piece.end.offset == std::int64_t(file->size())) {
+      piece.end = {at.file + 1, 0};
+      file.reset();
+    }
+    at = piece.end;
+    return piece;
+  }
+};
+
+std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, const Pieces::Piece& piece,
+                                  const std::string& path) try {
+  return tokenizer.encode(piece.text);
+} catch (const ArgumentError& error) {
+  throw ArgumentError(fmt::format("{}, from byte {} on: {}", printable(path, 4096),
+                                  piece.begin.offset, error.what()));
+}
+
+void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
+          const TokenizeOptions& options) {
+  struct Work {
+    Place begin, end;
+    std::size_t bytes;
+    std::future<std::vector<std::int32_t>> ids;
+  };
+  const std::size_t threads = options.threads > 0
+                                  ? std::size_t(options.threads)
+                                  : std::max(1u, std::thread::hardware_concurrency());
+  Pieces pieces(files, tokenizer.cuts_at_lines, part.begin);
+  std::deque<Work> ahead;
+  std::int64_t done = part.begin.offset;
+  for (std::size_t f = 0; f < part.begin.file; ++f) done += files.files()[f].bytes;
+  for (bool more = true; more || !ahead.empty();) {
+    while (more && ahead.size() < threads) {
+      std::optional<Pieces::Piece> piece = pieces.next();
+      if (!piece) more = false;
+      if (!piece) break;
+      Work work{piece->begin, piece->end, piece->text.size(), {}};
+      work.ids = std::async(std::launch::async, [&, piece = std::move(*piece)] {
+        return encoded(tokenizer, piece, files.files()[piece.begin.file].path);
+      });
+      ahead.push_back(std::move(work));
+    }
+    if (ahead.empty()) break;
+    Work work = std::move(ahead.front());
+    ahead.pop_front();
+    const std::vector<std::int32_t> ids = work.ids.get();
+    if (work.begin.offset == 0) part.begin_document();
+    part.append(ids);
+    part.note(work.end, options.seconds_between_notes);
+    done += std::int64_t(work.bytes);
+    if (options.progress) options.progress(done);
+  }
+}
+
+}  // namespace
+
+std::string token_file_origin(const DataFiles& files, const Tokenizer& tokenizer) {
+  Json list = Json::array();
+  for (const DataFiles::File& file : files.files()) {
+    std::string place = fs::absolute(file.path).lexically_normal().string();
+    list.push_back({hash_of(place), file.bytes, file.modified});
+  }
+  return hash_of(Json{{"version", 1}, {"tokenizer", tokenizer.identity}, {"files", list}}.dump());
+}
+
+void make_token_file(const DataFiles& files, const Tokenizer& tokenizer, const fs::path& out,
+                     const TokenizeOptions& options) {
+  if (tokenizer.vocabulary < 1)
+    throw ArgumentError(
+        "The tokenizer does not say its vocabulary, so that its tokens cannot be kept in a file.");
+  const std::string origin = token_file_origin(files, tokenizer);
+  if (fs::exists(out)) {
+    const TokenFile there(out);
+    if (there.origin() != origin)
+      throw FileError(fmt::format(
+          "{} was made of other files, of a former state of these, or with another tokenizer. Name "
+          "another file, or remove it.",
+          out.string()));
+    return there.verify();
+  }
+  Part part(out, origin, tokenizer.vocabulary);
+  fill(part, files, tokenizer, options);
+  if (const std::string changed = files.changed(); !changed.empty())
+    throw FileError(fmt::format("The data changed while they were read: {} Start again.", changed));
+  part.finish(out, tokenizer.vocabulary);
+}
+
+}  // namespace sinter

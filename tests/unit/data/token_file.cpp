@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Token files: what is in them depends on neither threads nor interruptions, and damage is found.
+#include "sinter/data/token_file.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "data/tokenizer/line_cut.hpp"
+#include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
+#include "unit/files/support.hpp"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+Tokenizer reference_tokenizer(const std::string& name) {
+  return load_tokenizer(fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / (name + ".json"));
+}
+
+/// The same without the added token that takes the white space before it.
+Tokenizer cutting_tokenizer(const std::string& name) {
+  TemporaryFolder folder;
+  auto json = nlohmann::ordered_json::parse(
+      get(fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / (name + ".json")));
+  auto& added = json["added_tokens"];
+  std::erase_if(added.get_ref<nlohmann::ordered_json::array_t&>(),
+                [](const auto& token) { return token["lstrip"] == true; });
+  put(folder / "tokenizer.json", json.dump());
+  return load_tokenizer(folder / "tokenizer.json");
+}
+
+/// Lines, blank ones and blanks of many kinds.
+std::string random_text(std::size_t bytes, unsigned seed) {
+  static const char* parts[] = {"the ", "width", " 42",  "\n",    "\n",       "x\ny", "。\n語",
+                                ".\n",  "\n\n",  "\r\n", "\t",    "\xc2\xa0", "'s",   "\n'll",
+                                "\xff", "é",     " \n",  "\n \n", "12\n34",   "<|x|>"};
+  std::mt19937 random(seed);
+  std::string text;
+  while (text.size() < bytes) text += parts[random() % std::size(parts)];
+  return text;
+}
+
+Ids ids_of(const TokenFile& file) {
+  Ids ids(std::size_t(file.size()));
+  file.read(0, ids);
+  return ids;
+}
+
+struct Texts {
+  TemporaryFolder folder;
+  std::vector<std::string> contents{random_text(2'500'000, 1), "", random_text(40, 2)};
+  std::vector<std::string> paths;
+
+  Texts() {
+    for (std::size_t k = 0; k < contents.size(); ++k) {
+      paths.push_back((folder / std::to_string(k)).string());
+      put(paths.back(), contents[k]);
+    }
+  }
+  /// The content of the token file that is made of them.
+  std::string made(const Tokenizer& tokenizer, const TokenizeOptions& options = {}) {
+    const fs::path out = folder / "made";
+    fs::remove(out);
+    make_token_file(DataFiles(paths), tokenizer, out, options);
+    return get(out);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a text may be cut where line_cut says: the tokens are those of the whole") {
+  for (const char* name : {"qwen2", "llama3"}) {
+    CHECK_FALSE(reference_tokenizer(name).cuts_at_lines);
+    const Tokenizer tokenizer = cutting_tokenizer(name);
+    REQUIRE(tokenizer.cuts_at_lines);
+    int cuts = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+      const std::string text = random_text(200, seed);
+      const Ids whole = tokenizer.encode(text);
+      for (auto cut = line_cut(text, 0); cut; cut = line_cut(text, *cut + 1), ++cuts) {
+        CAPTURE(text);
+        CAPTURE(*cut);
+        Ids parts = tokenizer.encode(text.substr(0, *cut));
+        const Ids rest = tokenizer.encode(text.substr(*cut));
+        parts.insert(parts.end(), rest.begin(), rest.end());
+        CHECK(parts == whole);
+      }
+    }
+    CHECK(cuts > 500);
+  }
+}
+
+TEST_CASE("line_cut finds a newline between characters that are no white space") {
+  CHECK(line_cut("ab\ncd", 0) == 3);
+  CHECK(line_cut("ab\ncd", 3) == 3);
+  CHECK_FALSE(line_cut("ab\ncd", 4));
+  CHECK(line_cut("。\n語", 0) == 4);
+  for (const char* text :
+       {"", "a", "\n", "\na", "a\n", "a\n\nb", "a\r\nb", "a\n b", "a \nb", "a\xc2\xa0\nb",
+        "a\n\xe3\x80\x80"
+        "b"})
+    CHECK_FALSE(line_cut(text, 0));
+}
+
+TEST_CASE("a token file holds the tokens of its texts, in order, whatever the threads") {
+  Texts texts;
+  for (const Tokenizer& tokenizer :
+       {cutting_tokenizer("qwen2"), reference_tokenizer("llama2"), byte_tokenizer()}) {
+    CAPTURE(tokenizer.identity);
+    const std::string made = texts.made(tokenizer, {.threads = 1});
+    CHECK((texts.made(tokenizer, {.threads = 3}) == made));
+    const TokenFile file(texts.folder / "made");
+    Ids expected;
+    std::vector<std::uint64_t> documents;
+    for (const std::string& content : texts.contents) {
+      documents.push_back(expected.size());
+      const Ids ids = tokenizer.encode(content);
+      expected.insert(expected.end(), ids.begin(), ids.end());
+    }
+    CHECK((ids_of(file) == expected));
+    CHECK(std::vector(file.documents().begin(), file.documents().end()) == documents);
+    CHECK(file.vocabulary() == tokenizer.vocabulary);
+    CHECK(file.origin() == token_file_origin(DataFiles(texts.paths), tokenizer));
+    CHECK(is_token_file(texts.folder / "made"));
+    CHECK_FALSE(is_token_file(texts.paths[0]));
+    file.verify();
+    Ids middle(3);
+    file.read(1000, middle);
+    CHECK(std::equal(middle.begin(), middle.end(), expected.begin() + 1000));
+  }
+}
+
+TEST_CASE("a vocabulary beyond 65,536 takes four bytes a token") {
+  TemporaryFolder folder;
+  put(folder / "text", "abc");
+  Tokenizer tokenizer{.encode = [](std::string_view) { return Ids{70'000, 1, 99'999}; },
+                      .decode = {},
+                      .vocabulary = 100'000};
+  make_token_file(DataFiles({(folder / "text").string()}), tokenizer, folder / "out");
+  const TokenFile file(folder / "out");
+  CHECK(ids_of(file) == Ids{70'000, 1, 99'999});
+  CHECK(get(folder / "out").size() == 128 + 16 + 8);
+}
+
+TEST_CASE("an interrupted work goes on where it was, and the file is the same") {
+  Texts texts;
+  const Tokenizer tokenizer = cutting_tokenizer("qwen2");
+  const std::string expected = texts.made(tokenizer);
+  struct Interrupted {};
+  for (int interruptions = 1; interruptions <= 3; ++interruptions) {
+    CAPTURE(interruptions);
+    fs::remove(texts.folder / "made");
+    const DataFiles files(texts.paths);
+    std::int64_t reached = 0;
+    int seen = 0;
+    auto stop = [&](std::int64_t bytes) {
+      reached = bytes;
+      if (++seen == interruptions) throw Interrupted();
+    };
+    const TokenizeOptions stops{.threads = 2, .seconds_between_notes = 0, .progress = stop};
+    CHECK_THROWS_AS(make_token_file(files, tokenizer, texts.folder / "made", stops), Interrupted);
+    CHECK_FALSE(fs::exists(texts.folder / "made"));
+    std::int64_t first = 0;
+    auto note = [&](std::int64_t bytes) { first = first ? first : bytes; };
+    make_token_file(files, tokenizer, texts.folder / "made", {.progress = note});
+    CHECK(first >= reached);
+    CHECK((get(texts.folder / "made") == expected));
+    CHECK_FALSE(fs::exists(texts.folder / "made.part"));
+    CHECK_FALSE(fs::exists(texts.folder / "made.part.json"));
+  }
+}
+
+TEST_CASE("what another text, tokenizer or a damaged journal has left is not gone on with") {
+  Texts texts;
+  const Tokenizer qwen2 = cutting_tokenizer("qwen2"), llama3 = cutting_tokenizer("llama3");
+  const std::string expected = texts.made(llama3);
+  const fs::path part = texts.folder / "made.part", journal = texts.folder / "made.part.json";
+  struct Interrupted {};
+  auto leave = [&] {
+    fs::remove(texts.folder / "made");
+    const TokenizeOptions stops{.seconds_between_notes = 0,
+                                .progress = [](std::int64_t) { throw Interrupted(); }};
+    CHECK_THROWS_AS(make_token_file(DataFiles(texts.paths), qwen2, texts.folder / "made", stops),
+                    Interrupted);
+    REQUIRE(fs::exists(journal));
+  };
+  leave();
+  CHECK((texts.made(llama3) == expected));
+  leave();
+  put(journal, get(journal).substr(0, 40));
+  CHECK((texts.made(llama3) == expected));
+  leave();
+  put(part, "short");
+  CHECK((texts.made(llama3) == expected));
+}
+
+TEST_CASE("a token file that is there is kept where it is of the same, and else never replaced") {
+  Texts texts;
+  const fs::path out = texts.folder / "made";
+  const Tokenizer qwen2 = reference_tokenizer("qwen2");
+  const std::string made = texts.made(qwen2);
+  const auto time = fs::last_write_time(out);
+  make_token_file(DataFiles(texts.paths), qwen2, out);
+  CHECK(fs::last_write_time(out) == time);
+  auto again = [&](const Tokenizer& tokenizer) {
+    return message_of([&] { make_token_file(DataFiles(texts.paths), tokenizer, out); });
+  };
+  CHECK(contains(again(reference_tokenizer("llama3")), "was made of other files"));
+  put(texts.paths[2], "changed");
+  CHECK(contains(again(qwen2), "was made of other files"));
+  put(out, "abc");
+  CHECK(contains(again(qwen2), "it has 3 bytes, and the header alone has 128"));
+  CHECK(get(out) == "abc");
+  fs::remove(out);
+  const int part = ::open((out.string() + ".part").c_str(), O_RDWR | O_CREAT, 0666);
+  REQUIRE(::flock(part, LOCK_EX) == 0);
+  CHECK(contains(again(qwen2), "Another process is making"));
+  ::close(part);
+  make_token_file(DataFiles(texts.paths), qwen2, out);
+  CHECK(get(out) != made);
+}
+
+TEST_CASE("damage is found: every byte of the header at once, the rest where it is looked for") {
+  Texts texts;
+  texts.contents.assign(1, random_text(3000, 5));
+  texts.paths.resize(1);
+  put(texts.paths[0], texts.contents[0]);
+  const std::string made = texts.made(reference_tokenizer("qwen2"));
+  const fs::path path = texts.folder / "damaged";
+  auto refusal = [&](const std::string& content, bool verify) {
+    put(path, content);
+    return message_of([&] {
+      const TokenFile file(path);
+      if (verify) file.verify();
+    });
+  };
+  for (std::size_t k = 0; k < 112; ++k) {
+    CAPTURE(k);
+    std::string damaged = made;
+    damaged[k] = char(damaged[k] ^ 16);
+    CHECK(contains(refusal(damaged, false), "cannot be used: it"));
+  }
+  for (std::size_t k = 128; k < made.size(); k += 97) {
+    CAPTURE(k);
+    std::string damaged = made;
+    damaged[k] = char(damaged[k] ^ 1);
+    CHECK(contains(refusal(damaged, true), "its tokens are damaged"));
+  }
+  for (std::size_t size : {0, 1, 127, 128, 129, int(made.size()) - 1})
+    CHECK(contains(refusal(made.substr(0, size), false), "cannot be used: it"));
+  CHECK(contains(refusal(made + "x", false), "and its header says"));
+}
+
+TEST_CASE("a byte without a token is an error that names the file, and where in it") {
+  Texts texts;
+  Tokenizer tokenizer{.encode = [](std::string_view) -> Ids { throw ArgumentError("no token"); },
+                      .decode = {},
+                      .vocabulary = 5};
+  auto fails = [&] { make_token_file(DataFiles(texts.paths), tokenizer, texts.folder / "out"); };
+  CHECK(contains(message_of<ArgumentError>(fails), "/0, from byte 0 on: no token"));
+  tokenizer.vocabulary = 0;
+  CHECK(contains(message_of<ArgumentError>(fails), "does not say its vocabulary"));
+}
