@@ -7,6 +7,7 @@
 #include "cli/plan_text.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_record.hpp"
+#include "cli/tokenizer.hpp"
 #include "sinter/files/weights.hpp"
 #include "trainer/loop_state.hpp"
 
@@ -22,7 +23,8 @@ constexpr std::string_view name_of(Order order) {
 DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
   return {.paths = a.data,
           .evaluation_sequences = evaluation_sequences(recipe),
-          .skip_unreadable = a.skip_unreadable};
+          .skip_unreadable = a.skip_unreadable,
+          .tokenizer = a.tokenizer.value_or("")};
 }
 
 DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
@@ -69,7 +71,9 @@ OpenedData open_training_data(const RecipeView& recipe, const Arguments& a) {
       data.training ? "a source of the order '" + named + "'" : "nothing", order, order));
 }
 
-OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& a) {
+OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& given) {
+  Arguments a = given;
+  take_over_tokenizer(recipe, a);
   OpenedData data = recipe.data.open(evaluation_request(recipe, a));
   if (data.evaluation) return data;
   throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
@@ -83,6 +87,7 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
       source.kind == WeightsSource::Kind::checkpoint) {
     checkpoint.emplace(source.path);
     if (a.data.empty()) notes = RunRecord(checkpoint->folder().parent_path()).take_over_data(a);
+    take_over_tokenizer(recipe, a);
     (void)take_over(*checkpoint, recipe, a);  // the ranks among the options cut the batches
   }
   if (a.order == Order::sequential)

@@ -10,8 +10,13 @@ namespace sinter::cli {
 
 using std::chrono::milliseconds;
 
-EvalProgress::EvalProgress(std::FILE* t, std::int64_t a, Clock::time_point begin)
-    : to(t), all(a), live(t && isatty(fileno(t))), next(begin + milliseconds(live ? 1000 : 5000)) {}
+EvalProgress::EvalProgress(std::FILE* t, std::int64_t a, Clock::time_point begin,
+                           std::string_view done)
+    : to(t),
+      all(a),
+      done_word(done),
+      live(t && isatty(fileno(t))),
+      next(begin + milliseconds(live ? 1000 : 5000)) {}
 
 EvalProgress::~EvalProgress() {
   if (drawn) print_if_possible(to, "\r\033[K");
@@ -19,7 +24,7 @@ EvalProgress::~EvalProgress() {
 
 void EvalProgress::at(std::int64_t done, Clock::time_point now) {
   if (!to || now < next || all <= 0) return;
-  const std::string text = fmt::format("{:.0f}% evaluated", 100. * double(done) / double(all));
+  const std::string text = fmt::format("{:.0f}% {}", 100. * double(done) / double(all), done_word);
   print_if_possible(to, live ? "\r\033[K" + text : text + "\n");
   drawn = live;
   next = now + milliseconds(live ? 200 : 5000);

@@ -38,10 +38,10 @@ void set_resume(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
-    {"--data", "PATH...", of(train, eval), "Files and folders to read.",
+    {"--data", "PATH...", of(train, eval, tokenize), "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
      [](const RecipeView& r) { return r.data.paths_help; }},
-    {"--skip-unreadable", "", of(train, eval),
+    {"--skip-unreadable", "", of(train, eval, tokenize),
      "Leave out what cannot be read below a folder of --data, such as\n"
      "links that lead nowhere, and say so; else it is an error.",
      [](Arguments& a, const Given&) { a.skip_unreadable = true; }},
@@ -50,8 +50,9 @@ constexpr Flag flags[] = {
      "validation loss of the run, bit for bit with its --threads. The\n"
      "data are the run's own unless others are given.",
      [](Arguments& a, const Given&) { a.held_out = true; }},
-    {"--out", "PATH", of(train, export_folder, report),
+    {"--out", "PATH", of(train, export_folder, report, tokenize),
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.\n"
+     "tokenize: the token file that --data becomes.\n"
      "report: the page to write; default: report.html in the first RUN.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
     {"--steps", "N", of(train),
@@ -81,7 +82,7 @@ constexpr Flag flags[] = {
      "validation, the rest is drawn in an order of the seed.\n"
      "sequential: all of the data, front to back, nothing held out.",
      set_order},
-    {"--threads", "N", of(train, eval, generate, export_folder),
+    {"--threads", "N", of(train, eval, generate, export_folder, tokenize),
      "Threads to compute with. Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
     {"--eval-every", "N", of(train),
@@ -113,10 +114,10 @@ constexpr Flag flags[] = {
      "Write an event file for TensorBoard into the run's folder, too.\n"
      "--resume goes on with that.",
      [](Arguments& a, const Given&) { a.tensorboard = true; }},
-    {"--tokenizer", "PATH", of(tokenize, detokenize),
+    {"--tokenizer", "PATH", of(train, eval, generate, tokenize, detokenize),
      "A tokenizer.json, or a folder with it, with encoder.json and\n"
      "vocab.bpe, or with vocab.json and merges.txt. Default: the\n"
-     "recipe's own tokenizer. See docs/tokenizers.md.",
+     "recipe's own tokenizer, or the run's. See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
     {"--text", "FILE", of(tokenize), "The text to turn into ids.",
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
@@ -150,7 +151,7 @@ constexpr Flag flags[] = {
      "Print one line of JSON and nothing else on standard output;\n"
      "what there is to say beside it goes to standard error.",
      [](Arguments& a, const Given&) { a.json = true; }},
-    {"--quiet", "", of(train, eval, generate, export_folder),
+    {"--quiet", "", of(train, eval, generate, export_folder, tokenize),
      "Print results only: no progress, no notes, but warnings about\n"
      "checkpoints and errors.",
      [](Arguments& a, const Given&) { a.quiet = true; }},

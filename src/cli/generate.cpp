@@ -4,15 +4,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
+#include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 
 namespace sinter::cli {
 
 int generate(RecipeView recipe, const Arguments& a) {
   require_data(recipe, a.verb);
+  require_tokenizer_is_used(recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
-  const Tokenizer tokenizer = recipe.data.tokenizer();
+  const Tokenizer tokenizer = tokenizer_for(recipe, a);
   const std::vector<std::int32_t> prompt = tokenizer.encode(a.prompt.empty() ? "\n" : a.prompt);
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");

@@ -43,7 +43,7 @@ int report(std::string message, int code) {
 }  // namespace
 
 bool has_data_for(const RecipeView& recipe, Verb verb) {
-  if (verb == Verb::generate) return bool(recipe.data.tokenizer);
+  if (verb == Verb::generate) return recipe.data.tokenizer || recipe.data.takes_tokenizer;
   return bool(recipe.data.open) || (verb != Verb::train && verb != Verb::eval);
 }
 
@@ -59,6 +59,15 @@ void require_data(const RecipeView& recipe, Verb verb) {
                   "read, but comes from a program of your own. Use Trainer<{}> there; see "
                   "docs/tutorial.md.",
                   recipe.name, name_of(verb), recipe.name));
+}
+
+void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& a) {
+  if (!a.tokenizer || recipe.data.takes_tokenizer) return;
+  throw UsageError(
+      fmt::format("--tokenizer is nothing to {}: the data of the recipe {} go through no tokenizer "
+                  "that could be "
+                  "named. Leave it out, or give the recipe data that do, such as Tokens.",
+                  name_of(a.verb), recipe.name));
 }
 
 void require_flag(bool given, std::string_view flag, Verb verb) {

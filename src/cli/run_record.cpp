@@ -82,9 +82,18 @@ void RunRecord::take_over_tensorboard(Arguments& a) const {
   }
 }
 
+std::optional<std::string> RunRecord::tokenizer() const {
+  std::optional<std::string> newest;
+  for (const Json& start : starts)
+    if (const auto found = start.find("tokenizer"); found != start.end() && found->is_string())
+      newest = found->get<std::string>();
+  return newest;
+}
+
 std::string RunRecord::take_over_data(Arguments& a) const try {
   if (fault && a.data.empty()) throw *fault;
   if (fault) return "";  // add_start() says it
+  if (!a.tokenizer) a.tokenizer = tokenizer();
   const Json* last = nullptr;
   for (const Json& start : starts)
     if (start.contains("data")) last = &start;
@@ -129,6 +138,7 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
              {"seed", std::to_string(a.seed.value_or(0))},
              {"step", step}};
   if (a.tensorboard) start["tensorboard"] = true;
+  if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;

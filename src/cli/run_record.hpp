@@ -20,18 +20,21 @@ class RunRecord {
   explicit RunRecord(const std::filesystem::path& run);
 
   /// Takes the data's paths, and whether to skip what cannot be read, from the newest start that
-  /// says them, unless --data is given. Returns notes for people, one per line.
+  /// says them, unless --data is given; and --tokenizer likewise. Returns notes for people, one per line.
   /// throws    UsageError where --data is not given and there is no record of it; FileError where
   ///           the record is damaged and needed
   [[nodiscard]] std::string take_over_data(Arguments& arguments) const;
+
+  /// The tokenizer of the newest start that says one, if there is any.
+  [[nodiscard]] std::optional<std::string> tokenizer() const;
 
   /// Has --tensorboard hold for all starts from the first that has it. A record that is damaged
   /// says nothing of it.
   void take_over_tensorboard(Arguments& arguments) const;
 
   /// Appends this start to the record, atomically and durably: the date, Sinter's version, the
-  /// command line and the folder in which it was given, the data's absolute paths, the seed,
-  /// the step from which it goes on, and --tensorboard. Returns notes for people, one per line.
+  /// command line and the folder in which it was given, the absolute paths of the data and
+  /// the tokenizer, the seed, the step from which it goes on, and --tensorboard. Returns notes for people, one per line.
   /// throws    FileError where the record cannot be written, or is no regular file
   [[nodiscard]] std::string add_start(const RecipeView& recipe, const Arguments& arguments,
                                       const std::string& program, std::int64_t step);

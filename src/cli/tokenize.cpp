@@ -4,20 +4,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
+#include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "files/json.hpp"
-#include "sinter/data/tokenizer/tokenizer.hpp"
+#include "sinter/data/token_file.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter::cli {
 namespace {
-
-/// That of --tokenizer, else the recipe's own.
-Tokenizer tokenizer_of(const RecipeView& recipe, const Arguments& a) {
-  require_flag(a.tokenizer || recipe.data.tokenizer, "--tokenizer PATH", a.verb);
-  return a.tokenizer ? load_tokenizer(*a.tokenizer) : recipe.data.tokenizer();
-}
 
 std::string lines_of(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
   std::string lines;
@@ -49,11 +45,39 @@ std::vector<std::int32_t> read_ids(const std::string& file) {
   }
 }
 
+/// Makes a token file.
+int tokenize_files(const RecipeView& recipe, const Arguments& a) {
+  if (a.text) throw UsageError("tokenize takes --text, or --data and --out, and not both.");
+  require_flag(!a.data.empty(), "--data PATH...", a.verb);
+  require_flag(a.out.has_value(), "--out FILE", a.verb);
+  using enum DataFiles::Unreadable;
+  const DataFiles files(a.data, a.skip_unreadable ? left_out : refused);
+  if (!a.quiet) note_lines(files.left_out_text());
+  EvalProgress progress(a.quiet ? nullptr : stderr, files.total_bytes(), EvalProgress::Clock::now(),
+                        "tokenized");
+  make_token_file(files, tokenizer_for(recipe, a), *a.out,
+                  {.threads = a.threads, .progress = [&](auto bytes) { progress.at(bytes); }});
+  const TokenFile made(*a.out);
+  if (a.json)
+    print_result(nlohmann::ordered_json{{"out", *a.out},
+                                        {"tokens", made.size()},
+                                        {"documents", made.documents().size()},
+                                        {"vocabulary", made.vocabulary()},
+                                        {"bytes", files.total_bytes()}}
+                     .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                 "\n");
+  else
+    print_result(fmt::format("{} tokens of {} bytes in {}\n", thousands(made.size()),
+                             thousands(files.total_bytes()), printable(*a.out, 4096)));
+  return exit_done;
+}
+
 }  // namespace
 
 int tokenize(const RecipeView& recipe, const Arguments& a) {
+  if (!a.data.empty() || a.out) return tokenize_files(recipe, a);
   require_flag(a.text.has_value(), "--text FILE", a.verb);
-  const Tokenizer tokenizer = tokenizer_of(recipe, a);
+  const Tokenizer tokenizer = tokenizer_for(recipe, a);
   const std::vector<std::int32_t> ids = tokenizer.encode(read_file(*a.text));
   print_result(a.json ? nlohmann::json{{"ids", ids}}.dump() + "\n" : lines_of(tokenizer, ids));
   return exit_done;
@@ -61,7 +85,7 @@ int tokenize(const RecipeView& recipe, const Arguments& a) {
 
 int detokenize(const RecipeView& recipe, const Arguments& a) {
   require_flag(a.ids.has_value(), "--ids FILE", a.verb);
-  const Tokenizer tokenizer = tokenizer_of(recipe, a);
+  const Tokenizer tokenizer = tokenizer_for(recipe, a);
   const std::vector<std::int32_t> ids = read_ids(*a.ids);
   try {
     print_result(tokenizer.text_of(ids));

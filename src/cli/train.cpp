@@ -28,6 +28,7 @@ constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and 
 
 void check(const RecipeView& recipe, const Arguments& a) {
   require_data(recipe, a.verb);
+  require_tokenizer_is_used(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");

@@ -21,6 +21,8 @@ int detokenize(const RecipeView& recipe, const Arguments& arguments);
 [[nodiscard]] bool has_data_for(const RecipeView& recipe, Verb verb);
 /// throws    Error where it does not
 void require_data(const RecipeView& recipe, Verb verb);
+/// throws    UsageError if --tokenizer is given, and the recipe's data go through none
+void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& arguments);
 /// throws    UsageError unless the flag is given
 void require_flag(bool given, std::string_view flag, Verb verb);
 

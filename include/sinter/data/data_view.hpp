@@ -9,6 +9,8 @@
 //   tokenizer   Tokenizer tokenizer() turns text into tokens and back. With it, `generate` works.
 //   unit        constexpr DataUnit says what a prediction is of, and which figures its loss gives.
 //               Without it, this is token_unit if there is a vocabulary, else row_unit.
+//   takes_tokenizer  constexpr bool; if true, open() reads text through the tokenizer that
+//               DataRequest::tokenizer names, which is --tokenizer's.
 //   paths_help  constexpr std::string_view says for --help what --data takes, in sentences, on
 //               lines of up to 64 characters.
 // A policy with options may take them with the values that they have when the binary runs, those
@@ -55,6 +57,8 @@ struct DataRequest {
   /// What cannot be read below a folder is left out, and named in OpenedData::notes; else it is an
   /// error.
   bool skip_unreadable = false;
+  std::string
+      tokenizer{};  ///< the path of a tokenizer's files, as load_tokenizer takes it; or none
 };
 
 /// What open() returns.
@@ -77,6 +81,7 @@ struct DataView {
   std::string_view paths_help{};  ///< what --data takes; empty if the policy does not say
   std::function<OpenedData(const DataRequest&)> open{};  ///< empty if the policy has no open()
   std::function<Tokenizer()> tokenizer{};                ///< empty if it has no tokenizer()
+  bool takes_tokenizer = false;  ///< whether open() reads text through a tokenizer that is named
 };
 
 }  // namespace sinter

@@ -31,6 +31,9 @@ concept SaysPathsHelp = requires {
   { P::paths_help } -> std::convertible_to<std::string_view>;
 };
 
+template <class P>
+concept SaysTakesTokenizer = std::same_as<decltype(P::takes_tokenizer), const bool>;
+
 // A name that two bases have is ambiguous, whatever it names. This finds members whose signatures
 // are not known.
 template <class P, class Other>
@@ -39,7 +42,7 @@ template <class P, class Other>
   requires std::is_final_v<P>
 struct Beside<P, Other> : Other {};
 struct NamesOfOffers {
-  int open, tokenizer, unit, paths_help;
+  int open, tokenizer, unit, paths_help, takes_tokenizer;
 };
 template <class P>
 using Searched = Beside<P, NamesOfOffers>;
@@ -51,6 +54,8 @@ constexpr std::string_view misfit() {
   if constexpr (!OffersTokenizer<P> && !requires { &Searched<P>::tokenizer; }) return "tokenizer";
   if constexpr (!SaysUnit<P> && !requires { &Searched<P>::unit; }) return "unit";
   if constexpr (!SaysPathsHelp<P> && !requires { &Searched<P>::paths_help; }) return "paths_help";
+  if constexpr (!SaysTakesTokenizer<P> && !requires { &Searched<P>::takes_tokenizer; })
+    return "takes_tokenizer";
   return "";
 }
 

@@ -159,6 +159,8 @@ template <class P>
 concept HasUnit = requires { P::unit; };
 template <class P>
 concept HasPathsHelp = requires { P::paths_help; };
+template <class P>
+concept HasTakesTokenizer = requires { P::takes_tokenizer; };
 /// Of clipping.
 template <class P>
 concept HasLimit = requires(const typename P::Options& options) {
@@ -232,7 +234,8 @@ constexpr auto other_hooks() {
                     Hook{"open", data && hook::HasOpen<P>},
                     Hook{"tokenizer", data && hook::HasTokenizer<P>},
                     Hook{"unit", data && hook::HasUnit<P>},
-                    Hook{"paths_help", data && hook::HasPathsHelp<P>}};
+                    Hook{"paths_help", data && hook::HasPathsHelp<P>},
+                    Hook{"takes_tokenizer", data && hook::HasTakesTokenizer<P>}};
 }
 
 }  // namespace sinter

@@ -166,6 +166,7 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   if constexpr (P::vocabulary > 0) view.unit = token_unit;
   if constexpr (requires { P::unit; }) view.unit = P::unit;
   if constexpr (requires { P::paths_help; }) view.paths_help = P::paths_help;
+  if constexpr (requires { P::takes_tokenizer; }) view.takes_tokenizer = P::takes_tokenizer;
   if constexpr (requires(const DataRequest& request) { P::open(request); }) {
     view.open = [](const DataRequest& request) { return P::open(request); };
   } else if constexpr (requires(const DataRequest& request) { P::open(P::options, request); }) {

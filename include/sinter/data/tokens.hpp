@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/data/data_view.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+struct TokensOptions {
+  int context = 1024;      ///< tokens of a sequence
+  int vocabulary = 50257;  ///< tokens are below it; the default is GPT-2's
+  SINTER_FIELDS((context).at_least(1), (vocabulary).at_least(1))
+};
+
+/// Opens a token file (TokenFile), or text that request.tokenizer turns into one: it is made at the
+/// first use, in the folder `tokens` of the cache, which is $SINTER_CACHE, else sinter in
+/// $XDG_CACHE_HOME, else ~/.cache/sinter. The tokens are cut into windows of `context`, and the last
+/// ones are held out.
+/// throws    FileError and ArgumentError: those of make_token_file(), load_tokenizer(), TokenFile and
+///           of the windows of data/windows.hpp; where text is named without a tokenizer, a token file
+///           among other paths, or tokens that are not below `vocabulary`
+OpenedData open_tokens(const DataRequest& request, TokensOptions options);
+
+/// Text as the tokens of a tokenizer that is named when the program runs: train --tokenizer PATH.
+/// Text larger than the memory is read as well.
+template <TokensOptions O = {}>
+struct Tokens {
+  using slot = slot::data;
+  using Options = TokensOptions;
+  static constexpr Options options = O;
+  static constexpr int context = O.context, vocabulary = O.vocabulary;
+
+  static constexpr DataUnit unit = token_unit;
+  static constexpr bool takes_tokenizer = true;
+  static constexpr std::string_view paths_help =
+      "Files and folders of text for --tokenizer, one after the other,\n"
+      "or one token file, which tokenize --out has made.\n"
+      "A folder stands for all files below it, sorted by path.";
+  static OpenedData open(const DataRequest& request) { return open_tokens(request, O); }
+};
+
+}  // namespace sinter

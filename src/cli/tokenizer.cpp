@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tokenizer.hpp"
+
+#include "cli/run_record.hpp"
+#include "cli/verbs.hpp"
+#include "sinter/files/weights.hpp"
+
+namespace sinter::cli {
+
+void take_over_tokenizer(const RecipeView& recipe, Arguments& a) {
+  if (a.tokenizer || !recipe.data.takes_tokenizer || !a.weights) return;
+  const WeightsSource source = resolve_weights(*a.weights);
+  if (source.kind == WeightsSource::Kind::checkpoint)
+    a.tokenizer = RunRecord(source.path.parent_path()).tokenizer();
+}
+
+Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
+  if (!a.tokenizer && recipe.data.tokenizer) return recipe.data.tokenizer();
+  take_over_tokenizer(recipe, a);
+  require_flag(a.tokenizer.has_value(), "--tokenizer PATH", a.verb);
+  return load_tokenizer(*a.tokenizer);
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tokenizer that a verb uses.
+#pragma once
+#include "cli/arguments.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+
+namespace sinter::cli {
+
+/// Where the recipe's data go through a tokenizer and none is given, takes the one of the run whose
+/// checkpoint the weights are, if they are one.
+void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
+
+/// The tokenizer of --tokenizer, else the recipe's own, else the one of the run whose checkpoint the
+/// weights are.
+/// throws    UsageError where there is none of these; FileError
+Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
+
+}  // namespace sinter::cli

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/data/tokens.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sinter/data/token_file.hpp"
+#include "sinter/data/windows.hpp"
+#include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
+#include "sinter/kernels/random.hpp"
+
+namespace sinter {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Neighbouring tokens of a file.
+struct TokenRange {
+  const TokenFile* file;
+  std::int64_t begin, count;
+
+  std::int64_t size() const { return count; }
+  void read(std::int64_t at, std::span<std::int32_t> out) const { file->read(begin + at, out); }
+  std::uint64_t hash() const {
+    return file->hash() ^ kernel::mix(kernel::mix(std::uint64_t(begin)) ^ std::uint64_t(count));
+  }
+};
+
+/// What the sources look into.
+struct Opened {
+  TokenFile file;
+  TokenRange train{}, validation{};
+  explicit Opened(TokenFile f) : file(std::move(f)) {}
+};
+
+fs::path cache_folder() {
+  auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return fs::path(value ? value : "");
+  };
+  if (const fs::path own = variable("SINTER_CACHE"); !own.empty()) return own;
+  if (const fs::path all = variable("XDG_CACHE_HOME"); !all.empty()) return all / "sinter";
+  if (const fs::path home = variable("HOME"); !home.empty()) return home / ".cache/sinter";
+  throw FileError("There is no folder to keep tokens in. Set SINTER_CACHE or HOME to one.");
+}
+
+bool names_token_file(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && is_token_file(path);
+}
+
+/// Of the text that a request names; made if it is not there.
+TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
+  for (const std::string& path : request.paths)
+    if (names_token_file(path))
+      throw ArgumentError(fmt::format(
+          "{} is a token file, which is read alone. Name it as the only --data, or name the texts.",
+          printable(path, 4096)));
+  if (request.tokenizer.empty())
+    throw ArgumentError(
+        "Text becomes tokens by a tokenizer, and none is named. Give --tokenizer PATH, or name a "
+        "token file, which tokenize --data PATH --out FILE makes.");
+  using enum DataFiles::Unreadable;
+  const DataFiles files(request.paths, request.skip_unreadable ? left_out : refused);
+  const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
+  const fs::path folder = cache_folder() / "tokens";
+  const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
+  opened.notes = files.left_out_text();
+  if (!fs::exists(path)) {
+    create_folders(folder);
+    make_token_file(files, tokenizer, path);
+    opened.notes += fmt::format("the tokens of the text are kept in {}.\n", path.string());
+  }
+  opened.changed = [files] { return files.changed(); };
+  return TokenFile(path);
+}
+
+void require_vocabulary(const TokenFile& file, int vocabulary) {
+  if (file.vocabulary() <= vocabulary) return;
+  throw ArgumentError(fmt::format(
+      "The tokenizer has {} tokens, and the recipe's vocabulary is {}. Use the tokenizer that the "
+      "recipe was written for, or give its data and its model a vocabulary of {}.",
+      thousands(file.vocabulary()), thousands(vocabulary), file.vocabulary()));
+}
+
+/// Cuts a file into what is trained on and what is held out.
+void split(Opened& tokens, double share, int context) {
+  const std::int64_t size = tokens.file.size();
+  const auto held_out = std::int64_t(std::floor(share * double(size)));
+  const std::int64_t train = size - held_out;
+  if (train <= context || (share > 0 && held_out < 2))
+    throw ArgumentError(
+        fmt::format("The data are too short: {} tokens, of which {} train and {} are held out. "
+                    "Training needs at least {}, one window of context {}, and what is held out 2. "
+                    "Give more text or choose a smaller context.",
+                    size, train, held_out, context + 1, context));
+  tokens.train = {&tokens.file, 0, train};
+  tokens.validation = {&tokens.file, train, held_out};
+}
+
+AnySource training_source(const std::shared_ptr<const Opened>& tokens, int context,
+                          const DataRequest::Training& training) {
+  const WindowShape shape{context, training.sequences};
+  const TokenView view(tokens->train);
+  if (training.order == Order::sequential)
+    return {SequentialWindows(view, shape, training.shapes), tokens};
+  return {ShuffledWindows(view, shape, training.seed, training.shapes), tokens};
+}
+
+}  // namespace
+
+OpenedData open_tokens(const DataRequest& request, TokensOptions options) {
+  OpenedData opened;
+  const bool ready = request.paths.size() == 1 && names_token_file(request.paths.front());
+  const auto tokens = std::make_shared<Opened>(ready ? TokenFile(request.paths.front())
+                                                     : token_file_of_text(request, opened));
+  require_vocabulary(tokens->file, options.vocabulary);
+  const std::int64_t size = tokens->file.size();
+  opened.text = token_unit.count(size) + " in " +
+                DataUnit{"file", "files"}.count(std::int64_t(tokens->file.documents().size()));
+  tokens->validation = {&tokens->file, 0, size};
+  if (const auto& training = request.training) {
+    split(*tokens, training->held_out, options.context);
+    opened.training = training_source(tokens, options.context, *training);
+    if (tokens->validation.count > 0)
+      opened.text +=
+          ", the last " + thousands(tokens->validation.count) + " held out for validation";
+  }
+  opened.evaluation_size = tokens->validation.count;
+  if (opened.evaluation_size > 0)
+    opened.evaluation =
+        AnySource(EvaluationWindows(TokenView(tokens->validation),
+                                    {options.context, request.evaluation_sequences}),
+                  std::shared_ptr<const Opened>(tokens));
+  return opened;
+}
+
+}  // namespace sinter

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training on the tokens of a tokenizer that --tokenizer names.
+#include "binary/support.hpp"
+
+namespace {
+
+const std::string tokenizer = SINTER_SOURCE_DIR "/tests/data/tokenizer/qwen2.json";
+
+/// A folder with a text, in which what the binary keeps is kept, too.
+struct Place : Scratch {
+  std::string text = write(*this / "text", some_text(20'000)), run = *this / "run";
+  Place() { setenv("SINTER_CACHE", (*this / "cache").c_str(), 1); }
+};
+
+Ended worded(const Words& words) { return ::run(words, SINTER_WORDED); }
+
+Ended good(const Words& words) { return fine(words, SINTER_WORDED); }
+
+void refuses(const Words& words, int code, const std::string& message) {
+  Ended ended = worded(words);
+  CAPTURE(ended.err);
+  CHECK(ended.code == code);
+  CHECK(ended.out.empty());
+  CHECK(ended.says(message));
+}
+
+}  // namespace
+
+TEST_CASE("a run learns from tokens; resume, eval and generate remember the tokenizer") {
+  Place place;
+  const Words data{"--data", place.text, "--tokenizer", tokenizer};
+  const Words train{"train", "--threads", "1", "--eval-every", "0", "--quiet", "--out"};
+  good(train + Words{place.run, "--steps", "60"} + data);
+  good(train + Words{place / "parts", "--steps", "25"} + data);
+  good(train + Words{place / "parts", "--steps", "60", "--resume"});
+  CHECK(content(place.run + "/last/model.safetensors") ==
+        content(place / "parts/last/model.safetensors"));
+  const std::vector<Json> rows = metrics(place.run);
+  CHECK(rows.back()["loss"] < 0.7 * rows.front()["loss"].get<double>());
+
+  const Json held_out =
+      good({"eval", "--weights", place.run, "--held-out", "--json", "--threads", "1"}).json();
+  CHECK(held_out["loss"] == rows.back()["val_loss"]);
+  const Words evaluate{"eval", "--weights", place.run, "--data", place.text, "--json"};
+  CHECK(good(evaluate).json() == good(evaluate + Words{"--tokenizer", tokenizer}).json());
+
+  const Ended generated =
+      good({"generate", "--weights", place.run, "--prompt", "the width", "--tokens", "9"});
+  CHECK(generated.out.starts_with("the width"));
+  CHECK(generated.out.size() > 15);
+  CHECK(good({"generate", "--weights", place.run, "--prompt", "the width", "--tokens", "9",
+              "--tokenizer", tokenizer})
+            .out == generated.out);
+}
+
+TEST_CASE("tokenize makes a token file, on which training is the same as on the text") {
+  Place place;
+  const std::string file = place / "file";
+  const Words make{"tokenize", "--data", place.text, "--out", file};
+  const Json made = good(make + Words{"--tokenizer", tokenizer, "--json"}).json();
+  CHECK(made["bytes"] == 20'000);
+  CHECK(made["documents"] == 1);
+  const Words train{"train", "--steps", "5", "--quiet", "--threads", "1", "--data"};
+  good(train + Words{file, "--out", place / "a"});
+  good(train + Words{place.text, "--tokenizer", tokenizer, "--out", place / "b"});
+  CHECK(content(place / "a/last/model.safetensors") == content(place / "b/last/model.safetensors"));
+  CHECK(good({"tokenize", "--data", place.text, "--out", file, "--tokenizer", tokenizer})
+            .out.find(" tokens of 20,000 bytes in ") != std::string::npos);
+}
+
+TEST_CASE("what is missing, or would be ignored, is refused") {
+  Place place;
+  refuses({"train", "--data", place.text, "--out", place.run, "--steps", "1"}, 1,
+          "Give --tokenizer PATH");
+  CHECK_FALSE(fs::exists(place.run));
+  refuses({"tokenize", "--data", place.text, "--tokenizer", tokenizer}, 2,
+          "tokenize needs --out FILE");
+  refuses({"tokenize", "--out", place / "o", "--tokenizer", tokenizer}, 2,
+          "tokenize needs --data PATH");
+  refuses({"tokenize", "--data", place.text, "--out", place / "o"}, 2,
+          "tokenize needs --tokenizer PATH");
+  refuses({"tokenize", "--text", place.text, "--out", place / "o", "--tokenizer", tokenizer}, 2,
+          "and not both");
+  refuses({"tokenize", "--data", place.text, "--out", place.text, "--tokenizer", tokenizer}, 1,
+          "it does not begin with SINTERTK");
+  CHECK(content(place.text).size() == 20'000);
+  Ended bytes = ::run({"train", "--data", place.text, "--tokenizer", tokenizer, "--steps", "1"});
+  CHECK(bytes.code == 2);
+  CHECK(bytes.says("go through no tokenizer"));
+}
