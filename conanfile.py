@@ -32,6 +32,9 @@ class Sinter(ConanFile):
         self.requires("fmt/[>=9 <12]")
         self.requires("highway/[>=1.0]")
         self.requires("xxhash/[>=0.8]")
+        self.requires("zlib/[>=1.2.11 <2]")
+        self.requires("xz_utils/[>=5.2 <6]")
+        self.requires("zstd/[>=1.4 <2]")
         self.requires("cli11/[>=2.1 <3]", visible=False)
         self.requires("nlohmann_json/[>=3.11 <4]", visible=False)
 

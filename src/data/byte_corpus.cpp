@@ -15,48 +15,70 @@
 namespace sinter {
 namespace {
 
-/// Refuses before a large allocation drives the machine out of memory.
-void require_memory(std::int64_t bytes, std::size_t files) {
+/// Refuses before a large allocation drives the machine out of memory. `known`: what is known of
+/// the text, in words; `more` bytes are about to be taken.
+void require_memory(const std::string& known, std::int64_t more, std::size_t files) {
   const AvailableMemory available = available_memory();
-  if (bytes > available.bytes)
+  if (more > available.bytes)
     throw FileError(fmt::format(
         "The data have {} bytes in {} files, and the text is kept in memory, but {} {} bytes. Name "
         "fewer files.",
-        bytes, files, available.bound, available.bytes));
+        known, files, available.bound, available.bytes));
 }
 
-void read_into(const DataFiles::File& file, unsigned char* out) {
-  // With O_NONBLOCK, a file that has become a pipe since it was looked at is not waited for.
-  const int descriptor = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) refuse_data(file.path, errno);
-  std::int64_t done = 0;
-  int error = 0;
-  while (done < file.bytes) {
-    const ssize_t got = ::read(descriptor, out + done, std::size_t(file.bytes - done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) error = errno;
-    if (got <= 0) break;
-    done += got;
+/// Reads the files behind each other into a text, which grows as compressed ones unfold.
+class Reading {
+  static constexpr std::size_t block = std::size_t(16) << 20;
+  std::vector<unsigned char>& text;
+  std::size_t files;
+
+ public:
+  Reading(std::vector<unsigned char>& t, std::size_t count) : text(t), files(count) {}
+
+  void append(ByteCorpus::File& file) {
+    // Whoever may not read it is told so in this room's words.
+    if (::faccessat(AT_FDCWD, file.path.c_str(), R_OK, AT_EACCESS) != 0)
+      refuse_data(file.path, errno);
+    DecompressedFile opened(file.path);
+    file.stored = std::int64_t(opened.file().size());
+    file.compression = opened.compression();
+    if (file.compression == Compression::none) {
+      fill(opened, std::size_t(file.stored));
+    } else {
+      while (fill(opened, block) > 0) {
+      }
+    }
+    file.bytes = std::int64_t(opened.position());
   }
-  ::close(descriptor);
-  if (error) refuse_data(file.path, error);
-  if (done < file.bytes)
-    refuse_data(file.path,
-                fmt::format("it had {} bytes and ended after {}; it changed while it was read.",
-                            file.bytes, done));
-}
+
+ private:
+  /// Reads up to so many bytes more. Returns how many there were.
+  std::size_t fill(DecompressedFile& file, std::size_t bytes) {
+    const std::size_t begin = text.size();
+    const bool moves = begin + bytes > text.capacity();  // what is there is then there twice
+    require_memory("more than " + std::to_string(begin),
+                   std::int64_t(moves ? begin + bytes : bytes), files);
+    text.resize(begin + bytes);
+    const std::size_t got = file.read(text.data() + begin, bytes);
+    text.resize(begin + got);
+    return got;
+  }
+};
 
 }  // namespace
 
 ByteCorpus::ByteCorpus(const std::vector<std::string>& paths, Unreadable unreadable)
-    : DataFiles(paths, unreadable) {
-  require_memory(total_bytes(), files().size());
-  text.resize(std::size_t(total_bytes()));
-  unsigned char* to = text.data();
-  for (const File& file : files()) {
-    read_into(file, to);
-    to += file.bytes;
-  }
+    : found(paths, unreadable) {
+  require_memory(std::to_string(found.total_bytes()), found.total_bytes(), found.files().size());
+  text.reserve(std::size_t(found.total_bytes()));
+  Reading reading(text, found.files().size());
+  for (const DataFiles::File& file : found.files())
+    reading.append(read_files.emplace_back(File{.path = file.path}));
+  if (text.empty())
+    refuse_data(read_files.front().path,
+                read_files.size() == 1
+                    ? std::string("the file is empty.")
+                    : fmt::format("all {} files are empty, this one included.", read_files.size()));
 }
 
 ByteCorpus::Split ByteCorpus::split(double share, int context) const {
@@ -72,7 +94,7 @@ ByteCorpus::Split ByteCorpus::split(double share, int context) const {
     return fmt::format(
         "The data are too short: {} bytes in {} file(s), of which {} train and {} are "
         "held out.",
-        size, files().size(), train, held_out);
+        size, read_files.size(), train, held_out);
   };
   if (train < needed)
     throw ArgumentError(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/bytes.hpp"
 
+#include <algorithm>
+
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/windows.hpp"
 
@@ -9,6 +11,16 @@ namespace {
 
 using ByteSpan = std::span<const unsigned char>;
 using Corpus = std::shared_ptr<const ByteCorpus>;
+
+/// "3 files", and how many of them are compressed.
+std::string files_text(const std::vector<ByteCorpus::File>& files) {
+  const auto packed = std::ranges::count_if(
+      files, [](const ByteCorpus::File& file) { return file.compression != Compression::none; });
+  std::string text = DataUnit{"file", "files"}.count(std::int64_t(files.size()));
+  if (packed > 0)
+    text += files.size() == 1 ? " (compressed)" : " (" + thousands(packed) + " compressed)";
+  return text;
+}
 
 AnySource training_source(const Corpus& corpus, ByteSpan text, int context,
                           const DataRequest::Training& training) {
@@ -27,8 +39,8 @@ OpenedData open_bytes(const DataRequest& request, int context) {
   OpenedData opened;
   opened.notes = corpus->left_out_text();
   opened.changed = [corpus] { return corpus->changed(); };
-  opened.text = byte_unit.count(std::int64_t(corpus->bytes().size())) + " in " +
-                DataUnit{"file", "files"}.count(std::int64_t(corpus->files().size()));
+  opened.text =
+      byte_unit.count(std::int64_t(corpus->bytes().size())) + " in " + files_text(corpus->files());
   ByteSpan evaluated = corpus->bytes();
   if (const auto& training = request.training) {
     ByteCorpus::Split split{corpus->bytes(), {}};

@@ -19,6 +19,7 @@
 #include "files/system.hpp"
 #include "sinter/data/token_file.hpp"
 #include "sinter/error.hpp"
+#include "sinter/files/decompress.hpp"
 
 namespace sinter {
 namespace {
@@ -164,13 +165,14 @@ class Part {
   }
 };
 
-/// Cuts files into pieces, from a place on. The pieces depend on the place alone.
+/// Cuts the contents of files into pieces, from a place on. The pieces depend on the place alone.
 class Pieces {
   const DataFiles& files;
   bool cuts;
   Place at;
-  std::optional<InputFile> file;
-  std::string text;  // of the file from `at` on, as far as it is read
+  std::optional<DecompressedFile> file;
+  bool ended = false;  // whether all of the file is read
+  std::string text;    // of the file from `at` on, as far as it is read
 
  public:
   struct Piece {
@@ -184,7 +186,7 @@ class Pieces {
   /// Nothing is left if there is no piece. A file that is empty gives an empty piece.
   std::optional<Piece> next() {
     if (at.file == files.files().size()) return {};
-    open();
+    if (!file) open();
     std::optional<std::size_t> cut;
     std::size_t from = piece_bytes;
     while (!cut) {
@@ -192,30 +194,37 @@ class Pieces {
         cut = line_cut(text, from);
         from = text.size() - 1;  // of what there is now, only the end may yet turn out to be a cut
       }
-      const std::int64_t unread =
-          std::int64_t(file->size()) - at.offset - std::int64_t(text.size());
-      if (cut || unread == 0) break;
-      const auto more = std::size_t(std::min<std::int64_t>(unread, 2 * piece_bytes));
-      text.resize(text.size() + more);
-      char* to = text.data() + text.size() - more;
-      file->read_at(std::uint64_t(at.offset) + text.size() - more, to, more);
+      if (cut || ended) break;
+      read(2 * piece_bytes);
     }
     return take(cut.value_or(text.size()));
   }
 
  private:
   void open() {
-    if (file) return;
     const DataFiles::File& named = files.files()[at.file];
     file.emplace(fs::path(named.path));
-    if (std::int64_t(file->size()) != named.bytes)
+    ended = false;
+    if (std::int64_t(file->file().size()) != named.bytes)
       throw FileError(fmt::format("{} has {} bytes now; it had {}. Start again.",
-                                  printable(named.path, 4096), file->size(), named.bytes));
+                                  printable(named.path, 4096), file->file().size(), named.bytes));
+    for (std::int64_t left = at.offset; left > 0 && !ended; left -= std::int64_t(text.size())) {
+      text.clear();
+      read(std::size_t(std::min<std::int64_t>(left, 2 * piece_bytes)));
+    }
+    text.clear();
+  }
+  void read(std::size_t bytes) {
+    const std::size_t had = text.size();
+    text.resize(had + bytes);
+    const std::size_t got = file->read(text.data() + had, bytes);
+    text.resize(had + got);
+    ended = got < bytes;
   }
   Piece take(std::size_t bytes) {
     Piece piece{text.substr(0, bytes), at, {at.file, at.offset + std::int64_t(bytes)}};
     text.erase(0, bytes);
-    if (piece.end.offset == std::int64_t(file->size())) {
+    if (ended && text.empty()) {
       piece.end = {at.file + 1, 0};
       file.reset();
     }
@@ -232,11 +241,18 @@ std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, const Pieces::Piec
                                   piece.begin.offset, error.what()));
 }
 
+/// Of all files, how many bytes on the disk are done.
+std::int64_t bytes_done(const DataFiles& files, Place place) {
+  std::int64_t done = 0;
+  for (std::size_t f = 0; f < place.file; ++f) done += files.files()[f].bytes;
+  if (place.offset > 0) done += std::min(place.offset, files.files()[place.file].bytes);
+  return done;
+}
+
 void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
           const TokenizeOptions& options) {
   struct Work {
     Place begin, end;
-    std::size_t bytes;
     std::future<std::vector<std::int32_t>> ids;
   };
   const std::size_t threads = options.threads > 0
@@ -244,28 +260,26 @@ void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
                                   : std::max(1u, std::thread::hardware_concurrency());
   Pieces pieces(files, tokenizer.cuts_at_lines, part.begin);
   std::deque<Work> ahead;
-  std::int64_t done = part.begin.offset;
-  for (std::size_t f = 0; f < part.begin.file; ++f) done += files.files()[f].bytes;
-  for (bool more = true; more || !ahead.empty();) {
-    while (more && ahead.size() < threads) {
-      std::optional<Pieces::Piece> piece = pieces.next();
-      if (!piece) more = false;
-      if (!piece) break;
-      Work work{piece->begin, piece->end, piece->text.size(), {}};
-      work.ids = std::async(std::launch::async, [&, piece = std::move(*piece)] {
-        return encoded(tokenizer, piece, files.files()[piece.begin.file].path);
-      });
-      ahead.push_back(std::move(work));
-    }
-    if (ahead.empty()) break;
+  auto begin_work = [&](Pieces::Piece piece) {
+    const Place begin = piece.begin, end = piece.end;
+    auto encode = [&, piece = std::move(piece)] {
+      return encoded(tokenizer, piece, files.files()[piece.begin.file].path);
+    };
+    ahead.push_back({begin, end, std::async(std::launch::async, std::move(encode))});
+  };
+  for (bool more = true;;) {
+    while (more && ahead.size() < threads)
+      if (std::optional<Pieces::Piece> piece = pieces.next())
+        begin_work(std::move(*piece));
+      else
+        more = false;
+    if (ahead.empty()) return;
     Work work = std::move(ahead.front());
     ahead.pop_front();
-    const std::vector<std::int32_t> ids = work.ids.get();
     if (work.begin.offset == 0) part.begin_document();
-    part.append(ids);
+    part.append(work.ids.get());
     part.note(work.end, options.seconds_between_notes);
-    done += std::int64_t(work.bytes);
-    if (options.progress) options.progress(done);
+    if (options.progress) options.progress(bytes_done(files, work.end));
   }
 }
 

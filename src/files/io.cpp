@@ -118,6 +118,7 @@ InputFile::InputFile(fs::path path, Links links)
   struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) throw_file_error("look at", name, errno);
   length = static_cast<std::uint64_t>(status.st_size);
+  changed = modified_of(status);
 }
 
 void InputFile::read_at(std::uint64_t offset, void* into, std::size_t bytes) const {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How this room calls the system.
 #pragma once
+#include <sys/stat.h>
+
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -18,6 +21,11 @@ auto uninterrupted(auto call) {
     auto answer = call();
     if (answer != -1 || errno != EINTR) return answer;
   }
+}
+
+/// When a file was written to last, in nanoseconds since 1970.
+inline std::int64_t modified_of(const struct stat& found) {
+  return std::int64_t(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
 }
 
 /// Opens a path with open(2)'s flags.

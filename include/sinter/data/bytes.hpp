@@ -26,7 +26,8 @@ struct Bytes {
   static constexpr DataUnit unit = byte_unit;
   static constexpr std::string_view paths_help =
       "Files and folders to read, as bytes, one after the other.\n"
-      "A folder stands for all files below it, sorted by path.";
+      "A folder stands for all files below it, sorted by path.\n"
+      "What gzip, xz or zstd has compressed is read as its content.";
   static OpenedData open(const DataRequest& request) { return open_bytes(request, context); }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
 };

@@ -22,7 +22,7 @@ class DataFiles {
   /// A file.
   struct File {
     std::string path;       ///< as people find it: a path that was given, or one below it
-    std::int64_t bytes;     ///< its size
+    std::int64_t bytes;     ///< its size on the disk
     std::int64_t modified;  ///< when, in nanoseconds since 1970
   };
   /// A path below a folder that was not taken.

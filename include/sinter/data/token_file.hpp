@@ -70,12 +70,13 @@ class TokenFile {
 struct TokenizeOptions {
   int threads = 0;  ///< that turn text into tokens; 0 stands for one for each processor
   double seconds_between_notes = 5;  ///< of how far the work has come, from where it may go on
-  /// It is called now and then with the bytes of text that are done; it may be left out, and what it
-  /// throws ends the work.
+  /// It is called now and then with the bytes of files that are done, as they lie on the disk; it
+  /// may be left out, and what it throws ends the work.
   std::function<void(std::int64_t bytes)> progress{};
 };
 
-/// Turns files into a token file, one after the other and without separators. Where lines can be
+/// Turns files into a token file, one after the other and without separators. Compressed ones are
+/// read as their content (DecompressedFile). Where lines can be
 /// cut from each other without a change of tokens (Tokenizer::cuts_at_lines), pieces of a megabyte
 /// are worked on at the same time; else a whole file is one piece, in memory. The result depends on
 /// neither the threads nor on interruptions: what is done lies in `out` + ".part", and the next call

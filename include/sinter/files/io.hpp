@@ -58,6 +58,7 @@ class InputFile {
   std::filesystem::path name;
   Descriptor descriptor;
   std::uint64_t length = 0;
+  std::int64_t changed = 0;
 
  public:
   /// throws    FileError if the file is missing, unreadable or not a regular file, or a link where
@@ -67,6 +68,8 @@ class InputFile {
   const std::filesystem::path& path() const { return name; }
   /// The size in bytes when the file was opened.
   std::uint64_t size() const { return length; }
+  /// When the file was written to last, in nanoseconds since 1970, as it was opened.
+  std::int64_t modified() const { return changed; }
   /// Copies bytes [offset, offset + bytes) to `into`.
   /// throws    FileError if the file ends before
   void read_at(std::uint64_t offset, void* into, std::size_t bytes) const;

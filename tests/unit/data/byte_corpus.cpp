@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -234,6 +236,37 @@ TEST_CASE("byte corpus: more than the machine's memory is refused before it is t
     return;
   }
   CHECK(contains(refusal({path}), "4398046511104 bytes"));
+}
+
+TEST_CASE("byte corpus: compressed files are read as their content, among others") {
+  Folder folder;
+  std::string text;
+  for (int i = 0; i < 400000; ++i) text += std::to_string(i * 7 % 1000) + "\n";
+  folder.write("t/a", "first ");
+  folder.write("t/b", text);
+  folder.write("t/c", " last");
+  REQUIRE(std::system(("gzip -n '" + folder.path + "/t/b'").c_str()) == 0);
+  CHECK(read({folder / "t"}) == "first " + text + " last");
+  CHECK(read({folder / "t/b.gz"}) == text);
+
+  ByteCorpus corpus({folder / "t"});
+  const ByteCorpus::File& file = corpus.files()[1];
+  CHECK(file.path == folder / "t/b.gz");
+  CHECK(file.bytes == std::int64_t(text.size()));
+  CHECK(file.stored == std::int64_t(fs::file_size(file.path)));
+  CHECK(file.compression == Compression::gzip);
+  CHECK(corpus.files()[0].compression == Compression::none);
+  CHECK(corpus.files()[0].stored == 6);
+  CHECK(corpus.changed().empty());
+  fs::last_write_time(file.path, fs::last_write_time(file.path) + std::chrono::seconds(9));
+  CHECK(contains(corpus.changed(), file.path + " was written to"));
+  fs::resize_file(file.path, fs::file_size(file.path) - 5);
+  CHECK(contains(corpus.changed(), file.path + " has "));
+  CHECK(contains(refusal({folder / "t"}), "cut short"));
+
+  folder.write("empty", "");
+  REQUIRE(std::system(("gzip -n '" + folder.path + "/empty'").c_str()) == 0);
+  CHECK(contains(refusal({folder / "empty.gz"}), "the file is empty"));
 }
 
 TEST_CASE("byte corpus: the last floor(share · size) bytes are held out") {

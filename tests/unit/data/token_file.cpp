@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -177,6 +178,26 @@ TEST_CASE("an interrupted work goes on where it was, and the file is the same") 
     CHECK_FALSE(fs::exists(texts.folder / "made.part"));
     CHECK_FALSE(fs::exists(texts.folder / "made.part.json"));
   }
+}
+
+TEST_CASE("compressed texts give the tokens of their content, also after an interruption") {
+  Texts texts;
+  const Tokenizer tokenizer = cutting_tokenizer("qwen2");
+  (void)texts.made(tokenizer);
+  const Ids expected = ids_of(TokenFile(texts.folder / "made"));
+  REQUIRE(std::system(("gzip -n '" + texts.paths[0] + "'").c_str()) == 0);
+  texts.paths[0] += ".gz";
+  (void)texts.made(tokenizer);
+  CHECK((ids_of(TokenFile(texts.folder / "made")) == expected));
+
+  struct Interrupted {};
+  fs::remove(texts.folder / "made");
+  const TokenizeOptions stops{.seconds_between_notes = 0,
+                              .progress = [](std::int64_t) { throw Interrupted(); }};
+  const DataFiles files(texts.paths);
+  CHECK_THROWS_AS(make_token_file(files, tokenizer, texts.folder / "made", stops), Interrupted);
+  make_token_file(files, tokenizer, texts.folder / "made");
+  CHECK((ids_of(TokenFile(texts.folder / "made")) == expected));
 }
 
 TEST_CASE("what another text, tokenizer or a damaged journal has left is not gone on with") {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that may be compressed, read as their content.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+
+/// How a file is compressed, as its first bytes say; its name does not matter.
+enum class Compression {
+  none,  ///< as it is
+  gzip,  ///< RFC 1952, of one member or several
+  xz,    ///< of one stream or several
+  zstd   ///< RFC 8878, of one frame or several
+};
+
+/// Reads the content of a file from front to back. One that is compressed is decompressed on the
+/// way, and what it says of its content is checked: its checksums, its length, and that nothing
+/// else follows. The memory for that is bounded, whatever the file asks for: 160 MiB for xz, and
+/// windows of 128 MiB for zstd, which is what `xz -9` and `zstd --ultra --long` need.
+class DecompressedFile {
+ public:
+  /// throws    FileError if the file is missing, unreadable or not a regular file, a link where
+  ///           those are refused, or not compressed although its name ends in .gz, .xz or .zst
+  explicit DecompressedFile(std::filesystem::path path, Links links = Links::followed);
+  DecompressedFile(DecompressedFile&&) noexcept;
+  ~DecompressedFile();
+
+  /// The file as it lies on the disk.
+  const InputFile& file() const;
+  Compression compression() const;
+  /// The bytes of the content that have been read.
+  std::uint64_t position() const;
+
+  /// Copies the next bytes of the content, as many as asked for, or fewer where it ends. Returns
+  /// how many.
+  /// throws    FileError that names the byte of the file at which it is damaged or cut short; also
+  ///           if it needs more memory than the bounds above
+  std::size_t read(void* into, std::size_t bytes);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// The content of a file, decompressed where it is compressed.
+/// throws    FileError, as DecompressedFile does; also if the content has more than `limit` bytes.
+///           Memory is taken as the content comes, not as the file announces it
+std::string read_decompressed(const std::filesystem::path& path,
+                              std::uint64_t limit = std::uint64_t(1) << 40);
+
+}  // namespace sinter
