@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/data_request.hpp"
 #include "cli/eval_progress.hpp"
@@ -11,27 +13,61 @@
 namespace sinter::cli {
 namespace {
 
-/// The loss over all data.
-Loss evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
-  EvalProgress progress(shows ? stderr : nullptr, data.evaluation_size);
-  Loss loss;
-  HostBatch batch;
-  while (data.evaluation->next(batch)) {
-    loss += trainer.evaluate(batch);
-    progress.at(loss.count);
+/// Whether a model takes numbers and has a class for each row as its only target, so that it
+/// predicts the logits of classes.
+bool classifies(const PlanView& plan) {
+  int classes = 0;
+  for (const External& input : plan.model.externals) {
+    const bool is_class = input.targets && input.width == 0;
+    if (input.width == 0 ? !is_class : input.targets) return false;
+    classes += is_class;
   }
-  return loss;
+  return classes == 1 && !plan.predicting.results.empty();
 }
 
-std::string json_text(const Loss& loss, const DataUnit& unit) {
+/// The rows of a batch whose class has the largest logit.
+std::int64_t classified(TrainerCore& trainer, const HostBatch& batch) {
+  const Prediction logits = trainer.predict(batch);
+  std::int64_t right = 0;
+  for (int row = 0; row < logits.rows; ++row) {
+    const auto first = logits.values.begin() + std::int64_t(row) * logits.columns;
+    right += std::max_element(first, first + logits.columns) - first == batch.ids[0][row];
+  }
+  return right;
+}
+
+struct Evaluated {
+  Loss loss{};                          ///< over all data
+  std::optional<std::int64_t> right{};  ///< rows whose class was predicted, of a classifier
+
+  double accuracy() const { return double(*right) / double(loss.count); }
+};
+
+Evaluated evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
+  EvalProgress progress(shows ? stderr : nullptr, data.evaluation_size);
+  Evaluated result;
+  if (classifies(trainer.plan())) result.right = 0;
+  HostBatch batch;
+  while (data.evaluation->next(batch)) {
+    result.loss += trainer.evaluate(batch);
+    if (result.right) *result.right += classified(trainer, batch);
+    progress.at(result.loss.count);
+  }
+  return result;
+}
+
+std::string json_text(const Evaluated& evaluated, const DataUnit& unit) {
+  const Loss& loss = evaluated.loss;
   nlohmann::ordered_json result{{"loss", loss.mean()}, {"tokens", loss.count}};
+  if (evaluated.right) result["accuracy"] = evaluated.accuracy();
   for (const Figure& figure : unit.figures) result[figure.key()] = figure.of(loss.mean());
   if (unit.headline) result[unit.headline.key()] = unit.headline.of(loss.mean());
   return result.dump() + "\n";
 }
 
 /// The loss and its figures, one per line, with the values in a column.
-std::string text(const Loss& loss, const DataUnit& unit) {
+std::string text(const Evaluated& evaluated, const DataUnit& unit) {
+  const Loss& loss = evaluated.loss;
   std::vector<std::pair<std::string_view, std::string>> lines;
   std::string mean = fmt::format("{:.6f}", loss.mean());
   if (!unit.loss.empty()) mean += fmt::format(" {} per {}", unit.loss, unit.one);
@@ -39,6 +75,7 @@ std::string text(const Loss& loss, const DataUnit& unit) {
   auto add = [&](const Figure& figure) {
     lines.emplace_back(figure.name, fmt::format("{:.6f}", figure.of(loss.mean())));
   };
+  if (evaluated.right) lines.emplace_back("accuracy", fmt::format("{:.6f}", evaluated.accuracy()));
   if (unit.headline) add(unit.headline);
   for (const Figure& figure : unit.figures) add(figure);
   lines.emplace_back("predicted", unit.count(loss.count));
@@ -62,11 +99,12 @@ int eval(RecipeView recipe, const Arguments& a) {
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  Loss loss = evaluate(trainer, data, !a.quiet);
+  const Evaluated evaluated = evaluate(trainer, data, !a.quiet);
+  const Loss& loss = evaluated.loss;
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
   if (!std::isfinite(loss.mean()))
     throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");
-  print_result(a.json ? json_text(loss, unit) : text(loss, unit));
+  print_result(a.json ? json_text(evaluated, unit) : text(evaluated, unit));
   return exit_done;
 }
 

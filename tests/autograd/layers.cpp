@@ -240,6 +240,21 @@ TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   compare_step(trainer, batch, w, loss);
 }
 
+TEST_CASE("CrossEntropy, with classes to ignore") {
+  HostBatch batch = sequences_of(lengths);
+  add_values(batch, given_width, 1);
+  add_ids(batch, wide, 2, .3);
+  REQUIRE(std::ranges::count(batch.ids[0], -1) > 0);
+  Trainer<Checked<CrossEntropyModel<1, ClassLoss>, wide>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor logits = values_of(batch).matmul(w["a.weight"]) + w["a.bias"];
+  Tensor loss =
+      F::cross_entropy(logits, ids_of(batch), F::CrossEntropyFuncOptions().ignore_index(-1));
+  CHECK(relative_difference(trainer.evaluate(batch).mean(), loss.item<double>()) < bound);
+  compare_step(trainer, batch, w, loss);
+}
+
 TEST_CASE("LastRow") {
   HostBatch batch = regression_batch(lengths, given_width, 1, 1);
   Trainer<Checked<LastRowModel<Alone<LastRow<wide>>>>> trainer(settings);

@@ -186,10 +186,8 @@ struct MlpModule : nn::Module {
     middle->push_back(hidden);
     register_module("output", output);
   }
-  Tensor loss(const Tensor& x, const Tensor& target) {
-    Tensor y = output(torch::relu(hidden(torch::relu(input(x)))));
-    return F::mse_loss(y, target);
-  }
+  Tensor forward(const Tensor& x) { return output(torch::relu(hidden(torch::relu(input(x))))); }
+  Tensor loss(const Tensor& x, const Tensor& target) { return F::mse_loss(forward(x), target); }
 };
 
 /// 20 steps of a recipe and of LibTorch's optimizer.
@@ -228,6 +226,47 @@ TEST_CASE("Mlp with Sgd and Nesterov's momentum") {
   compare_mlp<MlpRecipe<Sgd<{.lr = sgd_lr, .momentum = .9, .weight_decay = .01, .nesterov = true}>>,
               torch::optim::SGD>(
       torch::optim::SGDOptions(sgd_lr).momentum(.9).weight_decay(.01).nesterov(true), sgd_lr);
+}
+TEST_CASE("Mlp as a classifier, with Adam") {
+  constexpr MlpOptions of_classes{
+      .in = mlp.in, .hidden = mlp.hidden, .out = mlp.out, .layers = mlp.layers, .classifier = true};
+  constexpr double max_norm = .5;
+  Trainer<Made<Mlp<of_classes>, Batch<{.global = 64, .micro = 16}>, ClipNorm<{.max = max_norm}>,
+               Adam<{.lr = adam_lr}>>>
+      trainer({.seed = 3, .threads = 2});
+  MlpModule module;
+  copy_weights(trainer, module);
+  const auto options = torch::optim::AdamOptions(adam_lr);
+  torch::optim::Adam optimizer(decay_groups(module, options), options);
+  bool clipped = false;
+  double first = 0, last = 0;
+  for (int step = 1; step <= steps; ++step) {
+    CAPTURE(step);
+    HostBatch batch = sequences_of(std::vector<int>(64, 1));
+    add_values(batch, mlp.in, 100 + std::uint64_t(step));
+    batch.ids.emplace_back();  // the largest of the first numbers; some rows have no class
+    for (int row = 0; row < batch.rows(); ++row) {
+      const auto x = batch.values[0].begin() + row * mlp.in;
+      const auto largest = std::int32_t(std::max_element(x, x + mlp.out) - x);
+      batch.ids[0].push_back(row % 9 == 4 ? -1 : largest);
+    }
+    Tensor x = values_of(batch).to(torch::kFloat32);
+    Tensor loss = F::cross_entropy(module.forward(x), ids_of(batch),
+                                   F::CrossEntropyFuncOptions().ignore_index(-1));
+    Applied ours = applied(trainer, batch);
+    (step == 1 ? first : last) = ours.loss.mean();
+    compare_step<torch::optim::AdamOptions>(ours, module, optimizer, loss, adam_lr, max_norm,
+                                            clipped);
+    if (step < steps) continue;
+    const Prediction logits = trainer.predict(batch);
+    REQUIRE(logits.columns == mlp.out);
+    Tensor want = module.forward(x);
+    for (int k = 0; k < batch.rows() * mlp.out; ++k)
+      CHECK(std::abs(double(logits.values[std::size_t(k)]) - want.flatten()[k].item<double>()) <
+            1e-4);
+  }
+  CHECK(clipped);
+  CHECK(last < .9 * first);  // it learns, or nothing was compared
 }
 TEST_CASE("Mlp with Adam") {
   compare_mlp<MlpRecipe<Adam<{.lr = adam_lr, .weight_decay = .01}>>, torch::optim::Adam>(

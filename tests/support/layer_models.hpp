@@ -140,20 +140,25 @@ struct EmbeddingModel {
   static constexpr void predict(auto& g) { g.result(g.unit("layer", LookUp{}, g.tokens())); }
 };
 
-struct CrossEntropy {
+struct TableLoss {
   static constexpr Value<1> trace(auto& g, Value<wide> x, Ids targets) {
     return g("", LinearCrossEntropy<vocabulary, wide>{}, x, targets);
   }
 };
-/// Has the layer `Times` times, once or twice, on the same operands.
-template <int Times>
+struct ClassLoss {
+  static constexpr Value<1> trace(auto& g, Value<wide> x, Ids classes) {
+    return g("", CrossEntropy<wide>{}, x, classes);
+  }
+};
+/// Has the loss `Times` times, once or twice, on the same operands.
+template <int Times, class Loss = TableLoss>
 struct CrossEntropyModel {
   using slot = slot::model;
   static constexpr void trace(auto& g) {
     auto x = g.unit("a", Before<given_width, wide>{}, g.template values<given_width>());
     auto targets = g.targets();
-    g.result(g.unit("layer", CrossEntropy{}, x, targets));
-    if constexpr (Times == 2) g.result(g.unit("again", CrossEntropy{}, x, targets));
+    g.result(g.unit("layer", Loss{}, x, targets));
+    if constexpr (Times == 2) g.result(g.unit("again", Loss{}, x, targets));
   }
 };
 

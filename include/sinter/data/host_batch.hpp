@@ -10,6 +10,7 @@ namespace sinter {
 /// order in which its trace asks for them:
 ///   language model: ids[0] tokens, ids[1] targets (-1 where a row has nothing to predict)
 ///   regression:     values[0] inputs, values[1] targets; each row is a sequence of its own
+///   classification: values[0] inputs, ids[0] classes (-1 where a row has none); likewise
 struct HostBatch {
   std::vector<std::int32_t> starts{0};         ///< sequence s is rows [starts[s], starts[s + 1])
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row

@@ -25,9 +25,9 @@ namespace sinter::kernel {
 /// and its loss is 0. dlogits = weight (softmax - onehot), 0 in ignored rows, or += with its add
 /// flag; it may be `logits`, or empty. logits, dlogits: rows × vocabulary, targets: one for each
 /// row, losses: rows × 1.
-template <class S>
-void cross_entropy(Stream& stream, Input<S> logits, Input<std::int32_t> targets, Tensor<S> losses,
-                   Output<S> dlogits, double weight);
+template <class T, class S>
+void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets, Tensor<S> losses,
+                   Tensor<T> dlogits, double weight);
 
 /// Cross-entropy of the logits x tableᵀ, in chunks of rows, so that the logits never exist all at
 /// once. One pass computes the loss and its gradients. Each gradient obeys its add flag; one that

@@ -51,6 +51,29 @@ struct LinearCrossEntropy {
   }
 };
 
+/// y = -log softmax(x)[class], in nats; 0 where the class is below zero. x, the logits: rows ×
+/// Classes, classes: one id for each row, y: rows × 1. Where logits come from a table of many ids,
+/// LinearCrossEntropy needs less memory.
+template <int Classes>
+struct CrossEntropy {
+  static constexpr std::array in{Classes, 0};
+  static constexpr std::array out{1};
+  static constexpr bool loss = true;
+  static constexpr int ids_below = Classes;
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Saved<Keep, Keep> saved{input(0)};
+
+  static void forward(auto& c) {
+    kernel::cross_entropy(c.stream(), c.x(), c.ids(1), c.y(), decltype(c.x()){}, 0.0);
+  }
+  static void backward(auto& c) {
+    kernel::cross_entropy(c.stream(), c.saved.x, c.ids(1), c.y(), c.dx(), c.loss_weight());
+  }
+};
+
 /// y = Σ (x - target)² over the width; the step's loss is the mean over all numbers. x, target:
 /// rows × W, y: rows × 1.
 template <int W>

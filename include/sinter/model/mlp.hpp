@@ -12,9 +12,13 @@ namespace sinter {
 struct MlpOptions {
   int in = 1;       ///< numbers in a row of input
   int hidden = 64;  ///< the width of each hidden layer
-  int out = 1;      ///< numbers in a row of output
+  int out = 1;      ///< numbers in a row of output; of a classifier, the number of classes
   int layers = 2;   ///< linear layers in all
-  SINTER_FIELDS((in).at_least(1), (hidden).at_least(1), (out).at_least(1), (layers).at_least(2))
+  /// Whether it is a classifier: a row's target is then a class, an id below `out`, its output are
+  /// the logits of all classes, and the loss is the cross-entropy.
+  bool classifier = false;
+  SINTER_FIELDS((in).at_least(1), (hidden).at_least(1), (out).at_least(1), (layers).at_least(2),
+                (classifier))
 };
 
 namespace mlp {
@@ -56,11 +60,22 @@ struct Loss {
   }
 };
 
+/// The last layer of a classifier, and the loss.
+template <int In, int Classes>
+struct ClassLoss {
+  static constexpr Value<1> trace(auto& g, Value<In> x, Ids classes) {
+    auto logits = g("", Linear<In, Classes, like_torch<In>>{}, x);
+    return g("loss", CrossEntropy<Classes>{}, logits, classes);
+  }
+};
+
 }  // namespace mlp
 
-/// A multilayer perceptron with ReLU for regression: the loss is the mean squared error over all
-/// numbers of all targets. Its units are input, hidden.0 … and output, each with a weight and a
-/// bias.
+/// A multilayer perceptron with ReLU. For regression, a batch has values[0] inputs and values[1]
+/// targets, and the loss is the mean squared error over all numbers of all targets. As a
+/// classifier it has values[0] inputs and ids[0] classes, below zero where a row has none; the loss
+/// is the mean cross-entropy in nats, and predict() gives logits. Its units are input, hidden.0 …
+/// and output, each with a weight and a bias.
 template <MlpOptions O = {}>
 struct Mlp {
   using slot = slot::model;
@@ -69,8 +84,12 @@ struct Mlp {
 
   static constexpr void trace(auto& g) {
     auto x = body(g, g.template values<O.in>());
-    auto target = g.template target_values<O.out>();
-    g.result(g.unit("output", mlp::Loss<O.hidden, O.out>{}, x, target));
+    if constexpr (O.classifier) {
+      g.result(g.unit("output", mlp::ClassLoss<O.hidden, O.out>{}, x, g.targets()));
+    } else {
+      auto target = g.template target_values<O.out>();
+      g.result(g.unit("output", mlp::Loss<O.hidden, O.out>{}, x, target));
+    }
   }
   static constexpr void predict(auto& g) {
     auto x = body(g, g.template values<O.in>());

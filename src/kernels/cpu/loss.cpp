@@ -22,8 +22,8 @@ namespace {
 /// What each instruction set provides, on one row.
 template <class T>
 struct LossTable {
-  Wide<T> (*cross_entropy)(const Wide<T>* logits, int target, Wide<T>* dlogits, Wide<T> weight,
-                           int vocabulary, bool add);
+  Wide<T> (*cross_entropy)(const T* logits, int target, T* dlogits, Wide<T> weight, int vocabulary,
+                           bool add);
   Wide<T> (*squared_error)(const T* x, const T* target, T* dx, Wide<T> weight, int width, bool add);
 };
 }  // namespace
@@ -35,13 +35,17 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-template <class T>
-T largest(const T* x, int n) {
-  const hn::ScalableTag<T> d;
+template <class T, class S = Wide<T>>
+S largest(const T* x, int n) {
+  const hn::ScalableTag<S> d;
+  const hn::CappedTag<S, 1> one;
   const int lanes = int(hn::Lanes(d));
   if (n < lanes) {
-    T most = x[0];
-    for (int i = 1; i < n; ++i) most = x[i] > most ? x[i] : most;
+    S most = hn::GetLane(load(one, x));
+    for (int i = 1; i < n; ++i) {
+      const S next = hn::GetLane(load(one, x + i));
+      most = next > most ? next : most;
+    }
     return most;
   }
   auto most = load(d, x);
@@ -51,10 +55,10 @@ T largest(const T* x, int n) {
 }
 
 /// Σ exp(x - most); stores the terms unless `terms` is null.
-template <class T>
-T sum_exponentials(const T* x, T most, T* terms, int n) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
+template <class T, class S = Wide<T>>
+S sum_exponentials(const T* x, S most, T* terms, int n) {
+  const hn::ScalableTag<S> d;
+  const hn::CappedTag<S, 1> one;
   const int lanes = int(hn::Lanes(d));
   auto a = hn::Zero(d), b = hn::Zero(d);
   auto term = [=](auto tag, int i) HWY_ATTR {
@@ -68,31 +72,39 @@ T sum_exponentials(const T* x, T most, T* terms, int n) {
     b = hn::Add(b, term(d, i + lanes));
   }
   for (; i + lanes <= n; i += lanes) a = hn::Add(a, term(d, i));
-  T sum = reduce_sum(d, hn::Add(a, b));
+  S sum = reduce_sum(d, hn::Add(a, b));
   for (; i < n; ++i) sum += hn::GetLane(term(one, i));
   return sum;
 }
 
 /// The loss of one row that has a target.
-template <class T>
-T cross_entropy(const T* logits, int target, T* dlogits, T weight, int vocabulary, bool add) {
-  const T most = largest(logits, vocabulary);
-  const T right = logits[target] - most;
-  T* terms = add ? nullptr : dlogits;  // may be the logits themselves
-  const T sum = sum_exponentials(logits, most, terms, vocabulary);
+template <class T, class S = Wide<T>>
+S cross_entropy(const T* logits, int target, T* dlogits, S weight, int vocabulary, bool add) {
+  const hn::CappedTag<S, 1> one;
+  const S most = largest(logits, vocabulary);
+  const S right = hn::GetLane(load(one, logits + target)) - most;
+  const bool again = add || is_narrow<T>;  // terms have no place to wait in
+  T* terms = again ? nullptr : dlogits;    // may be the logits themselves
+  const S sum = sum_exponentials(logits, most, terms, vocabulary);
   if (dlogits) {
-    const T factor = weight / sum;
-    if (add) {
+    const S factor = weight / sum;
+    const S before = add ? hn::GetLane(load(one, dlogits + target)) : S(0);
+    if (again) {
       for_each<T>(vocabulary, [=](auto d, std::int64_t i) HWY_ATTR {
         auto e = exp(d, hn::Sub(load(d, logits + i), hn::Set(d, most)));
-        put(d, hn::Mul(e, hn::Set(d, factor)), dlogits + i, true);
+        put(d, hn::Mul(e, hn::Set(d, factor)), dlogits + i, add);
       });
     } else {
       for_each<T>(vocabulary, [=](auto d, std::int64_t i) HWY_ATTR {
         store(hn::Mul(load(d, dlogits + i), hn::Set(d, factor)), d, dlogits + i);
       });
     }
-    dlogits[target] -= weight;
+    if constexpr (is_narrow<T>) {  // rounded once
+      const S share = hn::GetLane(exp(one, hn::Set(one, right))) * factor;
+      store(hn::Set(one, before + share - weight), one, dlogits + target);
+    } else {
+      dlogits[target] -= weight;
+    }
   }
   return std::log(sum) - right;
 }
@@ -117,7 +129,7 @@ S squared_error(const T* x, const T* target, T* dx, S weight, int width, bool ad
 
 template <class T>
 LossTable<T> make_table() {
-  return {cross_entropy<Wide<T>>, squared_error<T>};
+  return {cross_entropy<T>, squared_error<T>};
 }
 SINTER_TABLES(LossTable)
 
@@ -144,20 +156,20 @@ Matrix<const T> narrow_rows(Stream& stream, Wide<T>* data, int rows, int columns
 }
 
 /// Rows are `stride` apart. What lies between them gets the slope 0.
-template <class S>
-void cross_entropy_of_rows(Stream& stream, const S* logits, const std::int32_t* targets, S* losses,
-                           S* dlogits, double weight, int rows, int vocabulary, int stride,
+template <class T, class S = Wide<T>>
+void cross_entropy_of_rows(Stream& stream, const T* logits, const std::int32_t* targets, S* losses,
+                           T* dlogits, double weight, int rows, int vocabulary, int stride,
                            bool add) {
-  auto kernel = table<S>().cross_entropy;
+  auto kernel = table<T>().cross_entropy;
   split_rows(stream, rows, 4 * vocabulary, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
-      S* gradient = dlogits ? dlogits + r * stride : nullptr;
+      T* gradient = dlogits ? dlogits + r * stride : nullptr;
       if (targets[r] >= 0) {
         losses[r] = kernel(logits + r * stride, targets[r], gradient, S(weight), vocabulary, add);
-        if (gradient && !add) std::fill(gradient + vocabulary, gradient + stride, S(0));
+        if (gradient && !add) std::fill(gradient + vocabulary, gradient + stride, T(0.f));
       } else {
         losses[r] = 0;
-        if (gradient && !add) std::fill_n(gradient, stride, S(0));
+        if (gradient && !add) std::fill_n(gradient, stride, T(0.f));
       }
     }
   });
@@ -165,9 +177,9 @@ void cross_entropy_of_rows(Stream& stream, const S* logits, const std::int32_t* 
 
 }  // namespace
 
-template <class S>
-void cross_entropy(Stream& stream, Input<S> logits, Input<std::int32_t> targets, Tensor<S> losses,
-                   Output<S> dlogits, double weight) {
+template <class T, class S>
+void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets, Tensor<S> losses,
+                   Tensor<T> dlogits, double weight) {
   cross_entropy_of_rows(stream, logits.data, targets.data, losses.data, dlogits.data, weight,
                         logits.rows, logits.columns, logits.columns, dlogits.add);
 }
@@ -216,11 +228,9 @@ void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> l
   });
 }
 
-template void cross_entropy(Stream&, Input<float>, Input<std::int32_t>, Tensor<float>,
-                            Output<float>, double);
-template void cross_entropy(Stream&, Input<double>, Input<std::int32_t>, Tensor<double>,
-                            Output<double>, double);
-#define SINTER_INSTANTIATE(T) \
+#define SINTER_INSTANTIATE(T)                                                                     \
+  template void cross_entropy(Stream&, Input<T>, Input<std::int32_t>, Tensor<Wide<T>>, Tensor<T>, \
+                              double);                                                            \
   template void mean_squared_error(Stream&, Input<T>, Input<T>, Tensor<Wide<T>>, Tensor<T>, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE

@@ -258,6 +258,47 @@ TEST_CASE_TEMPLATE("dropout, tables and the last rows", H, BFloat16, Float16) {
   });
 }
 
+TEST_CASE_TEMPLATE("cross-entropy of logits", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    for (int classes : {1, 10, 37}) {
+      CAPTURE(classes);
+      const int n = rows * classes;
+      const Halves logits = normal_values<H>(n, 1), old = normal_values<H>(n, 2);
+      std::vector<std::int32_t> ids(rows);
+      for (int r = 0; r < rows; ++r) ids[r] = r % 5 == 3 ? -1 : r * 7 % classes;
+      Stream stream(2);
+      Floats losses(rows), want_losses(rows);
+      auto both = [&](bool add, Halves& dlogits, Floats& want) {
+        kernel::cross_entropy(stream, tensor(logits, rows, classes), tensor(ids, rows, 1),
+                              tensor(losses, rows, 1), tensor(dlogits, rows, classes, add), .1);
+        kernel::cross_entropy(stream, tensor(wide(logits), rows, classes), tensor(ids, rows, 1),
+                              tensor(want_losses, rows, 1), tensor(want, rows, classes, add), .1);
+        CHECK(same_bits(losses, want_losses));
+        // At the targets fp32 may round once less than there, which can turn one rounding to H.
+        for (int r = 0; r < rows; ++r)
+          if (ids[r] >= 0) {
+            const int at = r * classes + ids[r];
+            CHECK(std::abs(float(dlogits[at]) - want[at]) <= std::abs(want[at]) / 128);
+            dlogits[at] = H(want[at]);
+          }
+        CHECK(same_bits(dlogits, narrow<H>(want)));
+      };
+      for (bool add : {false, true}) {
+        Halves dlogits = old;
+        Floats want = wide(old);
+        both(add, dlogits, want);
+      }
+      Halves in_place = logits, apart(n);
+      kernel::cross_entropy(stream, tensor(in_place, rows, classes), tensor(ids, rows, 1),
+                            tensor(losses, rows, 1), tensor(in_place, rows, classes), .1);
+      kernel::cross_entropy(stream, tensor(logits, rows, classes), tensor(ids, rows, 1),
+                            tensor(losses, rows, 1), tensor(apart, rows, classes), .1);
+      CHECK(same_bits(in_place, apart));
+    }
+  });
+}
+
 TEST_CASE_TEMPLATE("mean squared error", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {

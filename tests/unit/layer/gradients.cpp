@@ -53,6 +53,12 @@ TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   add_ids(batch, vocabulary, 2, .3);
   expect_right_gradients<Checked<CrossEntropyModel<2>, vocabulary>>(batch);
 }
+TEST_CASE("CrossEntropy, with classes to ignore") {
+  HostBatch batch = sequences_of(lengths);
+  add_values(batch, given_width, 1);
+  add_ids(batch, wide, 2, .3);
+  expect_right_gradients<Checked<CrossEntropyModel<2, ClassLoss>, wide>>(batch);
+}
 TEST_CASE("MeanSquaredError") {
   using R = Checked<SquaredErrorModel>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));

@@ -52,6 +52,25 @@ TEST_CASE("inputs of a batch that nothing reads are refused, and named") {
   CHECK(trainer.predict(rows()).rows == 4);  // the targets of training are no surplus
 }
 
+TEST_CASE("classes that a classifier does not have are refused, and where they stand") {
+  Trainer<Made<Mlp<{.in = 2, .hidden = 5, .out = 3, .classifier = true}>,
+               Batch<{.global = 4, .micro = 2}>, AdamW<>>>
+      trainer(settings);
+  HostBatch batch = sequences_of({1, 1, 1, 1});
+  add_values(batch, 2, 5);
+  batch.ids = {{0, 2, 3, -1}};
+  CHECK(has(refusal([&] { trainer.step(batch); }),
+            "id 3 in row 2 of input 1 is outside the model's table of 3"));
+  CHECK(trainer.steps() == 0);
+  batch.ids = {{0, 2, 1, -1}};
+  trainer.step(batch);
+  CHECK(trainer.evaluate(batch).count == 3);  // a row without a class is not predicted
+  batch.ids.clear();
+  const Prediction logits = trainer.predict(batch);
+  CHECK(logits.rows == 4);
+  CHECK(logits.columns == 3);
+}
+
 TEST_CASE("a name that is not there brings the nearest one") {
   Trainer<Net<>> trainer(settings);
   CHECK(has(refusal([&] { (void)trainer.parameter("output.wieght"); }),
