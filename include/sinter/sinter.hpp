@@ -8,6 +8,7 @@
 #include "sinter/recipe/recipe.hpp"
 
 // Models and data
+#include "sinter/data/array_files.hpp"
 #include "sinter/data/arrays.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/bytes.hpp"

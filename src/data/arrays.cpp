@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sinter/error.hpp"
 
@@ -37,9 +38,9 @@ void require_position(const SamplerState& saved, std::int64_t last) {
                     saved.position, last));
 }
 
-void shape_batch(HostBatch& batch) {
-  batch.ids.clear();
-  batch.values.resize(2);
+void shape_batch(HostBatch& batch, bool classes) {
+  batch.ids.resize(classes ? 1 : 0);
+  batch.values.resize(classes ? 1 : 2);
   batch.clear();
 }
 
@@ -68,26 +69,45 @@ ArrayRows::ArrayRows(std::span<const float> inputs_, int in_, std::span<const fl
                     rows, inputs.size(), in, others, targets.size(), out));
 }
 
+ArrayRows::ArrayRows(std::span<const float> inputs_, int in_,
+                     std::span<const std::int32_t> classes_)
+    : inputs(inputs_), classes(classes_), in(in_), out(0) {
+  rows = rows_of(inputs, in, "inputs");
+  if (std::int64_t(classes.size()) != rows)
+    throw ArgumentError(
+        fmt::format("There are {} rows of inputs ({} numbers of width {}) but {} classes; each "
+                    "input needs one class.",
+                    rows, inputs.size(), in, classes.size()));
+}
+
 void ArrayRows::append(HostBatch& batch, std::int64_t row) const {
   auto copy = [row](std::vector<float>& to, std::span<const float> from, int width) {
     const auto first = from.begin() + row * width;
     to.insert(to.end(), first, first + width);
   };
   copy(batch.values[0], inputs, in);
-  copy(batch.values[1], targets, out);
+  if (classes.empty())
+    copy(batch.values[1], targets, out);
+  else
+    batch.ids[0].push_back(classes[std::size_t(row)]);
   batch.starts.push_back(batch.starts.back() + 1);
 }
 
 std::uint64_t ArrayRows::hash() const {
+  const std::uint64_t of_targets = classes.empty()
+                                       ? XXH3_64bits(targets.data(), targets.size_bytes())
+                                       : XXH3_64bits(classes.data(), classes.size_bytes());
   const std::uint64_t parts[] = {std::uint64_t(in), std::uint64_t(out),
-                                 XXH3_64bits(inputs.data(), inputs.size_bytes()),
-                                 XXH3_64bits(targets.data(), targets.size_bytes())};
+                                 XXH3_64bits(inputs.data(), inputs.size_bytes()), of_targets};
   return XXH3_64bits(parts, sizeof(parts));
 }
 
 ArrayData::ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                      ArrayOptions options_)
-    : data(inputs, in, targets, out),
+    : ArrayData(ArrayRows(inputs, in, targets, out), std::move(options_)) {}
+
+ArrayData::ArrayData(const ArrayRows& rows, ArrayOptions options_)
+    : data(rows),
       options(std::move(options_)),
       now(start(data, options.order == Order::shuffled ? "shuffled rows" : "sequential rows",
                 options.seed)),
@@ -96,7 +116,7 @@ ArrayData::ArrayData(std::span<const float> inputs, int in, std::span<const floa
 }
 
 bool ArrayData::next(HostBatch& batch) {
-  shape_batch(batch);
+  shape_batch(batch, !data.classes.empty());
   const int rows = options.shapes ? options.shapes(now.items).sequences : options.sequences;
   for (int s = 0; s < rows; ++s) {
     data.append(batch, std::int64_t(options.order == Order::shuffled ? shuffle(now.position)
@@ -120,14 +140,15 @@ void ArrayData::restore(const SamplerState& saved) {
 
 EvaluationArrays::EvaluationArrays(std::span<const float> inputs, int in,
                                    std::span<const float> targets, int out, int sequences_)
-    : data(inputs, in, targets, out),
-      sequences(sequences_),
-      now(start(data, "evaluation rows", 0)) {
+    : EvaluationArrays(ArrayRows(inputs, in, targets, out), sequences_) {}
+
+EvaluationArrays::EvaluationArrays(const ArrayRows& rows, int sequences_)
+    : data(rows), sequences(sequences_), now(start(data, "evaluation rows", 0)) {
   require_sequences(sequences);
 }
 
 bool EvaluationArrays::next(HostBatch& batch) {
-  shape_batch(batch);
+  shape_batch(batch, !data.classes.empty());
   const auto left = data.rows - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
   for (std::int64_t s = 0; s < count; ++s) data.append(batch, std::int64_t(now.position++));

@@ -13,7 +13,9 @@
 #include <system_error>
 #include <utility>
 
+#include "data/file_state.hpp"
 #include "data/refuse_data.hpp"
+#include "files/system.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/run_mark.hpp"
 
@@ -31,10 +33,6 @@ void refuse_data(const std::string& path, int error) {
 }
 
 namespace {
-
-std::int64_t modified_of(const struct stat& found) {
-  return std::int64_t(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
-}
 
 std::string join(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + '/' + name;
@@ -184,17 +182,8 @@ std::string DataFiles::left_out_text() const {
 }
 
 std::string DataFiles::changed() const {
-  for (const File& file : found) {
-    struct stat now;
-    const std::string name = printable(file.path);
-    if (::stat(file.path.c_str(), &now) != 0)
-      return fmt::format("{} is no longer there ({}).", name,
-                         std::generic_category().message(errno));
-    if (now.st_size != file.bytes)
-      return fmt::format("{} has {} bytes now; it had {}.", name, now.st_size, file.bytes);
-    if (modified_of(now) != file.modified)
-      return fmt::format("{} was written to, though its size is what it was.", name);
-  }
+  for (const File& file : found)
+    if (std::string change = change_of(file); !change.empty()) return change;
   return "";
 }
 

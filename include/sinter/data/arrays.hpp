@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's own arrays of floats, for regression.
+// The user's own arrays, for regression and for classification.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -23,10 +23,14 @@ struct ArrayRows {
   ///           inputs and targets have different numbers of rows; also for a width below 1 or an
   ///           empty array
   ArrayRows(std::span<const float> inputs, int in, std::span<const float> targets, int out);
+  /// Rows with a class each, below zero where there is none, in place of targets.
+  /// throws    ArgumentError, likewise
+  ArrayRows(std::span<const float> inputs, int in, std::span<const std::int32_t> classes);
 
-  std::span<const float> inputs, targets;  ///< rows × in and rows × out, row-major
-  int in, out;                             ///< numbers in a row, at least 1
-  std::int64_t rows;                       ///< at least 1
+  std::span<const float> inputs, targets;   ///< rows × in and rows × out, row-major
+  std::span<const std::int32_t> classes{};  ///< one for each row; empty where rows have targets
+  int in, out;                              ///< numbers in a row; out is 0 where rows have classes
+  std::int64_t rows;                        ///< at least 1
 
   /// Appends a row to a batch, as a sequence of its own.
   void append(HostBatch& batch, std::int64_t row) const;
@@ -34,8 +38,8 @@ struct ArrayRows {
   std::uint64_t hash() const;
 };
 
-/// An endless data source over arrays: values[0] are inputs, values[1] targets, and each row is a
-/// sequence of its own. Each row comes once per epoch, in an order drawn from the seed and the
+/// An endless data source over arrays: values[0] are inputs, values[1] targets or ids[0] classes,
+/// and each row is a sequence of its own. Each row comes once per epoch, in an order drawn from the seed and the
 /// epoch or in the order in which the rows lie; a batch at an epoch's end is filled up from the
 /// next. The arrays remain the user's (see ArrayRows).
 class ArrayData {
@@ -43,6 +47,9 @@ class ArrayData {
   /// throws    ArgumentError, as ArrayRows does, or if options.sequences is below 1
   ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
             ArrayOptions options);
+  /// Takes rows of either kind.
+  /// throws    ArgumentError if options.sequences is below 1
+  ArrayData(const ArrayRows& rows, ArrayOptions options);
 
   bool next(HostBatch& batch);  ///< always true
   /// See DataSource.
@@ -64,6 +71,8 @@ class EvaluationArrays {
   /// Batches have up to `sequences` rows, which is at least 1.
   EvaluationArrays(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                    int sequences);
+  /// Takes rows of either kind.
+  EvaluationArrays(const ArrayRows& rows, int sequences);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last row
   /// See DataSource; so for restore().

@@ -135,6 +135,26 @@ TEST_CASE("arrays: states of other data are refused") {
   CHECK_FALSE(refusal([&] { a.restore(b.state()); }).empty());
 }
 
+TEST_CASE("arrays: rows with classes") {
+  const std::vector<float> inputs{1, 2, 3, 4, 5, 6};
+  const std::vector<std::int32_t> classes{4, -1, 7}, others{4, -1, 6};
+  ArrayData source(ArrayRows(inputs, 2, classes), {.sequences = 4, .order = Order::sequential});
+  HostBatch batch;
+  REQUIRE(source.next(batch));
+  CHECK(batch.values == std::vector<std::vector<float>>{{1, 2, 3, 4, 5, 6, 1, 2}});
+  CHECK(batch.ids == std::vector<std::vector<std::int32_t>>{{4, -1, 7, 4}});
+  CHECK(batch.sequences() == 4);
+  EvaluationArrays all(ArrayRows(inputs, 2, classes), 2);
+  REQUIRE(all.next(batch));
+  REQUIRE(all.next(batch));
+  CHECK(batch.ids == std::vector<std::vector<std::int32_t>>{{7}});
+  CHECK(batch.values == std::vector<std::vector<float>>{{5, 6}});
+  CHECK(!all.next(batch));
+  ArrayData other(ArrayRows(inputs, 2, others), {.sequences = 4, .order = Order::sequential});
+  CHECK(contains(refusal([&] { other.restore(source.state()); }), "hash"));
+  CHECK(contains(refusal([&] { ArrayRows(inputs, 3, classes); }), "2 rows of inputs"));
+}
+
 TEST_CASE("arrays: sizes that do not fit are refused with both numbers") {
   const std::vector<float> six(6), four(4), none;
   auto text = refusal([&] { ArrayData(six, 4, four, 1, {.sequences = 1}); });

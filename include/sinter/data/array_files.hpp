@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/data/data_view.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+struct ArrayFilesOptions {
+  int in = 1;   ///< numbers in a row of inputs, such as 784 for images of 28 × 28 pixels
+  int out = 1;  ///< numbers in a row of targets; with classes, how many classes there are
+  /// Whether targets are classes, one whole number from 0 to out - 1 for each row.
+  bool classes = false;
+  double divisor = 1;     ///< inputs are divided by this, such as by 255 for pixels of 8 bits
+  double held_out = 0.1;  ///< the share of rows that is held out for validation
+  int split_seed = 0;     ///< draws the rows that are held out; other seeds do not move them
+  SINTER_FIELDS((in).at_least(1), (out).at_least(1), (classes), (divisor).above(0),
+                (held_out).at_least(0).below(1).adjustable(), (split_seed).at_least(0).adjustable())
+};
+
+/// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
+/// .npy (versions 1 to 3; little-endian <f4, <f8, <i4, <i8 or |u1; C order) or IDX, the format of
+/// MNIST, and either may be compressed (DecompressedFile); what they are is told by their bytes.
+/// A row may have any number of dimensions, which become one. Numbers become floats; inputs are
+/// divided by options.divisor. floor(held_out · rows) rows, drawn by split_seed, are held out, in
+/// their order. Both files are kept in memory, as floats.
+/// throws    FileError for a file that is none of these, is damaged, cut short or longer than it
+///           says, has rows of another width, a number that is not finite, or a class that is none;
+///           also where the files have different numbers of rows, or need more memory than there is;
+///           ArgumentError unless the request names two files, and where rows are too few to split
+OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions& options);
+
+/// Rows of cross-entropy on classes.
+inline constexpr DataUnit class_unit{.loss = "nats"};
+
+/// Arrays of inputs and of targets in files, each row a sequence of its own, for regression, or for
+/// classification with `classes`, such as with Mlp<{.classifier = true}>.
+template <ArrayFilesOptions O = {}>
+struct ArrayFiles {
+  using slot = slot::data;
+  using Options = ArrayFilesOptions;
+  static constexpr Options options = O;
+  static constexpr int context = 1, vocabulary = O.classes ? O.out : 0;
+
+  static constexpr DataUnit unit = O.classes ? class_unit : row_unit;
+  static constexpr std::string_view paths_help =
+      "Two files: that of the inputs, then that of the targets, as\n"
+      "NumPy's .npy or MNIST's IDX, also compressed (gzip, xz, zstd).\n"
+      "The first index counts rows. What is held out is drawn by\n"
+      "--data.split_seed, --data.held_out of all rows.";
+  static OpenedData open(const Options& options, const DataRequest& request) {
+    return open_array_files(request, options);
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that holds one array of numbers.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/file_state.hpp"
+#include "sinter/files/decompress.hpp"
+
+namespace sinter {
+
+/// The type of the numbers in a file.
+struct ArrayElement {
+  enum class Kind { natural, whole, real } kind;  ///< without a sign, with one, floating point
+  int bytes;                                      ///< of each: 1, 2, 4 or 8
+  bool big_endian;
+};
+
+/// Reads NumPy's .npy and MNIST's IDX, also compressed. Numbers are read in the order in which they
+/// lie, the last index first.
+class ArrayFile {
+  DecompressedFile file;
+  ArrayElement type{};
+  std::vector<std::uint64_t> dimensions;
+  std::uint64_t row_count = 0, row_width = 0;
+
+ public:
+  /// Reads the header.
+  /// throws    FileError if it is that of neither format, or of an array that is not read; for an
+  ///           array without numbers; if the file is shorter or longer than the header says, where
+  ///           that shows already
+  explicit ArrayFile(const std::string& path);
+
+  const ArrayElement& element() const { return type; }
+  const std::vector<std::uint64_t>& shape() const { return dimensions; }
+  /// The first dimension, and the product of the others: at least 1, and together below 2⁶³.
+  std::uint64_t rows() const { return row_count; }
+  std::uint64_t width() const { return row_width; }
+  FileState state() const;
+
+  /// Calls take(numbers) with all numbers, block by block. It may be called once.
+  /// throws    FileError if they are fewer than the header says, or anything follows them
+  void read(const std::function<void(std::span<const double>)>& take);
+
+  /// Throws FileError: "Cannot read PATH as an array: <why>".
+  [[noreturn]] void refuse(const std::string& why) const;
+
+ private:
+  std::string need(std::size_t bytes);
+  void read_idx(const std::string& magic);
+  void read_npy(const std::string& magic);
+  void settle();
+};
+
+/// The header of a .npy file: a Python dictionary as NumPy writes it.
+struct NpyHeader {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+
+  /// throws    std::string, which says what is wrong with the text
+  static NpyHeader parse(std::string_view text);
+};
+
+}  // namespace sinter
