@@ -35,7 +35,9 @@ DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
                             .held_out = order == Order::shuffled ? held_out_share : 0,
                             .seed = a.seed.value_or(0),
                             .sequences = recipe.global(),
-                            .shapes = recipe.batch_shapes};
+                            .shapes = recipe.batch_shapes,
+                            .least = recipe.ranks()};
+  if (recipe.data.batching) request.training->batching = recipe.data.batching(recipe.global());
   return request;
 }
 

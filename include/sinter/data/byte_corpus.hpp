@@ -55,6 +55,9 @@ class ByteCorpus {
   ///           bytes there are and are needed
   Split split(double share, int context) const;
 
+  /// Gives the memory of the text back; bytes() is then empty. All else stays as it is.
+  void drop_text() { std::vector<unsigned char>().swap(text); }
+
  private:
   DataFiles found;
   std::vector<File> read_files;

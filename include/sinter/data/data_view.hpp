@@ -13,6 +13,8 @@
 //               DataRequest::tokenizer names, which is --tokenizer's.
 //   paths_help  constexpr std::string_view says for --help what --data takes, in sentences, on
 //               lines of up to 64 characters.
+//   has_examples  constexpr bool says that open() heeds Training::batching. Where it is not true, a
+//               recipe with a policy of the slot batching does not compile.
 // A policy with options may take them with the values that they have when the binary runs, those
 // of flags included: open(const Options&, const DataRequest&), tokenizer(const Options&). A member
 // that has one of these names but another signature is a compile error.
@@ -35,6 +37,7 @@
 #include <vector>
 
 #include "sinter/data/any_source.hpp"
+#include "sinter/data/batching.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/data/unit.hpp"
 
@@ -49,6 +52,8 @@ struct DataRequest {
     std::uint64_t seed = 0;  ///< of the shuffle
     int sequences = 1;       ///< of a global batch
     BatchShapes shapes{};    ///< empty unless the recipe changes the size of its batches
+    int least = 1;           ///< sequences of a global batch at least: one for each rank
+    Batching batching{};     ///< how examples become batches; it means nothing for other data
   };
 
   std::vector<std::string> paths;      ///< what --data names, in that order; at least one
@@ -82,6 +87,9 @@ struct DataView {
   std::function<OpenedData(const DataRequest&)> open{};  ///< empty if the policy has no open()
   std::function<Tokenizer()> tokenizer{};                ///< empty if it has no tokenizer()
   bool takes_tokenizer = false;  ///< whether open() reads text through a tokenizer that is named
+  /// What the recipe's batching policy says for global batches of so many sequences at most; empty
+  /// if there is none.
+  std::function<Batching(int sequences)> batching{};
 };
 
 }  // namespace sinter

@@ -39,6 +39,9 @@
 //                                            Its state outlives a roll back. For the slot recovery
 //   after_evaluation(options, state, loss)   called with each validation loss
 // A schedule with a State takes it: factor(options, state, step).
+// A policy that puts the examples of data into batches (data/batching.hpp) has
+//   batching(options, sequences), or batching(sequences) if it has no options
+//                                                   says how, for at most so many in a global batch
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
 //   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
 //                                                   follows after so many sequences
@@ -56,6 +59,7 @@
 
 namespace sinter {
 
+struct Batching;     // data/batching.hpp
 struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
 struct DataRequest;  // data/data_view.hpp
@@ -128,6 +132,14 @@ concept ShapesBatches =
       P::next_batch(options, limits, std::uint64_t(0), shape);
       P::check_batch(options, limits);
     };
+/// Puts examples into batches, by its options if it has any.
+template <class P>
+concept BatchesByOptions = requires(const typename P::Options& options) {
+  requires std::same_as<decltype(P::batching(options, 1)), Batching>;
+};
+template <class P>
+concept BatchesExamples =
+    BatchesByOptions<P> || requires { requires std::same_as<decltype(P::batching(1)), Batching>; };
 template <class P>
 concept HasContradiction =
     requires(const typename P::Options& options) { P::contradiction(options); };
@@ -208,7 +220,8 @@ constexpr auto acting_hooks() {
                     Hook{"after_step", hook::ActsAfterStep<P>},
                     Hook{"recover", hook::Recovers<P>},
                     Hook{"after_evaluation", hook::ActsAfterEvaluation<P>},
-                    Hook{"next_batch", hook::ShapesBatches<P>}};
+                    Hook{"next_batch", hook::ShapesBatches<P>},
+                    Hook{"batching", hook::BatchesExamples<P>}};
 }
 
 /// All others: those that help these or speak, and those that a slot of Sinter's asks for if they

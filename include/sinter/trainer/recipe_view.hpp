@@ -179,6 +179,15 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   } else if constexpr (requires { P::tokenizer(P::options); }) {
     view.tokenizer = [options] { return P::tokenizer(options->template get<P>()); };
   }
+  for_each_policy(typename R::all{}, [&]<class B>(B*) {
+    if constexpr (hook::BatchesByOptions<B>) {
+      view.batching = [options](int sequences) {
+        return B::batching(options->template get<B>(), sequences);
+      };
+    } else if constexpr (hook::BatchesExamples<B>) {
+      view.batching = [](int sequences) { return B::batching(sequences); };
+    }
+  });
   return view;
 }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/data/data_view.hpp"
+#include "sinter/data/example_files.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+struct DialogueOptions {
+  int text = 256;         ///< tokens of what is replied to at most; older ones are cut off
+  int label = 256;        ///< tokens of a reply at most, its end included; later ones are cut off
+  int history = 0;        ///< turns that are replied to at most, the newest; 0 for all
+  BadRecords bad = fail;  ///< what is done with a dialogue that cannot be read
+  int bad_limit = 100;    ///< bad dialogues that `skip` leaves out at most
+  SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
+                (history).at_least(0).adjustable(), (bad), (bad_limit).at_least(0).adjustable())
+};
+
+/// Dialogues, of which the replies are learnt. Files are JSON lines, an object a line, with the
+/// turns in order; other fields are ignored:
+///   {"id": "1", "turns": [["USER", "Any news?"], ["SYSTEM", "None."], …]}
+/// Every turn but the first is an example, whose context is the turns before it (ParlAI's default:
+/// the whole history, cut from the left). Texts are bytes; ExampleSet says what becomes of them.
+/// The last dialogues are held out. How replies become batches is said by a policy of the slot
+/// batching.
+template <DialogueOptions O = {}>
+struct Dialogue {
+  using slot = slot::data;
+  using Options = DialogueOptions;
+  static constexpr Options options = O;
+  static constexpr int context = O.text + O.label, vocabulary = byte_example_vocabulary;
+  static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+
+  static constexpr std::string_view paths_help =
+      "Files and folders of dialogues, as JSON lines: objects with\n"
+      "\"turns\", a list of [speaker, text]. A folder stands for all\n"
+      "files below it, sorted by path.";
+  static OpenedData open(const Options& o, const DataRequest& request) {
+    return open_dialogues(request, byte_tokenizer(), {o.text, o.label, o.history},
+                          {o.bad, o.bad_limit});
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens files of examples for the verbs of a binary.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "sinter/data/data_view.hpp"
+#include "sinter/data/examples.hpp"
+
+namespace sinter {
+
+/// What is done with a record that cannot be read.
+enum BadRecords : std::uint8_t {
+  fail,  // nothing is opened: an error names the file and the line
+  skip   // it is left out, and the user is told how many were
+};
+/// The name of a choice, as options print it.
+constexpr std::string_view name_of(BadRecords bad) { return bad == fail ? "fail" : "skip"; }
+
+/// How bad records are dealt with.
+struct BadRecordRule {
+  BadRecords bad = fail;  ///< what is done with them
+  int limit = 100;        ///< records that `skip` leaves out at most; one more is an error
+};
+
+/// Ids of examples of bytes: the bytes, and the two tokens that ExampleSet adds.
+inline constexpr int byte_example_vocabulary = 258;
+
+/// Opens dialogues from JSON lines, as the policy Dialogue has them, with any tokenizer.
+/// throws    FileError that names the file, the line and what is expected, for a record that is
+///           bad; for data that hold no example, or more than the machine has memory; and what
+///           ByteCorpus throws. ArgumentError if too few records are there to hold some out; and
+///           what ExampleBatches throws
+OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
+                          ExampleLimits limits, BadRecordRule rule);
+
+/// Opens JSON lines with a text in the field `label`, and its context in the field `context`, or
+/// with a text alone if that name is empty. It throws what open_dialogues() does.
+OpenedData open_json_lines(const DataRequest& request, std::string_view context,
+                           std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
+                           BadRecordRule rule);
+
+}  // namespace sinter

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples of different lengths, as tokens in memory: a context and its label, or a text alone.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sinter/data/batching.hpp"
+#include "sinter/data/host_batch.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+
+namespace sinter {
+
+/// How long examples may be; what is longer is cut.
+struct ExampleLimits {
+  int context = 256;  ///< tokens of a context at most, at least 1: its last ones are kept
+  int label = 256;    ///< tokens that a label predicts at most, at least 1: its first ones are kept
+  int history = 0;    ///< turns of a dialogue that are a context at most, the newest; 0 for all
+
+  /// Rows of an example at most.
+  int rows() const { return context + label; }
+};
+
+/// Holds examples as tokens.
+///
+/// An example is rows of tokens, each of which predicts the next token or nothing (target -1):
+///   tokens    c1 c2 … cm  start  l1 … ln
+///   targets   -1 -1 … -1     l1  l2 … end
+/// c is the context and l the label. `start` and `end` are two tokens beyond the tokenizer's own,
+/// as ParlAI's __start__ and __end__. A context that is too long loses its first tokens, a label
+/// its last ones and `end`, so that no model learns to stop where a limit has cut: ParlAI's
+/// text_truncate and label_truncate. A text alone is a label without a context, and may be as long
+/// as a context and a label together.
+///
+/// Each text is held once, as 4 bytes for a token; each example takes 24 bytes more, so that the
+/// replies of a dialogue, whose contexts overlap, need no copies.
+class ExampleSet {
+ public:
+  /// What was cut, and how long examples are.
+  struct Figures {
+    std::int64_t context_tokens = 0;                ///< of all contexts, after cutting
+    std::int64_t label_tokens = 0;                  ///< predictions of all labels, after cutting
+    std::int64_t contexts_cut = 0, labels_cut = 0;  ///< how many were too long
+    std::int64_t examples_cut = 0;                  ///< those with either
+    int longest_context = 0, longest_label = 0;     ///< after cutting
+  };
+
+  /// throws    ArgumentError if a limit is out of range, if a sequence of such limits has 2³¹ rows,
+  ///           or if the tokenizer does not say its vocabulary
+  ExampleSet(Tokenizer tokenizer, ExampleLimits limits);
+
+  /// Adds a record of one example.
+  /// throws    ArgumentError if there are 2³¹ - 1 records or examples; so do the other two. What
+  ///           the tokenizer throws leaves the set as it was
+  void add_pair(std::string_view context, std::string_view label);
+  /// Adds a record of one example, which is a text alone.
+  void add_text(std::string_view text);
+  /// Adds a record of an example for each turn but the first: the label is the turn, the context
+  /// the turns before it, with line breaks between them (ParlAI's delimiter).
+  void add_dialogue(std::span<const std::string> turns);
+
+  /// Asks for the memory of so many tokens, so that it is not moved later.
+  void reserve(std::size_t token_count) { tokens.reserve(token_count); }
+
+  /// The number of examples.
+  std::int64_t size() const { return std::int64_t(examples.size()); }
+  /// The number of records that were added, those without an example included.
+  std::int64_t records() const { return record_count; }
+  /// How long the examples may be.
+  const ExampleLimits& limits() const { return bounds; }
+  /// All ids are below it: the tokenizer's vocabulary, `start` and `end`.
+  int vocabulary() const { return start + 2; }
+  /// Of all examples.
+  const Figures& figures() const { return all; }
+
+  /// How long an example is; so for append().
+  /// requires  0 <= number < size()
+  ExampleLength length(std::int64_t number) const;
+  /// The number of examples that the first `count` records gave.
+  std::int64_t examples_of(std::int64_t count) const;
+  /// Appends an example to a batch, as a sequence: ids[0] are its tokens, ids[1] its targets. Of
+  /// one with more rows than `most`, the last ones are taken, or the first ones if it is a text
+  /// alone. Rows that predict nothing follow until there are at least `padded`.
+  void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const;
+  /// A hash of the tokens and of how they are cut into examples.
+  std::uint64_t hash() const;
+
+ private:
+  struct Example {
+    std::int64_t label_begin;     // in `tokens`
+    std::int32_t context, label;  // rows
+    std::int32_t label_tokens;    // label, or one less where `end` is predicted
+    std::int32_t record;
+  };
+  Tokenizer tokenizer;
+  ExampleLimits bounds;
+  std::int32_t start;  // and `end` is one more
+  std::vector<std::int32_t> delimiter;
+  std::vector<std::int32_t> tokens;  // the context of an example ends a delimiter before its label
+  std::vector<Example> examples;
+  std::int64_t record_count = 0;
+  Figures all;
+
+  void require_room(std::size_t more) const;
+  void push(std::int64_t label_begin, std::int64_t context, std::int64_t label, int most);
+};
+
+}  // namespace sinter

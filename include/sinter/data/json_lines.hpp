@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/data/data_view.hpp"
+#include "sinter/data/example_files.hpp"
+#include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/text.hpp"
+
+namespace sinter {
+
+struct JsonLinesOptions {
+  int text = 256;         ///< tokens of a context at most; its first ones are cut off
+  int label = 256;        ///< tokens of a label at most, its end included; its last are cut off
+  BadRecords bad = fail;  ///< what is done with a line that cannot be read
+  int bad_limit = 100;    ///< bad lines that `skip` leaves out at most
+  SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24), (bad),
+                (bad_limit).at_least(0).adjustable())
+};
+
+/// A rule: the label's field has a name.
+template <Text Label>
+struct LabelHasAName {
+  template <class R>
+  static constexpr bool holds = Label.text[0] != 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "JsonLines: the second name, that of the field to learn, is empty. Why: without "
+                  "it nothing is predicted. Fix: name the field, as in JsonLines<\"\", \"text\">.");
+  }
+};
+
+/// Examples from JSON lines, an object a line: JsonLines<"question", "answer"> learns the text in
+/// the field "answer" from that in "question". Other fields are ignored. With an empty first name,
+/// JsonLines<"", "text">, examples are texts alone, of up to text + label tokens. Texts are bytes;
+/// ExampleSet says what becomes of them. The last lines are held out. How examples become batches
+/// is said by a policy of the slot batching.
+template <Text Context, Text Label, JsonLinesOptions O = {}>
+struct JsonLines {
+  using slot = slot::data;
+  using Options = JsonLinesOptions;
+  using rules = RuleList<LabelHasAName<Label>>;
+  static constexpr Options options = O;
+  static constexpr int context = O.text + O.label, vocabulary = byte_example_vocabulary;
+  static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+
+  static constexpr std::string_view paths_help =
+      "Files and folders of JSON lines, an object with the fields of an\n"
+      "example a line. A folder stands for all files below it, sorted\n"
+      "by path.";
+  /// The names of the fields.
+  static std::string text() {
+    return std::string(Context.text) + (Context.text[0] ? ", " : "") + Label.text;
+  }
+  static OpenedData open(const Options& o, const DataRequest& request) {
+    return open_json_lines(request, Context.text, Label.text, byte_tokenizer(), {o.text, o.label},
+                           {o.bad, o.bad_limit});
+  }
+};
+
+}  // namespace sinter

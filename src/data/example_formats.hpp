@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How records of examples are written in files.
+#pragma once
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "sinter/data/examples.hpp"
+
+namespace sinter {
+
+/// A record is not what it must be. what() says what is wrong, without a full stop.
+struct BadRecord : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Is called with each record of a file: the line on which it begins, from 1, and what adds it to a
+/// set. The latter throws BadRecord, and then has added nothing.
+using OnRecord = std::function<void(std::int64_t line, const std::function<void(ExampleSet&)>&)>;
+
+/// A way to write examples in a file.
+struct ExampleFormat {
+  std::string_view one, many;  ///< what a record is called, and several of them
+  std::string expected;        ///< what a record must be, in a sentence
+  std::function<void(std::string_view file, const OnRecord&)> read;  ///< goes through a file
+};
+
+/// Dialogues; see the policy Dialogue.
+ExampleFormat dialogue_format();
+/// Objects with named fields; see the policy JsonLines.
+ExampleFormat json_lines_format(std::string_view context, std::string_view label);
+
+}  // namespace sinter

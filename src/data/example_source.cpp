@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/data/example_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+void require_fit(const ExampleSet& set, ExampleRange range, int sequences) {
+  if (range.first < 0 || range.count < 1 || range.first + range.count > set.size())
+    throw ArgumentError(
+        fmt::format("There must be at least 1 example, and {} from number {} on are asked for of "
+                    "{}.",
+                    range.count, range.first, set.size()));
+  if (sequences < 1)
+    throw ArgumentError(fmt::format("A batch must have at least 1 example, not {}.", sequences));
+  if (std::int64_t{sequences} * set.limits().rows() > std::numeric_limits<std::int32_t>::max())
+    throw ArgumentError(
+        fmt::format("A batch of {} examples of up to {} rows may have more than 2^31 - 1 rows. Use "
+                    "fewer sequences per batch.",
+                    sequences, set.limits().rows()));
+}
+
+SamplerState start(const ExampleSet& set, ExampleRange range, std::string order,
+                   std::uint64_t seed = 0) {
+  return {.order = std::move(order),
+          .seed = seed,
+          .context = std::uint64_t(set.limits().rows()),
+          .data_size = std::uint64_t(range.count),
+          .data_hash = set.hash()};
+}
+
+void require_position(const SamplerState& saved, std::int64_t last) {
+  if (saved.position > std::uint64_t(last))
+    throw ArgumentError(
+        fmt::format("The saved position in the data, example {}, is impossible: it can be at most "
+                    "{} in these data. The sampler's state is damaged; resume from another "
+                    "checkpoint.",
+                    saved.position, last));
+}
+
+void shape_batch(HostBatch& batch) {
+  batch.ids.resize(2);
+  batch.values.clear();
+  batch.clear();
+}
+
+}  // namespace
+
+ExampleBatches::ExampleBatches(const ExampleSet& s, ExampleRange r, ExampleBatchOptions o)
+    : set(&s), range(r), options(std::move(o)) {
+  require_fit(s, range, options.sequences);
+  if (options.least < 1 || options.least > options.sequences)
+    throw ArgumentError(fmt::format(
+        "A batch of at most {} examples must have at least 1, and no more than that; asked for "
+        "are at least {}.",
+        options.sequences, options.least));
+  const bool shuffled = options.order == Order::shuffled;
+  if (options.batching.arrange && !shuffled)
+    throw ArgumentError(
+        "Batches that are put together by length are shuffled, and --order sequential was asked "
+        "for. Leave --order out, or choose the batching Packed or Padded.");
+  now = start(s, range,
+              (shuffled ? "shuffled examples" : "sequential examples") + options.batching.order,
+              options.seed);
+  if (options.batching.arrange)
+    for (std::int64_t k = 0; k < range.count; ++k) lengths.push_back(s.length(range.first + k));
+  draw_epoch();
+}
+
+void ExampleBatches::draw_epoch() {
+  const std::uint64_t key = Permutation::epoch_key(now.seed, now.epoch);
+  if (options.batching.arrange)
+    arrangement = options.batching.arrange(lengths, key);
+  else
+    shuffle = {now.data_size, key};
+}
+
+std::int64_t ExampleBatches::example_at(std::uint64_t position) const {
+  if (options.batching.arrange) return range.first + arrangement.order[position];
+  if (options.order == Order::shuffled) position = shuffle(position);
+  return range.first + std::int64_t(position);
+}
+
+/// Where the batch ends that begins at `position`, of at most so many sequences. It may be beyond
+/// the epoch's end.
+std::uint64_t ExampleBatches::batch_end(std::uint64_t position, std::uint64_t sequences) const {
+  if (!options.batching.arrange) return position + sequences;
+  const auto& ends = arrangement.ends;
+  const std::uint64_t end = *std::ranges::upper_bound(ends, position);
+  return std::max(position + std::uint64_t(options.least), std::min(end, position + sequences));
+}
+
+bool ExampleBatches::next(HostBatch& batch) {
+  const BatchShape shape = options.shapes ? options.shapes(now.items)
+                                          : BatchShape{options.sequences, set->limits().rows()};
+  const std::uint64_t count =
+      batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
+  chosen.clear();
+  int longest = 0;
+  for (std::uint64_t k = 0; k < count; ++k) {
+    chosen.push_back(example_at(now.position));
+    longest = std::max(longest, set->length(chosen.back()).rows());
+    if (++now.position < now.data_size) continue;
+    ++now.epoch;
+    now.position = 0;
+    draw_epoch();
+  }
+  now.items += count;
+  shape_batch(batch);
+  const int padded = options.batching.pads ? std::min(padded_to_8(longest), shape.length) : 0;
+  for (std::int64_t number : chosen) set->append(batch, number, shape.length, padded);
+  return true;
+}
+
+void ExampleBatches::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  require_position(saved, range.count - 1);
+  now = saved;
+  draw_epoch();
+}
+
+double ExampleBatches::padding() const {
+  if (!options.batching.pads) return 0;
+  std::int64_t rows = 0, padded = 0;
+  for (std::uint64_t begin = 0; begin < now.data_size;) {
+    const std::uint64_t end =
+        std::min(batch_end(begin, std::uint64_t(options.sequences)), now.data_size);
+    int longest = 0;
+    for (std::uint64_t k = begin; k < end; ++k) {
+      const int length = set->length(example_at(k)).rows();
+      longest = std::max(longest, length);
+      rows += length;
+    }
+    padded += std::int64_t(end - begin) * std::min(padded_to_8(longest), set->limits().rows());
+    begin = end;
+  }
+  return 1 - double(rows) / double(padded);
+}
+
+EvaluationExamples::EvaluationExamples(const ExampleSet& s, ExampleRange r, int n)
+    : set(&s), range(r), sequences(n) {
+  require_fit(s, range, sequences);
+  now = start(s, range, "evaluation examples");
+}
+
+bool EvaluationExamples::next(HostBatch& batch) {
+  shape_batch(batch);
+  const auto left = range.count - std::int64_t(now.position);
+  const auto count = std::min<std::int64_t>(sequences, left);
+  for (std::int64_t k = 0; k < count; ++k)
+    set->append(batch, range.first + std::int64_t(now.position++), set->limits().rows());
+  now.items += std::uint64_t(count);
+  return count > 0;
+}
+
+void EvaluationExamples::restore(const SamplerState& saved) {
+  require_same_data(saved, now);
+  require_position(saved, range.count);
+  now = saved;
+}
+
+}  // namespace sinter

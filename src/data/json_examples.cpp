@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples written as JSON lines.
+#include <fmt/format.h>
+
+#include "data/example_formats.hpp"
+#include "files/json.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// An object of a line.
+/// throws    BadRecord
+Json object_of(std::string_view line) {
+  try {
+    Json object = parse_json(line);
+    if (object.is_object()) return object;
+    throw BadRecord(fmt::format("it is no object, but {}", printable(object.dump(), 40)));
+  } catch (const JsonError& error) {
+    throw BadRecord(fmt::format("it is not JSON ({})", error.what()));
+  }
+}
+
+const Json& field(const Json& object, const std::string& name) {
+  const auto found = object.find(name);
+  if (found == object.end()) throw BadRecord(fmt::format("it has no field \"{}\"", name));
+  return *found;
+}
+
+const std::string& text_of(const Json& value, const std::string& what) {
+  if (!value.is_string())
+    throw BadRecord(fmt::format("{} is no text, but {}", what, printable(value.dump(), 40)));
+  return value.get_ref<const std::string&>();
+}
+
+std::vector<std::string> turns_of(const Json& object) {
+  const Json& list = field(object, "turns");
+  if (!list.is_array())
+    throw BadRecord(fmt::format("\"turns\" is no list, but {}", printable(list.dump(), 40)));
+  std::vector<std::string> turns;
+  turns.reserve(list.size());
+  for (const Json& turn : list) {
+    const std::string which = fmt::format("turn {}", turns.size() + 1);
+    if (!turn.is_array() || turn.size() != 2)
+      throw BadRecord(fmt::format("{} is no pair of speaker and text, but {}", which,
+                                  printable(turn.dump(), 40)));
+    text_of(turn[0], "the speaker of " + which);
+    turns.push_back(text_of(turn[1], "the text of " + which));
+  }
+  return turns;
+}
+
+/// Goes through the lines that are not blank.
+void read_lines(std::string_view file, const OnRecord& on_record,
+                const std::function<void(const Json&, ExampleSet&)>& add) {
+  for (std::int64_t number = 1; !file.empty(); ++number) {
+    const std::size_t end = file.find('\n');
+    const std::string_view line = file.substr(0, end);
+    file.remove_prefix(end == file.npos ? file.size() : end + 1);
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    on_record(number, [&](ExampleSet& set) { add(object_of(line), set); });
+  }
+}
+
+}  // namespace
+
+ExampleFormat dialogue_format() {
+  return {"dialogue", "dialogues",
+          "Each line must be an object with \"turns\", a list of [speaker, text].",
+          [](std::string_view file, const OnRecord& on_record) {
+            read_lines(file, on_record, [](const Json& object, ExampleSet& set) {
+              set.add_dialogue(turns_of(object));
+            });
+          }};
+}
+
+ExampleFormat json_lines_format(std::string_view context, std::string_view label) {
+  const std::string first(context), second(label);
+  const std::string fields =
+      first.empty() ? fmt::format("the field \"{}\", a text", second)
+                    : fmt::format("the fields \"{}\" and \"{}\", texts", first, second);
+  return {"line", "lines", fmt::format("Each line must be an object with {}.", fields),
+          [first, second](std::string_view file, const OnRecord& on_record) {
+            auto text = [](const Json& object, const std::string& name) -> const std::string& {
+              return text_of(field(object, name), fmt::format("the field \"{}\"", name));
+            };
+            read_lines(file, on_record, [&](const Json& object, ExampleSet& set) {
+              if (first.empty()) return set.add_text(text(object, second));
+              set.add_pair(text(object, first), text(object, second));
+            });
+          }};
+}
+
+}  // namespace sinter
