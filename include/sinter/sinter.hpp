@@ -13,6 +13,7 @@
 #include "sinter/data/batching.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/bytes.hpp"
+#include "sinter/data/columns.hpp"
 #include "sinter/data/data_files.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/dialogue.hpp"

@@ -79,13 +79,18 @@ Read read_files(const DataRequest& request, const ExampleFormat& format, const T
   BadRecordCount bad(rule, format);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const ByteCorpus::File& file : corpus->files()) {
-    format.read(rest.substr(0, std::size_t(file.bytes)), [&](std::int64_t line, const auto& add) {
-      try {
-        add(*set);
-      } catch (const BadRecord& error) {
-        bad.add(file.path, line, error.what());
-      }
-    });
+    try {
+      format.read(rest.substr(0, std::size_t(file.bytes)), [&](std::int64_t line, const auto& add) {
+        try {
+          add(*set);
+        } catch (const BadRecord& error) {
+          bad.add(file.path, line, error.what());
+        }
+      });
+    } catch (const BadFile& error) {
+      throw FileError(fmt::format("Cannot read '{}' as data: {}. {}", printable(file.path, 4096),
+                                  error.what(), format.expected));
+    }
     rest.remove_prefix(std::size_t(file.bytes));
   }
   if (set->size() == 0)
@@ -168,6 +173,13 @@ OpenedData open_json_lines(const DataRequest& request, std::string_view context,
                            std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
                            BadRecordRule rule) {
   return open_examples(request, json_lines_format(context, label), tokenizer, limits, rule);
+}
+
+OpenedData open_table(const DataRequest& request, const TableColumns& columns,
+                      const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule) {
+  const TableFormat format{std::string(columns.context), std::string(columns.label),
+                           columns.separator == Separator::comma, columns.header};
+  return open_examples(request, table_format(format), tokenizer, limits, rule);
 }
 
 }  // namespace sinter

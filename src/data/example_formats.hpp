@@ -15,6 +15,11 @@ struct BadRecord : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file is not what it must be, whatever its records are. what() says what is wrong, likewise.
+struct BadFile : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Is called with each record of a file: the line on which it begins, from 1, and what adds it to a
 /// set. The latter throws BadRecord, and then has added nothing.
 using OnRecord = std::function<void(std::int64_t line, const std::function<void(ExampleSet&)>&)>;
@@ -28,6 +33,14 @@ struct ExampleFormat {
 
 /// Dialogues; see the policy Dialogue.
 ExampleFormat dialogue_format();
+/// Which columns of a table are read.
+struct TableFormat {
+  std::string context, label;  ///< names, or numbers from 1; without a context, texts alone
+  bool commas, header;         ///< CSV, else TSV; whether the first line names the columns
+};
+/// Tables; see the policy Columns. Reading throws BadFile where the first line does not have the
+/// columns, or a quote is not closed.
+ExampleFormat table_format(const TableFormat& format);
 /// Objects with named fields; see the policy JsonLines.
 ExampleFormat json_lines_format(std::string_view context, std::string_view label);
 

@@ -60,7 +60,8 @@ static_assert(have_all_ranges<LinearDecay<>, CosineDecay<>, CosineRestarts<>, Po
 static_assert(have_all_ranges<InverseSqrt<>, WarmupStableDecay<>, Plateau<>>);
 static_assert(have_all_ranges<ClipNorm<>, ClipValue<>, Checkpoint<>, Average<>, Ddp<>, Budget<{}>>);
 static_assert(!lists_all<Three> && lists_all<LossScale> && lists_all<PlateauState>);
-static_assert(have_all_ranges<Dialogue<>, JsonLines<"", "text">, DynamicBatch<>>);
+static_assert(
+    have_all_ranges<Dialogue<>, JsonLines<"", "text">, Columns<"1", "2">, DynamicBatch<>>);
 static_assert(have_all_ranges<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>, ScaledRate<{}>>);
 static_assert(have_all_ranges<SkipSteps<>, RollBack<>, SpikeGuard<>>);
 

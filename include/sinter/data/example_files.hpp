@@ -40,4 +40,26 @@ OpenedData open_json_lines(const DataRequest& request, std::string_view context,
                            std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
                            BadRecordRule rule);
 
+/// What stands between the fields of a table.
+enum class Separator : std::uint8_t {
+  tab,   // TSV: fields are as they stand, without quotes (IANA's text/tab-separated-values)
+  comma  // CSV: a field may be in quotes, and then hold commas, line breaks and "" (RFC 4180)
+};
+/// The name of a separator, as options print it.
+constexpr std::string_view name_of(Separator s) { return s == Separator::tab ? "tab" : "comma"; }
+
+/// Which columns of a table are examples.
+struct TableColumns {
+  std::string_view context, label;       ///< names, or numbers from 1; the first may be empty
+  Separator separator = Separator::tab;  ///< what stands between fields
+  bool header = true;  ///< the first line names the columns; else they have numbers
+};
+
+/// Opens tables with a text in the column `label`, and its context in the column `context`, or with
+/// a text alone if that name is empty. Blank lines are nothing. Beside what open_dialogues()
+/// throws, it throws FileError if the first line does not have such columns, or a quote is not
+/// closed.
+OpenedData open_table(const DataRequest& request, const TableColumns& columns,
+                      const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
+
 }  // namespace sinter

@@ -64,7 +64,8 @@ std::vector<Section> sections() {
   using Groups = Groups<Group<"*", {.learning_rate = 0.5}>>;
   return {
       {"model", table<Gpt2<>, Mlp<>>()},
-      {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, JsonLines<"", "text">>()},
+      {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, JsonLines<"", "text">,
+                     Columns<"1", "2">>()},
       {"batching", table<Packed, Padded, LengthGrouped, DynamicBatch<>>()},
       {"precision", table<Fp32, Tf32, Bf16, Fp16<>, Fp64>()},
       {"optimizer", table<AdamW<>, Adam<>, Sgd<>, Lion<>, Adafactor<>, AdamW8bit<>, Muon<>>()},

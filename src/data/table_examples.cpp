@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples written as tables: CSV (RFC 4180) and TSV (IANA's text/tab-separated-values).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "data/example_formats.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter {
+namespace {
+
+/// A line of a table, or several if a quoted field has line breaks.
+struct Record {
+  std::int64_t line = 1;  // on which it begins
+  std::vector<std::string> fields;
+  std::string problem;  // what is wrong with it; empty if nothing is
+};
+
+/// Goes through the records of a file.
+class Records {
+  std::string_view rest;
+  bool commas;
+  std::int64_t line = 1;
+
+ public:
+  Records(std::string_view file, bool c) : rest(file), commas(c) {
+    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // a byte order mark
+  }
+
+  /// The next record that is no blank line; none at the end.
+  /// throws    BadFile if a quote is not closed
+  std::optional<Record> next() {
+    while (!rest.empty() && at_end_of_line()) end_line();
+    if (rest.empty()) return std::nullopt;
+    Record record{line, {}, {}};
+    for (;;) {
+      record.fields.push_back(commas && rest.starts_with('"') ? quoted() : plain(record));
+      if (rest.empty() || at_end_of_line()) break;
+      if (rest[0] != separator()) {
+        record.problem =
+            fmt::format("field {} goes on behind its closing quote", record.fields.size());
+        rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
+        break;
+      }
+      rest.remove_prefix(1);
+    }
+    end_line();
+    return record;
+  }
+
+ private:
+  char separator() const { return commas ? ',' : '\t'; }
+  bool at_end_of_line() const { return rest.starts_with('\n') || rest.starts_with("\r\n"); }
+  void end_line() {
+    const std::size_t end = rest.find('\n');
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    ++line;
+  }
+  std::string plain(Record& record) {
+    std::size_t size = std::min(rest.find_first_of(commas ? ",\n" : "\t\n"), rest.size());
+    if (size > 0 && size < rest.size() && rest[size] == '\n' && rest[size - 1] == '\r') --size;
+    const std::string_view field = rest.substr(0, size);
+    rest.remove_prefix(size);
+    if (commas && field.find('"') != field.npos)
+      record.problem = fmt::format("field {} has a quote, but does not begin with one",
+                                   record.fields.size() + 1);
+    return std::string(field);
+  }
+  std::string quoted() {
+    std::string field;
+    const std::int64_t begin = line;
+    for (rest.remove_prefix(1);;) {
+      const std::size_t quote = rest.find('"');
+      if (quote == rest.npos)
+        throw BadFile(fmt::format("the quote that opens a field on line {} is not closed", begin));
+      const std::string_view part = rest.substr(0, quote);
+      line += std::ranges::count(part, '\n');
+      field += part;
+      rest.remove_prefix(quote + 1);
+      if (!rest.starts_with('"')) return field;
+      field += '"';
+      rest.remove_prefix(1);
+    }
+  }
+};
+
+/// The place of a column, from 0; `header` is empty if columns have numbers.
+/// throws    BadFile
+std::size_t column_of(const std::string& name, const std::vector<std::string>* header) {
+  if (header) {
+    const auto found = std::ranges::find(*header, name);
+    if (found != header->end() && std::ranges::count(*header, name) == 1)
+      return std::size_t(found - header->begin());
+    std::string names;
+    for (const std::string& one : *header) names += (names.empty() ? "" : ", ") + one;
+    throw BadFile(fmt::format("its first line names the column \"{}\" {}; it names {}", name,
+                              found == header->end() ? "nowhere" : "more than once",
+                              printable(names)));
+  }
+  std::size_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data(), end, number);
+  if (parsed.ptr == end && parsed.ec == std::errc() && number >= 1) return number - 1;
+  throw BadFile(
+      fmt::format("the recipe says that it has no line of names, so that columns have numbers from "
+                  "1, and \"{}\" "
+                  "is none",
+                  name));
+}
+
+void read_table(std::string_view file, const OnRecord& on_record, const TableFormat& format) {
+  Records records(file, format.commas);
+  std::optional<Record> record = records.next();
+  if (!record) return;
+  std::optional<std::vector<std::string>> header;
+  if (format.header) {
+    if (!record->problem.empty()) throw BadFile("in its first line, " + record->problem);
+    header = record->fields;
+  }
+  const std::vector<std::string>* names = header ? &*header : nullptr;
+  const std::size_t width = record->fields.size(), label = column_of(format.label, names);
+  const std::size_t context = format.context.empty() ? label : column_of(format.context, names);
+  if (header) record = records.next();
+  for (; record; record = records.next())
+    on_record(record->line, [&](ExampleSet& set) {
+      const std::vector<std::string>& fields = record->fields;
+      if (!record->problem.empty()) throw BadRecord(record->problem);
+      if (fields.size() != width)
+        throw BadRecord(
+            fmt::format("it has {} fields, and the first line has {}", fields.size(), width));
+      if (std::max(context, label) >= width)
+        throw BadRecord(fmt::format("it has {} fields, and number {} is asked for", width,
+                                    std::max(context, label) + 1));
+      if (format.context.empty()) return set.add_text(fields[label]);
+      set.add_pair(fields[context], fields[label]);
+    });
+}
+
+}  // namespace
+
+ExampleFormat table_format(const TableFormat& format) {
+  return {"row", "rows",
+          fmt::format("Each row must have as many fields as the first, {}.",
+                      format.commas ? "with commas between, and quotes as RFC 4180 has them"
+                                    : "with tabs between"),
+          [format](std::string_view file, const OnRecord& on_record) {
+            read_table(file, on_record, format);
+          }};
+}
+
+}  // namespace sinter
