@@ -47,8 +47,8 @@ struct ArrayFiles {
       "NumPy's .npy or MNIST's IDX, also compressed (gzip, xz, zstd).\n"
       "The first index counts rows. What is held out is drawn by\n"
       "--data.split_seed, --data.held_out of all rows.";
-  static OpenedData open(const Options& options, const DataRequest& request) {
-    return open_array_files(request, options);
+  static OpenedData open(const Options& given, const DataRequest& request) {
+    return open_array_files(request, given);
   }
 };
 
