@@ -124,8 +124,11 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
   for (const Option& option : recipe.options) {
     if (option.adjustable || !is_decisive(option.slot, recipe)) continue;
     std::string here = option_value(option).dump(), there = "nothing";
+    bool is_saved = false;
     for (const auto& [name, value] : saved.options)
-      if (name == option.dotted()) there = value;
+      if (name == option.dotted()) there = value, is_saved = true;
+    // What an older version did not know, it did as the default does.
+    if (!is_saved && option.is_default) continue;
     if (here != there) differences += difference(option.dotted(), there, here);
   }
   if (!differences.empty())

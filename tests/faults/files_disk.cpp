@@ -125,7 +125,8 @@ TEST_CASE("a limit on file sizes is an error that tells of it") {
 
 TEST_CASE("a device that is always full") {
   OutputFile out("/dev/full");
-  CHECK(contains(message_of([&] { out.write("x"); }), "/dev/full: No space left on device"));
+  out.write("x");
+  CHECK(contains(message_of([&] { out.finish(); }), "/dev/full: No space left on device"));
 }
 
 TEST_CASE("folders and files that are not ours") {

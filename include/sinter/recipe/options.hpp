@@ -2,6 +2,8 @@
 // The options and run states of policies as data: one generic loop makes flags, printed recipes and
 // manifests of them.
 #pragma once
+#include <concepts>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,6 +24,8 @@ struct Option {
   std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
   const Range* range = nullptr;  ///< what a number may be, or nullptr if it may be anything
   std::string_view why_fixed{};  ///< why it is not adjustable, if that is said
+  bool is_default =
+      false;  ///< whether it had the value that its Options begin with when it was listed
 
   /// The name of the flag, such as "optimizer.lr".
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }
@@ -116,6 +120,20 @@ class PolicySet {
   /// names.
   template <class P, class Aggregate>
   static constexpr bool is_options = std::is_same_v<typename P::Options, Aggregate>;
+  /// Whether a field of the options is as it is in options that nobody has set.
+  template <class Aggregate, class Value>
+  static bool is_default(const Aggregate& options, const Value& field) {
+    if constexpr (std::default_initializable<Aggregate>) {
+      static const Aggregate defaults{};
+      const auto offset =
+          reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&options);
+      Value value;
+      std::memcpy(&value, reinterpret_cast<const char*>(&defaults) + offset, sizeof value);
+      return value == field;
+    } else {
+      return false;
+    }
+  }
   template <class P, class Aggregate>
   static void add(Aggregate& aggregate, std::vector<Option>& list) {
     for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
@@ -123,6 +141,7 @@ class PolicySet {
       if constexpr (requires { requires is_options<P, Aggregate>; }) {
         option.why_fixed = why_fixed<P>(field.name);
         option.adjustable = field.is_adjustable && option.why_fixed.empty();
+        option.is_default = is_default(aggregate, value);
         if constexpr (is_number<Value> && HasFields<Aggregate>) option.range = &field.range;
       }
       if constexpr (std::is_enum_v<Value>) {

@@ -78,6 +78,14 @@ TEST_CASE("a checkpoint of the first version resumes") {
   batch.starts = {0, 1, 2, 3, 4};
   CHECK(std::holds_alternative<Applied>(trainer.step(batch)));
   CHECK(trainer.steps() == 4);
+
+  // The version knew no classifiers, and so it is no checkpoint of one.
+  struct classifier : Recipe<Mlp<{.in = 1, .hidden = 2, .out = 1, .classifier = true}>,
+                             AdamW<{.lr = 1e-2}>, Average<{.decay = 0.5}>, Plateau<{.patience = 3}>,
+                             Batch<{.global = 4, .micro = 2}>> {};
+  Trainer<classifier> other({.seed = 1, .threads = 1});
+  CHECK(contains(message_of([&] { other.load(old); }),
+                 "model.classifier: nothing in the checkpoint, true in this binary"));
 }
 
 }  // namespace
