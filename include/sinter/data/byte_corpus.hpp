@@ -27,8 +27,8 @@ class ByteCorpus {
     std::int64_t stored = 0;  ///< bytes on the disk: fewer, as a rule, where it is compressed
     Compression compression = Compression::none;  ///< of the file
   };
-  using LeftOut = DataFiles::LeftOut;
-  using Unreadable = DataFiles::Unreadable;
+  using LeftOut = DataFiles::LeftOut;        ///< a path below a folder that was not read
+  using Unreadable = DataFiles::Unreadable;  ///< what happens to paths that cannot be read
   /// What is trained on, and what is held out.
   struct Split {
     std::span<const unsigned char> train, validation;  ///< neighbours in bytes()
@@ -44,9 +44,11 @@ class ByteCorpus {
   std::span<const unsigned char> bytes() const { return text; }
   /// The files, in the order in which they lie in bytes().
   const std::vector<File>& files() const { return read_files; }
-  /// See DataFiles; so for the next two.
+  /// See DataFiles.
   const std::vector<LeftOut>& left_out() const { return found.left_out(); }
+  /// Likewise.
   std::string left_out_text() const { return found.left_out_text(); }
+  /// Likewise.
   std::string changed() const { return found.changed(); }
 
   /// Validation gets the last floor(share · size) bytes, training all before them.

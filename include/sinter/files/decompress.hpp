@@ -28,11 +28,13 @@ class DecompressedFile {
   /// throws    FileError if the file is missing, unreadable or not a regular file, a link where
   ///           those are refused, or not compressed although its name ends in .gz, .xz or .zst
   explicit DecompressedFile(std::filesystem::path path, Links links = Links::followed);
+  /// Goes on where the other stands, which may then only be destroyed.
   DecompressedFile(DecompressedFile&&) noexcept;
   ~DecompressedFile();
 
   /// The file as it lies on the disk.
   const InputFile& file() const;
+  /// How it is compressed.
   Compression compression() const;
   /// The bytes of the content that have been read.
   std::uint64_t position() const;
