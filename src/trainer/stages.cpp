@@ -155,11 +155,10 @@ bool SaveStage::begin(const Request& request, bool in_background) {
             step, info, [&](CheckpointWriter& writer) { content.add_to(writer); }, best);
       };
   if (in_background && copied(*trainer, *snapshot)) try {
-      pending = std::async(std::launch::async,
-                           [save, copy = snapshot.get()] {
-                             yield_to_others();
-                             return save(copy->content());
-                           });
+      pending = std::async(std::launch::async, [save, copy = snapshot.get()] {
+        yield_to_others();
+        return save(copy->content());
+      });
       return true;
     } catch (const std::system_error&) {  // the machine gives no thread
     }
