@@ -81,7 +81,8 @@ TEST_CASE("an option that is part of the type says so") {
 
 TEST_CASE("a flag of another verb says whose it is") {
   refuses({"eval", "--steps", "4"}, "--steps is a flag of train, not of eval.");
-  refuses({"generate", "--data", "x"}, "--data is a flag of train, eval and tokenize, not of generate.");
+  refuses({"generate", "--data", "x"},
+          "--data is a flag of train, eval and tokenize, not of generate.");
   refuses({"train", "--prompt", "x"}, "--prompt is a flag of generate, not of train.");
   refuses({"describe", "--quiet"}, "not of describe.");
   refuses({"eval", "--optimizer.lr", "1"}, "--optimizer.lr is a flag of train and describe");
