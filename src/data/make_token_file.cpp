@@ -14,7 +14,6 @@
 
 #include "data/token_file_header.hpp"
 #include "data/tokenizer/line_cut.hpp"
-#include "files/hexadecimal.hpp"
 #include "files/json.hpp"
 #include "files/system.hpp"
 #include "sinter/data/token_file.hpp"
@@ -86,21 +85,6 @@ class Part {
     return {};
   }
 
-  /// Of all behind the header.
-  std::string content_hash() const {
-    const InputFile whole(name);
-    XXH3_state_t state;
-    XXH3_128bits_reset(&state);
-    std::vector<char> buffer(piece_bytes);
-    for (std::uint64_t at = sizeof(TokenFileHeader); at < whole.size();) {
-      const auto bytes = std::size_t(std::min<std::uint64_t>(buffer.size(), whole.size() - at));
-      whole.read_at(at, buffer.data(), bytes);
-      XXH3_128bits_update(&state, buffer.data(), bytes);
-      at += bytes;
-    }
-    return hexadecimal(XXH3_128bits_digest(&state));
-  }
-
  public:
   Place begin{};  // where to go on
 
@@ -153,7 +137,8 @@ class Part {
     header.tokens = tokens;
     header.documents = documents.size();
     header.vocabulary = std::uint64_t(vocabulary);
-    std::ranges::copy(content_hash(), header.content_hash.begin());
+    const std::string content = hash_of_file(InputFile(name), sizeof header);
+    std::ranges::copy(content, header.content_hash.begin());
     std::ranges::copy(origin, header.origin.begin());
     header.header_hash = header.hash();
     if (::lseek(file.get(), 0, SEEK_SET) != 0) throw_file_error("write", name, errno);

@@ -152,11 +152,11 @@ std::string hash_of(std::string_view text) {
   return hexadecimal(XXH3_128bits(text.data(), text.size()));
 }
 
-std::string hash_of_file(const InputFile& file) {
+std::string hash_of_file(const InputFile& file, std::uint64_t from) {
   auto state = std::make_unique<XXH3_state_t>();
   XXH3_128bits_reset(state.get());
   std::vector<char> buffer(std::size_t(1) << 20);
-  for (std::uint64_t at = 0; at < file.size();) {
+  for (std::uint64_t at = from; at < file.size();) {
     auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), file.size() - at));
     file.read_at(at, buffer.data(), bytes);
     XXH3_128bits_update(state.get(), buffer.data(), bytes);

@@ -106,9 +106,11 @@ class OutputFile {
 
 /// XXH3-128 of a text, as 32 hexadecimal digits.
 std::string hash_of(std::string_view text);
-/// XXH3-128 of a file's content, equal to OutputFile::hash() when it was written.
+/// XXH3-128 of a file's content from byte `from` on; of all of it, it is equal to OutputFile::hash()
+/// when the file was written.
+/// requires  from <= file.size()
 /// throws    FileError
-std::string hash_of_file(const InputFile& file);
+std::string hash_of_file(const InputFile& file, std::uint64_t from = 0);
 /// Does so for the file of this path.
 std::string hash_of_file(const std::filesystem::path& path);
 
