@@ -74,11 +74,7 @@ ByteCorpus::ByteCorpus(const std::vector<std::string>& paths, Unreadable unreada
   Reading reading(text, found.files().size());
   for (const DataFiles::File& file : found.files())
     reading.append(read_files.emplace_back(File{.path = file.path}));
-  if (text.empty())
-    refuse_data(read_files.front().path,
-                read_files.size() == 1
-                    ? std::string("the file is empty.")
-                    : fmt::format("all {} files are empty, this one included.", read_files.size()));
+  if (text.empty()) refuse_empty_data(read_files.front().path, read_files.size());
 }
 
 ByteCorpus::Split ByteCorpus::split(double share, int context) const {

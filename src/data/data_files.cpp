@@ -32,6 +32,11 @@ void refuse_data(const std::string& path, int error) {
   refuse_data(path, std::generic_category().message(error) + "." + advice);
 }
 
+void refuse_empty_data(const std::string& path, std::size_t files) {
+  refuse_data(path, files == 1 ? std::string("the file is empty.")
+                               : fmt::format("all {} files are empty, this one included.", files));
+}
+
 namespace {
 
 std::string join(const std::string& folder, const std::string& name) {
@@ -152,11 +157,7 @@ DataFiles::DataFiles(const std::vector<std::string>& paths, Unreadable unreadabl
   left_out_paths = std::move(walk.left_out);
   for (const auto& file : found)
     if (__builtin_add_overflow(total, file.bytes, &total)) refuse_data(file.path, EFBIG);
-  if (total == 0)
-    refuse_data(found.front().path,
-                found.size() == 1
-                    ? std::string("the file is empty.")
-                    : fmt::format("all {} files are empty, this one included.", found.size()));
+  if (total == 0) refuse_empty_data(found.front().path, found.size());
 }
 
 std::string DataFiles::left_out_text() const {
