@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "data/window_sources.hpp"
 #include "sinter/data/token_file.hpp"
-#include "sinter/data/windows.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/kernels/random.hpp"
@@ -103,15 +103,6 @@ void split(Opened& tokens, double share, int context) {
   tokens.validation = {&tokens.file, train, held_out};
 }
 
-AnySource training_source(const std::shared_ptr<const Opened>& tokens, int context,
-                          const DataRequest::Training& training) {
-  const WindowShape shape{context, training.sequences};
-  const TokenView view(tokens->train);
-  if (training.order == Order::sequential)
-    return {SequentialWindows(view, shape, training.shapes), tokens};
-  return {ShuffledWindows(view, shape, training.seed, training.shapes), tokens};
-}
-
 }  // namespace
 
 OpenedData open_tokens(const DataRequest& request, TokensOptions options) {
@@ -124,19 +115,9 @@ OpenedData open_tokens(const DataRequest& request, TokensOptions options) {
   opened.text = token_unit.count(size) + " in " +
                 DataUnit{"file", "files"}.count(std::int64_t(tokens->file.documents().size()));
   tokens->validation = {&tokens->file, 0, size};
-  if (const auto& training = request.training) {
-    split(*tokens, training->held_out, options.context);
-    opened.training = training_source(tokens, options.context, *training);
-    if (tokens->validation.count > 0)
-      opened.text +=
-          ", the last " + thousands(tokens->validation.count) + " held out for validation";
-  }
-  opened.evaluation_size = tokens->validation.count;
-  if (opened.evaluation_size > 0)
-    opened.evaluation =
-        AnySource(EvaluationWindows(TokenView(tokens->validation),
-                                    {options.context, request.evaluation_sequences}),
-                  std::shared_ptr<const Opened>(tokens));
+  if (request.training) split(*tokens, request.training->held_out, options.context);
+  add_windows(opened, request, TokenView(tokens->train), TokenView(tokens->validation),
+              options.context, tokens);
   return opened;
 }
 
