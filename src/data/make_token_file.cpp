@@ -69,8 +69,11 @@ class Part {
 
   Place read_journal() try {
     if (!fs::exists(journal)) return {};
-    const Json json = parse_json(read_file(journal, most_journal_bytes));
+    Json json = parse_json(read_file(journal, most_journal_bytes));
     if (!json.is_object() || json.value("origin", "") != origin) return {};
+    const std::string checksum = json.value("checksum", "");
+    json.erase("checksum");
+    if (checksum != hash_of(json.dump())) return {};
     struct stat status{};
     if (::fstat(file.get(), &status) != 0) throw_file_error("look at", name, errno);
     const auto done = integer_of<std::uint64_t>(json.at("tokens"), "tokens");
@@ -120,11 +123,12 @@ class Part {
     using namespace std::chrono;
     if (steady_clock::now() - noted < duration<double>(seconds_between)) return;
     sync();
-    const Json json{{"origin", origin},
-                    {"file", place.file},
-                    {"offset", place.offset},
-                    {"tokens", tokens},
-                    {"documents", documents}};
+    Json json{{"origin", origin},
+              {"file", place.file},
+              {"offset", place.offset},
+              {"tokens", tokens},
+              {"documents", documents}};
+    json["checksum"] = hash_of(json.dump());
     write_file_atomically(journal, json.dump());
     noted = steady_clock::now();
   }
