@@ -37,7 +37,10 @@ DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
                             .sequences = recipe.global(),
                             .shapes = recipe.batch_shapes,
                             .least = recipe.ranks()};
-  if (recipe.data.batching) request.training->batching = recipe.data.batching(recipe.global());
+  if (recipe.data.batching) {
+    request.training->batching = recipe.data.batching(recipe.global());
+    request.training->batching.padded_together = recipe.plan->micro;
+  }
   return request;
 }
 

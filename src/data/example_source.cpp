@@ -97,16 +97,30 @@ std::uint64_t ExampleBatches::batch_end(std::uint64_t position, std::uint64_t se
   return std::max(position + std::uint64_t(options.least), std::min(end, position + sequences));
 }
 
+/// What the examples of a part of a batch are padded to, `most` at most; 0 where none are.
+int ExampleBatches::padded_length(std::span<const std::int64_t> part, int most) const {
+  if (!options.batching.pads) return 0;
+  int longest = 0;
+  for (std::int64_t number : part) longest = std::max(longest, set->length(number).rows());
+  return std::min(padded_to_8(longest), most);
+}
+
+/// Calls `take` with those of a batch that are padded together, and then with the next ones.
+void ExampleBatches::each_part(std::span<const std::int64_t> numbers, auto&& take) const {
+  const int together = options.batching.padded_together;
+  const std::size_t most = together > 0 ? std::size_t(together) : numbers.size();
+  for (std::size_t begin = 0; begin < numbers.size(); begin += most)
+    take(numbers.subspan(begin, std::min(most, numbers.size() - begin)));
+}
+
 bool ExampleBatches::next(HostBatch& batch) {
   const BatchShape shape = options.shapes ? options.shapes(now.items)
                                           : BatchShape{options.sequences, set->limits().rows()};
   const std::uint64_t count =
       batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
   chosen.clear();
-  int longest = 0;
   for (std::uint64_t k = 0; k < count; ++k) {
     chosen.push_back(example_at(now.position));
-    longest = std::max(longest, set->length(chosen.back()).rows());
     if (++now.position < now.data_size) continue;
     ++now.epoch;
     now.position = 0;
@@ -114,8 +128,10 @@ bool ExampleBatches::next(HostBatch& batch) {
   }
   now.items += count;
   shape_batch(batch);
-  const int padded = options.batching.pads ? std::min(padded_to_8(longest), shape.length) : 0;
-  for (std::int64_t number : chosen) set->append(batch, number, shape.length, padded);
+  each_part(chosen, [&](std::span<const std::int64_t> part) {
+    const int padded = padded_length(part, shape.length);
+    for (std::int64_t number : part) set->append(batch, number, shape.length, padded);
+  });
   return true;
 }
 
@@ -129,17 +145,18 @@ void ExampleBatches::restore(const SamplerState& saved) {
 double ExampleBatches::padding() const {
   if (!options.batching.pads) return 0;
   std::int64_t rows = 0, padded = 0;
+  std::vector<std::int64_t> numbers;
   for (std::uint64_t begin = 0; begin < now.data_size;) {
     const std::uint64_t end =
         std::min(batch_end(begin, std::uint64_t(options.sequences)), now.data_size);
-    int longest = 0;
-    for (std::uint64_t k = begin; k < end; ++k) {
-      const int length = set->length(example_at(k)).rows();
-      longest = std::max(longest, length);
-      rows += length;
+    numbers.clear();
+    for (; begin < end; ++begin) {
+      numbers.push_back(example_at(begin));
+      rows += set->length(numbers.back()).rows();
     }
-    padded += std::int64_t(end - begin) * std::min(padded_to_8(longest), set->limits().rows());
-    begin = end;
+    each_part(numbers, [&](std::span<const std::int64_t> part) {
+      padded += std::int64_t(part.size()) * padded_length(part, set->limits().rows());
+    });
   }
   return 1 - double(rows) / double(padded);
 }

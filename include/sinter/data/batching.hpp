@@ -36,6 +36,9 @@ struct Batching {
   /// (Permutation::epoch_key). If it is empty, the order is a Permutation, and batches that an
   /// epoch's end cuts short are filled up from the next epoch.
   std::function<Arrangement(std::span<const ExampleLength> lengths, std::uint64_t key)> arrange{};
+  /// How many neighbours in a batch are padded to one length, the longest of these: as many as are
+  /// computed at once, a micro-batch. 0: all of the batch.
+  int padded_together = 0;
 };
 
 /// The next multiple of 8, which is what lengths are padded to.

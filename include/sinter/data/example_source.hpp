@@ -2,6 +2,7 @@
 // Batches of examples, for training and for evaluation.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sinter/data/batching.hpp"
@@ -61,6 +62,8 @@ class ExampleBatches {
   void draw_epoch();
   std::int64_t example_at(std::uint64_t position) const;
   std::uint64_t batch_end(std::uint64_t position, std::uint64_t sequences) const;
+  int padded_length(std::span<const std::int64_t> part, int most) const;
+  void each_part(std::span<const std::int64_t> numbers, auto&& take) const;
 };
 
 /// A finite data source that gives every example once, in order and without padding; the last batch

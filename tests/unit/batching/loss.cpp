@@ -47,8 +47,11 @@ ExampleBatches source_of(const ExampleSet& set, const Batching& batching, int le
 }
 
 std::vector<Batching> all_batchings() {
-  return {Packed::batching(most), Padded::batching(most), LengthGrouped::batching(most),
-          DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 512}, most)};
+  std::vector<Batching> all{
+      Packed::batching(most), Padded::batching(most), LengthGrouped::batching(most),
+      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 512}, most)};
+  for (std::size_t k : {1, 2, 3}) all.emplace_back(Batching(all[k])).padded_together = 4;
+  return all;
 }
 
 }  // namespace

@@ -24,10 +24,12 @@ static_assert(DataSource<ExampleBatches> && DataSource<EvaluationExamples>);
 
 /// All batchings, for batches of at most so many examples.
 std::vector<Batching> all_batchings(int sequences) {
-  return {Packed::batching(sequences), Padded::batching(sequences),
-          LengthGrouped::batching(sequences),
-          DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 700}, sequences),
-          DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 1}, sequences)};
+  std::vector<Batching> all{
+      Packed::batching(sequences), Padded::batching(sequences), LengthGrouped::batching(sequences),
+      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 700}, sequences),
+      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 1}, sequences)};
+  for (std::size_t k : {1, 2, 3}) all.emplace_back(Batching(all[k])).padded_together = 5;
+  return all;
 }
 
 bool same(const HostBatch& a, const HostBatch& b) { return a.starts == b.starts && a.ids == b.ids; }
@@ -145,6 +147,29 @@ TEST_CASE("Padded has Packed's batches, each sequence as long as the longest to 
           REQUIRE(b.ids[1][std::size_t(row)] ==
                   (real ? a.ids[1][std::size_t(from + row - at)] : -1));
         }
+      }
+    }
+  });
+}
+
+TEST_CASE("neighbours that are padded together are as long as the longest of them") {
+  each_trial([](const Trial& trial) {
+    const auto& [set, range, options] = trial;
+    const int together = options.batching.padded_together;
+    if (!options.batching.pads || together == 0) return;
+    ExampleBatches source(set, range, options);
+    HostBatch batch;
+    for (int k = 0; k < 5; ++k) {
+      source.next(batch);
+      const std::vector<std::int64_t> numbers = numbers_of(batch);
+      for (int first = 0; first < batch.sequences(); first += together) {
+        const int last = std::min(first + together, batch.sequences());
+        int longest = 0;
+        for (int s = first; s < last; ++s)
+          longest = std::max(longest, set.length(numbers[std::size_t(s)]).rows());
+        for (int s = first; s < last; ++s)
+          REQUIRE(batch.starts[std::size_t(s) + 1] - batch.starts[std::size_t(s)] ==
+                  (longest + 7) / 8 * 8);
       }
     }
   });
