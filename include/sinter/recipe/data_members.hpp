@@ -33,6 +33,8 @@ concept SaysPathsHelp = requires {
 
 template <class P>
 concept SaysTakesTokenizer = std::same_as<decltype(P::takes_tokenizer), const bool>;
+template <class P>
+concept SaysHasExamples = std::same_as<decltype(P::has_examples), const bool>;
 
 // A name that two bases have is ambiguous, whatever it names. This finds members whose signatures
 // are not known.
@@ -42,7 +44,7 @@ template <class P, class Other>
   requires std::is_final_v<P>
 struct Beside<P, Other> : Other {};
 struct NamesOfOffers {
-  int open, tokenizer, unit, paths_help, takes_tokenizer;
+  int open, tokenizer, unit, paths_help, takes_tokenizer, has_examples;
 };
 template <class P>
 using Searched = Beside<P, NamesOfOffers>;
@@ -56,6 +58,8 @@ constexpr std::string_view misfit() {
   if constexpr (!SaysPathsHelp<P> && !requires { &Searched<P>::paths_help; }) return "paths_help";
   if constexpr (!SaysTakesTokenizer<P> && !requires { &Searched<P>::takes_tokenizer; })
     return "takes_tokenizer";
+  if constexpr (!SaysHasExamples<P> && !requires { &Searched<P>::has_examples; })
+    return "has_examples";
   return "";
 }
 

@@ -173,6 +173,8 @@ template <class P>
 concept HasPathsHelp = requires { P::paths_help; };
 template <class P>
 concept HasTakesTokenizer = requires { P::takes_tokenizer; };
+template <class P>
+concept HasHasExamples = requires { P::has_examples; };
 /// Of clipping.
 template <class P>
 concept HasLimit = requires(const typename P::Options& options) {
@@ -248,7 +250,8 @@ constexpr auto other_hooks() {
                     Hook{"tokenizer", data && hook::HasTokenizer<P>},
                     Hook{"unit", data && hook::HasUnit<P>},
                     Hook{"paths_help", data && hook::HasPathsHelp<P>},
-                    Hook{"takes_tokenizer", data && hook::HasTakesTokenizer<P>}};
+                    Hook{"takes_tokenizer", data && hook::HasTakesTokenizer<P>},
+                    Hook{"has_examples", data && hook::HasHasExamples<P>}};
 }
 
 }  // namespace sinter
