@@ -31,8 +31,8 @@ struct replies
 ExampleSet read(const std::string& path, int every, int history) {
   ExampleSet set(byte_tokenizer(), {limit, limit, history});
   dialogue_format().read(read_file(path, std::uint64_t(1) << 32),
-                         [&](std::int64_t line, const auto& add) {
-                           if (line % every == 0) add(set);
+                         [&](std::int64_t line, const ReadTexts& read_texts) {
+                           if (line % every == 0) read_texts().add_to(set);
                          });
   if (set.size() < largest_batch)
     throw Error("These are " + std::to_string(set.size()) +

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <memory>
+#include <thread>
 
+#include "data/encode_records.hpp"
 #include "data/example_formats.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/example_source.hpp"
@@ -67,6 +69,45 @@ void require_memory(std::int64_t bytes) {
       bytes, available.bound, available.bytes));
 }
 
+/// Gathers records, which become tokens by several threads, and adds them to a set in order.
+class Gathered {
+  static constexpr std::size_t most = 4096;  // records at a time
+  ExampleSet& set;
+  const Tokenizer& tokenizer;
+  BadRecordCount& bad;
+  std::vector<ReadTexts> records;
+  std::vector<std::int64_t> lines;
+  int threads = int(std::thread::hardware_concurrency());
+
+ public:
+  Gathered(ExampleSet& s, const Tokenizer& t, BadRecordCount& b) : set(s), tokenizer(t), bad(b) {}
+
+  void take(const std::string& path, std::int64_t line, ReadTexts read) {
+    records.push_back(std::move(read));
+    lines.push_back(line);
+    if (records.size() == most) add_all(path);
+  }
+  /// throws    FileError, where a record is bad; ArgumentError, where the tokenizer has no token
+  void add_all(const std::string& path) {
+    const std::vector<EncodedRecord> encoded = encode_records(records, tokenizer, threads);
+    for (std::size_t k = 0; k < encoded.size(); ++k) {
+      if (!encoded[k].problem.empty()) {
+        bad.add(path, lines[k], encoded[k].problem);
+        continue;
+      }
+      try {
+        if (encoded[k].failure) std::rethrow_exception(encoded[k].failure);
+      } catch (const ArgumentError& error) {
+        throw ArgumentError(
+            fmt::format("line {} of '{}': {}", lines[k], printable(path, 4096), error.what()));
+      }
+      encoded[k].add_to(set);
+    }
+    records.clear();
+    lines.clear();
+  }
+};
+
 Read read_files(const DataRequest& request, const ExampleFormat& format, const Tokenizer& tokenizer,
                 ExampleLimits limits, BadRecordRule rule) {
   using enum ByteCorpus::Unreadable;
@@ -77,20 +118,19 @@ Read read_files(const DataRequest& request, const ExampleFormat& format, const T
   auto set = std::make_shared<ExampleSet>(tokenizer, limits);
   set->reserve(bytes.size());
   BadRecordCount bad(rule, format);
+  Gathered gathered(*set, tokenizer, bad);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const ByteCorpus::File& file : corpus->files()) {
     try {
-      format.read(rest.substr(0, std::size_t(file.bytes)), [&](std::int64_t line, const auto& add) {
-        try {
-          add(*set);
-        } catch (const BadRecord& error) {
-          bad.add(file.path, line, error.what());
-        }
+      format.read(rest.substr(0, std::size_t(file.bytes)), [&](std::int64_t line, ReadTexts read) {
+        gathered.take(file.path, line, std::move(read));
       });
     } catch (const BadFile& error) {
+      gathered.add_all(file.path);  // what is wrong before it comes first
       throw FileError(fmt::format("Cannot read '{}' as data: {}. {}", printable(file.path, 4096),
                                   error.what(), format.expected));
     }
+    gathered.add_all(file.path);
     rest.remove_prefix(std::size_t(file.bytes));
   }
   if (set->size() == 0)

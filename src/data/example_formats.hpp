@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sinter/data/examples.hpp"
 
@@ -20,9 +21,22 @@ struct BadFile : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Is called with each record of a file: the line on which it begins, from 1, and what adds it to a
-/// set. The latter throws BadRecord, and then has added nothing.
-using OnRecord = std::function<void(std::int64_t line, const std::function<void(ExampleSet&)>&)>;
+/// The texts of a record.
+struct ExampleTexts {
+  std::vector<std::string> turns;  ///< of a dialogue, or a context and its label; or one text
+  bool alone = false;              ///< it is one text, which is an example by itself
+
+  /// Adds an example, or several, to a set.
+  void add_to(ExampleSet& set) const {
+    return alone ? set.add_text(turns.front()) : set.add_dialogue(turns);
+  }
+};
+
+/// Reads the texts of a record. It may be called in any thread, as long as the file's text is there.
+/// throws    BadRecord
+using ReadTexts = std::function<ExampleTexts()>;
+/// Is called with each record of a file: the line on which it begins, from 1, and what reads it.
+using OnRecord = std::function<void(std::int64_t line, ReadTexts read)>;
 
 /// A way to write examples in a file.
 struct ExampleFormat {

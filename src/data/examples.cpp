@@ -65,42 +65,40 @@ void ExampleSet::push(std::int64_t label_begin, std::int64_t context, std::int64
 }
 
 void ExampleSet::add_pair(std::string_view context, std::string_view label) {
-  require_room(1);
-  const std::vector<std::int32_t> before = tokenizer.encode(context),
-                                  after = tokenizer.encode(label);
-  tokens.insert(tokens.end(), before.begin(), before.end());
-  tokens.insert(tokens.end(), delimiter.begin(), delimiter.end());
-  const auto begin = std::int64_t(tokens.size());
-  tokens.insert(tokens.end(), after.begin(), after.end());
-  push(begin, std::int64_t(before.size()), std::int64_t(after.size()), bounds.label);
-  ++record_count;
+  const std::vector<std::int32_t> both[] = {tokenizer.encode(context), tokenizer.encode(label)};
+  add_turns(both);
 }
 
-void ExampleSet::add_text(std::string_view text) {
-  require_room(1);
-  const std::vector<std::int32_t> encoded = tokenizer.encode(text);
-  const auto begin = std::int64_t(tokens.size());
-  tokens.insert(tokens.end(), encoded.begin(), encoded.end());
-  push(begin, 0, std::int64_t(encoded.size()), bounds.rows());
-  ++record_count;
-}
+void ExampleSet::add_text(std::string_view text) { add_tokens(tokenizer.encode(text)); }
 
 void ExampleSet::add_dialogue(std::span<const std::string> turns) {
-  require_room(turns.size());
   std::vector<std::vector<std::int32_t>> encoded;
   encoded.reserve(turns.size());
   for (const std::string& turn : turns) encoded.push_back(tokenizer.encode(turn));
+  add_turns(encoded);
+}
+
+void ExampleSet::add_tokens(std::span<const std::int32_t> text) {
+  require_room(1);
+  const auto begin = std::int64_t(tokens.size());
+  tokens.insert(tokens.end(), text.begin(), text.end());
+  push(begin, 0, std::int64_t(text.size()), bounds.rows());
+  ++record_count;
+}
+
+void ExampleSet::add_turns(std::span<const std::vector<std::int32_t>> turns) {
+  require_room(turns.size());
   std::vector<std::int64_t> begins;
   begins.reserve(turns.size());
   const auto gap = std::int64_t(delimiter.size());
-  for (std::size_t k = 0; k < encoded.size(); ++k) {
+  for (std::size_t k = 0; k < turns.size(); ++k) {
     if (k > 0) tokens.insert(tokens.end(), delimiter.begin(), delimiter.end());
     begins.push_back(std::int64_t(tokens.size()));
-    tokens.insert(tokens.end(), encoded[k].begin(), encoded[k].end());
+    tokens.insert(tokens.end(), turns[k].begin(), turns[k].end());
     if (k == 0) continue;
     const std::size_t history = bounds.history == 0 ? k : std::size_t(bounds.history);
     const std::int64_t oldest = begins[k - std::min(k, history)];
-    push(begins[k], begins[k] - gap - oldest, std::int64_t(encoded[k].size()), bounds.label);
+    push(begins[k], begins[k] - gap - oldest, std::int64_t(turns[k].size()), bounds.label);
   }
   ++record_count;
 }

@@ -54,13 +54,13 @@ std::vector<std::string> turns_of(const Json& object) {
 
 /// Goes through the lines that are not blank.
 void read_lines(std::string_view file, const OnRecord& on_record,
-                const std::function<void(const Json&, ExampleSet&)>& add) {
+                const std::function<ExampleTexts(const Json&)>& texts_of) {
   for (std::int64_t number = 1; !file.empty(); ++number) {
     const std::size_t end = file.find('\n');
     const std::string_view line = file.substr(0, end);
     file.remove_prefix(end == file.npos ? file.size() : end + 1);
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    on_record(number, [&](ExampleSet& set) { add(object_of(line), set); });
+    on_record(number, [line, texts_of] { return texts_of(object_of(line)); });
   }
 }
 
@@ -70,9 +70,8 @@ ExampleFormat dialogue_format() {
   return {"dialogue", "dialogues",
           "Each line must be an object with \"turns\", a list of [speaker, text].",
           [](std::string_view file, const OnRecord& on_record) {
-            read_lines(file, on_record, [](const Json& object, ExampleSet& set) {
-              set.add_dialogue(turns_of(object));
-            });
+            read_lines(file, on_record,
+                       [](const Json& object) { return ExampleTexts{turns_of(object)}; });
           }};
 }
 
@@ -86,9 +85,9 @@ ExampleFormat json_lines_format(std::string_view context, std::string_view label
             auto text = [](const Json& object, const std::string& name) -> const std::string& {
               return text_of(field(object, name), fmt::format("the field \"{}\"", name));
             };
-            read_lines(file, on_record, [&](const Json& object, ExampleSet& set) {
-              if (first.empty()) return set.add_text(text(object, second));
-              set.add_pair(text(object, first), text(object, second));
+            read_lines(file, on_record, [=](const Json& object) -> ExampleTexts {
+              if (first.empty()) return {{text(object, second)}, true};
+              return {{text(object, first), text(object, second)}};
             });
           }};
 }

@@ -124,19 +124,22 @@ void read_table(std::string_view file, const OnRecord& on_record, const TableFor
   const std::size_t width = record->fields.size(), label = column_of(format.label, names);
   const std::size_t context = format.context.empty() ? label : column_of(format.context, names);
   if (header) record = records.next();
-  for (; record; record = records.next())
-    on_record(record->line, [&](ExampleSet& set) {
-      const std::vector<std::string>& fields = record->fields;
-      if (!record->problem.empty()) throw BadRecord(record->problem);
+  const bool alone = format.context.empty();
+  for (; record; record = records.next()) {
+    const std::int64_t line = record->line;
+    on_record(line, [=, row = std::move(*record)]() -> ExampleTexts {
+      const std::vector<std::string>& fields = row.fields;
+      if (!row.problem.empty()) throw BadRecord(row.problem);
       if (fields.size() != width)
         throw BadRecord(
             fmt::format("it has {} fields, and the first line has {}", fields.size(), width));
       if (std::max(context, label) >= width)
         throw BadRecord(fmt::format("it has {} fields, and number {} is asked for", width,
                                     std::max(context, label) + 1));
-      if (format.context.empty()) return set.add_text(fields[label]);
-      set.add_pair(fields[context], fields[label]);
+      if (alone) return {{fields[label]}, true};
+      return {{fields[context], fields[label]}};
     });
+  }
 }
 
 }  // namespace

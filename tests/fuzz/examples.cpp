@@ -22,12 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ExampleSet set(byte_tokenizer(), {.context = 5, .label = 4, .history = data[0] / 128});
   std::int64_t before = 0;
   try {
-    format_of(data[0] % 128).read(file, [&](std::int64_t line, const auto& add) {
+    format_of(data[0] % 128).read(file, [&](std::int64_t line, const ReadTexts& read) {
       fuzz::ensure(line > before, "lines ascend");
       before = line;
       const std::int64_t records = set.records();
       try {
-        add(set);
+        read().add_to(set);
         fuzz::ensure(set.records() == records + 1, "a record was added");
       } catch (const BadRecord&) {
         fuzz::ensure(set.records() == records, "a bad record adds nothing");

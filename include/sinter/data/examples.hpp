@@ -52,14 +52,18 @@ class ExampleSet {
   ExampleSet(Tokenizer tokenizer, ExampleLimits limits);
 
   /// Adds a record of one example.
-  /// throws    ArgumentError if there are 2³¹ - 1 records or examples; so do the other two. What
-  ///           the tokenizer throws leaves the set as it was
+  /// throws    ArgumentError if there are 2³¹ - 1 records or examples; so do the others. What the
+  ///           tokenizer throws leaves the set as it was
   void add_pair(std::string_view context, std::string_view label);
   /// Adds a record of one example, which is a text alone.
   void add_text(std::string_view text);
   /// Adds a record of an example for each turn but the first: the label is the turn, the context
   /// the turns before it, with line breaks between them (ParlAI's delimiter).
   void add_dialogue(std::span<const std::string> turns);
+  /// The same as add_dialogue(), and for a pair as add_pair(), of turns that are tokens.
+  void add_turns(std::span<const std::vector<std::int32_t>> turns);
+  /// The same as add_text(), of a text that is tokens.
+  void add_tokens(std::span<const std::int32_t> text);
 
   /// Asks for the memory of so many tokens, so that it is not moved later.
   void reserve(std::size_t token_count) { tokens.reserve(token_count); }
@@ -82,7 +86,7 @@ class ExampleSet {
   std::int64_t examples_of(std::int64_t count) const;
   /// Appends an example to a batch, as a sequence: ids[0] are its tokens, ids[1] its targets. Of
   /// one with more rows than `most`, the last ones are taken, or the first ones if it is a text
-  /// alone. Rows that predict nothing follow until there are at least `padded`.
+  /// alone. Rows of padding, which predict nothing, follow until there are at least `padded`.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const;
   /// A hash of the tokens and of how they are cut into examples.
   std::uint64_t hash() const;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/encode_records.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace sinter {
+namespace {
+
+constexpr std::size_t in_a_row = 64;  // records that a thread takes at a time
+
+EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
+  EncodedRecord record;
+  try {
+    const ExampleTexts texts = read();
+    record.alone = texts.alone;
+    record.turns.reserve(texts.turns.size());
+    for (const std::string& turn : texts.turns) record.turns.push_back(tokenizer.encode(turn));
+  } catch (const BadRecord& bad) {
+    record.problem = bad.what();
+  } catch (...) {
+    record.failure = std::current_exception();
+  }
+  return record;
+}
+
+}  // namespace
+
+std::vector<EncodedRecord> encode_records(std::span<const ReadTexts> records,
+                                          const Tokenizer& tokenizer, int threads) {
+  std::vector<EncodedRecord> encoded(records.size());
+  std::atomic<std::size_t> next = 0;
+  auto work = [&] {
+    for (std::size_t begin; (begin = next.fetch_add(in_a_row)) < records.size();)
+      for (std::size_t k = begin; k < std::min(begin + in_a_row, records.size()); ++k)
+        encoded[k] = encode(records[k], tokenizer);
+  };
+  const std::size_t most = (records.size() + in_a_row - 1) / in_a_row;
+  std::vector<std::jthread> others;
+  for (std::size_t t = 1; t < std::min(std::size_t(std::max(threads, 1)), most); ++t)
+    others.emplace_back(work);
+  work();
+  others.clear();  // waits for them
+  return encoded;
+}
+
+}  // namespace sinter

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of examples become tokens, in several threads.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/example_formats.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+
+namespace sinter {
+
+/// A record as tokens, or why it is none.
+struct EncodedRecord {
+  std::vector<std::vector<std::int32_t>> turns;  ///< as in ExampleTexts
+  bool alone = false;
+  std::string problem;         ///< what BadRecord says of it; empty if it is a record
+  std::exception_ptr failure;  ///< anything else that was thrown
+
+  /// Adds its examples to a set.
+  void add_to(ExampleSet& set) const {
+    return alone ? set.add_tokens(turns.front()) : set.add_turns(turns);
+  }
+};
+
+/// Reads records and turns their texts into tokens, in up to so many threads. The result is that of
+/// one thread.
+std::vector<EncodedRecord> encode_records(std::span<const ReadTexts> records,
+                                          const Tokenizer& tokenizer, int threads);
+
+}  // namespace sinter
