@@ -123,9 +123,13 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
     {"--ids", "FILE", of(detokenize), "The ids to turn into text, as tokenize --json prints them.",
      [](Arguments& a, const Given& g) { a.ids = g.texts.front(); }},
-    {"--prompt", "TEXT", of(generate), "The text to continue. Default: a new line.",
+    {"--prompt", "TEXT", of(generate),
+     "The text to continue, or to reply to, where each line of a\n"
+     "dialogue is a turn. Default: a new line; of examples, nothing.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
-    {"--tokens", "N", of(generate), "How many tokens to write. Default: 256.",
+    {"--tokens", "N", of(generate),
+     "How many tokens to write; a text that ends is shorter, and a\n"
+     "reply no longer than those that were learnt. Default: 256.",
      [](Arguments& a, const Given& g) { a.tokens = integer<std::int64_t>(g, 1); }},
     {"--temperature", "T", of(generate),
      "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/generate/generate.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
@@ -9,28 +10,50 @@
 
 namespace sinter::cli {
 
+namespace {
+
+Prompt prompt_of(const DataView& data, const Tokenizer& tokenizer, const std::string& text) {
+  if (data.prompt) return data.prompt(tokenizer, text);
+  return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
+}
+
+/// Tokens beyond the tokenizer's, such as the marks of examples, stand for no text.
+std::string text_of(const Tokenizer& tokenizer, std::int32_t token) {
+  const bool known = tokenizer.vocabulary == 0 || token < tokenizer.vocabulary;
+  return known ? tokenizer.decode(token) : "";
+}
+
+}  // namespace
+
 int generate(RecipeView recipe, const Arguments& a) {
   require_data(recipe, a.verb);
   require_tokenizer_is_used(recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
   const Tokenizer tokenizer = tokenizer_for(recipe, a);
-  const std::vector<std::int32_t> prompt = tokenizer.encode(a.prompt.empty() ? "\n" : a.prompt);
+  const Prompt prompt = prompt_of(recipe.data, tokenizer, a.prompt);
   TrainerCore trainer(std::move(recipe), {0, a.threads});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
 
   std::string text;
-  if (!a.json) print_result(a.prompt);
-  sinter::generate(trainer, prompt, a.tokens, sampling, [&](std::int32_t token) {
-    const std::string piece = tokenizer.decode(token);
+  std::int64_t written = 0;
+  const std::int64_t most =
+      prompt.reply > 0 ? std::min<std::int64_t>(a.tokens, prompt.reply) : a.tokens;
+  if (!a.json) print_result(prompt.reply > 0 ? a.prompt + "\n" : a.prompt);
+  auto on_token = [&](std::int32_t token) {
+    std::string piece = text_of(tokenizer, token);
+    if (prompt.reply > 0 && written == 0 && piece.starts_with(tokenizer.lead))
+      piece.erase(0, tokenizer.lead.size());
+    ++written;
     text += piece;
     if (!a.json) print_result(piece);
-  });
+  };
+  sinter::generate(trainer, prompt.tokens, most, sampling, on_token, prompt.end);
   if (a.json) {
     nlohmann::ordered_json result{{"prompt", a.prompt},
                                   {"text", text},
-                                  {"tokens", a.tokens},
+                                  {"tokens", written},
                                   {"seed", sampling.seed},
                                   {"temperature", sampling.temperature},
                                   {"top_k", sampling.top_k}};

@@ -65,7 +65,8 @@ int sample(std::span<const float> logits, const SamplingOptions& options, std::u
 }
 
 void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t count,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {
+              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token,
+              std::int32_t end) {
   const PlanView& plan = trainer.plan();
   if (plan.vocabulary < 1)
     throw ArgumentError("This recipe's data has no vocabulary, so it generates no text.");
@@ -79,6 +80,7 @@ void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t
     Prediction next = trainer.predict(batch);
     std::size_t known = std::size_t(std::min(plan.vocabulary, next.columns));
     text.push_back(sample(std::span(next.values).first(known), options, std::uint64_t(drawn)));
+    if (text.back() == end) return;
     on_token(text.back());
   }
 }

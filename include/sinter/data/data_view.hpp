@@ -7,16 +7,19 @@
 //   open        OpenedData open(const DataRequest&) reads what --data names. With it, `train` and
 //               `eval` work, with all of their flags.
 //   tokenizer   Tokenizer tokenizer() turns text into tokens and back. With it, `generate` works.
+//   prompt      Prompt prompt(const Tokenizer&, std::string_view text) says what `generate` shows to
+//               the model for the text of --prompt. Without it, these are the text's tokens.
 //   unit        constexpr DataUnit says what a prediction is of, and which figures its loss gives.
 //               Without it, this is token_unit if there is a vocabulary, else row_unit.
 //   takes_tokenizer  constexpr bool; if true, open() reads text through the tokenizer that
-//               DataRequest::tokenizer names, which is --tokenizer's.
+//               DataRequest::tokenizer names, which is --tokenizer's, or its own if that is empty.
 //   paths_help  constexpr std::string_view says for --help what --data takes, in sentences, on
 //               lines of up to 64 characters.
 //   has_examples  constexpr bool says that open() heeds Training::batching. Where it is not true, a
 //               recipe with a policy of the slot batching does not compile.
 // A policy with options may take them with the values that they have when the binary runs, those
-// of flags included: open(const Options&, const DataRequest&), tokenizer(const Options&). A member
+// of flags included: open(const Options&, const DataRequest&), tokenizer(const Options&),
+// prompt(const Options&, const Tokenizer&, std::string_view). A member
 // that has one of these names but another signature is a compile error.
 //
 // What open() promises:
@@ -38,6 +41,7 @@
 
 #include "sinter/data/any_source.hpp"
 #include "sinter/data/batching.hpp"
+#include "sinter/data/prompt.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/data/unit.hpp"
 
@@ -86,6 +90,8 @@ struct DataView {
   std::string_view paths_help{};  ///< what --data takes; empty if the policy does not say
   std::function<OpenedData(const DataRequest&)> open{};  ///< empty if the policy has no open()
   std::function<Tokenizer()> tokenizer{};                ///< empty if it has no tokenizer()
+  /// Empty if it has no prompt().
+  std::function<Prompt(const Tokenizer&, std::string_view text)> prompt{};
   bool takes_tokenizer = false;  ///< whether open() reads text through a tokenizer that is named
   /// What the recipe's batching policy says for global batches of so many sequences at most; empty
   /// if there is none.

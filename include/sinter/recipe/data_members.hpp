@@ -13,6 +13,7 @@ namespace sinter {
 struct DataRequest;
 struct DataUnit;
 struct OpenedData;
+struct Prompt;
 struct Tokenizer;
 
 namespace detail {
@@ -24,6 +25,13 @@ concept OpensData =
 template <class P>
 concept OffersTokenizer = std::same_as<decltype(P::tokenizer()), Tokenizer> ||
                           std::same_as<decltype(P::tokenizer(P::options)), Tokenizer>;
+template <class P>
+concept GivesPrompt = std::same_as<decltype(P::prompt(std::declval<const Tokenizer&>(),
+                                                      std::declval<std::string_view>())),
+                                   Prompt> ||
+                      std::same_as<decltype(P::prompt(P::options, std::declval<const Tokenizer&>(),
+                                                      std::declval<std::string_view>())),
+                                   Prompt>;
 template <class P>
 concept SaysUnit = std::same_as<decltype(P::unit), const DataUnit>;
 template <class P>
@@ -44,7 +52,7 @@ template <class P, class Other>
   requires std::is_final_v<P>
 struct Beside<P, Other> : Other {};
 struct NamesOfOffers {
-  int open, tokenizer, unit, paths_help, takes_tokenizer, has_examples;
+  int open, tokenizer, prompt, unit, paths_help, takes_tokenizer, has_examples;
 };
 template <class P>
 using Searched = Beside<P, NamesOfOffers>;
@@ -54,6 +62,7 @@ template <class P>
 constexpr std::string_view misfit() {
   if constexpr (!OpensData<P> && !requires { &Searched<P>::open; }) return "open";
   if constexpr (!OffersTokenizer<P> && !requires { &Searched<P>::tokenizer; }) return "tokenizer";
+  if constexpr (!GivesPrompt<P> && !requires { &Searched<P>::prompt; }) return "prompt";
   if constexpr (!SaysUnit<P> && !requires { &Searched<P>::unit; }) return "unit";
   if constexpr (!SaysPathsHelp<P> && !requires { &Searched<P>::paths_help; }) return "paths_help";
   if constexpr (!SaysTakesTokenizer<P> && !requires { &Searched<P>::takes_tokenizer; })

@@ -173,9 +173,11 @@ auto a_data_policy_has_another_member() {
       "Sinter: a data policy has a member that the binary cannot use as it is. What: Policy and "
       "the Member are in this error. Why: train, eval and generate call members of this name, and "
       "would pass over one of another signature without a word. Fix: make it static and public, as "
-      "in OpenedData open(const DataRequest&), Tokenizer tokenizer(), constexpr DataUnit unit, "
+      "in OpenedData open(const DataRequest&), Tokenizer tokenizer(), Prompt prompt(const "
+      "Tokenizer&, "
+      "std::string_view), constexpr DataUnit unit, "
       "constexpr std::string_view paths_help, constexpr bool takes_tokenizer, constexpr bool "
-      "has_examples; the first two may take const Options& before. See "
+      "has_examples; the first three may take const Options& before. See "
       "sinter/data/data_view.hpp.");
 }
 

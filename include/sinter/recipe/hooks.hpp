@@ -64,6 +64,7 @@ struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
 struct DataRequest;  // data/data_view.hpp
 struct StepFigures;
+struct Tokenizer;  // data/tokenizer/tokenizer.hpp
 enum class Reaction : std::uint8_t;
 
 namespace hook {
@@ -168,6 +169,12 @@ concept HasOpen = requires(const DataRequest& request) { P::open(request); } ||
 template <class P>
 concept HasTokenizer = requires { P::tokenizer(); } || requires { P::tokenizer(P::options); };
 template <class P>
+concept HasPrompt = requires(const Tokenizer& tokenizer, std::string_view text) {
+  P::prompt(tokenizer, text);
+} || requires(const Tokenizer& tokenizer, std::string_view text) {
+  P::prompt(P::options, tokenizer, text);
+};
+template <class P>
 concept HasUnit = requires { P::unit; };
 template <class P>
 concept HasPathsHelp = requires { P::paths_help; };
@@ -248,6 +255,7 @@ constexpr auto other_hooks() {
                     Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},
                     Hook{"open", data && hook::HasOpen<P>},
                     Hook{"tokenizer", data && hook::HasTokenizer<P>},
+                    Hook{"prompt", data && hook::HasPrompt<P>},
                     Hook{"unit", data && hook::HasUnit<P>},
                     Hook{"paths_help", data && hook::HasPathsHelp<P>},
                     Hook{"takes_tokenizer", data && hook::HasTakesTokenizer<P>},

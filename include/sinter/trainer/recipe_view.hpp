@@ -179,6 +179,15 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   } else if constexpr (requires { P::tokenizer(P::options); }) {
     view.tokenizer = [options] { return P::tokenizer(options->template get<P>()); };
   }
+  if constexpr (requires(const Tokenizer& t, std::string_view text) { P::prompt(t, text); }) {
+    view.prompt = [](const Tokenizer& t, std::string_view text) { return P::prompt(t, text); };
+  } else if constexpr (requires(const Tokenizer& t, std::string_view text) {
+                         P::prompt(P::options, t, text);
+                       }) {
+    view.prompt = [options](const Tokenizer& t, std::string_view text) {
+      return P::prompt(options->template get<P>(), t, text);
+    };
+  }
   for_each_policy(typename R::all{}, [&]<class B>(B*) {
     if constexpr (hook::BatchesByOptions<B>) {
       view.batching = [options](int sequences) {

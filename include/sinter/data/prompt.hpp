@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace sinter {
+
+/// What `generate` shows to a model before it writes.
+struct Prompt {
+  std::vector<std::int32_t> tokens;  ///< at least one
+  std::int32_t end = -1;             ///< the token that ends what is written; -1 for none
+  /// Tokens of a reply at most, at least 1. 0 if the text of the prompt itself goes on.
+  int reply = 0;
+};
+
+}  // namespace sinter
