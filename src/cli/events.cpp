@@ -42,6 +42,14 @@ void Events::step(const StepRecord& r) {
                              {"optimizer/learning_rate", r.learning_rate},
                              {"speed/tokens_per_s", r.tokens_per_s},
                              {"speed/flop_per_s", r.tokens_per_s * flops_per_token}};
+  if (r.data_wait_ms) values.push_back({"speed/data_wait_ms", *r.data_wait_ms});
+  if (r.examples) {
+    values.push_back({"speed/examples_per_s", r.examples->examples_per_s});
+    values.push_back({"data/padding", r.examples->padding});
+    values.push_back({"data/context_length", r.examples->context_length});
+    values.push_back({"data/label_length", r.examples->label_length});
+    values.push_back({"data/truncated", r.examples->truncated});
+  }
   if (r.validation_loss) values.push_back({"loss/validation", *r.validation_loss});
   try_to([&] { file->scalars(r.step, values); });
 }

@@ -109,6 +109,8 @@ std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
                     {"loss", number(f.loss)},
                     {"best_val_loss", number(f.best)},
                     {"tokens_per_s", number(f.tokens_per_s)},
+                    {"examples_per_s", number(f.examples_per_s)},
+                    {"data_wait", number(f.data_wait)},
                     {"notes", run.notes}});
   }
   return Json{{"report", printable(page.string(), 4096)}, {"runs", list}}.dump() + "\n";
@@ -125,6 +127,10 @@ std::string terminal_text(const RunLog& run) {
     text +=
         fmt::format(", lowest validation loss {:.4f} at step {}", f.best, thousands(f.best_step));
   if (std::isfinite(f.tokens_per_s)) text += fmt::format(", {}tok/s", metric(f.tokens_per_s));
+  if (std::isfinite(f.examples_per_s))
+    text += fmt::format(", {}examples/s", metric(f.examples_per_s));
+  if (std::isfinite(f.data_wait))
+    text += fmt::format(", {:.3g} % of a step waits for data", 100 * f.data_wait);
   text += "\n";
   const auto points = report::column(run, &report::Row::loss);
   if (!points.empty()) text += report::curve_text(points, report::letters_of_locale());

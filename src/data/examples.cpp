@@ -55,6 +55,7 @@ void ExampleSet::push(std::int64_t label_begin, std::int64_t context, std::int64
                         .label_tokens = kept,
                         .record = std::int32_t(record_count)};
   examples.push_back(example);
+  is_cut.push_back(context_cut || label_cut);
   all.context_tokens += example.context;
   all.label_tokens += example.label;
   all.contexts_cut += context_cut;
@@ -134,6 +135,12 @@ void ExampleSet::append(HostBatch& batch, std::int64_t number, int most, int pad
   ids.insert(ids.end(), std::size_t(more), 0);
   targets.insert(targets.end(), std::size_t(more), -1);
   batch.starts.push_back(batch.starts.back() + taken + more);
+  if (!batch.examples) batch.examples.emplace();
+  const int context = std::max(0, std::min(example.context - first, taken));
+  batch.examples->context += context;
+  batch.examples->label += taken - context;
+  batch.examples->padding += more;
+  batch.examples->truncated += is_cut[std::size_t(number)] || taken < rows;
 }
 
 std::uint64_t ExampleSet::hash() const {

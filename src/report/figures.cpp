@@ -42,24 +42,30 @@ std::vector<Point> column(const RunLog& run, double Row::* value) {
   return points;
 }
 
+/// The upper one of two in the middle; NaN if there is no finite value.
+double median_of(const RunLog& run, double Row::* value) {
+  std::vector<Point> points = column(run, value);
+  if (points.empty()) return Row::none;
+  const auto middle = points.begin() + std::ptrdiff_t(points.size() / 2);
+  std::ranges::nth_element(points, middle, {}, &Point::y);
+  return middle->y;
+}
+
 Figures figures_of(const RunLog& run) {
   Figures figures;
-  std::vector<double> rates;
   for (const Row& row : run.rows) {
     figures.steps = row.step;
     figures.loss = row.loss;
     if (std::isfinite(row.tokens)) figures.tokens = row.tokens;
     if (std::isfinite(row.step_ms)) figures.seconds += row.step_ms / 1000;
-    if (std::isfinite(row.tokens_per_s)) rates.push_back(row.tokens_per_s);
     if (std::isfinite(row.validation_loss) && !(row.validation_loss >= figures.best)) {
       figures.best = row.validation_loss;
       figures.best_step = row.step;
     }
   }
-  if (rates.empty()) return figures;
-  const auto middle = rates.begin() + std::ptrdiff_t(rates.size() / 2);
-  std::ranges::nth_element(rates, middle);
-  figures.tokens_per_s = *middle;
+  figures.tokens_per_s = median_of(run, &Row::tokens_per_s);
+  figures.examples_per_s = median_of(run, &Row::examples_per_s);
+  figures.data_wait = median_of(run, &Row::data_wait_ms) / median_of(run, &Row::step_ms);
   return figures;
 }
 
@@ -67,6 +73,8 @@ std::vector<Chart> charts_of(std::span<const RunLog> runs) {
   std::vector<Chart> charts{
       loss_chart(runs),
       chart_of(runs, "Throughput", "tokens per second", &Row::tokens_per_s, false),
+      chart_of(runs, "Examples", "examples per second", &Row::examples_per_s, false),
+      chart_of(runs, "Wait for data", "milliseconds of a step", &Row::data_wait_ms, false),
       chart_of(runs, "Gradient norm", "norm before clipping", &Row::gradient_norm, true),
       chart_of(runs, "Learning rate", "learning rate", &Row::learning_rate, true)};
   std::erase_if(charts, [](const Chart& chart) { return chart.empty(); });

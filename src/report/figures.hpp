@@ -14,7 +14,10 @@ namespace sinter::report {
 struct Figures {
   std::int64_t steps = 0, best_step = 0;
   double loss = Row::none, best = Row::none;  ///< the last loss, and the lowest validation loss
-  double tokens = Row::none, seconds = 0, tokens_per_s = Row::none;  ///< of the latter, the median
+  double tokens = Row::none, seconds = 0;
+  double tokens_per_s = Row::none, examples_per_s = Row::none;  ///< medians
+  /// The median wait of a step for its batch, divided by the median time of a step.
+  double data_wait = Row::none;
 };
 Figures figures_of(const RunLog& run);
 

@@ -39,9 +39,9 @@ std::string counted(double value) {
 }
 
 std::string runs_table(std::span<const RunLog> runs, const Known& known) {
-  std::string rows =
-      head({"run", "recipe", "steps", "loss", "lowest validation loss", "tokens",
-            "tokens/s (median)", "GFLOP/s", "time in steps", "starts", "begun", "Sinter"});
+  std::string rows = head({"run", "recipe", "steps", "loss", "lowest validation loss", "tokens",
+                           "tokens/s (median)", "GFLOP/s", "examples/s (median)",
+                           "wait for data (median)", "time in steps", "starts", "begun", "Sinter"});
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const RunLog& run = runs[k];
     const Figures f = figures_of(run);
@@ -54,6 +54,8 @@ std::string runs_table(std::span<const RunLog> runs, const Known& known) {
                    : "") +
         number(counted(f.tokens)) + number(counted(f.tokens_per_s)) +
         number(rated ? fmt::format("{:.1f}", f.tokens_per_s * known.flops_per_token / 1e9) : "") +
+        number(counted(f.examples_per_s)) +
+        number(std::isfinite(f.data_wait) ? fmt::format("{:.3g} %", 100 * f.data_wait) : "") +
         number(fmt::format("{:.0f} s", f.seconds)) + number(std::to_string(run.starts.size())) +
         cell(run.starts.empty() ? "" : run.starts.front().date) +
         cell(run.starts.empty() ? "" : run.starts.back().version) + "</tr>\n";

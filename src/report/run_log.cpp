@@ -99,6 +99,8 @@ class RowReader {
     number("tokens", row.tokens);
     number("tokens_per_s", row.tokens_per_s);
     number("step_ms", row.step_ms);
+    number("data_wait_ms", row.data_wait_ms);
+    number("examples_per_s", row.examples_per_s);
     not_finite += !all_finite;
     return row;
   }

@@ -17,7 +17,8 @@ struct Row {
 
   std::int64_t step = 0;
   double loss = none, validation_loss = none, gradient_norm = none, learning_rate = none,
-         tokens = none, tokens_per_s = none, step_ms = none;
+         tokens = none, tokens_per_s = none, step_ms = none, data_wait_ms = none,
+         examples_per_s = none;
 };
 
 /// Something that happened after a step, such as a roll back.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "files/json.hpp"
 #include "sinter/error.hpp"
@@ -12,10 +13,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::pair<const char*, double ExampleRecord::*> example_fields[] = {
+    {"examples_per_s", &ExampleRecord::examples_per_s},
+    {"padding", &ExampleRecord::padding},
+    {"context_length", &ExampleRecord::context_length},
+    {"label_length", &ExampleRecord::label_length},
+    {"truncated", &ExampleRecord::truncated}};
+
 Json json_of(const StepRecord& r) {
   Json row{{"step", r.step},        {"loss", r.loss},     {"grad_norm", r.gradient_norm},
            {"lr", r.learning_rate}, {"tokens", r.tokens}, {"tokens_per_s", r.tokens_per_s},
            {"step_ms", r.step_ms}};
+  if (r.data_wait_ms) row["data_wait_ms"] = *r.data_wait_ms;
+  if (r.examples)
+    for (const auto& [name, value] : example_fields) row[name] = (*r.examples).*value;
   if (r.validation_loss) row["val_loss"] = *r.validation_loss;
   return row;
 }
@@ -29,6 +40,11 @@ StepRecord record_of(const Json& row) {
   r.tokens = integer_of<std::int64_t>(row.at("tokens"), "'tokens'");
   row.at("tokens_per_s").get_to(r.tokens_per_s);
   row.at("step_ms").get_to(r.step_ms);
+  if (row.contains("data_wait_ms")) r.data_wait_ms = row.at("data_wait_ms").get<double>();
+  if (row.contains("examples_per_s")) {
+    r.examples.emplace();
+    for (const auto& [name, value] : example_fields) row.at(name).get_to((*r.examples).*value);
+  }
   if (row.contains("val_loss")) r.validation_loss = row.at("val_loss").get<double>();
   return r;
 }

@@ -39,6 +39,23 @@ void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
       ". Give the source the trainer's recipe().batch_shapes.");
 }
 
+/// What a step of so many milliseconds says of its examples, if the source has counted them.
+std::optional<ExampleRecord> record_of(const HostBatch& batch, double ms) {
+  if (!batch.examples || batch.sequences() == 0) return std::nullopt;
+  const ExampleCounts& counts = *batch.examples;
+  const double examples = batch.sequences();
+  return ExampleRecord{.examples_per_s = ms > 0 ? examples / ms * 1000 : 0,
+                       .padding = double(counts.padding) / batch.rows(),
+                       .context_length = double(counts.context) / examples,
+                       .label_length = double(counts.label) / examples,
+                       .truncated = counts.truncated / examples};
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  const auto now = std::chrono::steady_clock::now();
+  return std::chrono::duration<double, std::milli>(now - begin).count();
+}
+
 }  // namespace
 
 double StepClock::lap() {
@@ -58,7 +75,9 @@ void ReadStage::restore(const SamplerState& saved) { reader->restore(saved); }
 std::optional<ReadBatch> ReadStage::operator()() {
   ReadBatch read;
   read.batch = std::move(spare);
+  const auto begin = std::chrono::steady_clock::now();
   if (!reader->next(read.batch)) return std::nullopt;
+  read.waited_ms = milliseconds_since(begin);
   read.after = reader->state();
   return read;
 }
@@ -79,6 +98,8 @@ std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
   step.record.tokens = tokens_before + batch.batch.rows();
   step.record.tokens_per_s = ms > 0 ? batch.batch.rows() / ms * 1000 : 0;
   step.record.step_ms = ms;
+  step.record.data_wait_ms = batch.waited_ms;
+  step.record.examples = record_of(batch.batch, ms);
   step.data = batch.after;
   return step;
 }

@@ -38,6 +38,16 @@ TEST_CASE("a run on dialogues that stops in the middle of an epoch goes on with 
   CHECK(sampler(parts)["position"] != "0");  // in the middle of an epoch
   fine(data + Words{"--out", parts, "--steps", "60", "--resume"}, SINTER_REPLIES);
   CHECK(metrics(parts).size() == 60);
+  for (const Json& row : metrics(whole)) {
+    const double rows = row["context_length"].get<double>() + row["label_length"].get<double>();
+    const double examples =
+        row["examples_per_s"].get<double>() * row["step_ms"].get<double>() / 1000;
+    CHECK(examples >= 0.99);
+    // Rows are those of the examples, and padding.
+    CHECK(row["tokens_per_s"].get<double>() * (1 - row["padding"].get<double>()) ==
+          doctest::Approx(row["examples_per_s"].get<double>() * rows));
+    CHECK(row["truncated"].get<double>() <= 1);
+  }
   require_same_end(whole, parts);
   CHECK(sampler(whole)["epoch"] != "0");
   CHECK(metrics(whole).back()["loss"] < metrics(whole).front()["loss"]);

@@ -155,12 +155,15 @@ inline int newest_step(const std::string& run_folder) {
   return std::stoi(newest.substr(5));
 }
 
+/// Fields of a row of metrics.jsonl that two runs of the same steps do not share.
+constexpr const char* measured_fields[] = {"step_ms", "data_wait_ms", "tokens_per_s",
+                                           "examples_per_s"};
+
 /// The metrics that must be the same in two runs of the same steps: all but the times.
 inline std::vector<std::string> lasting(const std::string& run_folder) {
   std::vector<std::string> rows;
   for (Json row : metrics(run_folder)) {
-    row.erase("step_ms");
-    row.erase("tokens_per_s");
+    for (const char* time : measured_fields) row.erase(time);
     rows.push_back(row.dump());
   }
   return rows;
@@ -186,7 +189,7 @@ inline void require_same_end(const std::string& a, const std::string& b) {
     CHECK_MESSAGE(content(a + "/last/" + file) == content(b + "/last/" + file), file);
   auto infos = [](const std::string& run) {
     Json info = Json::parse(content(run + "/last/manifest.json"))["info"];
-    for (const char* time : {"step_ms", "tokens_per_s"}) info["loop"]["last"].erase(time);
+    for (const char* time : measured_fields) info["loop"]["last"].erase(time);
     return info.dump();
   };
   CHECK(infos(a) == infos(b));

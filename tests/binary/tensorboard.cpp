@@ -45,7 +45,8 @@ void require_same(const Json& scalars, const std::string& run_folder) {
       {"loss/validation", "val_loss"},
       {"optimizer/learning_rate", "lr"},
       {"optimizer/gradient_norm", "grad_norm"},
-      {"speed/tokens_per_s", "tokens_per_s"}};
+      {"speed/tokens_per_s", "tokens_per_s"},
+      {"speed/data_wait_ms", "data_wait_ms"}};
   for (const auto& [tag, key] : keys) {
     CAPTURE(tag);
     Json wanted = Json::array();

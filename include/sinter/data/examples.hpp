@@ -86,7 +86,8 @@ class ExampleSet {
   std::int64_t examples_of(std::int64_t count) const;
   /// Appends an example to a batch, as a sequence: ids[0] are its tokens, ids[1] its targets. Of
   /// one with more rows than `most`, the last ones are taken, or the first ones if it is a text
-  /// alone. Rows of padding, which predict nothing, follow until there are at least `padded`.
+  /// alone. Rows of padding, which predict nothing, follow until there are at least `padded`. Adds to
+  /// the batch's counts of examples.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const;
   /// A hash of the tokens and of how they are cut into examples.
   std::uint64_t hash() const;
@@ -104,6 +105,7 @@ class ExampleSet {
   std::vector<std::int32_t> delimiter;
   std::vector<std::int32_t> tokens;  // the context of an example ends a delimiter before its label
   std::vector<Example> examples;
+  std::vector<bool> is_cut;  // of each example, whether a limit has cut it
   std::int64_t record_count = 0;
   Figures all;
 

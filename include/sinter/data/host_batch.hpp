@@ -2,9 +2,20 @@
 // A batch on the host, as a data source fills it and the trainer takes it.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sinter {
+
+/// What a source of examples, each of which is a sequence, says of those in a batch.
+struct ExampleCounts {
+  std::int64_t context = 0;  ///< rows that predict nothing, without padding
+  std::int64_t label = 0;    ///< rows that each predict a token
+  std::int64_t padding = 0;  ///< rows that belong to no example
+  int truncated = 0;         ///< examples of which something was left out, as they were too long
+
+  bool operator==(const ExampleCounts&) const = default;
+};
 
 /// Sequences of rows. `ids` and `values` have an entry for each external input of the model, in the
 /// order in which its trace asks for them:
@@ -15,6 +26,7 @@ struct HostBatch {
   std::vector<std::int32_t> starts{0};         ///< sequence s is rows [starts[s], starts[s + 1])
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
+  std::optional<ExampleCounts> examples{};     ///< present where the source counts them
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
@@ -25,6 +37,7 @@ struct HostBatch {
     starts.assign(1, 0);
     for (auto& e : ids) e.clear();
     for (auto& e : values) e.clear();
+    examples.reset();
   }
 };
 

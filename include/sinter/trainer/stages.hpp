@@ -24,6 +24,15 @@ namespace sinter {
 class MetricsLog;
 class RunFolder;
 
+/// What a row of metrics.jsonl says of the examples of its step.
+struct ExampleRecord {
+  double examples_per_s = 0;  ///< this step's examples, divided by its time
+  double padding = 0;         ///< the share of the step's rows that belong to no example
+  double context_length = 0;  ///< mean rows of an example that predict nothing
+  double label_length = 0;    ///< mean rows of an example that predict a token
+  double truncated = 0;       ///< the share of the examples that were too long, and cut
+};
+
 /// A row of metrics.jsonl.
 struct StepRecord {
   std::int64_t step = 0;     ///< from 1
@@ -35,6 +44,9 @@ struct StepRecord {
   /// Wall time since the end of the step before, without evaluation and saving.
   double step_ms = 0;
   std::optional<double> validation_loss;  ///< if it was evaluated
+  /// Of step_ms, what the step waited for its batch; none in logs of older versions.
+  std::optional<double> data_wait_ms{};
+  std::optional<ExampleRecord> examples{};  ///< if the source counts them (HostBatch::examples)
 
   std::string to_json() const;
   /// throws    Error if the text is not such a row
@@ -52,7 +64,8 @@ struct LoopState {
 /// A global batch that no step has used yet.
 struct ReadBatch {
   HostBatch batch;
-  SamplerState after;  ///< where the source stands after it
+  SamplerState after;    ///< where the source stands after it
+  double waited_ms = 0;  ///< how long it was waited for
 
   ReadBatch() = default;
   ReadBatch(ReadBatch&&) = default;

@@ -108,6 +108,29 @@ TEST_CASE("padding predicts nothing, and a shorter sequence keeps the label or t
   check(batch_of(set, 1, 2), "<a", "ab");
 }
 
+TEST_CASE("a batch counts the rows of its examples, and those that were cut") {
+  ExampleSet set = set_of({.context = 4, .label = 10});
+  set.add_pair("ab", "c");     // 2 and 2 rows
+  set.add_pair("12345", "c");  // its context is cut to 4
+  set.add_text("abc");         // 0 and 4
+  HostBatch batch;
+  batch.ids.resize(2);
+  set.append(batch, 0, 100, 8);
+  CHECK(batch.examples == ExampleCounts{.context = 2, .label = 2, .padding = 4});
+  set.append(batch, 1, 100, 8);
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 2 + 4, .label = 2 + 2, .padding = 4 + 2, .truncated = 1});
+  set.append(batch, 2, 100);
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 6, .label = 4 + 4, .padding = 6, .truncated = 1});
+  batch.clear();
+  CHECK_FALSE(batch.examples);
+  set.append(batch, 0, 3);  // a row of the context is left out
+  set.append(batch, 0, 1);  // all of it, and a row of the label
+  set.append(batch, 2, 2);
+  CHECK(batch.examples == ExampleCounts{.context = 1, .label = 2 + 1 + 2, .truncated = 3});
+}
+
 TEST_CASE("records say which examples they gave, and those that gave none do not disturb it") {
   ExampleSet set = set_of({});
   set.add_dialogue(std::vector<std::string>{"alone"});

@@ -34,7 +34,7 @@ TEST_CASE("a run's rows, events, starts and newest checkpoint are read") {
   TemporaryFolder folder;
   put(folder / "metrics.jsonl",
       "{\"step\":1,\"loss\":3.5,\"grad_norm\":1.5,\"lr\":0.25,\"tokens\":8,\"tokens_per_s\":100,"
-      "\"step_ms\":2000}\n"
+      "\"step_ms\":2000,\"data_wait_ms\":10,\"examples_per_s\":4}\n"
       "{\"step\":2,\"loss\":2.5,\"tokens\":16,\"tokens_per_s\":300,\"step_ms\":500,"
       "\"val_loss\":2.75}\n"
       "{\"step\":2,\"event\":\"rolled back\",\"text\":\"why\"}\n"
@@ -69,6 +69,8 @@ TEST_CASE("a run's rows, events, starts and newest checkpoint are read") {
   CHECK(figures.tokens == 16);
   CHECK(figures.tokens_per_s == 200);
   CHECK(figures.seconds == 2.501);
+  CHECK(figures.examples_per_s == 4);
+  CHECK(figures.data_wait == 10.0 / 500);  // medians; rows of older logs do not say it
 }
 
 TEST_CASE("a log that is damaged or grows is read as far as it goes, and the rest is said") {
