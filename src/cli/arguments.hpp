@@ -34,6 +34,7 @@ struct Arguments {
   double save_minutes = 0;                      // 0 asks for no such checkpoints
   int keep = 2;                                 // checkpoints
   int threads = 0;                              // 0 stands for one thread per processor
+  int workers = 1;                              // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;

@@ -85,6 +85,10 @@ constexpr Flag flags[] = {
     {"--threads", "N", of(train, eval, generate, export_folder, tokenize),
      "Threads to compute with. Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
+    {"--workers", "N", of(train),
+     "Threads that prepare batches ahead of the step; 0: the step's own\n"
+     "thread does. Any number gives the same batches. Default: 1.",
+     [](Arguments& a, const Given& g) { a.workers = integer<int>(g, 0); }},
     {"--eval-every", "N", of(train),
      "Evaluate all that is held out after every N steps, and always\n"
      "at the end; 0: only at the end. Default: 100, or more where\n"

@@ -165,8 +165,17 @@ class Run {
                     policy, policy));
   }
 
+  ReadStage read_stage() {
+    if (a.workers > 1 && !data.training->divides())
+      tell(
+          fmt::format("the source of these data gives its batches one after the other: 1 worker "
+                      "prepares them, not {}.",
+                      a.workers));
+    return {*std::move(data.training), {.depth = std::max(4, 2 * a.workers), .workers = a.workers}};
+  }
+
   void make_loop() {
-    ReadStage read(std::move(*data.training));
+    ReadStage read = read_stage();
     EvaluateStage evaluate;
     if (data.evaluation) evaluate = std::move(*data.evaluation);
     catch_stop_signals();  // until here nothing has begun, and a signal just ends the program

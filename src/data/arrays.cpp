@@ -116,19 +116,29 @@ ArrayData::ArrayData(const ArrayRows& rows, ArrayOptions options_)
 }
 
 bool ArrayData::next(HostBatch& batch) {
-  shape_batch(batch, !data.classes.empty());
+  draw(drawn);
+  fill(drawn, batch);
+  return true;
+}
+
+bool ArrayData::draw(BatchDraw& draw) {
   const int rows = options.shapes ? options.shapes(now.items).sequences : options.sequences;
+  draw.items.clear();
   for (int s = 0; s < rows; ++s) {
-    data.append(batch, std::int64_t(options.order == Order::shuffled ? shuffle(now.position)
-                                                                     : now.position));
-    if (++now.position == now.data_size) {
-      ++now.epoch;
-      now.position = 0;
-      shuffle = shuffle_of(now);
-    }
+    draw.items.push_back(
+        std::int64_t(options.order == Order::shuffled ? shuffle(now.position) : now.position));
+    if (++now.position < now.data_size) continue;
+    ++now.epoch;
+    now.position = 0;
+    shuffle = shuffle_of(now);
   }
   now.items += std::uint64_t(rows);
   return true;
+}
+
+void ArrayData::fill(const BatchDraw& draw, HostBatch& batch) const {
+  shape_batch(batch, !data.classes.empty());
+  for (std::int64_t row : draw.items) data.append(batch, row);
 }
 
 void ArrayData::restore(const SamplerState& saved) {

@@ -114,25 +114,35 @@ void ExampleBatches::each_part(std::span<const std::int64_t> numbers, auto&& tak
 }
 
 bool ExampleBatches::next(HostBatch& batch) {
+  draw(drawn);
+  fill(drawn, batch);
+  return true;
+}
+
+bool ExampleBatches::draw(BatchDraw& draw) {
   const BatchShape shape = options.shapes ? options.shapes(now.items)
                                           : BatchShape{options.sequences, set->limits().rows()};
   const std::uint64_t count =
       batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
-  chosen.clear();
+  draw.items.clear();
   for (std::uint64_t k = 0; k < count; ++k) {
-    chosen.push_back(example_at(now.position));
+    draw.items.push_back(example_at(now.position));
     if (++now.position < now.data_size) continue;
     ++now.epoch;
     now.position = 0;
     draw_epoch();
   }
   now.items += count;
-  shape_batch(batch);
-  each_part(chosen, [&](std::span<const std::int64_t> part) {
-    const int padded = padded_length(part, shape.length);
-    for (std::int64_t number : part) set->append(batch, number, shape.length, padded);
-  });
+  draw.length = shape.length;
   return true;
+}
+
+void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
+  shape_batch(batch);
+  each_part(draw.items, [&](std::span<const std::int64_t> part) {
+    const int padded = padded_length(part, draw.length);
+    for (std::int64_t number : part) set->append(batch, number, draw.length, padded);
+  });
 }
 
 void ExampleBatches::restore(const SamplerState& saved) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -14,63 +15,104 @@
 
 namespace sinter {
 
-/// A ring of slots. Slots [head, head + filled) belong to the taker of batches; the one behind them
-/// belongs to the thread, which fills it without holding the lock.
+/// A ring of slots. Slots [head, head + taken) hold what the source has given, in its order; a
+/// worker takes the slot behind them while it holds `drawing`, and makes its batch without a lock.
 struct ReadAhead::Queue {
+  /// One batch, or where the source ends or fails, which nobody takes away.
   struct Slot {
+    BatchDraw draw;
     HostBatch batch;
     SamplerState after;
+    bool ready = false, end = false;
+    std::exception_ptr failure;
   };
   Origin& origin;
+  const std::size_t workers;
   std::vector<Slot> slots;
 
+  std::mutex drawing;  // what touches the source itself; is taken before `mutex`
   std::mutex mutex;
   std::condition_variable changed;
-  std::size_t head = 0, filled = 0;
-  bool stopping = false;
-  bool ended = false;  // the source has ended or failed, or stop() was called
-  std::exception_ptr failure;
+  std::size_t head = 0, taken = 0;
+  bool stopping = false;  // no further batch is drawn: stop(), the end or a failure
 
   SamplerState handed_out;
   double waited = 0;
-  std::thread thread;
+  std::vector<std::thread> threads;
 
-  Queue(Origin& o, std::size_t depth) : origin(o), slots(depth) {}
-
-  Slot& free_slot() { return slots[(head + filled) % slots.size()]; }
+  Queue(Origin& o, std::size_t depth, std::size_t w) : origin(o), workers(w), slots(depth) {}
 
   /// Waits for a free slot. Returns nullptr when the reader stops.
-  Slot* await_free_slot() {
+  Slot* take_slot() {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return stopping || filled < slots.size(); });
-    return stopping ? nullptr : &free_slot();
+    changed.wait(lock, [&] { return stopping || taken < slots.size(); });
+    if (stopping) return nullptr;
+    Slot& slot = slots[(head + taken++) % slots.size()];
+    slot.ready = slot.end = false;
+    slot.failure = nullptr;
+    return &slot;
   }
 
-  void end(std::exception_ptr why) {
+  /// Says that a slot holds what it will hold.
+  void give(Slot& slot) {
     std::lock_guard lock(mutex);
-    ended = true;
-    failure = std::move(why);
+    slot.ready = true;
+    stopping = stopping || slot.end || slot.failure;
     changed.notify_all();
   }
 
-  void work() try {
-    while (Slot* slot = await_free_slot()) {
-      if (!origin.next(slot->batch)) break;
-      slot->after = origin.state();
-      std::lock_guard lock(mutex);
-      ++filled;
-      changed.notify_all();
+  /// Draws the next batch into the next slot. Returns nullptr where there is none to be filled.
+  Slot* draw() {
+    std::lock_guard lock(drawing);
+    Slot* slot = take_slot();
+    if (!slot) return nullptr;
+    try {
+      slot->end = !origin.begin(slot->draw, slot->batch);
+      if (!slot->end) slot->after = origin.state();
+    } catch (...) {
+      slot->failure = std::current_exception();
     }
-    end(nullptr);
-  } catch (...) {
-    end(std::current_exception());
+    if (!slot->end && !slot->failure) return slot;
+    give(*slot);
+    return nullptr;
+  }
+
+  void fill(Slot& slot) {
+    try {
+      origin.finish(slot.draw, slot.batch);
+    } catch (...) {
+      slot.failure = std::current_exception();
+    }
+    give(slot);
+  }
+
+  void work() {
+    while (Slot* slot = draw()) fill(*slot);
+  }
+
+  void await_head(std::unique_lock<std::mutex>& lock) {
+    auto ready = [&] { return taken > 0 && slots[head].ready; };
+    if (ready()) return;
+    const auto begin = std::chrono::steady_clock::now();
+    if (threads.empty()) {  // without workers
+      lock.unlock();
+      if (Slot* slot = draw()) fill(*slot);
+      lock.lock();
+    } else {
+      changed.wait(lock, ready);
+    }
+    waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 };
 
-ReadAhead::ReadAhead(Origin& origin, int depth) {
-  if (depth < 1)
-    throw ArgumentError(fmt::format("A reader must read at least 1 batch ahead, not {}.", depth));
-  queue = std::make_unique<Queue>(origin, std::size_t(depth));
+ReadAhead::ReadAhead(Origin& origin, ReaderOptions options) {
+  if (options.depth < 1)
+    throw ArgumentError(
+        fmt::format("A reader must read at least 1 batch ahead, not {}.", options.depth));
+  if (options.workers < 0)
+    throw ArgumentError(fmt::format("A reader needs at least 0 workers, not {}.", options.workers));
+  const int useful = std::min(options.workers, origin.divides() ? options.depth : 1);
+  queue = std::make_unique<Queue>(origin, std::size_t(options.depth), std::size_t(useful));
   start();
 }
 
@@ -79,21 +121,29 @@ ReadAhead::~ReadAhead() { stop(); }
 void ReadAhead::start() {
   Queue& q = *queue;
   q.handed_out = q.origin.state();
-  q.stopping = q.ended = false;
-  q.thread = std::thread([&q] { q.work(); });
+  q.head = q.taken = 0;
+  q.stopping = false;
+  try {
+    for (std::size_t w = 0; w < q.workers; ++w) q.threads.emplace_back([&q] { q.work(); });
+  } catch (...) {  // the machine gives no thread
+    stop();
+    throw;
+  }
 }
 
 void ReadAhead::stop() {
   Queue& q = *queue;
-  if (!q.thread.joinable()) return;
   {
     std::lock_guard lock(q.mutex);
     q.stopping = true;
     q.changed.notify_all();
   }
-  q.thread.join();
-  q.filled = 0;
-  q.failure = std::make_exception_ptr(Error(
+  for (std::thread& thread : q.threads) thread.join();
+  q.threads.clear();
+  q.taken = 1;
+  Queue::Slot& slot = q.slots[q.head];
+  slot.ready = true;
+  slot.failure = std::make_exception_ptr(Error(
       "The reader is stopped: its source could be restored neither to the state asked for nor "
       "to the one before."));
 }
@@ -101,22 +151,18 @@ void ReadAhead::stop() {
 bool ReadAhead::next(HostBatch& batch) {
   Queue& q = *queue;
   std::unique_lock lock(q.mutex);
-  auto ready = [&] { return q.filled > 0 || q.ended; };
-  if (!ready()) {
-    const auto begin = std::chrono::steady_clock::now();
-    q.changed.wait(lock, ready);
-    q.waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
-  if (q.filled == 0) {
-    if (q.failure) std::rethrow_exception(q.failure);
+  q.await_head(lock);
+  Queue::Slot& slot = q.slots[q.head];
+  if (slot.failure) std::rethrow_exception(slot.failure);
+  if (slot.end) {
     batch.clear();
     return false;
   }
-  Queue::Slot& slot = q.slots[q.head];
   std::swap(batch, slot.batch);
   std::swap(q.handed_out, slot.after);
+  slot.ready = false;
   q.head = (q.head + 1) % q.slots.size();
-  --q.filled;
+  --q.taken;
   q.changed.notify_all();
   return true;
 }

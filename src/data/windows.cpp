@@ -69,10 +69,17 @@ void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows
 }
 
 /// Makes sequence s of the batch the window that starts at token `begin`.
-void fill(HostBatch& batch, int s, const TokenView& tokens, std::int64_t begin) {
+void fill_window(HostBatch& batch, int s, const TokenView& tokens, std::int64_t begin) {
   const std::size_t first = batch.starts[s], length = batch.starts[s + 1] - first;
   tokens.read(begin, std::span(batch.ids[0]).subspan(first, length));
   tokens.read(begin + 1, std::span(batch.ids[1]).subspan(first, length));
+}
+
+/// Makes the batch the windows that start at the drawn tokens.
+void fill_all(HostBatch& batch, const BatchDraw& draw, const TokenView& tokens) {
+  const int sequences = int(draw.items.size());
+  shape_batch(batch, sequences, draw.length, std::int64_t{sequences} * draw.length);
+  for (int s = 0; s < sequences; ++s) fill_window(batch, s, tokens, draw.items[std::size_t(s)]);
 }
 
 }  // namespace
@@ -92,14 +99,25 @@ SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_, Batc
 }
 
 bool SequentialWindows::next(HostBatch& batch) {
+  draw(drawn);
+  fill(drawn, batch);
+  return true;
+}
+
+bool SequentialWindows::draw(BatchDraw& draw) {
   const auto [sequences, length] = next_shape(shapes, now, shape);
-  shape_batch(batch, sequences, length, std::int64_t{sequences} * length);
+  draw.length = length;
+  draw.items.clear();
   for (int s = 0; s < sequences; ++s)
-    fill(batch, s, tokens, (std::int64_t(now.position) + s) * shape.context);
+    draw.items.push_back((std::int64_t(now.position) + s) * shape.context);
   now.position += std::uint64_t(sequences);
   now.items += std::uint64_t(sequences);
   restart_at_end();
   return true;
+}
+
+void SequentialWindows::fill(const BatchDraw& draw, HostBatch& batch) const {
+  fill_all(batch, draw, tokens);
 }
 
 /// Goes back to window 0 where the next batch no longer fits.
@@ -123,10 +141,10 @@ ShuffledWindows::ShuffledWindows(TokenView tokens_, WindowShape shape_, std::uin
   require_tokens(tokens, std::int64_t{shape.context} + 1,
                  fmt::format("one window of context {}", shape.context));
   now = start(tokens, shape, "shuffled", seed);
-  epoch = draw(now);
+  epoch = epoch_of(now);
 }
 
-ShuffledWindows::Epoch ShuffledWindows::draw(const SamplerState& state) const {
+ShuffledWindows::Epoch ShuffledWindows::epoch_of(const SamplerState& state) const {
   const std::uint64_t key = Permutation::epoch_key(state.seed, state.epoch);
   // A text of little more than one window has room for fewer phases.
   const auto phases = std::min<std::int64_t>(shape.context, tokens.size() - shape.context);
@@ -135,28 +153,34 @@ ShuffledWindows::Epoch ShuffledWindows::draw(const SamplerState& state) const {
 }
 
 bool ShuffledWindows::next(HostBatch& batch) {
-  const auto [sequences, length] = next_shape(shapes, now, shape);
-  shape_batch(batch, sequences, length, std::int64_t{sequences} * length);
-  SamplerState after = now;
-  Epoch current = epoch;
-  after.items += std::uint64_t(sequences);
-  for (int s = 0; s < sequences; ++s) {
-    const auto window = std::int64_t(current.order(after.position));
-    fill(batch, s, tokens, current.first_token + window * shape.context);
-    if (++after.position == current.order.size()) {
-      ++after.epoch;
-      after.position = 0;
-      current = draw(after);
-    }
-  }
-  now = after;
-  epoch = current;
+  draw(drawn);
+  fill(drawn, batch);
   return true;
+}
+
+bool ShuffledWindows::draw(BatchDraw& draw) {
+  const auto [sequences, length] = next_shape(shapes, now, shape);
+  draw.length = length;
+  draw.items.clear();
+  for (int s = 0; s < sequences; ++s) {
+    const auto window = std::int64_t(epoch.order(now.position));
+    draw.items.push_back(epoch.first_token + window * shape.context);
+    if (++now.position < epoch.order.size()) continue;
+    ++now.epoch;
+    now.position = 0;
+    epoch = epoch_of(now);
+  }
+  now.items += std::uint64_t(sequences);
+  return true;
+}
+
+void ShuffledWindows::fill(const BatchDraw& draw, HostBatch& batch) const {
+  fill_all(batch, draw, tokens);
 }
 
 void ShuffledWindows::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  const Epoch there = draw(saved);
+  const Epoch there = epoch_of(saved);
   require_position(saved, std::int64_t(there.order.size()) - 1);
   now = saved;
   epoch = there;
@@ -184,7 +208,7 @@ bool EvaluationWindows::next(HostBatch& batch) {
   const std::int64_t rows = std::min(std::int64_t{sequences} * shape.context, predicted() - begin);
   shape_batch(batch, sequences, shape.context, rows);
   for (int s = 0; s < sequences; ++s)
-    fill(batch, s, tokens, begin + std::int64_t{s} * shape.context);
+    fill_window(batch, s, tokens, begin + std::int64_t{s} * shape.context);
   now.position += std::uint64_t(sequences);
   now.items += std::uint64_t(sequences);
   return true;

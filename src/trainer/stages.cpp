@@ -66,8 +66,8 @@ double StepClock::lap() {
   return ms;
 }
 
-ReadStage::ReadStage(AnySource source, int depth)
-    : reader(std::make_unique<BackgroundReader<AnySource>>(std::move(source), depth)) {}
+ReadStage::ReadStage(AnySource source, ReaderOptions options)
+    : reader(std::make_unique<BackgroundReader<AnySource>>(std::move(source), options)) {}
 
 SamplerState ReadStage::state() const { return reader->state(); }
 void ReadStage::restore(const SamplerState& saved) { reader->restore(saved); }

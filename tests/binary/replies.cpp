@@ -58,6 +58,23 @@ TEST_CASE("a run on dialogues that stops in the middle of an epoch goes on with 
   CHECK(other.says("the order was"));
 }
 
+TEST_CASE("any number of workers comes to the same end, also where it changes on the way") {
+  Scratch scratch;
+  const std::string file = write(scratch / "a.jsonl", dialogues(60)), parts = scratch / "parts",
+                    whole = scratch / "0";
+  const Words data{"train", "--data", file, "--seed", "7", "--threads", "2"};
+  fine(data + Words{"--out", parts, "--steps", "15", "--workers", "4"}, SINTER_REPLIES);
+  fine(data + Words{"--out", parts, "--steps", "40", "--workers", "2", "--resume"}, SINTER_REPLIES);
+  for (const char* workers : {"0", "1", "3"}) {
+    fine(data + Words{"--out", scratch / workers, "--steps", "40", "--workers", workers},
+         SINTER_REPLIES);
+    CHECK(lasting(scratch / workers) == lasting(whole));
+  }
+  CHECK(content(parts + "/last/model.safetensors") == content(whole + "/last/model.safetensors"));
+  CHECK(sampler(parts) == sampler(whole));
+  CHECK(run(data + Words{"--workers", "-1"}, SINTER_REPLIES).code == 2);
+}
+
 TEST_CASE("bad dialogues are left out, said, and an error beyond the limit") {
   Scratch scratch;
   const std::string file =

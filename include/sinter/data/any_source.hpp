@@ -24,6 +24,12 @@ class AnySource {
   /// See DataSource; so for restore().
   SamplerState state() const { return held_->state(); }
   void restore(const SamplerState& saved) { held_->restore(saved); }
+  /// Whether the source that it holds is a DividedSource.
+  bool divides() const { return held_->divides(); }
+  /// See DividedSource; so for fill().
+  /// requires  divides()
+  bool draw(BatchDraw& draw) { return held_->draw(draw); }
+  void fill(const BatchDraw& draw, HostBatch& batch) const { held_->fill(draw, batch); }
 
  private:
   struct Any {
@@ -31,6 +37,9 @@ class AnySource {
     virtual bool next(HostBatch& batch) = 0;
     virtual SamplerState state() const = 0;
     virtual void restore(const SamplerState& saved) = 0;
+    virtual bool divides() const = 0;
+    virtual bool draw(BatchDraw& draw) = 0;
+    virtual void fill(const BatchDraw& draw, HostBatch& batch) const = 0;
   };
   template <class Source>
   struct Held final : Any {
@@ -39,6 +48,15 @@ class AnySource {
     bool next(HostBatch& batch) override { return pull(source, batch); }
     SamplerState state() const override { return source.state(); }
     void restore(const SamplerState& saved) override { source.restore(saved); }
+    bool divides() const override { return sinter::divides(source); }
+    bool draw([[maybe_unused]] BatchDraw& draw) override {
+      if constexpr (DividedSource<Source>) return source.draw(draw);
+      return false;
+    }
+    void fill([[maybe_unused]] const BatchDraw& draw,
+              [[maybe_unused]] HostBatch& batch) const override {
+      if constexpr (DividedSource<Source>) source.fill(draw, batch);
+    }
   };
   /// What is no data source gets one compile error.
   template <class Source>

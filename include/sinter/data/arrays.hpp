@@ -56,12 +56,16 @@ class ArrayData {
   SamplerState state() const { return now; }
   /// Takes over the saved seed as well.
   void restore(const SamplerState& saved);
+  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
 
  private:
   ArrayRows data;
   ArrayOptions options;
   SamplerState now;
   Permutation shuffle;
+  BatchDraw drawn;  // by next()
 };
 
 /// A finite data source that gives every row once, in order; the last batch may be smaller. The

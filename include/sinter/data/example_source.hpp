@@ -45,6 +45,9 @@ class ExampleBatches {
   SamplerState state() const { return now; }
   /// Takes over the saved seed as well.
   void restore(const SamplerState& saved);
+  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
 
   /// The share of the rows of this epoch's batches that are padding, if batches are whole.
   double padding() const;
@@ -57,7 +60,7 @@ class ExampleBatches {
   SamplerState now;
   Permutation shuffle{1, 0};
   Arrangement arrangement;
-  std::vector<std::int64_t> chosen;  // the examples of a batch
+  BatchDraw drawn;  // by next()
 
   void draw_epoch();
   std::int64_t example_at(std::uint64_t position) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads batches ahead in a thread of its own, so that a training step need not wait for data.
+// Reads batches ahead in threads of its own, so that a training step need not wait for data.
 #pragma once
 #include <memory>
 #include <utility>
@@ -8,13 +8,28 @@
 
 namespace sinter {
 
-/// The thread and the bounded queue between a data source and whoever takes its batches. It is
+/// How batches are read ahead. Neither number changes the batches or their order.
+struct ReaderOptions {
+  /// Batches that are ready or being prepared at most, at least 1. More workers than that have
+  /// nothing to do.
+  int depth = 4;
+  /// Threads, at least 0. With 0 nothing is read ahead: whoever takes a batch prepares it. A source
+  /// that does not divide (DividedSource) is read by one thread at most.
+  int workers = 1;
+};
+
+/// The threads and the bounded queue between a data source and whoever takes its batches. It is
 /// apart from BackgroundReader, which gives it the source, so that it is compiled once.
 class ReadAhead {
  public:
-  /// What the thread asks of the source.
+  /// What the threads ask of the source.
   struct Origin {
-    virtual bool next(HostBatch& batch) = 0;
+    /// See sinter::divides().
+    virtual bool divides() const = 0;
+    /// Draws the next batch; makes it, too, where the source does not divide. False at the end.
+    virtual bool begin(BatchDraw& draw, HostBatch& batch) = 0;
+    /// Makes the batch that was drawn; does nothing where the source does not divide.
+    virtual void finish(const BatchDraw& draw, HostBatch& batch) const = 0;
     virtual SamplerState state() const = 0;
 
    protected:
@@ -22,8 +37,8 @@ class ReadAhead {
   };
 
   /// Starts to read at once.
-  /// throws    ArgumentError unless depth >= 1
-  ReadAhead(Origin& origin, int depth);
+  /// throws    ArgumentError unless the options are in their ranges
+  ReadAhead(Origin& origin, ReaderOptions options);
   ~ReadAhead();
 
   /// See BackgroundReader; so for the next two.
@@ -31,7 +46,7 @@ class ReadAhead {
   const SamplerState& state() const;
   double waited_seconds() const;
 
-  /// Ends the thread and drops what was read ahead.
+  /// Ends the threads and drops what was read ahead.
   void stop();
   /// Starts to read from where the origin stands now.
   void start();
@@ -41,19 +56,22 @@ class ReadAhead {
   std::unique_ptr<Queue> queue;
 };
 
-/// A data source that reads up to `depth` batches of another source ahead, in its own thread, and
-/// hands them out in the same order. The memory of batches goes round: a batch that next() is given
-/// comes back filled later, so that reading allocates nothing once all batches have their size.
+/// A data source that reads up to `depth` batches of another source ahead, in threads of its own,
+/// and hands them out in the same order. The memory of batches goes round: a batch that next() is
+/// given comes back filled later, so that reading allocates nothing once all batches have their
+/// size.
 ///
-/// An exception of the source arrives at next(), after the batches that were filled before it, and
-/// again at each later next() until restore(). Destruction waits at most for the one next() of the
-/// source that is under way.
+/// An exception of the source arrives at next(), after the batches that come before it, and again
+/// at each later next() until restore(). Destruction waits at most for the batches that are being
+/// prepared.
 /// requires  one thread calls these functions, and nothing else touches the source
 template <DataSource Source>
 class BackgroundReader {
  public:
   explicit BackgroundReader(Source source, int depth = 4)
-      : origin(std::move(source)), ahead(origin, depth) {}
+      : BackgroundReader(std::move(source), ReaderOptions{.depth = depth}) {}
+  BackgroundReader(Source source, ReaderOptions options)
+      : origin(std::move(source)), ahead(origin, options) {}
 
   BackgroundReader(const BackgroundReader&) = delete;
   BackgroundReader& operator=(const BackgroundReader&) = delete;
@@ -88,11 +106,21 @@ class BackgroundReader {
   struct Filling final : ReadAhead::Origin {
     Source source;
     explicit Filling(Source s) : source(std::move(s)) {}
-    bool next(HostBatch& batch) override { return pull(source, batch); }
+    bool divides() const override { return sinter::divides(source); }
+    bool begin(BatchDraw& draw, HostBatch& batch) override {
+      if constexpr (DividedSource<Source>)
+        if (divides()) return source.draw(draw);
+      return pull(source, batch);
+    }
+    void finish([[maybe_unused]] const BatchDraw& draw,
+                [[maybe_unused]] HostBatch& batch) const override {
+      if constexpr (DividedSource<Source>)
+        if (divides()) source.fill(draw, batch);
+    }
     SamplerState state() const override { return source.state(); }
   };
   Filling origin;
-  ReadAhead ahead;  // declared after the origin, so that its thread ends first
+  ReadAhead ahead;  // declared after the origin, so that its threads end first
 };
 
 }  // namespace sinter

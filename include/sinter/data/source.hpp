@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/host_batch.hpp"
@@ -102,6 +103,36 @@ template <DataSource S>
   } else {
     return source.next(batch);
   }
+}
+
+/// Says what a batch is to hold. What the numbers mean is up to the source that draws them.
+struct BatchDraw {
+  std::vector<std::int64_t> items;  ///< of the batch, one after the other
+  int length = 0;                   ///< rows of a sequence at most
+};
+
+/// A source that splits next() in two, so that several threads can prepare its batches:
+///   draw(draw)         overwrites `draw` with what the next batch is to hold, and moves state() as
+///                      next() does. It should be quick. It returns false at the end.
+///   fill(draw, batch)  makes that batch, and changes nothing of the source. Several threads may
+///                      call it at once, also while another one is in draw().
+/// ensures   next(batch) is draw(draw), and fill(draw, batch) unless that was the end
+template <class S>
+concept DividedSource =
+    DataSource<S> && requires(S& source, const S& constant, HostBatch& batch, BatchDraw& draw) {
+      { source.draw(draw) } -> std::same_as<bool>;
+      constant.fill(draw, batch);
+    };
+
+/// Whether several threads can prepare the batches of a source.
+template <DataSource S>
+[[nodiscard]] bool divides(const S& source) {
+  if constexpr (requires {
+                  { source.divides() } -> std::same_as<bool>;
+                })
+    return source.divides();
+  else
+    return DividedSource<S>;
 }
 
 /// The order in which training takes its items.

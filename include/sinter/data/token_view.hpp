@@ -11,8 +11,8 @@ namespace sinter {
 
 /// A store of tokens that is not one array of numbers, such as shards or a compressed file.
 ///   size()            is the number of tokens.
-///   read(begin, out)  copies tokens [begin, begin + out.size()) to `out`; it may throw. Each view
-///                     calls it from one thread at a time.
+///   read(begin, out)  copies tokens [begin, begin + out.size()) to `out`; it may throw. Where a
+///                     reader has several workers, their threads call it at once.
 ///   hash()            is a hash of the content; equal content gives equal hashes on every machine.
 template <class S>
 concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std::int32_t> out) {

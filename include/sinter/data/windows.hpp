@@ -40,6 +40,9 @@ class SequentialWindows {
   /// See DataSource; so for restore().
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
+  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
 
   /// The number of batches until the walk restarts, if all are whole.
   std::int64_t batches_per_epoch() const { return windows / shape.sequences; }
@@ -50,6 +53,7 @@ class SequentialWindows {
   BatchShapes shapes;
   std::int64_t windows;
   SamplerState now;
+  BatchDraw drawn;  // by next()
 
   void restart_at_end();
 };
@@ -70,6 +74,9 @@ class ShuffledWindows {
   SamplerState state() const { return now; }
   /// Takes over the saved seed as well.
   void restore(const SamplerState& saved);
+  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
 
   // Of the present epoch:
   /// How many tokens of the text lie before the first window of this epoch.
@@ -87,8 +94,9 @@ class ShuffledWindows {
   BatchShapes shapes;
   SamplerState now;
   Epoch epoch;
+  BatchDraw drawn;  // by next()
 
-  Epoch draw(const SamplerState& state) const;
+  Epoch epoch_of(const SamplerState& state) const;
 };
 
 /// A finite source that gives every window once, in order, the short last one included: each token

@@ -88,18 +88,19 @@ struct SkippedStep {
   Skipped outcome;
 };
 
-/// Gives the global batches of any data source. A thread of its own reads `depth` of them ahead.
+/// Gives the global batches of any data source. Threads of its own read them ahead.
 class ReadStage {
   std::unique_ptr<BackgroundReader<AnySource>> reader;
   HostBatch spare;
 
  public:
   /// Starts to read at once.
-  /// throws    ArgumentError unless depth >= 1
-  ReadStage(AnySource source, int depth = 4);
+  /// throws    ArgumentError unless the options are in their ranges
+  ReadStage(AnySource source, ReaderOptions options = {});
   template <class Source>
     requires(!std::same_as<Source, ReadStage>)
-  ReadStage(Source source, int depth = 4) : ReadStage(AnySource(std::move(source)), depth) {}
+  ReadStage(Source source, ReaderOptions options = {})
+      : ReadStage(AnySource(std::move(source)), options) {}
 
   /// Gives the next batch; none if the source has ended.
   [[nodiscard]] std::optional<ReadBatch> operator()();
