@@ -125,8 +125,12 @@ bool ExampleBatches::draw(BatchDraw& draw) {
   const std::uint64_t count =
       batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
   draw.items.clear();
+  draw.keys.clear();
   for (std::uint64_t k = 0; k < count; ++k) {
-    draw.items.push_back(example_at(now.position));
+    const std::int64_t number = example_at(now.position);
+    draw.items.push_back(number);
+    draw.keys.push_back(
+        Permutation::item_key(now.seed, now.epoch, std::uint64_t(number - range.first)));
     if (++now.position < now.data_size) continue;
     ++now.epoch;
     now.position = 0;
@@ -139,6 +143,7 @@ bool ExampleBatches::draw(BatchDraw& draw) {
 
 void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
   shape_batch(batch);
+  batch.keys = draw.keys;
   each_part(draw.items, [&](std::span<const std::int64_t> part) {
     const int padded = padded_length(part, draw.length);
     for (std::int64_t number : part) set->append(batch, number, draw.length, padded);
@@ -181,8 +186,10 @@ bool EvaluationExamples::next(HostBatch& batch) {
   shape_batch(batch);
   const auto left = range.count - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
-  for (std::int64_t k = 0; k < count; ++k)
+  for (std::int64_t k = 0; k < count; ++k) {
+    batch.keys.push_back(Permutation::item_key(now.seed, now.epoch, now.position));
     set->append(batch, range.first + std::int64_t(now.position++), set->limits().rows());
+  }
   now.items += std::uint64_t(count);
   return count > 0;
 }

@@ -79,6 +79,7 @@ void fill_window(HostBatch& batch, int s, const TokenView& tokens, std::int64_t 
 void fill_all(HostBatch& batch, const BatchDraw& draw, const TokenView& tokens) {
   const int sequences = int(draw.items.size());
   shape_batch(batch, sequences, draw.length, std::int64_t{sequences} * draw.length);
+  batch.keys = draw.keys;
   for (int s = 0; s < sequences; ++s) fill_window(batch, s, tokens, draw.items[std::size_t(s)]);
 }
 
@@ -108,8 +109,12 @@ bool SequentialWindows::draw(BatchDraw& draw) {
   const auto [sequences, length] = next_shape(shapes, now, shape);
   draw.length = length;
   draw.items.clear();
-  for (int s = 0; s < sequences; ++s)
-    draw.items.push_back((std::int64_t(now.position) + s) * shape.context);
+  draw.keys.clear();
+  for (int s = 0; s < sequences; ++s) {
+    const std::int64_t window = std::int64_t(now.position) + s;
+    draw.items.push_back(window * shape.context);
+    draw.keys.push_back(Permutation::item_key(now.seed, now.epoch, std::uint64_t(window)));
+  }
   now.position += std::uint64_t(sequences);
   now.items += std::uint64_t(sequences);
   restart_at_end();
@@ -162,9 +167,11 @@ bool ShuffledWindows::draw(BatchDraw& draw) {
   const auto [sequences, length] = next_shape(shapes, now, shape);
   draw.length = length;
   draw.items.clear();
+  draw.keys.clear();
   for (int s = 0; s < sequences; ++s) {
     const auto window = std::int64_t(epoch.order(now.position));
     draw.items.push_back(epoch.first_token + window * shape.context);
+    draw.keys.push_back(Permutation::item_key(now.seed, now.epoch, std::uint64_t(window)));
     if (++now.position < epoch.order.size()) continue;
     ++now.epoch;
     now.position = 0;
@@ -207,8 +214,11 @@ bool EvaluationWindows::next(HostBatch& batch) {
   const std::int64_t begin = first * shape.context;
   const std::int64_t rows = std::min(std::int64_t{sequences} * shape.context, predicted() - begin);
   shape_batch(batch, sequences, shape.context, rows);
-  for (int s = 0; s < sequences; ++s)
+  batch.keys.clear();
+  for (int s = 0; s < sequences; ++s) {
     fill_window(batch, s, tokens, begin + std::int64_t{s} * shape.context);
+    batch.keys.push_back(Permutation::item_key(now.seed, now.epoch, std::uint64_t(first + s)));
+  }
   now.position += std::uint64_t(sequences);
   now.items += std::uint64_t(sequences);
   return true;

@@ -27,6 +27,9 @@ struct HostBatch {
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
   std::optional<ExampleCounts> examples{};     ///< present where the source counts them
+  /// A key for each sequence, Permutation::item_key(): what is drawn for the item by this key is
+  /// the same wherever the sequence stands in a batch. Empty where the source gives none.
+  std::vector<std::uint64_t> keys;
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
@@ -38,6 +41,7 @@ struct HostBatch {
     for (auto& e : ids) e.clear();
     for (auto& e : values) e.clear();
     examples.reset();
+    keys.clear();
   }
 };
 

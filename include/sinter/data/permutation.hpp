@@ -49,6 +49,12 @@ class Permutation {
     return kernel::mix_bits(kernel::mix(seed) ^ epoch);
   }
 
+  /// The key of one item in one epoch under one seed.
+  static constexpr std::uint64_t item_key(std::uint64_t seed, std::uint64_t epoch,
+                                          std::uint64_t item) {
+    return kernel::mix_bits(kernel::mix(epoch_key(seed, epoch)) ^ item);
+  }
+
   /// A number in [0, bound) drawn by a key. Its distribution is uneven by less than bound · 2⁻³².
   /// requires  bound < 2³²
   static constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t bound) {

@@ -108,6 +108,7 @@ template <DataSource S>
 /// Says what a batch is to hold. What the numbers mean is up to the source that draws them.
 struct BatchDraw {
   std::vector<std::int64_t> items;  ///< of the batch, one after the other
+  std::vector<std::uint64_t> keys;  ///< of the items, as HostBatch has them
   int length = 0;                   ///< rows of a sequence at most
 };
 
