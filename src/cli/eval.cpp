@@ -44,7 +44,8 @@ struct Evaluated {
 };
 
 Evaluated evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
-  EvalProgress progress(shows ? stderr : nullptr, data.evaluation_size);
+  EvalProgress progress(shows ? stderr : nullptr,
+                        std::int64_t(data.predicted * double(data.evaluation_size)));
   Evaluated result;
   if (classifies(trainer.plan())) result.right = 0;
   HostBatch batch;

@@ -192,6 +192,7 @@ OpenedData open_examples(const DataRequest& request, const ExampleFormat& format
     if (evaluated.count > 0)
       opened.text += ", the last " + thousands(evaluated.count) + " held out for validation";
   }
+  opened.special = [kept = read.set] { return kept->special(); };
   opened.text += lengths_text(set, batches ? &*batches : nullptr);
   if (batches) opened.training = AnySource(*std::move(batches), read.set);
   if (evaluated.count > 0)

@@ -109,6 +109,13 @@ ExampleLength ExampleSet::length(std::int64_t number) const {
   return {example.context, example.label};
 }
 
+std::vector<SpecialToken> ExampleSet::special() const {
+  std::vector<SpecialToken> all_special = tokenizer.special;
+  all_special.push_back({"__start__", start});
+  all_special.push_back({"__end__", start + 1});
+  return all_special;
+}
+
 std::int64_t ExampleSet::examples_of(std::int64_t count) const {
   return std::ranges::lower_bound(examples, count, {}, &Example::record) - examples.begin();
 }

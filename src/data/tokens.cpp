@@ -70,6 +70,7 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
   const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
   const fs::path folder = cache_folder() / "tokens";
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
+  opened.special = [special = tokenizer.special] { return special; };
   opened.notes = files.left_out_text();
   if (!fs::exists(path)) {
     create_folders(folder);
@@ -111,6 +112,8 @@ OpenedData open_tokens(const DataRequest& request, TokensOptions options) {
   const auto tokens = std::make_shared<Opened>(ready ? TokenFile(request.paths.front())
                                                      : token_file_of_text(request, opened));
   require_vocabulary(tokens->file, options.vocabulary);
+  if (ready && !request.tokenizer.empty())
+    opened.special = [path = request.tokenizer] { return load_tokenizer(path).special; };
   const std::int64_t size = tokens->file.size();
   opened.text = token_unit.count(size) + " in " +
                 DataUnit{"file", "files"}.count(std::int64_t(tokens->file.documents().size()));

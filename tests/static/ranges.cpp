@@ -54,7 +54,7 @@ constexpr bool has_all_ranges() {
 template <class... Policies>
 constexpr bool have_all_ranges = (has_all_ranges<Policies>() && ...);
 
-static_assert(have_all_ranges<Gpt2<>, Mlp<>, Bytes<>, Tokens<>, Fp16<>>);
+static_assert(have_all_ranges<Gpt2<>, Mlp<>, Bytes<>, Tokens<>, MaskedLm<>, Fp16<>>);
 static_assert(have_all_ranges<AdamW<>, Adam<>, AdamW8bit<>, Sgd<>, Lion<>, Adafactor<>, Muon<>>);
 static_assert(have_all_ranges<LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>>);
 static_assert(have_all_ranges<InverseSqrt<>, WarmupStableDecay<>, Plateau<>>);

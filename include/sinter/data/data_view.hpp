@@ -77,6 +77,10 @@ struct OpenedData {
   std::optional<AnySource> training{};    ///< present if the request asks for it
   std::optional<AnySource> evaluation{};  ///< of all data, or of those held out; absent if none are
   std::int64_t evaluation_size = 0;       ///< data units in the evaluation; tells how long it takes
+  /// The share of the evaluation's data units that are predicted, as an objective chooses it.
+  double predicted = 1;
+  /// The special tokens among those of the data; it may be left out where there are none.
+  std::function<std::vector<SpecialToken>()> special{};
   /// What the user should be told of what was read, such as what was left out; one sentence a line.
   std::string notes{};
   /// Says what has changed of the files since they were read, in a sentence; empty if nothing has.

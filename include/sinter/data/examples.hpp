@@ -76,6 +76,8 @@ class ExampleSet {
   const ExampleLimits& limits() const { return bounds; }
   /// All ids are below it: the tokenizer's vocabulary, `start` and `end`.
   int vocabulary() const { return start + 2; }
+  /// The special tokens among these: the tokenizer's, and `start` and `end`.
+  std::vector<SpecialToken> special() const;
   /// Of all examples.
   const Figures& figures() const { return all; }
 

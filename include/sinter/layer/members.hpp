@@ -84,6 +84,8 @@ constexpr LayerMisfit layer_misfit() {
     if constexpr (!is_bool<decltype(L::loss)>) return {"loss", "constexpr bool"};
   if constexpr (requires { L::pools; })
     if constexpr (!is_bool<decltype(L::pools)>) return {"pools", "constexpr bool"};
+  if constexpr (requires { L::causal; })
+    if constexpr (!is_bool<decltype(L::causal)>) return {"causal", "constexpr bool"};
   if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "std::int64_t flops(std::int64_t)"};
   if constexpr (NamesScratch<L> && !HasScratch<L, P>)
     return {"scratch", "std::int64_t scratch(int64_t)"};

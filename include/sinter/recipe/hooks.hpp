@@ -42,6 +42,8 @@
 // A policy that puts the examples of data into batches (data/batching.hpp) has
 //   batching(options, sequences), or batching(sequences) if it has no options
 //                                                   says how, for at most so many in a global batch
+// A policy that says what of the data's tokens is shown and predicted (data/objective.hpp) has
+//   objective(options, tokens)                      says it, for these tokens
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
 //   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
 //                                                   follows after so many sequences
@@ -63,6 +65,8 @@ struct Batching;     // data/batching.hpp
 struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
 struct DataRequest;  // data/data_view.hpp
+struct DataTokens;   // data/objective.hpp
+struct Objective;
 struct StepFigures;
 struct Tokenizer;  // data/tokenizer/tokenizer.hpp
 enum class Reaction : std::uint8_t;
@@ -141,6 +145,11 @@ concept BatchesByOptions = requires(const typename P::Options& options) {
 template <class P>
 concept BatchesExamples =
     BatchesByOptions<P> || requires { requires std::same_as<decltype(P::batching(1)), Batching>; };
+/// Says what is shown and predicted.
+template <class P>
+concept HasObjective = requires(const typename P::Options& options, const DataTokens& tokens) {
+  requires std::same_as<decltype(P::objective(options, tokens)), Objective>;
+};
 template <class P>
 concept HasContradiction =
     requires(const typename P::Options& options) { P::contradiction(options); };
@@ -230,7 +239,8 @@ constexpr auto acting_hooks() {
                     Hook{"recover", hook::Recovers<P>},
                     Hook{"after_evaluation", hook::ActsAfterEvaluation<P>},
                     Hook{"next_batch", hook::ShapesBatches<P>},
-                    Hook{"batching", hook::BatchesExamples<P>}};
+                    Hook{"batching", hook::BatchesExamples<P>},
+                    Hook{"objective", hook::HasObjective<P>}};
 }
 
 /// All others: those that help these or speak, and those that a slot of Sinter's asks for if they

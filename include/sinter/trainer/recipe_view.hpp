@@ -3,6 +3,7 @@
 #pragma once
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/data_view.hpp"
+#include "sinter/data/objective.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/plan/alternatives.hpp"
 #include "sinter/plan/plan.hpp"
@@ -158,6 +159,19 @@ void add_notes(OptionSet<R>& options, RecipeView& view) {
   });
 }
 
+/// Lets each policy with an objective prepare the batches of data that were opened.
+template <class R>
+void add_objectives(OptionSet<R>& options, OpenedData& opened) {
+  for_each_policy(typename R::all{}, [&]<class P>(P*) {
+    if constexpr (hook::HasObjective<P>) {
+      std::vector<SpecialToken> special;
+      if (opened.special) special = opened.special();
+      prepare_batches(opened,
+                      P::objective(options.template get<P>(), {R::data::vocabulary, special}));
+    }
+  });
+}
+
 /// What the data policy offers. Its functions see the options as they are when they are called.
 template <class R>
 DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
@@ -172,6 +186,13 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   } else if constexpr (requires(const DataRequest& request) { P::open(P::options, request); }) {
     view.open = [options](const DataRequest& request) {
       return P::open(options->template get<P>(), request);
+    };
+  }
+  if (view.open) {
+    view.open = [options, open = std::move(view.open)](const DataRequest& request) {
+      OpenedData opened = open(request);
+      add_objectives<R>(*options, opened);
+      return opened;
     };
   }
   if constexpr (requires { P::tokenizer(); }) {

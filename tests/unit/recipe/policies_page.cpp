@@ -67,6 +67,7 @@ std::vector<Section> sections() {
       {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, JsonLines<"", "text">,
                      Columns<"1", "2">>()},
       {"batching", table<Packed, Padded, LengthGrouped, DynamicBatch<>>()},
+      {"objective", table<MaskedLm<>>()},
       {"precision", table<Fp32, Tf32, Bf16, Fp16<>, Fp64>()},
       {"optimizer", table<AdamW<>, Adam<>, Sgd<>, Lion<>, Adafactor<>, AdamW8bit<>, Muon<>>()},
       {"parameters", table<Groups, Freeze<"wte">, Average<>, ScaledRate<ScaledRateOptions{}>>()},

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Must not compile: MaskedLm: the model has causal attention
+#include "sinter/data/bytes.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/objective/masked_lm.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 257}>,
+                     Bytes<{.context = 16}>, MaskedLm<{.mask = 256}>> {};
+constexpr bool checked = ready<mine>();
