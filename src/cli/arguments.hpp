@@ -15,9 +15,20 @@
 
 namespace sinter::cli {
 
-enum class Verb { train, eval, generate, describe, export_folder, report, tokenize, detokenize };
-inline constexpr std::array<std::string_view, 8> verb_names{
-    "train", "eval", "generate", "describe", "export", "report", "tokenize", "detokenize"};
+enum class Verb {
+  train,
+  eval,
+  generate,
+  describe,
+  export_folder,
+  report,
+  tokenize,
+  detokenize,
+  train_tokenizer
+};
+inline constexpr std::array<std::string_view, 9> verb_names{
+    "train",  "eval",     "generate",   "describe",       "export",
+    "report", "tokenize", "detokenize", "train-tokenizer"};
 constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(verb)]; }
 
 struct Arguments {
@@ -39,7 +50,9 @@ struct Arguments {
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
-  bool resume_or_begin = false;  // --resume=auto, which sets `resume`, too
+  std::int64_t size = 0, min_frequency = 1;  // of a tokenizer that is trained
+  std::vector<std::string> special;          // its special tokens
+  bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
   bool schedule = false;  // asks for the program, too, by its former name

@@ -11,7 +11,8 @@ constexpr unsigned of(Verbs... verbs) {
   return ((1u << unsigned(verbs)) | ...);
 }
 using enum Verb;
-constexpr unsigned any = of(train, eval, generate, describe, export_folder, report, tokenize);
+constexpr unsigned any =
+    of(train, eval, generate, describe, export_folder, report, tokenize, train_tokenizer);
 
 template <class T>
 T integer(const Given& given, int least) {
@@ -38,10 +39,10 @@ void set_resume(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
-    {"--data", "PATH...", of(train, eval, tokenize), "Files and folders to read.",
+    {"--data", "PATH...", of(train, eval, tokenize, train_tokenizer), "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
      [](const RecipeView& r) { return r.data.paths_help; }},
-    {"--skip-unreadable", "", of(train, eval, tokenize),
+    {"--skip-unreadable", "", of(train, eval, tokenize, train_tokenizer),
      "Leave out what cannot be read below a folder of --data, such as\n"
      "links that lead nowhere, and say so; else it is an error.",
      [](Arguments& a, const Given&) { a.skip_unreadable = true; }},
@@ -50,9 +51,10 @@ constexpr Flag flags[] = {
      "validation loss of the run, bit for bit with its --threads. The\n"
      "data are the run's own unless others are given.",
      [](Arguments& a, const Given&) { a.held_out = true; }},
-    {"--out", "PATH", of(train, export_folder, report, tokenize),
+    {"--out", "PATH", of(train, export_folder, report, tokenize, train_tokenizer),
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.\n"
      "tokenize: the token file that --data becomes.\n"
+     "train-tokenizer: the tokenizer.json to write.\n"
      "report: the page to write; default: report.html in the first RUN.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
     {"--steps", "N", of(train),
@@ -82,7 +84,7 @@ constexpr Flag flags[] = {
      "validation, the rest is drawn in an order of the seed.\n"
      "sequential: all of the data, front to back, nothing held out.",
      set_order},
-    {"--threads", "N", of(train, eval, generate, export_folder, tokenize),
+    {"--threads", "N", of(train, eval, generate, export_folder, tokenize, train_tokenizer),
      "Threads to compute with. Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
     {"--workers", "N", of(train),
@@ -127,6 +129,16 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
     {"--ids", "FILE", of(detokenize), "The ids to turn into text, as tokenize --json prints them.",
      [](Arguments& a, const Given& g) { a.ids = g.texts.front(); }},
+    {"--size", "N", of(train_tokenizer),
+     "Tokens in all: the special ones, the 256 bytes, and what merges\nmake.",
+     [](Arguments& a, const Given& g) { a.size = integer<std::int64_t>(g, 1); }},
+    {"--min-frequency", "N", of(train_tokenizer),
+     "Pairs of tokens that come less often do not become one.\nDefault: 1.",
+     [](Arguments& a, const Given& g) { a.min_frequency = integer<std::int64_t>(g, 1); }},
+    {"--special", "TOKEN...", of(train_tokenizer),
+     "Tokens that stand for no text, such as '<|endoftext|>'; their ids\n"
+     "are the first. Default: none.",
+     [](Arguments& a, const Given& g) { a.special = g.texts; }},
     {"--prompt", "TEXT", of(generate),
      "The text to continue, or to reply to, where each line of a\n"
      "dialogue is a turn. Default: a new line; of examples, nothing.",
@@ -159,7 +171,7 @@ constexpr Flag flags[] = {
      "Print one line of JSON and nothing else on standard output;\n"
      "what there is to say beside it goes to standard error.",
      [](Arguments& a, const Given&) { a.json = true; }},
-    {"--quiet", "", of(train, eval, generate, export_folder, tokenize),
+    {"--quiet", "", of(train, eval, generate, export_folder, tokenize, train_tokenizer),
      "Print results only: no progress, no notes, but warnings about\n"
      "checkpoints and errors.",
      [](Arguments& a, const Given&) { a.quiet = true; }},

@@ -28,6 +28,8 @@ constexpr std::string_view summary_of(Verb verb) {
       return "turn a text into the ids of a tokenizer";
     case Verb::detokenize:
       return "turn ids back into their text";
+    case Verb::train_tokenizer:
+      return "make a tokenizer of a text";
   }
   return "";
 }
@@ -60,7 +62,7 @@ std::string overall_help(const RecipeView& recipe, const std::string& program) {
   std::string text = fmt::format("The trainer of the recipe {} ({}).\n\nusage: {} VERB [FLAG…]\n\n",
                                  recipe.name, policy_types(recipe), program);
   for (std::size_t v = 0; v < verb_names.size(); ++v)
-    text += fmt::format("  {:<12}{}\n", verb_names[v], summary_of(Verb(v)));
+    text += fmt::format("  {:<17}{}\n", verb_names[v], summary_of(Verb(v)));
   text += fmt::format(
       "\n  --help      this text; after a verb: its flags\n"
       "  --version   the recipe and Sinter's version\n\n"

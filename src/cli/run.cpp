@@ -29,6 +29,8 @@ int call(RecipeView recipe, const Arguments& arguments, const std::string& progr
       return tokenize(recipe, arguments);
     case Verb::detokenize:
       return detokenize(recipe, arguments);
+    case Verb::train_tokenizer:
+      return train_tokenizer_file(arguments);
   }
   return exit_usage;
 }

@@ -16,6 +16,7 @@ int export_folder(RecipeView recipe, const Arguments& arguments);
 int make_report(RecipeView recipe, const Arguments& arguments);
 int tokenize(const RecipeView& recipe, const Arguments& arguments);
 int detokenize(const RecipeView& recipe, const Arguments& arguments);
+int train_tokenizer_file(const Arguments& arguments);
 
 /// Whether the recipe's data policy offers what a verb needs of it.
 [[nodiscard]] bool has_data_for(const RecipeView& recipe, Verb verb);

@@ -62,8 +62,8 @@ TEST_CASE("an unknown verb, flag or value names the nearest one") {
 
 TEST_CASE("a verb is needed, and comes first") {
   refuses({},
-          "A verb is missing: train, eval, generate, describe, export, report, tokenize and "
-          "detokenize.");
+          "A verb is missing: train, eval, generate, describe, export, report, tokenize, "
+          "detokenize and train-tokenizer.");
   refuses({"--steps", "4"}, "The first word must be a verb");
   refuses({""}, "There is no verb ''");
 }
@@ -82,7 +82,7 @@ TEST_CASE("an option that is part of the type says so") {
 TEST_CASE("a flag of another verb says whose it is") {
   refuses({"eval", "--steps", "4"}, "--steps is a flag of train, not of eval.");
   refuses({"generate", "--data", "x"},
-          "--data is a flag of train, eval and tokenize, not of generate.");
+          "--data is a flag of train, eval, tokenize and train-tokenizer, not of generate.");
   refuses({"train", "--prompt", "x"}, "--prompt is a flag of generate, not of train.");
   refuses({"describe", "--quiet"}, "not of describe.");
   refuses({"eval", "--optimizer.lr", "1"}, "--optimizer.lr is a flag of train and describe");

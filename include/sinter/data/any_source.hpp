@@ -26,9 +26,10 @@ class AnySource {
   void restore(const SamplerState& saved) { held_->restore(saved); }
   /// Whether the source that it holds is a DividedSource.
   bool divides() const { return held_->divides(); }
-  /// See DividedSource; so for fill().
+  /// See DividedSource.
   /// requires  divides()
   bool draw(BatchDraw& draw) { return held_->draw(draw); }
+  /// See DividedSource.
   void fill(const BatchDraw& draw, HostBatch& batch) const { held_->fill(draw, batch); }
 
  private:

@@ -30,6 +30,7 @@ class ReadAhead {
     virtual bool begin(BatchDraw& draw, HostBatch& batch) = 0;
     /// Makes the batch that was drawn; does nothing where the source does not divide.
     virtual void finish(const BatchDraw& draw, HostBatch& batch) const = 0;
+    /// Where the source stands after the batch that was drawn last.
     virtual SamplerState state() const = 0;
 
    protected:
@@ -68,8 +69,11 @@ class ReadAhead {
 template <DataSource Source>
 class BackgroundReader {
  public:
+  /// Reads so many batches ahead, in one thread.
   explicit BackgroundReader(Source source, int depth = 4)
       : BackgroundReader(std::move(source), ReaderOptions{.depth = depth}) {}
+  /// Starts to read at once.
+  /// throws    ArgumentError unless the options are in their ranges
   BackgroundReader(Source source, ReaderOptions options)
       : origin(std::move(source)), ahead(origin, options) {}
 

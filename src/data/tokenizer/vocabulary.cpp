@@ -98,4 +98,20 @@ std::optional<std::string> bytes_of_spelling(std::string_view spelling) {
   return result;
 }
 
+std::string spelling_of_bytes(std::string_view text) {
+  static const std::array<std::string, 256> spellings = [] {
+    std::array<std::string, 256> all;
+    const std::array<int, 324> bytes = bytes_of_code_points();
+    for (std::size_t code = 0; code < bytes.size(); ++code)
+      if (bytes[code] >= 0)
+        all[std::size_t(bytes[code])] =
+            code < 0x80 ? std::string(1, char(code))
+                        : std::string{char(0xc0 | code >> 6), char(0x80 | (code & 63))};
+    return all;
+  }();
+  std::string result;
+  for (char byte : text) result += spellings[static_cast<unsigned char>(byte)];
+  return result;
+}
+
 }  // namespace sinter

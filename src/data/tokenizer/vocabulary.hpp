@@ -56,5 +56,7 @@ void require_different(const std::vector<Merge>& merges);
 /// The bytes that GPT-2's spelling stands for, in which each byte is a letter that can be seen;
 /// nothing if it is not such a spelling.
 std::optional<std::string> bytes_of_spelling(std::string_view spelling);
+/// The other way round.
+std::string spelling_of_bytes(std::string_view bytes);
 
 }  // namespace sinter
