@@ -2,6 +2,8 @@
 #include "sinter/data/reader.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +16,16 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+namespace {
+
+/// Keeps this thread from taking the processor from the one that has just woken it: on a busy
+/// machine that is the step, which would then wait for a whole batch.
+void wake_without_haste() {
+  const sched_param none{};
+  (void)::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &none);
+}
+
+}  // namespace
 
 /// A ring of slots. Slots [head, head + taken) hold what the source has given, in its order; a
 /// worker takes the slot behind them while it holds `drawing`, and makes its batch without a lock.
@@ -87,6 +99,7 @@ struct ReadAhead::Queue {
   }
 
   void work() {
+    wake_without_haste();
     while (Slot* slot = draw()) fill(*slot);
   }
 
