@@ -114,29 +114,50 @@ class Bpe::Encoding {
   }
   void cut(std::string_view part) {
     const char* const end = part.data() + part.size();
+    // What the cache knows of pieces is fetched from memory while the next ones are cut off.
+    std::array<Waiting, 16> waiting;
+    std::size_t count = 0;
+    auto put_all = [&] {
+      for (std::size_t k = 0; k < count; ++k) put(waiting[k]);
+      count = 0;
+    };
     split(part, parts.pattern, [&](const char* at, std::size_t bytes) {
-      if (bytes <= ShortPiece::most_bytes)
-        put_short({at, bytes}, end);
-      else if (bytes <= PieceCache::long_bytes)
-        put_long({at, bytes});
-      else
-        put_merged({at, bytes});
+      Waiting& next = waiting[count++];
+      next.text = {at, bytes};
+      if (bytes <= ShortPiece::most_bytes) {
+        next.key = ShortPiece(at, bytes, std::size_t(end - at));
+        cache->prefetch(next.key);
+      }
+      if (count == waiting.size()) put_all();
     });
+    put_all();
   }
 
-  void put_short(std::string_view piece, const char* end) {
-    const ShortPiece key(piece.data(), piece.size(), std::size_t(end - piece.data()));
-    PieceCache::Short& entry = cache->at(key);
-    if (entry.holds(key)) {
-      std::copy_n(entry.tokens.data(), PieceCache::short_tokens,
+  struct Waiting {
+    std::string_view text;
+    ShortPiece key;  // if the piece is short
+  };
+  void put(const Waiting& piece) {
+    if (piece.text.size() <= ShortPiece::most_bytes)
+      put_short(piece);
+    else if (piece.text.size() <= PieceCache::long_bytes)
+      put_long(piece.text);
+    else
+      put_merged(piece.text);
+  }
+  void put_short(const Waiting& piece) {
+    if (const PieceCache::Short* known = cache->find(piece.key)) {
+      std::copy_n(known->tokens.data(), PieceCache::short_tokens,
                   out.room(PieceCache::short_tokens));
-      out.add(entry.count);
+      out.add(known->count);
       return;
     }
-    const auto [tokens, count] = put_merged(piece);
+    const auto [tokens, count] = put_merged(piece.text);
     if (count > PieceCache::short_tokens) return;
-    entry = {.low = key.low, .high = key.high, .count = std::uint32_t(count)};
-    std::copy_n(tokens, count, entry.tokens.data());
+    PieceCache::Short fresh{
+        .low = piece.key.low, .high = piece.key.high, .count = std::uint32_t(count)};
+    std::copy_n(tokens, count, fresh.tokens.data());
+    cache->insert(fresh);
   }
   void put_long(std::string_view piece) {
     PieceCache::Long& entry = cache->at(piece);

@@ -11,9 +11,12 @@ namespace sinter {
 
 /// A piece of up to 15 bytes as two numbers, the last byte of which is its length.
 struct ShortPiece {
-  std::uint64_t low, high;
+  std::uint64_t low = 0, high = 0;
 
   static constexpr std::size_t most_bytes = 15;
+
+  ShortPiece() = default;
+  ShortPiece(std::uint64_t low_, std::uint64_t high_) : low(low_), high(high_) {}
 
   /// `readable` bytes from `at` on belong to the text; reading 16 of them at once is fast.
   ShortPiece(const char* at, std::size_t bytes, std::size_t readable) {
@@ -40,7 +43,8 @@ struct ShortPiece {
   }
 };
 
-/// A table in which a new piece takes the place of the one that was there.
+/// A table in which a new piece takes the place of one that was there: of short ones, of the older of
+/// two, which lie in one line of the processor's cache.
 class PieceCache {
  public:
   static constexpr std::size_t short_tokens = 3, long_tokens = 15, long_bytes = 64;
@@ -60,14 +64,33 @@ class PieceCache {
   };
 
  private:
-  std::vector<Short> shorts{std::size_t(1) << 17};
+  struct alignas(64) TwoShort {
+    Short newer, older;
+  };
+  std::vector<TwoShort> shorts{std::size_t(1) << 16};
   std::vector<Long> longs{std::size_t(1) << 12};
 
  public:
-  Short& at(const ShortPiece& piece) { return shorts[piece.hash() & (shorts.size() - 1)]; }
+  /// Begins to fetch what find() looks at.
+  void prefetch(const ShortPiece& piece) const { __builtin_prefetch(&both(piece)); }
+  /// nullptr if the piece is not there.
+  const Short* find(const ShortPiece& piece) const {
+    const TwoShort& two = both(piece);
+    if (two.newer.holds(piece)) return &two.newer;
+    return two.older.holds(piece) ? &two.older : nullptr;
+  }
+  void insert(const Short& fresh) {
+    TwoShort& two = shorts[index(ShortPiece(fresh.low, fresh.high))];
+    two.older = two.newer;
+    two.newer = fresh;
+  }
   Long& at(std::string_view piece) {
     return longs[std::hash<std::string_view>()(piece) & (longs.size() - 1)];
   }
+
+ private:
+  std::size_t index(const ShortPiece& piece) const { return piece.hash() & (shorts.size() - 1); }
+  const TwoShort& both(const ShortPiece& piece) const { return shorts[index(piece)]; }
 };
 
 }  // namespace sinter

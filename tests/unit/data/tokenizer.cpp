@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -176,6 +177,42 @@ TEST_CASE("what has been encoded before, and by how many threads, changes no ids
       });
     for (std::thread& thread : threads) thread.join();
     CHECK(wrong == std::vector<int>(wrong.size()));
+  }
+}
+
+TEST_CASE("texts of ASCII are split as regular expressions say") {
+  struct Case {
+    Pattern pattern;
+    std::regex expected;
+  };
+  const Case cases[] = {
+      {Pattern::gpt2, std::regex(R"('s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+)"
+                                 R"(| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+)")},
+      {Pattern::llama3,
+       std::regex(R"('[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+                  R"(|[^\r\nA-Za-z0-9]?[A-Za-z]+|[0-9]{1,3}| ?[^\sA-Za-z0-9]+[\r\n]*)"
+                  R"(|\s*[\r\n]+|\s+(?!\S)|\s+)")}};
+  static const std::string letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@[`{";  // and their neighbours in ASCII
+  static const std::string others = "  \n\t\r''sStTmMdDlLrReEvV019.,!/:";
+  std::mt19937 random(11);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    while (text.size() < 60) {
+      if (random() % 2) text += others[random() % others.size()];
+      for (std::uint32_t k = random() % 3 ? random() % 8 : random() % 20; k > 0; --k)
+        text += letters[random() % letters.size()];
+      if (random() % 2) text += ' ';
+    }
+    CAPTURE(text);
+    for (const Case& each : cases) {
+      std::vector<std::string> pieces, expected;
+      split(text, each.pattern,
+            [&](const char* at, std::size_t bytes) { pieces.emplace_back(at, bytes); });
+      for (std::sregex_iterator at(text.begin(), text.end(), each.expected), end; at != end; ++at)
+        expected.push_back(at->str());
+      REQUIRE(pieces == expected);
+    }
   }
 }
 
