@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast does GPT-2's tokenizer turn text into ids, beside tokenizers and tiktoken? One thread
-// each, in turns, over the lines of one text, each a document.
+// How fast does GPT-2's tokenizer turn text into ids, beside tokenizers, tiktoken and gigatoken? One
+// thread each, in turns, over the lines of one text, each a document.
 //   ./sinter bench tokenizer --tokenizer FOLDER [--text FILE] [--rounds N] [--peers PYTHON|new]
 //                            [--json FILE] [--svg FILE]
 // FOLDER holds encoder.json and vocab.bpe; the text is that of our headers unless a file is named.
@@ -60,7 +60,7 @@ int run_bench(int argc, char** argv) {
   const Contestant& ours = turns.add_own("Sinter", {tokenizer, copy});
   std::vector<const Contestant*> peers;
   if (!settings.python.empty())
-    for (const char* peer : {"tokenizers", "tiktoken"})
+    for (const char* peer : {"tokenizers", "tiktoken", "gigatoken"})
       if (auto* c = turns.add_python(peer, "tokenizer.py", peer, settings.folder))
         peers.push_back(c);
   turns.take();

@@ -18,7 +18,7 @@ files = pathlib.Path(json.loads((folder / "job.json").read_text())["tokenizer"])
 lines = [line for line in (folder / "text").read_bytes().decode("utf-8").split("\n") if line]
 
 
-def tokenizers():
+def gpt2_of_tokenizers():
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     merges = (files / "vocab.bpe").read_text(encoding="utf-8").split("\n")[1:]
@@ -26,6 +26,11 @@ def tokenizers():
     pairs = [tuple(line.split(" ")) for line in merges if line]
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tokenizer
+
+
+def tokenizers():
+    tokenizer = gpt2_of_tokenizers()
     return lambda: sum(
         len(e.ids) for e in tokenizer.encode_batch_fast(lines, add_special_tokens=False)
     )
@@ -45,7 +50,15 @@ def tiktoken():
     return lambda: sum(len(encoding.encode_ordinary(line)) for line in lines)
 
 
-encode = {"tokenizers": tokenizers, "tiktoken": tiktoken}[sys.argv[1]]()
+def gigatoken():
+    import awkward
+    import gigatoken
+
+    tokenizer = gigatoken.Tokenizer.from_json(gpt2_of_tokenizers().to_str())
+    return lambda: int(awkward.count(tokenizer.encode_batch(lines, parallel=False), axis=None))
+
+
+encode = {"tokenizers": tokenizers, "tiktoken": tiktoken, "gigatoken": gigatoken}[sys.argv[1]]()
 
 
 def step():
