@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small GPT-2 that learns to reply: dialogues as JSON lines, of which the replies are predicted.
+// Tokens are bytes. To take those of GPT-2, give Gpt2 and Dialogue .vocabulary = 50257, and train
+// with --tokenizer FOLDER, where FOLDER has encoder.json and vocab.bpe (docs/data.md).
 #include <sinter/sinter.hpp>
 using namespace sinter;
 

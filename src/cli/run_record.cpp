@@ -90,19 +90,27 @@ std::optional<std::string> RunRecord::tokenizer() const {
   return newest;
 }
 
+std::string RunRecord::take_over_tokenizer(Arguments& a) const {
+  const std::optional<std::string> before = tokenizer();
+  if (!a.tokenizer) a.tokenizer = before;
+  if (!a.tokenizer || before == absolute({*a.tokenizer}).front()) return "";
+  return fmt::format("the tokenizer is {}, as given; it was {}.\n", printable(*a.tokenizer),
+                     before ? printable(*before) : "none");
+}
+
 std::string RunRecord::take_over_data(Arguments& a) const try {
   if (fault && a.data.empty()) throw *fault;
   if (fault) return "";  // add_start() says it
-  if (!a.tokenizer) a.tokenizer = tokenizer();
+  std::string other = take_over_tokenizer(a);
   const Json* last = nullptr;
   for (const Json& start : starts)
     if (start.contains("data")) last = &start;
   const auto before =
       last ? last->at("data").get<std::vector<std::string>>() : std::vector<std::string>();
   if (!a.data.empty()) {
-    if (before.empty() || before == absolute(a.data)) return "";
-    return fmt::format("the data are {}, as given; they were {}.\n", words_of(a.data),
-                       words_of(before));
+    if (before.empty() || before == absolute(a.data)) return other;
+    return other + fmt::format("the data are {}, as given; they were {}.\n", words_of(a.data),
+                               words_of(before));
   }
   if (before.empty())
     throw UsageError(fmt::format("{} needs --data PATH...: {} does not say what the run has read.",
@@ -110,7 +118,7 @@ std::string RunRecord::take_over_data(Arguments& a) const try {
                                  path.string()));
   a.data = before;
   a.skip_unreadable |= last->value("skip_unreadable", false);
-  return fmt::format("the data are {}, as before.\n", words_of(before));
+  return other + fmt::format("the data are {}, as before.\n", words_of(before));
 } catch (const Json::exception& error) {
   throw FileError(fmt::format("{} is damaged ({}). Move it away, and give --data again.",
                               path.string(), error.what()));

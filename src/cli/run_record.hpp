@@ -20,7 +20,8 @@ class RunRecord {
   explicit RunRecord(const std::filesystem::path& run);
 
   /// Takes the data's paths, and whether to skip what cannot be read, from the newest start that
-  /// says them, unless --data is given; and --tokenizer likewise. Returns notes for people, one per line.
+  /// says them, unless --data is given; and --tokenizer likewise. Returns notes for people,
+  /// one per line.
   /// throws    UsageError where --data is not given and there is no record of it; FileError where
   ///           the record is damaged and needed
   [[nodiscard]] std::string take_over_data(Arguments& arguments) const;
@@ -43,6 +44,8 @@ class RunRecord {
   std::filesystem::path path;
   nlohmann::ordered_json starts = nlohmann::ordered_json::array();
   std::optional<FileError> fault;  // what kept it from being read
+
+  std::string take_over_tokenizer(Arguments& arguments) const;
 };
 
 /// Whether the record has the data's paths, so that --resume needs no --data. (Names that are no

@@ -15,8 +15,8 @@ void take_over_tokenizer(const RecipeView& recipe, Arguments& a) {
 }
 
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
-  if (!a.tokenizer && recipe.data.tokenizer) return recipe.data.tokenizer();
   take_over_tokenizer(recipe, a);
+  if (!a.tokenizer && recipe.data.tokenizer) return recipe.data.tokenizer();
   require_flag(a.tokenizer.has_value(), "--tokenizer PATH", a.verb);
   return load_tokenizer(*a.tokenizer);
 }

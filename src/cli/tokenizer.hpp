@@ -10,8 +10,8 @@ namespace sinter::cli {
 /// checkpoint the weights are, if they are one.
 void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 
-/// The tokenizer of --tokenizer, else the recipe's own, else the one of the run whose checkpoint the
-/// weights are.
+/// The tokenizer of --tokenizer, else the one of the run whose checkpoint the weights are, else the
+/// recipe's own.
 /// throws    UsageError where there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 

@@ -30,12 +30,8 @@ void require_limits(const ExampleLimits& limits) {
 }  // namespace
 
 ExampleSet::ExampleSet(Tokenizer t, ExampleLimits limits)
-    : tokenizer(std::move(t)), bounds(limits), start(tokenizer.vocabulary) {
+    : tokenizer(std::move(t)), bounds(limits), marks(marks_of(tokenizer)) {
   require_limits(bounds);
-  if (tokenizer.vocabulary < 1 || tokenizer.vocabulary > most_numbers - 2)
-    throw ArgumentError(
-        fmt::format("Examples need a tokenizer that says how many tokens it has; this one says {}.",
-                    tokenizer.vocabulary));
   delimiter = tokenizer.encode("\n");
 }
 
@@ -111,8 +107,8 @@ ExampleLength ExampleSet::length(std::int64_t number) const {
 
 std::vector<SpecialToken> ExampleSet::special() const {
   std::vector<SpecialToken> all_special = tokenizer.special;
-  all_special.push_back({"__start__", start});
-  all_special.push_back({"__end__", start + 1});
+  all_special.push_back({"__start__", marks.start});
+  all_special.push_back({"__end__", marks.end});
   return all_special;
 }
 
@@ -135,11 +131,11 @@ void ExampleSet::append(HostBatch& batch, std::int64_t number, int most, int pad
       continue;
     }
     const auto at = std::size_t(example.label_begin + predicted);
-    ids.push_back(predicted == 0 ? start : tokens[at - 1]);
-    targets.push_back(predicted < example.label_tokens ? tokens[at] : start + 1);
+    ids.push_back(predicted == 0 ? marks.start : tokens[at - 1]);
+    targets.push_back(predicted < example.label_tokens ? tokens[at] : marks.end);
   }
   const int more = std::max(0, padded - taken);
-  ids.insert(ids.end(), std::size_t(more), 0);
+  ids.insert(ids.end(), std::size_t(more), marks.pad);
   targets.insert(targets.end(), std::size_t(more), -1);
   batch.starts.push_back(batch.starts.back() + taken + more);
   if (!batch.examples) batch.examples.emplace();
@@ -152,7 +148,8 @@ void ExampleSet::append(HostBatch& batch, std::int64_t number, int most, int pad
 
 std::uint64_t ExampleSet::hash() const {
   static_assert(sizeof(Example) == 24, "it is hashed as it lies, without padding");
-  const std::uint64_t parts[] = {std::uint64_t(start), delimiter.size(),
+  const auto between = std::uint64_t(marks.end - marks.start);  // 1 for two marks in a row
+  const std::uint64_t parts[] = {std::uint64_t(marks.start) | (between ^ 1) << 32, delimiter.size(),
                                  XXH3_64bits(tokens.data(), tokens.size() * sizeof(tokens[0])),
                                  XXH3_64bits(examples.data(), examples.size() * sizeof(Example))};
   return XXH3_64bits(parts, sizeof(parts));

@@ -6,27 +6,32 @@ namespace sinter {
 
 struct ColumnsOptions {
   Separator separator = Separator::tab;  ///< what stands between the fields of a row
-  bool header = true;     ///< the first line names the columns; else they have numbers from 1
-  int text = 256;         ///< tokens of a context at most; its first ones are cut off
-  int label = 256;        ///< tokens of a label at most, its end included; its last are cut off
+  bool header = true;  ///< the first line names the columns; else they have numbers from 1
+  int text = 256;      ///< tokens of a context at most; its first ones are cut off
+  int label = 256;     ///< tokens of a label at most, its end included; its last are cut off
+  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int vocabulary = byte_example_vocabulary;
   BadRecords bad = fail;  ///< what is done with a row that cannot be read
   int bad_limit = 100;    ///< bad rows that `skip` leaves out at most
   SINTER_FIELDS((separator), (header), (text).at_least(1).at_most(1 << 24),
-                (label).at_least(1).at_most(1 << 24), (bad), (bad_limit).at_least(0).adjustable())
+                (label).at_least(1).at_most(1 << 24), (vocabulary).at_least(1), (bad),
+                (bad_limit).at_least(0).adjustable())
 };
 
 /// Examples from tables, TSV or CSV: Columns<"question", "answer"> learns the text in the column
 /// "answer" from that in "question", and Columns<"1", "2", {.header = false}> that in the second
 /// from that in the first. With an empty first name examples are texts alone, of up to text + label
-/// tokens. Texts are bytes; ExampleSet says what becomes of them. The last rows are held out. How
-/// examples become batches is said by a policy of the slot batching.
+/// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet says
+/// what becomes of them. The last rows are held out. How examples become batches is said by a policy
+/// of the slot batching.
 template <Text Context, Text Label, ColumnsOptions O = {}>
 struct Columns {
   using slot = slot::data;
   using Options = ColumnsOptions;
   using rules = RuleList<LabelHasAName<Label>>;
   static constexpr Options options = O;
-  static constexpr int context = O.text + O.label, vocabulary = byte_example_vocabulary;
+  static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
+  static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
   static constexpr std::string_view paths_help =
@@ -35,8 +40,14 @@ struct Columns {
   /// The names of the columns.
   static std::string text() { return JsonLines<Context, Label>::text(); }
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_table(request, {Context.text, Label.text, o.separator, o.header}, byte_tokenizer(),
-                      {o.text, o.label}, {o.bad, o.bad_limit});
+    return open_table(request, {Context.text, Label.text, o.separator, o.header},
+                      example_tokenizer(request.tokenizer, o.vocabulary), {o.text, o.label},
+                      {o.bad, o.bad_limit});
+  }
+  static Tokenizer tokenizer() { return byte_tokenizer(); }
+  /// A text is a context, or the beginning of a text alone.
+  static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
+    return pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text, Context.text[0] == 0);
   }
 };
 

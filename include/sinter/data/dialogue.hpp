@@ -7,28 +7,32 @@
 namespace sinter {
 
 struct DialogueOptions {
-  int text = 256;         ///< tokens of what is replied to at most; older ones are cut off
-  int label = 256;        ///< tokens of a reply at most, its end included; later ones are cut off
-  int history = 0;        ///< turns that are replied to at most, the newest; 0 for all
+  int text = 256;   ///< tokens of what is replied to at most; older ones are cut off
+  int label = 256;  ///< tokens of a reply at most, its end included; later ones are cut off
+  int history = 0;  ///< turns that are replied to at most, the newest; 0 for all
+  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int vocabulary = byte_example_vocabulary;
   BadRecords bad = fail;  ///< what is done with a dialogue that cannot be read
   int bad_limit = 100;    ///< bad dialogues that `skip` leaves out at most
   SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
-                (history).at_least(0).adjustable(), (bad), (bad_limit).at_least(0).adjustable())
+                (history).at_least(0).adjustable(), (vocabulary).at_least(1), (bad),
+                (bad_limit).at_least(0).adjustable())
 };
 
 /// Dialogues, of which the replies are learnt. Files are JSON lines, an object a line, with the
 /// turns in order; other fields are ignored:
 ///   {"id": "1", "turns": [["USER", "Any news?"], ["SYSTEM", "None."], …]}
 /// Every turn but the first is an example, whose context is the turns before it (ParlAI's default:
-/// the whole history, cut from the left). Texts are bytes; ExampleSet says what becomes of them.
-/// The last dialogues are held out. How replies become batches is said by a policy of the slot
-/// batching.
+/// the whole history, cut from the left). Texts are bytes, or with another vocabulary the tokens of
+/// --tokenizer; ExampleSet says what becomes of them. The last dialogues are held out. How replies
+/// become batches is said by a policy of the slot batching.
 template <DialogueOptions O = {}>
 struct Dialogue {
   using slot = slot::data;
   using Options = DialogueOptions;
   static constexpr Options options = O;
-  static constexpr int context = O.text + O.label, vocabulary = byte_example_vocabulary;
+  static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
+  static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
   static constexpr std::string_view paths_help =
@@ -36,8 +40,14 @@ struct Dialogue {
       "\"turns\", a list of [speaker, text]. A folder stands for all\n"
       "files below it, sorted by path.";
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_dialogues(request, byte_tokenizer(), {o.text, o.label, o.history},
-                          {o.bad, o.bad_limit});
+    return open_dialogues(request, example_tokenizer(request.tokenizer, o.vocabulary),
+                          {o.text, o.label, o.history}, {o.bad, o.bad_limit});
+  }
+  static Tokenizer tokenizer() { return byte_tokenizer(); }
+  /// The lines of a text are the turns that are replied to.
+  static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
+    require_example_tokenizer(tokenizer, o.vocabulary);
+    return reply_prompt(tokenizer, {o.text, o.label, o.history}, turns_of_lines(text));
   }
 };
 

@@ -23,14 +23,12 @@ struct BadRecordRule {
   int limit = 100;        ///< records that `skip` leaves out at most; one more is an error
 };
 
-/// Ids of examples of bytes: the bytes, and the two tokens that ExampleSet adds.
-inline constexpr int byte_example_vocabulary = 258;
-
 /// Opens dialogues from JSON lines, as the policy Dialogue has them, with any tokenizer.
 /// throws    FileError that names the file, the line and what is expected, for a record that is
 ///           bad; for data that hold no example, or more than the machine has memory; and what
-///           ByteCorpus throws. ArgumentError if too few records are there to hold some out; and
-///           what ExampleBatches throws
+///           ByteCorpus throws. ArgumentError if too few records are there to hold some out, or a
+///           text has a byte for which there is no token; and what marks_of() and ExampleBatches
+///           throw
 OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
                           ExampleLimits limits, BadRecordRule rule);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sinter/data/batching.hpp"
+#include "sinter/data/example_marks.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
@@ -28,11 +29,10 @@ struct ExampleLimits {
 /// An example is rows of tokens, each of which predicts the next token or nothing (target -1):
 ///   tokens    c1 c2 … cm  start  l1 … ln
 ///   targets   -1 -1 … -1     l1  l2 … end
-/// c is the context and l the label. `start` and `end` are two tokens beyond the tokenizer's own,
-/// as ParlAI's __start__ and __end__. A context that is too long loses its first tokens, a label
-/// its last ones and `end`, so that no model learns to stop where a limit has cut: ParlAI's
-/// text_truncate and label_truncate. A text alone is a label without a context, and may be as long
-/// as a context and a label together.
+/// c is the context and l the label. Which tokens `start` and `end` are is said by marks_of(). A
+/// context that is too long loses its first tokens, a label its last ones and `end`, so that no
+/// model learns to stop where a limit has cut: ParlAI's text_truncate and label_truncate. A text
+/// alone is a label without a context, and may be as long as a context and a label together.
 ///
 /// Each text is held once, as 4 bytes for a token; each example takes 24 bytes more, so that the
 /// replies of a dialogue, whose contexts overlap, need no copies.
@@ -47,8 +47,8 @@ class ExampleSet {
     int longest_context = 0, longest_label = 0;     ///< after cutting
   };
 
-  /// throws    ArgumentError if a limit is out of range, if a sequence of such limits has 2³¹ rows,
-  ///           or if the tokenizer does not say its vocabulary
+  /// throws    ArgumentError if a limit is out of range, if a sequence of such limits has 2³¹ rows;
+  ///           and what marks_of() throws
   ExampleSet(Tokenizer tokenizer, ExampleLimits limits);
 
   /// Adds a record of one example.
@@ -74,9 +74,9 @@ class ExampleSet {
   std::int64_t records() const { return record_count; }
   /// How long the examples may be.
   const ExampleLimits& limits() const { return bounds; }
-  /// All ids are below it: the tokenizer's vocabulary, `start` and `end`.
-  int vocabulary() const { return start + 2; }
-  /// The special tokens among these: the tokenizer's, and `start` and `end`.
+  /// All ids are below it: the tokenizer's vocabulary and the marks.
+  int vocabulary() const { return marks.vocabulary(tokenizer); }
+  /// The special tokens among these: the tokenizer's, and what stands before and behind a label.
   std::vector<SpecialToken> special() const;
   /// Of all examples.
   const Figures& figures() const { return all; }
@@ -103,7 +103,7 @@ class ExampleSet {
   };
   Tokenizer tokenizer;
   ExampleLimits bounds;
-  std::int32_t start;  // and `end` is one more
+  ExampleMarks marks;
   std::vector<std::int32_t> delimiter;
   std::vector<std::int32_t> tokens;  // the context of an example ends a delimiter before its label
   std::vector<Example> examples;

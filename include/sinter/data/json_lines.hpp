@@ -8,12 +8,14 @@
 namespace sinter {
 
 struct JsonLinesOptions {
-  int text = 256;         ///< tokens of a context at most; its first ones are cut off
-  int label = 256;        ///< tokens of a label at most, its end included; its last are cut off
+  int text = 256;   ///< tokens of a context at most; its first ones are cut off
+  int label = 256;  ///< tokens of a label at most, its end included; its last are cut off
+  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int vocabulary = byte_example_vocabulary;
   BadRecords bad = fail;  ///< what is done with a line that cannot be read
   int bad_limit = 100;    ///< bad lines that `skip` leaves out at most
-  SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24), (bad),
-                (bad_limit).at_least(0).adjustable())
+  SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
+                (vocabulary).at_least(1), (bad), (bad_limit).at_least(0).adjustable())
 };
 
 /// A rule: the label's field has a name.
@@ -31,16 +33,17 @@ struct LabelHasAName {
 
 /// Examples from JSON lines, an object a line: JsonLines<"question", "answer"> learns the text in
 /// the field "answer" from that in "question". Other fields are ignored. With an empty first name,
-/// JsonLines<"", "text">, examples are texts alone, of up to text + label tokens. Texts are bytes;
-/// ExampleSet says what becomes of them. The last lines are held out. How examples become batches
-/// is said by a policy of the slot batching.
+/// JsonLines<"", "text">, examples are texts alone, of up to text + label tokens. Texts are bytes,
+/// or with another vocabulary the tokens of --tokenizer; ExampleSet says what becomes of them. The
+/// last lines are held out. How examples become batches is said by a policy of the slot batching.
 template <Text Context, Text Label, JsonLinesOptions O = {}>
 struct JsonLines {
   using slot = slot::data;
   using Options = JsonLinesOptions;
   using rules = RuleList<LabelHasAName<Label>>;
   static constexpr Options options = O;
-  static constexpr int context = O.text + O.label, vocabulary = byte_example_vocabulary;
+  static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
+  static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
   static constexpr std::string_view paths_help =
@@ -52,8 +55,14 @@ struct JsonLines {
     return std::string(Context.text) + (Context.text[0] ? ", " : "") + Label.text;
   }
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_json_lines(request, Context.text, Label.text, byte_tokenizer(), {o.text, o.label},
+    return open_json_lines(request, Context.text, Label.text,
+                           example_tokenizer(request.tokenizer, o.vocabulary), {o.text, o.label},
                            {o.bad, o.bad_limit});
+  }
+  static Tokenizer tokenizer() { return byte_tokenizer(); }
+  /// A text is a context, or the beginning of a text alone.
+  static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
+    return pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text, Context.text[0] == 0);
   }
 };
 

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "sinter/data/columns.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/json_lines.hpp"
 #include "sinter/error.hpp"
@@ -189,4 +191,78 @@ TEST_CASE("real dialogues give one example for each turn but the first") {
   while (opened.evaluation->next(batch))
     for (std::int32_t id : batch.ids[1]) predicted += id >= 0;
   CHECK(predicted == opened.evaluation_size);
+}
+
+TEST_CASE("real dialogues in GPT-2's tokens are the ids that the package tokenizers gives") {
+  const fs::path data = SINTER_TEST_DATA;
+  if (!fs::exists(data / "dialogue/dev.turns.jsonl.xz") ||
+      !fs::exists(data / "gpt2_bpe/encoder.json.xz")) {
+    MESSAGE("skipped: " << data.string() << " has no dialogues, or not GPT-2's files");
+    return;
+  }
+  TemporaryFolder folder;
+  fs::copy_file(data / "gpt2_bpe/vocab.bpe", folder / "vocab.bpe");
+  REQUIRE(std::system(("xz -dc '" + (data / "gpt2_bpe/encoder.json.xz").string() + "' > '" +
+                       (folder / "encoder.json").string() + "'")
+                          .c_str()) == 0);
+  DataRequest request{.paths = {(data / "dialogue/dev.turns.jsonl.xz").string()}};
+  request.tokenizer = folder.path().string();
+  OpenedData opened =
+      Dialogue<>::open({.text = 48, .label = 32, .history = 2, .vocabulary = 50257}, request);
+  // tests/support/dialogue_in_tokens.py prints these figures.
+  CHECK(contains(opened.text, "36,670 examples of 2,098 dialogues in 1 file"));
+  CHECK(opened.evaluation_size == 470'660);
+  HostBatch batch;
+  std::int64_t shown_tokens = 0;
+  std::uint64_t digest = 0;
+  while (opened.evaluation->next(batch)) {
+    REQUIRE(batch.sequences() == 1);
+    for (std::int32_t id : batch.ids[0]) digest = digest * 31 + std::uint64_t(id);
+    for (std::int32_t id : batch.ids[1]) {
+      shown_tokens += id < 0;
+      if (id >= 0) digest = digest * 31 + std::uint64_t(id);
+    }
+  }
+  CHECK(shown_tokens == 916'021);
+  CHECK(digest == 10317854309706499304u);
+}
+
+TEST_CASE("texts become the tokens of the tokenizer that is named, whatever the policy") {
+  TemporaryFolder folder;
+  const std::string path = SINTER_SOURCE_DIR "/tests/data/tokenizer/qwen2.json";
+  const Tokenizer tokenizer = load_tokenizer(path);
+  const std::string lines =
+      put(folder / "a.jsonl", "{\"turns\": [[\"\", \"the width\"], [\"\", \"and there\"]]}\n");
+  const std::string table = put(folder / "a.tsv", "q\ta\nthe width\tand there\n");
+  std::vector<std::int32_t> shows = tokenizer.encode("the width"), predicts(shows.size(), -1);
+  const std::vector<std::int32_t> label = tokenizer.encode("and there");
+  shows.push_back(400);  // <|endoftext|>
+  shows.insert(shows.end(), label.begin(), label.end());
+  predicts.insert(predicts.end(), label.begin(), label.end());
+  predicts.push_back(400);
+  const DataRequest of_lines{.paths = {lines}, .tokenizer = path},
+      of_table{.paths = {table}, .tokenizer = path};
+  auto check = [&](OpenedData opened) {
+    HostBatch batch;
+    REQUIRE(opened.evaluation->next(batch));
+    CHECK(batch.ids[0] == shows);
+    CHECK(batch.ids[1] == predicts);
+  };
+  check(Dialogue<>::open({.vocabulary = 403}, of_lines));
+  check(Columns<"q", "a">::open({.vocabulary = 403}, of_table));
+  CHECK_THROWS_AS(Dialogue<>::open({}, of_lines), ArgumentError);  // 403 tokens, and room for 258
+  CHECK_THROWS_AS(Dialogue<>::open({.vocabulary = 403}, {.paths = {lines}}), ArgumentError);
+}
+
+TEST_CASE("a text without tokens is an error with its file and line") {
+  TemporaryFolder folder;
+  const std::string file = put(folder / "a.jsonl", "{\"a\": \"fine\"}\n\n{\"a\": \"bad\"}\n");
+  Tokenizer picky = byte_tokenizer();
+  picky.encode = [bytes = picky.encode](std::string_view text) {
+    if (text == "bad") throw ArgumentError("no token stands for it");
+    return bytes(text);
+  };
+  const DataRequest request{.paths = {file}};
+  CHECK_THROWS_WITH_AS((void)open_json_lines(request, "", "a", picky, {}, {}),
+                       ("line 3 of '" + file + "': no token stands for it").c_str(), ArgumentError);
 }

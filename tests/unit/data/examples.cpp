@@ -163,6 +163,30 @@ TEST_CASE("another text, another cut and another tokenizer have another hash") {
   CHECK(other.hash() != one);
 }
 
+TEST_CASE("where the tokenizer has an end of a text, that divides examples, and pads them") {
+  Tokenizer tokenizer = byte_tokenizer();
+  tokenizer.special = {{"</s>", 2}, {"<pad>", 3}};
+  ExampleSet set(tokenizer, {.context = 10, .label = 10});
+  set.add_pair("ab", "c");
+  CHECK(set.vocabulary() == 256);
+  const HostBatch padded = batch_of(set, 0, 100, 6);
+  CHECK(padded.ids[0] == Ids{'a', 'b', 2, 'c', 3, 3});
+  CHECK(padded.ids[1] == Ids{-1, -1, 'c', 2, -1, -1});
+}
+
+TEST_CASE("tokens are the same examples as their texts") {
+  const Tokenizer bytes = byte_tokenizer();
+  ExampleSet texts = set_of({}), turns = set_of({});
+  texts.add_pair("a", "bc");
+  texts.add_dialogue(std::vector<std::string>{"a", "", "d"});
+  texts.add_text("ef");
+  turns.add_turns(std::vector<Ids>{bytes.encode("a"), bytes.encode("bc")});
+  turns.add_turns(std::vector<Ids>{bytes.encode("a"), {}, bytes.encode("d")});
+  turns.add_tokens(bytes.encode("ef"));
+  CHECK(turns.hash() == texts.hash());
+  CHECK(turns.records() == 3);
+}
+
 TEST_CASE("limits and tokenizers that cannot be are refused") {
   CHECK_THROWS_AS(set_of({.context = 0}), ArgumentError);
   CHECK_THROWS_AS(set_of({.label = 0}), ArgumentError);

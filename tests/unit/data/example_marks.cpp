@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tokens divide examples, which tokenizers fit a vocabulary, and prompts like examples.
+#include "sinter/data/example_marks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sinter/data/columns.hpp"
+#include "sinter/data/dialogue.hpp"
+#include "sinter/data/examples.hpp"
+#include "sinter/error.hpp"
+
+using namespace sinter;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+/// The tokenizer of bytes, with other special tokens.
+Tokenizer with_special(std::vector<SpecialToken> special) {
+  Tokenizer tokenizer = byte_tokenizer();
+  tokenizer.identity = "another";
+  tokenizer.vocabulary = 300;
+  tokenizer.special = std::move(special);
+  return tokenizer;
+}
+
+std::filesystem::path file_of(const std::string& name) {
+  return std::filesystem::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / name;
+}
+
+/// What an example shows to the model, up to the token that begins its label.
+Ids shown_before_label(const ExampleSet& set, std::int64_t number) {
+  HostBatch batch;
+  batch.ids.resize(2);
+  set.append(batch, number, set.limits().rows());
+  batch.ids[0].resize(std::size_t(set.length(number).context) + 1);
+  return batch.ids[0];
+}
+
+template <class Act>
+std::string refusal(Act act) {
+  try {
+    act();
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("marks are the end of a text, or two tokens beyond where there are no special tokens") {
+  auto marks = [](std::vector<SpecialToken> special) {
+    const ExampleMarks found = marks_of(with_special(std::move(special)));
+    return Ids{found.start, found.end, found.pad};
+  };
+  CHECK(marks({}) == Ids{300, 301, 0});
+  CHECK(marks({{"<|endoftext|>", 7}}) == Ids{7, 7, 7});
+  CHECK(marks({{"<s>", 1}, {"</s>", 2}, {"<pad>", 3}}) == Ids{2, 2, 3});
+  CHECK(marks({{"[PAD]", 0}, {"[CLS]", 4}, {"[SEP]", 5}}) == Ids{5, 5, 0});
+  CHECK(marks({{"</s>", 2}, {"<|end_of_text|>", 9}}) == Ids{9, 9, 9});
+  CHECK(marks({{"<eos>", 6}, {"<|pad|>", 8}}) == Ids{6, 6, 8});
+  CHECK(contains(refusal([&] { marks({{"<s>", 1}, {"<unk>", 0}}); }),
+                 "none that is known to end a text"));
+  Tokenizer silent = with_special({{"</s>", 2}});
+  silent.vocabulary = 0;
+  CHECK(contains(refusal([&] { marks_of(silent); }), "says how many tokens it has"));
+}
+
+TEST_CASE("the marks of tokenizers from files are theirs") {
+  CHECK(marks_of(load_tokenizer(file_of("qwen2.json"))).end == 400);
+  CHECK(marks_of(load_tokenizer(file_of("llama2.json"))).start == 2);
+  const Tokenizer prefixed = load_tokenizer(file_of("prefixed.json"));
+  CHECK(marks_of(prefixed).vocabulary(prefixed) == prefixed.vocabulary + 2);
+}
+
+TEST_CASE("a tokenizer that does not fit the vocabulary is refused") {
+  CHECK(example_tokenizer("", 258).identity == "bytes");
+  CHECK(example_tokenizer(file_of("qwen2.json"), 403).vocabulary == 403);
+  CHECK(example_tokenizer(file_of("qwen2.json"), 500).vocabulary == 403);
+  const std::string small = refusal([] { example_tokenizer(file_of("qwen2.json"), 402); });
+  CHECK(contains(small, "The tokenizer has 403 tokens"));
+  CHECK(contains(small, "the recipe's vocabulary is 402"));
+  CHECK(contains(refusal([] { example_tokenizer(file_of("prefixed.json"), 301); }),
+                 "has 302 tokens, with those that divide examples"));
+  for (int other : {257, 50257})
+    CHECK(contains(refusal([&] { example_tokenizer("", other); }), "Give --tokenizer PATH"));
+}
+
+TEST_CASE("a prompt is what training shows before a reply, of any length of the history") {
+  const std::vector<std::string> turns{"Where to?", "", "San Jose, \xc3\xa9", "  When?"};
+  for (const Tokenizer& tokenizer :
+       {byte_tokenizer(), load_tokenizer(file_of("qwen2.json")),
+        load_tokenizer(file_of("llama2.json")), load_tokenizer(file_of("prefixed.json"))})
+    for (int history : {0, 1, 2, 3})
+      for (int text : {5, 100}) {
+        const ExampleLimits limits{.context = text, .label = 9, .history = history};
+        ExampleSet set(tokenizer, limits);
+        set.add_dialogue(turns);
+        REQUIRE(set.size() == 3);
+        std::string lines;
+        for (int k = 0; k < 3; ++k) {
+          lines += (k > 0 ? "\n" : "") + turns[std::size_t(k)];
+          const Prompt prompt = reply_prompt(tokenizer, limits, turns_of_lines(lines));
+          CHECK(prompt.tokens == shown_before_label(set, k));
+          CHECK(prompt.end == marks_of(tokenizer).end);
+          CHECK(prompt.reply == 9);
+        }
+      }
+}
+
+TEST_CASE("the policies' prompts: turns a line, a context as it is, a text alone that goes on") {
+  const Tokenizer bytes = byte_tokenizer();
+  const DialogueOptions one{.history = 1};
+  CHECK(Dialogue<>::prompt(one, bytes, "ab\nc").tokens == Ids{'c', 256});
+  CHECK(Dialogue<>::prompt({}, bytes, "ab\nc").tokens == Ids{'a', 'b', '\n', 'c', 256});
+  CHECK(Dialogue<>::prompt({}, bytes, "").tokens == Ids{256});
+  CHECK(JsonLines<"q", "a">::prompt({}, bytes, "x\ny").tokens == Ids{'x', '\n', 'y', 256});
+  CHECK(Columns<"q", "a">::prompt({.text = 2}, bytes, "xyz").tokens == Ids{'y', 'z', 256});
+  const Prompt alone = JsonLines<"", "a">::prompt({.text = 1, .label = 1}, bytes, "xyz");
+  CHECK(alone.tokens == Ids{256, 'x', 'y', 'z'});
+  CHECK(alone.end == 257);
+  CHECK(alone.reply == 0);
+  CHECK(contains(refusal([&] { Dialogue<>::prompt({.vocabulary = 400}, bytes, ""); }),
+                 "Give --tokenizer PATH"));
+  CHECK(contains(refusal([&] { Columns<"q", "a">::prompt({.vocabulary = 400}, bytes, ""); }),
+                 "Give --tokenizer PATH"));
+}
