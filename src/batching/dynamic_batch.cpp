@@ -78,8 +78,12 @@ Arrangement batch_dynamically(std::span<const ExampleLength> lengths, int tokens
   Buffer buffer(lengths, key);
   while (buffer.fill()) {
     const std::uint64_t draw = kernel::mix_bits(key + kernel::mix(made.ends.size()));
-    for (const Waiting& one : buffer.take(tokens, std::size_t(most), draw))
-      made.order.push_back(one.number);
+    std::vector<Waiting> batch = buffer.take(tokens, std::size_t(most), draw);
+    const auto most_rows_first = [&](const Waiting& one) {
+      return std::tuple(-lengths[one.number].rows(), one.key());
+    };
+    std::ranges::sort(batch, {}, most_rows_first);
+    for (const Waiting& one : batch) made.order.push_back(one.number);
     made.ends.push_back(std::uint32_t(made.order.size()));
   }
   return made;

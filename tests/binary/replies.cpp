@@ -75,6 +75,20 @@ TEST_CASE("any number of workers comes to the same end, also where it changes on
   CHECK(run(data + Words{"--workers", "-1"}, SINTER_REPLIES).code == 2);
 }
 
+TEST_CASE("a run pads each micro-batch to the longest of it, and not of the batch") {
+  Scratch scratch;
+  const std::string longer = R"({"turns": [["A", "12345678"], ["B", "1234567"]]})",  // 16 rows
+      shorter = R"({"turns": [["A", "123"], ["B", "1234"]]})";                       // 8 rows
+  std::string lines;
+  for (int k = 0; k < 13; ++k) lines += (k < 4 ? longer : shorter) + "\n";
+  const std::string file = write(scratch / "a.jsonl", lines);
+  const Ended ended = fine({"train", "--data", file, "--out", scratch / "a", "--steps", "2",
+                            "--batching.tokens", "320"},  // all in one batch
+                           SINTER_REPLIES);
+  CHECK(ended.says("the last 1 held out"));
+  CHECK(ended.says("; padding 0.0 % of the rows"));
+}
+
 TEST_CASE("bad dialogues are left out, said, and an error beyond the limit") {
   Scratch scratch;
   const std::string file =

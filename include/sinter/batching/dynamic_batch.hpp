@@ -34,6 +34,9 @@ inline constexpr int dynamic_buffer = 1021;
 /// cost is their number times the largest sum. Of more than 4 it keeps a multiple of 4, without the
 /// last ones. An example that costs more than the budget is a batch of its own.
 ///
+/// Within a batch, the example with the most rows comes first, so that neighbours, which are
+/// computed and padded together, are about as long as each other.
+///
 /// There the buffer is filled from 1,021 walks through dialogues in their order, so that what is in
 /// a batch is drawn differently; how it is chosen from the buffer is the same.
 /// requires  lengths are not empty, tokens >= 1 and most >= 1
@@ -57,7 +60,8 @@ struct BufferFitsTheBatch {
 };
 
 /// Dynamic batching of ParlAI: batches of examples of about the same length, as many as fit into a
-/// budget of tokens, padded to the longest. ParlAI's budget is its batch size × (text truncation +
+/// budget of tokens. The examples of a micro-batch, which are neighbours by length, are padded to
+/// the longest of it; ParlAI, without micro-batches, pads all of the batch. ParlAI's budget is its batch size × (text truncation +
 /// label truncation); the default is that of 64 and 256 + 256. With `batchsort` the batch option
 /// `global` is ParlAI's batch size. A run may not be resumed with other options in the middle of an
 /// epoch.
