@@ -66,6 +66,7 @@ void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows
   for (auto& e : batch.ids) e.resize(std::size_t(rows));
   batch.values.clear();
   batch.examples.reset();
+  batch.second_starts.clear();
 }
 
 /// Makes sequence s of the batch the window that starts at token `begin`.

@@ -40,17 +40,31 @@ void check_ids(const Model& model, int external, std::span<const std::int32_t> i
              std::to_string(limit) + ". Check the data's vocabulary.");
 }
 
+void check_starts(const char* name, const char* axis, const std::vector<std::int32_t>& starts,
+                  int context) {
+  if (starts[0] != 0)
+    refuse("a batch whose first sequence starts at row " + std::to_string(starts[0]) + axis + "; " +
+           name + "[0] must be 0.");
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
+    const int length = starts[s + 1] - starts[s];
+    if (length < 1 || length > context)
+      refuse("sequence " + std::to_string(s) + " has " + std::to_string(length) + " rows" + axis +
+             "; the recipe's context allows 1 to " + std::to_string(context) + ".");
+  }
+}
+
 void check_sequences(const PlanView& plan, const HostBatch& batch) {
   if (batch.sequences() < 1) refuse("a batch without sequences. Give at least one.");
-  if (batch.starts[0] != 0)
-    refuse("a batch whose first sequence starts at row " + std::to_string(batch.starts[0]) +
-           "; starts[0] must be 0.");
-  for (int s = 0; s < batch.sequences(); ++s) {
-    int length = batch.starts[s + 1] - batch.starts[s];
-    if (length < 1 || length > plan.context)
-      refuse("sequence " + std::to_string(s) + " has " + std::to_string(length) +
-             " rows; the recipe's context allows 1 to " + std::to_string(plan.context) + ".");
+  check_starts("starts", "", batch.starts, plan.context);
+  if (batch.second_starts.empty()) {
+    if (plan.second_context >= plan.context) return;
+    return check_starts("starts", " on axis 1", batch.starts, plan.second_context);
   }
+  if (batch.second_starts.size() != batch.starts.size())
+    refuse("a batch of " + std::to_string(batch.sequences()) + " sequences on axis 0 and " +
+           std::to_string(batch.second_starts.size() - 1) +
+           " on axis 1. Give second_starts an entry for each entry of starts.");
+  check_starts("second_starts", " on axis 1", batch.second_starts, plan.second_context);
 }
 
 /// Refuses inputs that nothing reads. A batch to predict for may have those of training, too.
@@ -66,6 +80,12 @@ void check_surplus(const PlanView& plan, const HostBatch& batch) {
   for (const External& external : plan.model.externals) ++(external.width ? values : ids);
   check("ids", batch.ids, ids);
   check("values", batch.values, values);
+  const bool second = std::ranges::any_of(
+      plan.model.externals, [](const External& e) { return e.axis % token_axes == 1; });
+  if (!second && !batch.second_starts.empty())
+    refuse(
+        "the batch has second_starts, and the model has no input on axis 1. Leave them out, or "
+        "have the model's trace ask for one, such as g.tokens(1).");
 }
 
 }  // namespace
@@ -73,10 +93,11 @@ void check_surplus(const PlanView& plan, const HostBatch& batch) {
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch) {
   check_sequences(plan, batch);
   check_surplus(plan, batch);
-  std::size_t ids = 0, values = 0, rows = std::size_t(batch.rows());
+  std::size_t ids = 0, values = 0;
   for (int e = 0; e < int(model.externals.size()); ++e) {
     const External& external = model.externals[e];
-    std::size_t width = std::size_t(external.width);
+    const std::size_t width = std::size_t(external.width);
+    const std::size_t rows = std::size_t(batch.rows_of(external.axis));
     std::size_t& next = width ? values : ids;
     std::size_t have = width ? batch.values.size() : batch.ids.size();
     if (next >= have)
@@ -85,7 +106,8 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
     std::size_t size = width ? batch.values[next].size() : batch.ids[next].size();
     if (size != rows * std::max<std::size_t>(width, 1))
       refuse("input " + std::to_string(e) + " has " + std::to_string(size) + " numbers, but " +
-             std::to_string(rows) + " rows need " +
+             std::to_string(rows) +
+             (external.axis < token_axes ? " rows need " : " sequences need ") +
              std::to_string(rows * std::max<std::size_t>(width, 1)) + ".");
     if (!width) check_ids(model, e, batch.ids[next]);
     ++next;

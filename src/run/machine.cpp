@@ -104,9 +104,9 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       states_(std::move(states)),
       uniform_slices_(uniform_slices_of(parameters, plan.model.elements())),
       arena_(plan.memory.total),
-      starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
-      pooled_starts_(starts_.size(), 0),
+      pooled_starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
       programs_(std::make_unique<Programs>()) {
+  starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &layers_stream_;
   programs_->flat = flat_buffers_of(plan.model, plan.training, arena().data());
@@ -221,35 +221,45 @@ void Machine::run_observed(const Bound& bound, int position, Observer& observer)
   }
 }
 
+/// Tells layers where these sequences of the batch start on each axis.
+void Machine::load_starts(int first, int last) {
+  const int multiple = programs_->current->row_multiple;
+  for (int axis = 0; axis < token_axes; ++axis) {
+    const std::vector<std::int32_t>& starts = work_.batch->starts_of(axis);
+    const std::int32_t row = starts[first], rows = starts[last] - row;
+    const int padded = (multiple - rows % multiple) % multiple;
+    int sequences = last - first;
+    for (int s = 0; s <= sequences; ++s) starts_[axis][s] = starts[first + s] - row;
+    if (padded > 0) starts_[axis][++sequences] = rows + padded;
+    now_.sequences[axis] = {starts_[axis].data(), sequences};
+    now_.sequences[pooled(axis)] = {pooled_starts_.data(), sequences};
+    now_.first_row[axis] = row;
+    now_.first_row[pooled(axis)] = first;
+  }
+}
+
 void Machine::load_micro_batch() {
   const Model& m = *programs_->current->model;
   const HostBatch& batch = *work_.batch;
   const int micro = programs_->current->micro;
-  int first = work_.first_sequence + now_.iteration * micro;
-  int last = std::min(first + micro, work_.first_sequence + work_.sequences);
-  std::int32_t row = batch.starts[first], rows = batch.starts[last] - row;
-  int sequences = last - first;
-  for (int s = 0; s <= sequences; ++s) starts_[s] = batch.starts[first + s] - row;
-  const int multiple = programs_->current->row_multiple,
-            padded = (multiple - rows % multiple) % multiple;
-  if (padded > 0) starts_[++sequences] = rows + padded;
-  now_.first_row = row;
-  for (int axis = 0; axis < token_axes; ++axis) {
-    now_.sequences[axis] = {starts_.data(), sequences};
-    now_.sequences[pooled(axis)] = {pooled_starts_.data(), sequences};
-  }
+  const int first = work_.first_sequence + now_.iteration * micro;
+  const int last = std::min(first + micro, work_.first_sequence + work_.sequences);
+  load_starts(first, last);
   programs_->current->update(now_);
   int next_ids = 0, next_values = 0;
   for (int e = 0; e < int(m.externals.size()); ++e) {
+    const auto [axis, width, targets] = m.externals[e];
     std::byte* to = programs_->current->inputs[e];
-    std::int64_t width = m.externals[e].width;
+    const std::int64_t row = now_.first_row[axis];
+    const int rows = axis < token_axes ? batch.starts_of(axis)[last] - int(row) : last - first;
+    const int padded = now_.sequences[axis].rows() - rows;
     if (width == 0) {
       put_ids(stream_, {batch.ids[next_ids++].data() + row, std::size_t(rows)}, to, padded,
-              m.externals[e].targets ? -1 : 0);
+              targets ? -1 : 0);
       continue;
     }
-    put_values(stream_,
-               {batch.values[next_values++].data() + row * width, std::size_t(rows * width)}, to,
+    const std::size_t size = std::size_t(rows) * std::size_t(width);
+    put_values(stream_, {batch.values[next_values++].data() + row * width, size}, to,
                m.sizes.element[int(Type::compute)], padded * width);
   }
 }

@@ -24,7 +24,8 @@ std::int64_t predictions(const Model& model, const HostBatch& batch) {
   std::size_t ids = 0, values = 0;
   for (const External& e : model.externals) {
     if (e.width) {
-      if (e.targets && values < batch.values.size()) count += std::int64_t(batch.rows()) * e.width;
+      if (e.targets && values < batch.values.size())
+        count += std::int64_t(batch.rows_of(e.axis)) * e.width;
       ++values;
       continue;
     }

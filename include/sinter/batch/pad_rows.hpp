@@ -52,6 +52,22 @@ struct TargetsAreIds {
   }
 };
 
+/// A rule of the model: all of its inputs have the rows or the sequences of axis 0.
+struct OneAxis {
+  static constexpr bool holds(const Model& model) {
+    for (const External& e : model.externals)
+      if (e.axis % token_axes != 0) return false;
+    return true;
+  }
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "PadRows: the model has an input on axis 1. Why: padding is a sequence more, and "
+                  "both axes must have the same number of them, whichever is padded. Fix: leave "
+                  "PadRows out.");
+  }
+};
+
 /// Pads every micro-batch of training and evaluation until the number of its rows is a multiple of
 /// `multiple`. The padding is a sequence of its own after all others, with id 0 and nothing to
 /// predict. So the position, dropout and attention of other rows stay as they are, the loss and all
@@ -64,7 +80,7 @@ struct PadRows {
   using slot = slot::row_padding;
   using Options = PadRowsOptions;
   using rules = RuleList<ContextIsAMultiple<O>>;
-  using model_rules = RuleList<TargetsAreIds>;
+  using model_rules = RuleList<TargetsAreIds, OneAxis>;
   static constexpr Options options = O;
   static constexpr int row_multiple = O.multiple;
 

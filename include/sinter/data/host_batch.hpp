@@ -17,13 +17,18 @@ struct ExampleCounts {
   bool operator==(const ExampleCounts&) const = default;
 };
 
-/// Sequences of rows. `ids` and `values` have an entry for each external input of the model, in the
-/// order in which its trace asks for them:
+/// Sequences of rows on one axis, or on two (sources and translations). `ids` and `values` have an
+/// entry for each external input of the model, in the order in which its trace asks for them:
 ///   language model: ids[0] tokens, ids[1] targets (-1 where a row has nothing to predict)
 ///   regression:     values[0] inputs, values[1] targets; each row is a sequence of its own
 ///   classification: values[0] inputs, ids[0] classes (-1 where a row has none); likewise
+/// An input has a number (or as many as it is wide) for each row of its axis, or, if its axis is
+/// pooled(0) or pooled(1), for each sequence: g.targets(pooled(0)) is a label for each of them.
 struct HostBatch {
-  std::vector<std::int32_t> starts{0};         ///< sequence s is rows [starts[s], starts[s + 1])
+  std::vector<std::int32_t> starts{0};  ///< sequence s is rows [starts[s], starts[s + 1])
+  /// The same for the rows of axis 1, for the same number of sequences. If it is empty, they are
+  /// those of axis 0.
+  std::vector<std::int32_t> second_starts;
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
   std::optional<ExampleCounts> examples{};     ///< present where the source counts them
@@ -32,12 +37,22 @@ struct HostBatch {
   std::vector<std::uint64_t> keys;
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
+  /// Where sequences start on axis 0 or 1.
+  const std::vector<std::int32_t>& starts_of(int axis) const {
+    return axis == 1 && !second_starts.empty() ? second_starts : starts;
+  }
+  /// The rows of an axis; those of a pooled one (2 or 3) are the sequences.
+  int rows_of(int axis) const {
+    if (axis > 1) return sequences();
+    return starts_of(axis).empty() ? 0 : starts_of(axis).back();
+  }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
 
   /// Removes all sequences and rows. The inputs and all memory stay, so that a batch that is filled
   /// again and again allocates nothing.
   void clear() {
     starts.assign(1, 0);
+    second_starts.clear();
     for (auto& e : ids) e.clear();
     for (auto& e : values) e.clear();
     examples.reset();

@@ -20,12 +20,12 @@ using kernel::Tensor;
 struct Now {
   std::array<Sequences, axes> sequences{};  ///< of each axis
   kernel::Stream* stream = nullptr;         ///< for kernels of layers
-  double loss_weight = 0;      ///< 1 / (predictions in the whole global batch, over all ranks)
-  std::uint64_t seed = 0;      ///< of dropout
-  std::int64_t step = 0;       ///< the number of the step being taken, from 1
-  std::int64_t first_row = 0;  ///< the number within the global batch of the first row of axis 0
-  int iteration = 0;           ///< of the loop over micro-batches, from 0
-  bool training = true;        ///< false in evaluation and prediction, which drop nothing out
+  double loss_weight = 0;  ///< 1 / (predictions in the whole global batch, over all ranks)
+  std::uint64_t seed = 0;  ///< of dropout
+  std::int64_t step = 0;   ///< the number of the step being taken, from 1
+  std::array<std::int64_t, axes> first_row{};  ///< the number of row 0 within the global batch
+  int iteration = 0;                           ///< of the loop over micro-batches, from 0
+  bool training = true;  ///< false in evaluation and prediction, which drop nothing out
 };
 
 /// The key of dropout at a site. Mixing is chained, so that neighbouring seeds do not share steps.
@@ -178,7 +178,8 @@ class Context {
   /// training.
   kernel::Dropout dropout(float probability) const {
     const Now& now = *call.now;
-    return {now.training ? probability : 0, dropout_key(now, call.dropout_site), now.first_row};
+    return {now.training ? probability : 0, dropout_key(now, call.dropout_site),
+            now.first_row[call.axis[0]]};
   }
 };
 

@@ -194,6 +194,7 @@ struct PlanAsIs {
                                  .micro = R::batch::micro,
                                  .evaluation_micro = evaluation_micro,
                                  .context = R::data::context,
+                                 .second_context = detail::second_context<typename R::data>(),
                                  .vocabulary = R::data::vocabulary,
                                  .row_multiple = detail::row_multiple<R>(),
                                  .recomputed = Training::inside,

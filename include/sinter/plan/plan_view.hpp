@@ -38,6 +38,7 @@ struct PlanView {
   int micro = 0;                     ///< sequences computed at once in training and prediction
   int evaluation_micro = 0;          ///< the same in evaluation: as many as the arena holds
   int context = 0;                   ///< the most rows of a sequence
+  int second_context = 0;            ///< the same for axis 1
   int vocabulary = 0;                ///< ids are in [0, vocabulary); 0 without ids
   /// Rows of a micro-batch of training or evaluation are padded to a multiple of this.
   int row_multiple = 1;

@@ -57,6 +57,16 @@ constexpr int row_multiple() {
   return multiple;
 }
 
+/// The most rows of a sequence of axis 1.
+template <class Data>
+constexpr int second_context() {
+  if constexpr (requires { Data::second_context; }) {
+    return Data::second_context;
+  } else {
+    return Data::context;
+  }
+}
+
 /// The elements of a precision policy, by Type.
 template <class Precision>
 constexpr std::array<Element, types> elements_of() {
@@ -74,7 +84,8 @@ struct Traced {
   static constexpr Sizes sizes = [] {
     constexpr int rows = R::batch::micro * R::data::context;
     constexpr int sequences = R::batch::micro + (row_multiple<R>() > 1);  // one of padding
-    Sizes s{{rows, rows, sequences, sequences}, {}, elements_of<Precision>()};
+    constexpr int second_rows = R::batch::micro * second_context<typename R::data>();
+    Sizes s{{rows, second_rows, sequences, sequences}, {}, elements_of<Precision>()};
     for (int t = 0; t < types; ++t) s.bytes[t] = bytes_of(s.element[t]);
     return s;
   }();

@@ -35,6 +35,8 @@ concept ModelPolicy = Policy<P, slot::model>;
 /// so that a binary can read its data, is in data/data_view.hpp.
 ///   context      the most rows of a sequence
 ///   vocabulary   ids are in [0, vocabulary); 0 without ids
+///   second_context   (optional) the most rows of a sequence on axis 1 (HostBatch::second_starts);
+///                    else that is `context`
 template <class P>
 concept DataPolicy = Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank at work: its arena, its walk through programs, and what kinds of instruction see of it.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -208,6 +209,7 @@ class Machine {
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
+  void load_starts(int first, int last);
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;
@@ -218,7 +220,8 @@ class Machine {
   std::vector<OptionsOf> options_, states_;
   std::vector<UniformSlice> uniform_slices_;
   DeviceMemory arena_;
-  std::vector<std::int32_t> starts_, pooled_starts_;
+  std::array<std::vector<std::int32_t>, token_axes> starts_;
+  std::vector<std::int32_t> pooled_starts_;
   Now now_;
   Work work_;
   Norm norm_;

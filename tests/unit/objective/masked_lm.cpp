@@ -238,6 +238,7 @@ TEST_CASE("a sequence has a prediction unless all of its tokens are special") {
   const std::vector<SpecialToken> special{{"[MASK]", 2}, {"[CLS]", 3}};
   const Objective objective = masked_lm({.share = 1e-6}, {4, special});
   HostBatch batch{.starts = {0, 5, 8, 9},
+                  .second_starts = {},
                   .ids = {{0, 1, 3, 1, 2, 3, 2, 3, 1}, {1, 3, 1, 2, 3, 2, 3, 1, -1}},
                   .values = {},
                   .keys = {11, 12, 13}};
@@ -251,7 +252,8 @@ TEST_CASE("a share of 1 has everything predicted, and the mask is the tokenizer'
   for (const char* name : {"[MASK]", "<mask>"}) {
     const std::vector<SpecialToken> special{{"[CLS]", 5}, {name, 7}};
     const Objective objective = masked_lm({.share = 1}, {8, special});
-    HostBatch batch{.starts = {0, 200}, .ids = {{}, {}}, .values = {}, .keys = {1}};
+    HostBatch batch{
+        .starts = {0, 200}, .second_starts = {}, .ids = {{}, {}}, .values = {}, .keys = {1}};
     batch.ids[0].assign(200, 1);
     batch.ids[1].assign(200, 1);
     objective.prepare(batch);
@@ -265,7 +267,8 @@ TEST_CASE("data without a mask, and batches without keys, are refused") {
                        ArgumentError);
   CHECK_THROWS_WITH_AS((void)masked_lm({}, {256, {}}), doctest::Contains("<{.mask = 256}>"),
                        ArgumentError);
-  HostBatch batch{.starts = {0, 1}, .ids = {{1}, {2}}, .values = {}, .keys = {}};
+  HostBatch batch{
+      .starts = {0, 1}, .second_starts = {}, .ids = {{1}, {2}}, .values = {}, .keys = {}};
   CHECK_THROWS_WITH_AS(bytes_objective().prepare(batch),
                        doctest::Contains("1 sequences and 0 keys"), ArgumentError);
 }
