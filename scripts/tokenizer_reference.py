@@ -12,11 +12,12 @@ merges in another way; the files stay as they are unless something is to be adde
 
 import json
 import pathlib
+import random
 import sys
 
 import tiktoken
 from tiktoken.load import data_gym_to_mergeable_bpe_ranks
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models
+from tokenizers import AddedToken, BertWordPieceTokenizer, Regex, Tokenizer, decoders, models
 from tokenizers import normalizers, pre_tokenizers, processors, trainers
 
 source, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
@@ -56,6 +57,8 @@ TEXTS = [
     "\x00\x01\x7f\u0080\uffff\U0010ffff",
     "x" * 300 + " " * 200 + "ab" * 150 + "1" * 100,
     "def f(x):\n    return {'a': x[0]}  # it's\n\n\tpass",
+    "x [lstrip] new  word New Word nEW\tWORD\u00e9 [CLS] [MASK]. The \u0130\u1e9e\u03a3 \ufffd\u00ad\u200bfox",
+    "e\u0323\u0302\u1ec7 \u1100\u1161\u11a8\uac01\u3131 \u212b\u0958\u2126 \u0344\u1e9b\u0323",
 ]
 
 
@@ -73,10 +76,12 @@ def train(pre_tokenizer, size, **options):
     return tokenizer
 
 
-def byte_level(pattern, ignore_merges=False):
+def byte_level(pattern, ignore_merges=False, normalizer=None):
     cut = pre_tokenizers.Split(Regex(pattern), "isolated")
     bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer = train(pre_tokenizers.Sequence([cut, bytes_]), 400)
+    if normalizer:
+        tokenizer.normalizer = normalizer  # as in Qwen2's own file
     tokenizer.model.ignore_merges = ignore_merges
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(["<|endoftext|>", "<|end|>"])
@@ -100,6 +105,14 @@ def byte_fallback(normalizer, pre_tokenizer):
     return Tokenizer.from_str(json.dumps(file))
 
 
+def wordpiece(lowercase):
+    tokenizer = BertWordPieceTokenizer(lowercase=lowercase)
+    tokenizer.train_from_iterator(CORPUS, vocab_size=400, show_progress=False)
+    tokenizer.add_tokens(["New Word", AddedToken("[lstrip]", lstrip=True, normalized=False)])
+    tokenizer.add_tokens([".", "!", "n't", "'s", "'", "do not", "a . b 're"])  # decoding mends them
+    return tokenizer
+
+
 def prefixed():
     tokenizer = train(pre_tokenizers.ByteLevel(add_prefix_space=True), 300)
     tokenizer.decoder = decoders.ByteLevel()
@@ -110,9 +123,12 @@ blanks = [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
 tokenizers = {
     "llama3": byte_level(LLAMA3, ignore_merges=True),
     "qwen2": byte_level(QWEN2),
+    "nfc": byte_level(QWEN2, normalizer=normalizers.NFC()),
     "prefixed": prefixed(),
     "llama2": byte_fallback(normalizers.Sequence(blanks), None),
     "mistral": byte_fallback(None, pre_tokenizers.Metaspace(prepend_scheme="first", split=False)),
+    "bert_uncased": wordpiece(lowercase=True),
+    "bert_cased": wordpiece(lowercase=False),
 }
 ranks = data_gym_to_mergeable_bpe_ranks(str(source / "vocab.bpe"), str(source / "encoder.json"))
 gpt2 = tiktoken.Encoding(name="gpt2", pat_str=GPT2, mergeable_ranks=ranks, special_tokens={})
@@ -125,6 +141,14 @@ for text in TEXTS:
         ids[name] = tokenizer.encode(text, add_special_tokens=False).ids
     lines.append(json.dumps({"text": text, "ids": ids}))
 (target / "ids.jsonl").write_text("\n".join(lines) + "\n")
+lines = []
+random = random.Random(1)
+for name in ["bert_uncased", "bert_cased"]:
+    for count in range(60):
+        ids = random.choices(range(tokenizers[name].get_vocab_size()), k=count % 20)
+        text = tokenizers[name].decode(ids, skip_special_tokens=False)
+        lines.append(json.dumps({"name": name, "ids": ids, "text": text}))
+(target / "decoded.jsonl").write_text("\n".join(lines) + "\n")
 for name, tokenizer in tokenizers.items():
     file = json.loads(tokenizer.to_str())
     (target / f"{name}.json").write_text(json.dumps(file, ensure_ascii=True) + "\n")

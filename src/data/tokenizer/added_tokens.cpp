@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/tokenizer/added_tokens.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "data/tokenizer/characters.hpp"
+#include "data/tokenizer/vocabulary.hpp"
 
 namespace sinter {
 namespace {
@@ -71,6 +75,25 @@ std::optional<AddedTokens::Found> AddedTokens::find(std::string_view text, std::
                  token->strips_right ? blanks_after(text, end) : end, token};
   }
   return std::nullopt;
+}
+
+std::vector<AddedToken> those(const std::vector<AddedToken>& all, bool normalized) {
+  std::vector<AddedToken> some;
+  std::ranges::copy_if(all, std::back_inserter(some),
+                       [&](const AddedToken& token) { return token.normalized == normalized; });
+  return some;
+}
+
+std::vector<AddedToken> with_normal_texts(std::vector<AddedToken> tokens,
+                                          const Normalizer& normalizer) {
+  for (AddedToken& token : tokens) {
+    std::string normal = normalizer.apply(token.text);
+    if (normal.empty())
+      throw TokenizerProblem(fmt::format(
+          "nothing is left of the added token {} when it is normalised", shown(token.text)));
+    token.text = std::move(normal);
+  }
+  return tokens;
 }
 
 }  // namespace sinter

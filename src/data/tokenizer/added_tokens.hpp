@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/tokenizer/normalizer.hpp"
+
 namespace sinter {
 
 struct AddedToken {
@@ -46,5 +48,13 @@ class AddedTokens {
     if (done < whole.size()) text(whole.substr(done));
   }
 };
+
+/// Those of the tokens that are looked for in the normalised text, or those that are not.
+std::vector<AddedToken> those(const std::vector<AddedToken>& all, bool normalized);
+
+/// Tokens with their texts normalised.
+/// throws    TokenizerProblem if nothing is left of one
+std::vector<AddedToken> with_normal_texts(std::vector<AddedToken> tokens,
+                                          const Normalizer& normalizer);
 
 }  // namespace sinter

@@ -31,13 +31,6 @@ class Output {
   }
 };
 
-std::vector<AddedToken> those(const std::vector<AddedToken>& all, bool normalized) {
-  std::vector<AddedToken> some;
-  std::ranges::copy_if(all, std::back_inserter(some),
-                       [&](const AddedToken& token) { return token.normalized == normalized; });
-  return some;
-}
-
 /// A part of a text with its blanks as the tokens have them.
 std::string with_blanks(std::string_view part, bool at_begin, const BpeParts& parts) {
   const std::string_view blank = parts.over_characters ? blank_mark : " ";
@@ -100,17 +93,26 @@ class Bpe::Encoding {
     out.add(1);
   }
   void normalise(std::string_view part) {
+    const bool at_begin = part.data() == text.data();
+    if (parts.normalizer.empty()) return find_late(part, at_begin);
+    find_late(parts.normalizer.apply(std::string(part)), at_begin);
+  }
+  void find_late(std::string_view part, bool at_begin) {
     auto token = [&](std::int32_t id) { put(id); };
     if (parts.blanks_before_added) {
-      const std::string normal = with_blanks(part, part.data() == text.data(), parts);
+      const std::string normal = with_blanks(part, at_begin, parts);
       bpe.late.cut(normal, [&](std::string_view rest) { cut(rest); }, token);
     } else {
-      bpe.late.cut(part, [&](std::string_view rest) { add_blanks(rest); }, token);
+      auto rest_at_begin = [&](std::string_view rest) {
+        return at_begin && rest.data() == part.data();
+      };
+      bpe.late.cut(
+          part, [&](std::string_view rest) { add_blanks(rest, rest_at_begin(rest)); }, token);
     }
   }
-  void add_blanks(std::string_view part) {
+  void add_blanks(std::string_view part, bool at_begin) {
     if (!parts.over_characters && parts.prefix == Prefix::none) return cut(part);
-    cut(with_blanks(part, part.data() == text.data(), parts));
+    cut(with_blanks(part, at_begin, parts));
   }
   void cut(std::string_view part) {
     const char* const end = part.data() + part.size();
@@ -220,7 +222,8 @@ class Bpe::Encoding {
 
 Bpe::Bpe(BpeParts all) : parts(std::move(all)), merges(parts.merges) {
   early = AddedTokens(those(parts.added, false));
-  std::vector<AddedToken> normalized = those(parts.added, true);
+  std::vector<AddedToken> normalized =
+      with_normal_texts(those(parts.added, true), parts.normalizer);
   if (parts.blanks_before_added)
     for (AddedToken& token : normalized) token.text = with_blanks(token.text, true, parts);
   late = AddedTokens(std::move(normalized));
@@ -253,6 +256,7 @@ bool cuts_at_lines(const BpeParts& parts) {
   const bool by_lines = parts.pattern == Pattern::gpt2 || parts.pattern == Pattern::llama3 ||
                         parts.pattern == Pattern::qwen2;
   return by_lines && parts.prefix == Prefix::none && !parts.over_characters &&
+         parts.normalizer.keeps_space() &&
          std::ranges::none_of(parts.added, [](const AddedToken& token) {
            return token.strips_left || token.text.find('\n') != std::string::npos;
          });

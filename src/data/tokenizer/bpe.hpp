@@ -13,6 +13,7 @@
 
 #include "data/tokenizer/added_tokens.hpp"
 #include "data/tokenizer/merges.hpp"
+#include "data/tokenizer/normalizer.hpp"
 #include "data/tokenizer/piece_cache.hpp"
 #include "data/tokenizer/split.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
@@ -35,6 +36,7 @@ struct BpeParts {
   /// Pieces that are tokens whatever the merges make of them (ignore_merges).
   std::unordered_map<std::string, std::int32_t> whole;
   Pattern pattern = Pattern::none;
+  Normalizer normalizer;  // before anything is done about blanks
   Prefix prefix = Prefix::none;
   bool blanks_before_added = false;  // blanks are dealt with before `normalized` added tokens
   bool strips_first_blank = false;   // decoding takes a blank off the beginning

@@ -18,6 +18,25 @@ const CharacterKind* character_kinds() {
   return kinds.data();
 }
 
+void append_utf8(std::string& text, std::uint32_t code) {
+  if (code < 0x80) {
+    text += char(code);
+    return;
+  }
+  if (code < 0x800) {
+    text += char(0xc0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      text += char(0xe0 | code >> 12);
+    } else {
+      text += char(0xf0 | code >> 18);
+      text += char(0x80 | (code >> 12 & 63));
+    }
+    text += char(0x80 | (code >> 6 & 63));
+  }
+  text += char(0x80 | (code & 63));
+}
+
 std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
   std::string result;
   for (std::size_t at; (at = text.find(from)) != text.npos;) {

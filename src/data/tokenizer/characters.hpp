@@ -44,6 +44,9 @@ inline Character character_at(const CharacterKind* kinds, const char* at, const 
   return {kinds[code], code, bytes};
 }
 
+/// Appends a code point as UTF-8.
+void append_utf8(std::string& text, std::uint32_t code);
+
 /// A text with `to` in place of each `from`, which is not empty.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to);
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/tokenizer/json_components.hpp"
 
+#include "data/tokenizer/json_normalizer.hpp"
+
 namespace sinter {
 namespace {
 
 using Json = nlohmann::json;
-
-[[noreturn]] void refuse_type(const Json& component, const std::string& where,
-                              std::string_view understood) {
-  throw TokenizerProblem(
-      fmt::format("{} has a component of the type {}, which is not understood there; {}", where,
-                  shown(type_of(component, where)), understood));
-}
 
 /// What a Split or Replace looks for, as {"Regex": …} or {"String": …}.
 std::string pattern_of(const JsonFields& fields, const char* kind) {
@@ -60,15 +55,14 @@ class Components {
     parts.over_characters = !byte_level;
     for (const Json* part : flattened(file.at("decoder"), "decoders", "its decoder"))
       decoder(*part);
-    for (const Json* part :
-         flattened(file.at("post_processor"), "processors", "its post_processor"))
-      post_processor(*part);
+    check_post_processor(file);
   }
 
  private:
   void normalizer(const Json& part) {
     const std::string where = "its normalizer", type = type_of(part, where);
-    parts.blanks_before_added = true;
+    if (!parts.blanks_before_added && read_normalizer(part, where, parts.normalizer)) return;
+    if (type == "Prepend" || type == "Replace") parts.blanks_before_added = true;
     if (type == "Prepend") {
       const JsonFields fields(part, where + " Prepend", {"type", "prepend"});
       if (fields.text("prepend") != blank_mark) fields.refuse("prepend", "'▁' is");
@@ -77,7 +71,11 @@ class Components {
       read_replace(part, where, " ", blank_mark);
       replaces_blanks = true;
     } else {
-      refuse_type(part, where, "Prepend and Replace are");
+      refuse_type(part, where,
+                  parts.blanks_before_added
+                      ? "after a Prepend or Replace only these are"
+                      : "NFC, NFD, Lowercase, StripAccents, BertNormalizer, Prepend "
+                        "and Replace are");
     }
   }
 
@@ -164,21 +162,23 @@ class Components {
       refuse_type(part, where, "Replace, ByteFallback, Fuse, Strip and Metaspace are");
     }
   }
-
-  /// It adds special tokens, which encode() does not give, and so there is nothing to do.
-  static void post_processor(const Json& part) {
-    const std::string where = "its post_processor", type = type_of(part, where);
-    if (type != "TemplateProcessing" && type != "ByteLevel" && type != "RobertaProcessing" &&
-        type != "BertProcessing")
-      refuse_type(part, where,
-                  "TemplateProcessing, ByteLevel, RobertaProcessing and BertProcessing are");
-  }
 };
 
 }  // namespace
 
 void read_components(const JsonFields& file, bool byte_fallback, BpeParts& parts) {
   Components(file, byte_fallback, parts).read();
+}
+
+void check_post_processor(const JsonFields& file) {
+  const std::string where = "its post_processor";
+  for (const Json* part : flattened(file.at("post_processor"), "processors", where)) {
+    const std::string type = type_of(*part, where);
+    if (type != "TemplateProcessing" && type != "ByteLevel" && type != "RobertaProcessing" &&
+        type != "BertProcessing")
+      refuse_type(*part, where,
+                  "TemplateProcessing, ByteLevel, RobertaProcessing and BertProcessing are");
+  }
 }
 
 }  // namespace sinter

@@ -10,4 +10,8 @@ namespace sinter {
 /// throws    TokenizerProblem that names what is not understood
 void read_components(const JsonFields& file, bool byte_fallback, BpeParts& parts);
 
+/// A post_processor adds special tokens, which encode() does not give, and so there is nothing to do.
+/// throws    TokenizerProblem that names one that is not known to do only that
+void check_post_processor(const JsonFields& file);
+
 }  // namespace sinter

@@ -62,6 +62,12 @@ std::string type_of(const Json& component, std::string_view where) {
   throw TokenizerProblem(fmt::format("{} has no 'type'", where));
 }
 
+void refuse_type(const Json& component, const std::string& where, std::string_view understood) {
+  throw TokenizerProblem(
+      fmt::format("{} has a component of the type {}, which is not understood there; {}", where,
+                  shown(type_of(component, where)), understood));
+}
+
 std::vector<const Json*> flattened(const Json& component, const char* list,
                                    const std::string& where) {
   if (component.is_null()) return {};

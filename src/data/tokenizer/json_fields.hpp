@@ -39,6 +39,10 @@ class JsonFields {
 /// throws    TokenizerProblem
 std::string type_of(const nlohmann::json& component, std::string_view where);
 
+/// throws    TokenizerProblem that names the component's type
+[[noreturn]] void refuse_type(const nlohmann::json& component, const std::string& where,
+                              std::string_view understood);
+
 /// A component without its Sequences: what they consist of, in order. `list` is the key of their
 /// parts; null has none.
 /// throws    TokenizerProblem
