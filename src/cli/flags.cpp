@@ -121,9 +121,10 @@ constexpr Flag flags[] = {
      "--resume goes on with that.",
      [](Arguments& a, const Given&) { a.tensorboard = true; }},
     {"--tokenizer", "PATH", of(train, eval, generate, tokenize, detokenize),
-     "A tokenizer.json, or a folder with it, with encoder.json and\n"
-     "vocab.bpe, or with vocab.json and merges.txt. Default: the\n"
-     "recipe's own tokenizer, or the run's. See docs/tokenizers.md.",
+     "A tokenizer.json or BERT's vocab.txt, or a folder with one of\n"
+     "them, with encoder.json and vocab.bpe, or with vocab.json and\n"
+     "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
+     "See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
     {"--text", "FILE", of(tokenize), "The text to turn into ids.",
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},

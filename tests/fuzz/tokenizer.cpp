@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of tokenizers. An input with a line "---" is GPT-2's two files, the vocabulary before it
-// and the merges behind it; any other is a tokenizer.json.
+// and the merges behind it; one with a line "+++" is BERT's vocab.txt, and behind it the
+// tokenizer_config.json; any other is a tokenizer.json.
 #include "data/tokenizer/load.hpp"
 #include "files/json.hpp"
 #include "fuzz/support.hpp"
@@ -9,12 +10,13 @@ using namespace sinter;
 
 namespace {
 
-BpeParts read(const std::string& input) {
-  constexpr std::string_view cut = "\n---\n";
-  const std::size_t at = input.find(cut);
-  if (at == input.npos) return read_tokenizer_json(input);
-  const std::string_view all = input;
-  return read_gpt2_files(all.substr(0, at), all.substr(at + cut.size()), "vocab.bpe");
+std::variant<BpeParts, WordPieceParts> read(std::string_view input) {
+  constexpr std::size_t cut = 5;  // bytes of a line and the newline before it
+  if (const std::size_t at = input.find("\n---\n"); at != input.npos)
+    return read_gpt2_files(input.substr(0, at), input.substr(at + cut), "vocab.bpe");
+  if (const std::size_t at = input.find("\n+++\n"); at != input.npos)
+    return read_bert_vocabulary(input.substr(0, at), input.substr(at + cut));
+  return read_tokenizer_json(input);
 }
 
 }  // namespace
@@ -22,13 +24,16 @@ BpeParts read(const std::string& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string input = fuzz::text_of(data, size);
   try {
-    const Tokenizer tokenizer = tokenizer_of(read(input));
+    auto all = read(input);
+    const Tokenizer tokenizer =
+        std::visit([](auto& parts) { return tokenizer_of(std::move(parts)); }, all);
     // The file itself is a text; so is one with all kinds of characters.
-    for (const std::string& text : {input, std::string("it's 1\xc3\xa9 \xff\n  ab<s>")}) {
+    for (const std::string& text :
+         {input, std::string("it's 1\xc3\xa9 e\xcc\x81 \xff\n  Ab<s>\xe4\xb8\xad")}) {
       const std::vector<std::int32_t> ids = tokenizer.encode(text);
       for (std::int32_t id : ids)
         fuzz::ensure(id >= 0 && id < tokenizer.vocabulary, "ids are known");
-      fuzz::ensure(text.empty() || !tokenizer.text_of(ids).empty() || !tokenizer.lead.empty(),
+      fuzz::ensure(ids.empty() || !tokenizer.text_of(ids).empty() || !tokenizer.lead.empty(),
                    "tokens have a text");
     }
   } catch (const TokenizerProblem&) {

@@ -17,6 +17,15 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_file = std::uint64_t(1) << 30;
 
+template <class Parts>
+Tokenizer made_of(Parts parts) {
+  return tokenizer_of(std::move(parts));
+}
+template <class... Parts>
+Tokenizer made_of(std::variant<Parts...> parts) {
+  return std::visit([](auto& some) { return tokenizer_of(std::move(some)); }, parts);
+}
+
 /// Calls read(), and names the tokenizer in what it throws.
 template <class Read>
 Tokenizer checked(const fs::path& path, Read&& read) {
@@ -26,12 +35,23 @@ Tokenizer checked(const fs::path& path, Read&& read) {
                     printable(path.string(), 4096), problem));
   };
   try {
-    return tokenizer_of(read());
+    return made_of(read());
   } catch (const TokenizerProblem& problem) {
     throw refuse(problem.what());
   } catch (const JsonError& problem) {
     throw refuse(problem.what());
   }
+}
+
+/// Reads BERT's vocab.txt, and what the tokenizer_config.json beside it says.
+Tokenizer load_bert(const fs::path& path) {
+  std::error_code none;
+  const fs::path settings = path.parent_path() / "tokenizer_config.json";
+  const std::string text = read_file(path, largest_file),
+                    config = fs::exists(settings, none) ? read_file(settings) : "";
+  Tokenizer tokenizer = checked(path, [&] { return read_bert_vocabulary(text, config); });
+  tokenizer.identity = hash_of(text) + hash_of(config);
+  return tokenizer;
 }
 
 Tokenizer load_json(const fs::path& path) {
@@ -101,7 +121,8 @@ BpeParts read_gpt2_files(std::string_view vocabulary_text, std::string_view merg
 
 Tokenizer load_tokenizer(const fs::path& path) {
   std::error_code none;
-  if (!fs::is_directory(path, none)) return load_json(path);
+  if (!fs::is_directory(path, none))
+    return path.extension() == ".txt" ? load_bert(path) : load_json(path);
   if (fs::exists(path / "tokenizer.json", none)) return load_json(path / "tokenizer.json");
   struct Names {
     const char *vocabulary, *merges;
@@ -116,9 +137,10 @@ Tokenizer load_tokenizer(const fs::path& path) {
     tokenizer.identity = hash_of(vocabulary) + hash_of(merges);
     return tokenizer;
   }
+  if (fs::exists(path / "vocab.txt", none)) return load_bert(path / "vocab.txt");
   throw FileError(
       fmt::format("There is no tokenizer in the folder {}. It must hold tokenizer.json, or "
-                  "encoder.json and vocab.bpe, or vocab.json and merges.txt.",
+                  "encoder.json and vocab.bpe, or vocab.json and merges.txt, or vocab.txt.",
                   printable(path.string(), 4096)));
 }
 

@@ -2,9 +2,11 @@
 // Reads the files of tokenizers. What throws here throws TokenizerProblem and JsonError.
 #pragma once
 #include <string_view>
+#include <variant>
 
 #include "data/tokenizer/bpe.hpp"
 #include "data/tokenizer/vocabulary.hpp"
+#include "data/tokenizer/wordpiece.hpp"
 
 namespace sinter {
 
@@ -13,7 +15,11 @@ BpeParts read_gpt2_files(std::string_view vocabulary, std::string_view merges,
                          std::string_view merges_name);
 
 /// Of a tokenizer.json.
-BpeParts read_tokenizer_json(std::string_view text);
+std::variant<BpeParts, WordPieceParts> read_tokenizer_json(std::string_view text);
+
+/// Of BERT's vocab.txt, with a token on each line. `config` is the tokenizer_config.json beside it,
+/// and empty if there is none: capitals are then told apart if the vocabulary has any.
+WordPieceParts read_bert_vocabulary(std::string_view vocabulary, std::string_view config);
 
 /// Fills in the tokens of a byte-level BPE, and those of single bytes.
 void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary);

@@ -26,7 +26,8 @@ Tokenizer byte_tokenizer() {
 
 std::string Tokenizer::text_of(std::span<const std::int32_t> tokens) const {
   std::string text;
-  for (std::int32_t token : tokens) text += decode(token);
+  for (std::size_t k = 0; k < tokens.size(); ++k)
+    text += k == 0 && decode_first ? decode_first(tokens[k]) : decode(tokens[k]);
   if (!lead.empty() && text.starts_with(lead)) text.erase(0, lead.size());
   return text;
 }

@@ -3,6 +3,7 @@
 // text before and after the model is in json_components.cpp.
 #include "data/tokenizer/json_components.hpp"
 #include "data/tokenizer/load.hpp"
+#include "data/tokenizer/wordpiece_json.hpp"
 #include "files/json.hpp"
 
 namespace sinter {
@@ -15,12 +16,13 @@ bool is_unset(const Json& value) {
   return value.is_null() || value == "" || (value.is_number() && value.get<double>() == 0);
 }
 
-JsonFields model_of(const Json& file) {
-  const Json& model = file;
-  if (model.is_object() && model.contains("type"))
-    if (const std::string type = type_of(model, "its model"); type != "BPE")
-      throw TokenizerProblem(
-          fmt::format("its model is of the type {}; BPE is understood", shown(type)));
+/// Files of older versions do not name the type of a BPE.
+std::string model_type(const Json& model) {
+  if (!model.is_object() || !model.contains("type")) return "BPE";
+  return type_of(model, "its model");
+}
+
+JsonFields model_of(const Json& model) {
   const JsonFields fields(
       model, "its model",
       {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
@@ -52,7 +54,9 @@ std::vector<Merge> merges_of(const JsonFields& model, const Vocabulary& vocabula
   return merges;
 }
 
-void read_added(const Json& list, Vocabulary& vocabulary, BpeParts& parts) {
+/// Reads the added tokens into the parts and into the vocabulary, and the spellings of their ids.
+template <class Parts>
+void read_added(const Json& list, Vocabulary& vocabulary, Parts& parts) {
   if (list.is_null()) return;
   if (!list.is_array()) throw TokenizerProblem("'added_tokens' is no list");
   for (const Json& entry : list) {
@@ -92,15 +96,7 @@ void set_characters(BpeParts& parts, const Vocabulary& vocabulary) {
   }
 }
 
-}  // namespace
-
-BpeParts read_tokenizer_json(std::string_view text) {
-  const Json json = parse_large_json(text);
-  const JsonFields file(json, "the file",
-                        {"version", "truncation", "padding", "added_tokens", "normalizer",
-                         "pre_tokenizer", "post_processor", "decoder", "model"});
-  for (const char* key : {"truncation", "padding"})
-    if (!file.at(key).is_null()) file.refuse(key, "null is");
+BpeParts read_bpe(const JsonFields& file) {
   const JsonFields model = model_of(file.at("model"));
   BpeParts parts;
   read_components(file, model.flag("byte_fallback", false), parts);
@@ -120,6 +116,36 @@ BpeParts read_tokenizer_json(std::string_view text) {
   }
   read_added(file.at("added_tokens"), vocabulary, parts);
   return parts;
+}
+
+WordPieceParts read_wordpiece(const JsonFields& file) {
+  const JsonFields model(
+      file.at("model"), "its model",
+      {"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
+  WordPieceParts parts;
+  read_components(file, parts);
+  Vocabulary vocabulary(model.at("vocab"), "'vocab'");
+  set_pieces(parts, vocabulary, model.text("unk_token"), model.text("continuing_subword_prefix"));
+  parts.longest_word = integer_of<std::size_t>(model.at("max_input_chars_per_word"),
+                                               "'max_input_chars_per_word' of its model");
+  read_added(file.at("added_tokens"), vocabulary, parts);
+  return parts;
+}
+
+}  // namespace
+
+std::variant<BpeParts, WordPieceParts> read_tokenizer_json(std::string_view text) {
+  const Json json = parse_large_json(text);
+  const JsonFields file(json, "the file",
+                        {"version", "truncation", "padding", "added_tokens", "normalizer",
+                         "pre_tokenizer", "post_processor", "decoder", "model"});
+  for (const char* key : {"truncation", "padding"})
+    if (!file.at(key).is_null()) file.refuse(key, "null is");
+  const std::string type = model_type(file.at("model"));
+  if (type == "BPE") return read_bpe(file);
+  if (type == "WordPiece") return read_wordpiece(file);
+  throw TokenizerProblem(
+      fmt::format("its model is of the type {}; BPE and WordPiece are understood", shown(type)));
 }
 
 }  // namespace sinter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokens of a BPE as its files write them.
+// The tokens of a tokenizer as its files write them.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>

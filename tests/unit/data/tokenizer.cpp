@@ -119,7 +119,8 @@ TEST_CASE("GPT-2's own files give the ids of tiktoken") {
 }
 
 TEST_CASE("files of tokenizers give its ids") {
-  for (const char* name : {"llama3", "qwen2", "nfc", "prefixed", "llama2", "mistral"}) {
+  for (const char* name :
+       {"llama3", "qwen2", "nfc", "prefixed", "llama2", "mistral", "bert_uncased", "bert_cased"}) {
     CAPTURE(name);
     const Tokenizer tokenizer = reference_tokenizer(name);
     require_reference(tokenizer, name);
@@ -259,8 +260,11 @@ TEST_CASE("20,000 random texts have the ids of tokenizers, where SINTER_PYTHON h
   }
   file.close();
   std::vector<fs::path> paths;
-  for (const char* name : {"llama3", "qwen2", "nfc", "prefixed", "llama2", "mistral"})
+  for (const char* name :
+       {"llama3", "qwen2", "nfc", "prefixed", "llama2", "mistral", "bert_uncased", "bert_cased"})
     paths.push_back(references / (std::string(name) + ".json"));
+  if (const fs::path bert = fs::path(SINTER_TEST_DATA) / "bert_vocab/vocab.txt"; fs::exists(bert))
+    paths.push_back(bert);
   for (const fs::path& path : paths) {
     const std::string script = SINTER_SOURCE_DIR "/tests/support/ids_of_tokenizers.py";
     const std::string command = "'" + std::string(python) + "' '" + script + "' '" + path.string() +

@@ -127,15 +127,17 @@ TEST_CASE("merges may be lists or, as in older files, texts") {
 }
 
 TEST_CASE("what is not understood is named, never passed over") {
-  refuses("its model is of the type 'WordPiece'",
-          [](Json& j) { j["model"]["type"] = "WordPiece"; });
+  refuses("its model is of the type 'Unigram'", [](Json& j) { j["model"]["type"] = "Unigram"; });
   refuses("has 0.1 as 'dropout'", [](Json& j) { j["model"]["dropout"] = 0.1; });
   refuses("'end_of_word_suffix'", [](Json& j) { j["model"]["end_of_word_suffix"] = "</w>"; });
   refuses("its model has the key 'new'", [](Json& j) { j["model"]["new"] = 1; });
   refuses("the file has the key 'more'", [](Json& j) { j["more"] = 1; });
   refuses("'truncation'", [](Json& j) { j["truncation"] = {{"max_length", 5}}; });
-  refuses("its normalizer has a component of the type 'Lowercase'",
-          [](Json& j) { j["normalizer"] = {{"type", "Lowercase"}}; });
+  refuses("its normalizer has a component of the type 'NFKC'",
+          [](Json& j) { j["normalizer"] = {{"type", "NFKC"}}; });
+  refuses(
+      "its normalizer has a component of the type 'NFC'",
+      [](Json& j) { j["normalizer"]["normalizers"].push_back({{"type", "NFC"}}); }, "llama2");
   refuses("its pre_tokenizer has a component of the type 'Digits'",
           [](Json& j) { j["pre_tokenizer"] = {{"type", "Digits"}}; });
   refuses("those of GPT-2, Llama 3 and Qwen2 are",

@@ -28,6 +28,9 @@ struct Tokenizer {
   /// character's UTF-8.
   /// throws    ArgumentError if there is no such token, where the tokenizer can tell
   std::function<std::string(std::int32_t token)> decode;
+  /// Gives the text of a token that no other is before, where that may differ from decode()'s: BERT's
+  /// words have a blank before them only behind others. Not set where it never differs.
+  std::function<std::string(std::int32_t token)> decode_first{};
   /// All tokens are below it; 0 where the tokenizer does not say.
   std::int32_t vocabulary = 0;
   /// What encode() has put before a text; text_of() takes it off again.
@@ -48,10 +51,12 @@ struct Tokenizer {
 /// A tokenizer for which each byte is a token; the vocabulary is 256.
 Tokenizer byte_tokenizer();
 
-/// Reads a tokenizer from files of others: a tokenizer.json of Hugging Face's tokenizers with a BPE, or
-/// a folder that holds one; or a folder with GPT-2's files, which are encoder.json and vocab.bpe, or
-/// by their other names vocab.json and merges.txt. docs/tokenizers.md says what of tokenizer.json is
-/// understood. encode() takes any bytes: those that are no UTF-8 keep their value, too.
+/// Reads a tokenizer from files of others: a tokenizer.json of Hugging Face's tokenizers with a BPE or
+/// a WordPiece, or a folder that holds one; a folder with GPT-2's files, which are encoder.json and
+/// vocab.bpe, or by their other names vocab.json and merges.txt; BERT's vocab.txt, or a folder that
+/// holds it. docs/tokenizers.md says what of tokenizer.json is understood, and when a vocab.txt is
+/// taken for one of small letters. encode() takes any bytes: by a BPE those that are no UTF-8 keep
+/// their value, too.
 /// throws    FileError that names the file, and what in it is damaged or not understood
 Tokenizer load_tokenizer(const std::filesystem::path& path);
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// BERT's WordPiece: texts of tokens, and its vocab.txt. Ids are compared in tokenizer.cpp.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sinter/data/tokenizer/tokenizer.hpp"
+#include "sinter/error.hpp"
+#include "support/folder.hpp"
+
+using namespace sinter;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+using Json = nlohmann::json;
+
+const fs::path references = fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer";
+
+Json json_of(const fs::path& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+std::vector<Json> rows_of(const char* name) {
+  std::ifstream file(references / name);
+  std::vector<Json> rows;
+  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
+  return rows;
+}
+
+void put(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+const std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\nno\n##ise\n##s\n.\nn\u00e9\nne\n";
+
+/// The folder's file vocab.txt, with a tokenizer_config.json beside it unless that is empty.
+Tokenizer of_lines(const testing::TemporaryFolder& folder, const std::string& lines,
+                   const std::string& config = "") {
+  put(folder / "vocab.txt", lines);
+  if (!config.empty()) put(folder / "tokenizer_config.json", config);
+  return load_tokenizer(folder.path());
+}
+
+std::string refusal(const std::function<void()>& load) {
+  try {
+    load();
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void refuses_lines(const std::string& message, const std::string& lines,
+                   const std::string& config = "") {
+  testing::TemporaryFolder folder;
+  const std::string said = refusal([&] { of_lines(folder, lines, config); });
+  CAPTURE(said);
+  CHECK(said.find(message) != said.npos);
+  CHECK(said.starts_with("The tokenizer " + (folder / "vocab.txt").string() + " cannot be used: "));
+}
+
+void refuses_json(const std::string& message, const std::function<void(Json&)>& change) {
+  testing::TemporaryFolder folder;
+  Json json = json_of(references / "bert_uncased.json");
+  change(json);
+  put(folder / "t.json", json.dump());
+  const std::string said = refusal([&] { load_tokenizer(folder / "t.json"); });
+  CAPTURE(said);
+  CHECK(said.find(message) != said.npos);
+}
+
+}  // namespace
+
+TEST_CASE("tokens have the text that tokenizers gives them") {
+  const std::vector<Json> rows = rows_of("decoded.jsonl");
+  REQUIRE(rows.size() == 120);
+  for (const Json& row : rows) {
+    const Ids ids = row["ids"];
+    CAPTURE(row["text"]);
+    const Tokenizer tokenizer =
+        load_tokenizer(references / (row["name"].get<std::string>() + ".json"));
+    CHECK(tokenizer.text_of(ids) == row["text"].get<std::string>());
+  }
+}
+
+TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") {
+  for (const char* name : {"bert_uncased", "bert_cased"}) {
+    CAPTURE(name);
+    const Json json = json_of(references / (std::string(name) + ".json"));
+    std::vector<std::string> lines(json["model"]["vocab"].size());
+    for (const auto& [piece, id] : json["model"]["vocab"].items())
+      lines[id.get<std::size_t>()] = piece;
+    std::string text;
+    for (const std::string& line : lines) text += line + "\r\n";
+    testing::TemporaryFolder folder;
+    // Corpora without capitals and with them tell which it is.
+    const Tokenizer tokenizer = of_lines(folder, text);
+    CHECK(tokenizer.special.size() == 5);
+    int compared = 0;
+    for (const Json& row : rows_of("ids.jsonl")) {
+      const Ids expected = row["ids"][name];
+      const bool has_added = std::ranges::any_of(
+          expected, [&](std::int32_t id) { return id >= tokenizer.vocabulary; });
+      if (has_added) continue;
+      CAPTURE(row["text"]);
+      CHECK(tokenizer.encode(row["text"].get<std::string>()) == expected);
+      ++compared;
+    }
+    CHECK(compared > 10);
+  }
+}
+
+TEST_CASE("capitals count where the vocabulary has some, or as tokenizer_config.json says") {
+  testing::TemporaryFolder folder;
+  CHECK(of_lines(folder, vocabulary).encode("NOise n\u00e9 x [CLS]") == Ids{3, 4, 8, 1, 2});
+  CHECK(of_lines(folder, vocabulary + "No\n").encode("NO No no n\u00e9") == Ids{1, 9, 3, 7});
+  CHECK(of_lines(folder, vocabulary, R"({"do_lower_case": false})").encode("NO no") == Ids{1, 3});
+  CHECK(of_lines(folder, vocabulary, R"({"do_lower_case": true, "strip_accents": false})")
+            .encode("N\u00c9") == Ids{7});
+  CHECK(load_tokenizer(folder / "vocab.txt").encode("N\u00c9") == Ids{7});
+  const Tokenizer without = of_lines(folder, vocabulary, R"({"do_lower_case": false})");
+  const Tokenizer with = of_lines(folder, vocabulary, R"({"do_lower_case": true})");
+  CHECK(without.identity != with.identity);
+}
+
+TEST_CASE("BERT's own vocabulary of small letters is known as such") {
+  const fs::path path = fs::path(SINTER_TEST_DATA) / "bert_vocab/vocab.txt";
+  if (!fs::exists(path)) {
+    MESSAGE("skipped: " << path << " is not there");
+    return;
+  }
+  const Tokenizer tokenizer = load_tokenizer(path);
+  CHECK(tokenizer.vocabulary == 30522);
+  // An example of BERT's repository; the ids and the text are those of tokenizers.
+  const Ids ids = tokenizer.encode("John Johanson's, house");
+  CHECK(ids == Ids{2198, 13093, 3385, 1005, 1055, 1010, 2160});
+  CHECK(tokenizer.text_of(ids) == "john johanson ' s, house");
+  CHECK(tokenizer.decode(ids[1]) == " johan");
+  CHECK(tokenizer.decode(ids[2]) == "son");
+}
+
+TEST_CASE("a text that is cut at a line has the tokens of the whole, unless tokens span lines") {
+  testing::TemporaryFolder folder;
+  const Tokenizer tokenizer = of_lines(folder, vocabulary);
+  CHECK(tokenizer.cuts_at_lines);
+  Ids ids = tokenizer.encode("noise\n");
+  const Ids behind = tokenizer.encode("nos");
+  ids.insert(ids.end(), behind.begin(), behind.end());
+  CHECK(tokenizer.encode("noise\nnos") == ids);
+  CHECK_FALSE(load_tokenizer(references / "bert_uncased.json").cuts_at_lines);  // has "New Word"
+}
+
+TEST_CASE("words that are too long, or no UTF-8, are unknown") {
+  testing::TemporaryFolder folder;
+  const Tokenizer tokenizer = of_lines(folder, vocabulary);
+  std::string word = "no";
+  for (int k = 0; k < 98; ++k) word += "s";
+  CHECK(tokenizer.encode(word).size() == 99);
+  CHECK(tokenizer.encode(word + "s") == Ids{1});
+  CHECK(tokenizer.encode("no\xff no") == Ids{3, 3});  // as U+FFFD, which clean_text takes out
+  CHECK(tokenizer.encode("") == Ids{});
+  CHECK_THROWS_AS((void)tokenizer.decode(9), ArgumentError);
+  CHECK_THROWS_AS((void)tokenizer.text_of(Ids{-1}), ArgumentError);
+}
+
+TEST_CASE("a damaged vocab.txt is refused with the line") {
+  refuses_lines("lacks '[UNK]'", "a\nb\n");
+  refuses_lines("its lines 2 and 3 have the same token, 'a'", "[UNK]\na\na\n");
+  refuses_lines("its line 2 is empty", "[UNK]\n\na\n");
+  refuses_lines("byte 2 of its line 2 is no UTF-8", "[UNK]\na\xff\n");
+  refuses_lines("tokenizer_config.json beside it is damaged", vocabulary, "{");
+  refuses_lines("is no object", vocabulary, "[]");
+  refuses_lines("as 'do_lower_case'", vocabulary, R"({"do_lower_case": 1})");
+  refuses_lines("as 'tokenizer_class'", vocabulary,
+                R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  refuses_lines("as 'do_basic_tokenize'", vocabulary, R"({"do_basic_tokenize": false})");
+  refuses_lines("as 'never_split'", vocabulary, R"({"never_split": ["a"]})");
+  refuses_lines("as 'unk_token'", vocabulary, R"({"unk_token": {"content": "<unk>"}})");
+}
+
+TEST_CASE("what is not understood in a WordPiece's tokenizer.json is named") {
+  refuses_json("lacks '[unk]'", [](Json& j) { j["model"]["unk_token"] = "[unk]"; });
+  refuses_json("its model has the key 'new'", [](Json& j) { j["model"]["new"] = 1; });
+  refuses_json("'max_input_chars_per_word'",
+               [](Json& j) { j["model"]["max_input_chars_per_word"] = -1; });
+  refuses_json("type 'Precompiled'", [](Json& j) { j["normalizer"] = {{"type", "Precompiled"}}; });
+  refuses_json("'clean_text'", [](Json& j) { j["normalizer"].erase("clean_text"); });
+  refuses_json("its pre_tokenizer has 0 components", [](Json& j) { j["pre_tokenizer"] = nullptr; });
+  refuses_json("type 'Whitespace'", [](Json& j) { j["pre_tokenizer"] = {{"type", "Whitespace"}}; });
+  refuses_json("its decoder has 0 components", [](Json& j) { j["decoder"] = nullptr; });
+  refuses_json("nothing is left of the added token", [](Json& j) {
+    j["added_tokens"][0]["normalized"] = true;
+    j["added_tokens"][0]["content"] = "\u00ad";
+    j["model"]["vocab"].erase("[PAD]");
+  });
+}
