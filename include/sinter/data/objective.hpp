@@ -26,16 +26,19 @@ struct Objective {
 /// A data source whose batches an objective has prepared.
 class PreparedSource {
  public:
+  /// Calls `prepare` for each batch of the source.
   PreparedSource(AnySource source, std::function<void(HostBatch&)> prepare)
       : source_(std::move(source)), prepare_(std::move(prepare)) {}
 
-  /// See DataSource; so for the others.
+  /// See DataSource; false when the source has ended.
   bool next(HostBatch& batch) {
     if (!source_.next(batch)) return false;
     prepare_(batch);
     return true;
   }
+  /// That of the source: nothing that is drawn for an item needs to be remembered.
   SamplerState state() const { return source_.state(); }
+  /// See DataSource.
   void restore(const SamplerState& saved) { source_.restore(saved); }
 
  private:

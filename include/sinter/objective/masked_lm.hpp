@@ -36,6 +36,7 @@ struct DataHaveTokens {
 /// A rule: the model has an embedding for the mask, as far as it says its vocabulary.
 template <MaskedLmOptions O>
 struct ModelHoldsMask {
+  /// Whether the mask is an id of the model of R; true if that does not say its vocabulary.
   template <class R>
   static constexpr bool fits() {
     if constexpr (requires { int(R::model::options.vocabulary); }) {
@@ -97,6 +98,7 @@ struct MaskedLm {
   using model_rules = RuleList<SeesBothSides>;
   static constexpr Options options = O;
 
+  /// What is done with batches of these tokens; see masked_lm().
   static Objective objective(const Options& o, const DataTokens& tokens) {
     return masked_lm(o, tokens);
   }
