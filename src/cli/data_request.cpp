@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
+#include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/resume.hpp"
@@ -20,11 +23,22 @@ constexpr std::string_view name_of(Order order) {
   return order == Order::shuffled ? "shuffled" : "sequential";
 }
 
+/// Shows how far the data are made ready, once there is something to show.
+std::function<void(std::int64_t, std::int64_t)> progress_of(const Arguments& a) {
+  if (a.quiet) return {};
+  return [shown = std::shared_ptr<EvalProgress>()](std::int64_t done, std::int64_t all) mutable {
+    if (!shown)
+      shown = std::make_shared<EvalProgress>(stderr, all, EvalProgress::Clock::now(), "tokenized");
+    shown->at(done);
+  };
+}
+
 DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
   return {.paths = a.data,
           .evaluation_sequences = evaluation_sequences(recipe),
           .skip_unreadable = a.skip_unreadable,
-          .tokenizer = a.tokenizer.value_or("")};
+          .tokenizer = a.tokenizer.value_or(""),
+          .progress = progress_of(a)};
 }
 
 DataRequest training_request(const RecipeView& recipe, const Arguments& a) {

@@ -74,7 +74,10 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
   opened.notes = files.left_out_text();
   if (!fs::exists(path)) {
     create_folders(folder);
-    make_token_file(files, tokenizer, path);
+    TokenizeOptions options;
+    if (request.progress)
+      options.progress = [&](std::int64_t done) { request.progress(done, files.total_bytes()); };
+    make_token_file(files, tokenizer, path, options);
     opened.notes += fmt::format("the tokens of the text are kept in {}.\n", path.string());
   }
   opened.changed = [files] { return files.changed(); };

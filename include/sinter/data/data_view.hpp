@@ -34,6 +34,7 @@
 //   evaluation  The source is finite and gives batches of at most evaluation_sequences sequences.
 // Batches have the ids and values that the model's trace asks for, in the same order (HostBatch).
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ struct DataRequest {
   bool skip_unreadable = false;
   std::string
       tokenizer{};  ///< the path of a tokenizer's files, as load_tokenizer takes it; or none
+  /// Is called now and then while the data are made ready for what may take long, such as the
+  /// making of a token file: with the bytes that are done, and those of all files. May be empty.
+  std::function<void(std::int64_t done, std::int64_t all)> progress{};
 };
 
 /// What open() returns.

@@ -28,13 +28,13 @@ struct HostBatch {
   std::vector<std::int32_t> starts{0};  ///< sequence s is rows [starts[s], starts[s + 1])
   /// The same for the rows of axis 1, for the same number of sequences. If it is empty, they are
   /// those of axis 0.
-  std::vector<std::int32_t> second_starts;
+  std::vector<std::int32_t> second_starts{};
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
   std::optional<ExampleCounts> examples{};     ///< present where the source counts them
   /// A key for each sequence, Permutation::item_key(): what is drawn for the item by this key is
   /// the same wherever the sequence stands in a batch. Empty where the source gives none.
-  std::vector<std::uint64_t> keys;
+  std::vector<std::uint64_t> keys{};
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
   /// Where sequences start on axis 0 or 1.

@@ -24,8 +24,8 @@ struct Option {
   std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
   const Range* range = nullptr;  ///< what a number may be, or nullptr if it may be anything
   std::string_view why_fixed{};  ///< why it is not adjustable, if that is said
-  bool is_default =
-      false;  ///< whether it had the value that its Options begin with when it was listed
+  /// Whether it had the value that its Options begin with when it was listed.
+  bool is_default = false;
 
   /// The name of the flag, such as "optimizer.lr".
   std::string dotted() const { return std::string(slot) + "." + std::string(name); }

@@ -88,8 +88,14 @@ TEST_CASE("sources give the windows of the text's tokens, and the last ones are 
 
 TEST_CASE("tokens are made once for a state of the text; a token file needs no tokenizer") {
   Data data;
+  std::vector<std::int64_t> told;  // bytes done and of all
+  data.request.progress = [&](std::int64_t done, std::int64_t all) { told = {done, all}; };
   CHECK(contains(open_tokens(data.request, options).notes, "the tokens of the text are kept in"));
+  const auto bytes = std::int64_t(std::filesystem::file_size(data.path));
+  CHECK(told == std::vector{bytes, bytes});
+  told.clear();
   CHECK(open_tokens(data.request, options).notes == "");
+  CHECK(told.empty());
   CHECK(data.kept() == 1);
   OpenedData opened = open_tokens(data.request, options);
   put(data.path, data.text + "more\n");
