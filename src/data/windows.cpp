@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <tuple>
+#include <utility>
 
 #include "sinter/error.hpp"
 
@@ -101,8 +103,14 @@ SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_, Batc
 }
 
 bool SequentialWindows::next(HostBatch& batch) {
+  const SamplerState before = now;
   draw(drawn);
-  fill(drawn, batch);
+  try {
+    fill(drawn, batch);
+  } catch (...) {
+    now = before;
+    throw;
+  }
   return true;
 }
 
@@ -159,8 +167,14 @@ ShuffledWindows::Epoch ShuffledWindows::epoch_of(const SamplerState& state) cons
 }
 
 bool ShuffledWindows::next(HostBatch& batch) {
+  const std::pair before(now, epoch);
   draw(drawn);
-  fill(drawn, batch);
+  try {
+    fill(drawn, batch);
+  } catch (...) {
+    std::tie(now, epoch) = before;
+    throw;
+  }
   return true;
 }
 
