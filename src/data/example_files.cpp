@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "data/encode_records.hpp"
@@ -29,33 +31,33 @@ struct Read {
 /// Keeps count of the records that are left out.
 class BadRecordCount {
   BadRecordRule rule;
-  const ExampleFormat& format;
+  DataUnit unit;
   std::int64_t count = 0;
   std::string first;
 
  public:
-  BadRecordCount(BadRecordRule r, const ExampleFormat& f) : rule(r), format(f) {}
+  BadRecordCount(BadRecordRule r, DataUnit u) : rule(r), unit(u) {}
 
   /// throws    FileError, unless the record is left out
-  void add(const std::string& path, std::int64_t line, const std::string& what) {
-    const std::string where =
-        fmt::format("line {} of '{}' is bad: {}", line, printable(path, 4096), what);
+  void add(const std::string& path, const ExampleFormat& format, std::int64_t number,
+           const std::string& what) {
+    const std::string where = fmt::format("{} {} of '{}' is bad: {}", format.numbered, number,
+                                          printable(path, 4096), what);
     if (rule.bad == fail)
       throw FileError(
-          fmt::format("Cannot read the data: {}. {} Mend that line, or let the recipe "
+          fmt::format("Cannot read the data: {}. {} Mend that {}, or let the recipe "
                       "leave bad records out, with the data option .bad = skip.",
-                      where, format.expected));
+                      where, format.expected, format.numbered));
     if (count == 0) first = where;
     if (++count > rule.limit)
       throw FileError(fmt::format(
           "Cannot read the data: more than {} {} are bad, which is the limit (data.bad_limit). "
           "The last: {}. The first: {}. {} Mend them, or raise the limit.",
-          rule.limit, rule.limit == 1 ? format.one : format.many, where, first, format.expected));
+          rule.limit, rule.limit == 1 ? unit.one : unit.many, where, first, format.expected));
   }
   std::string notes() const {
     if (count == 0) return "";
-    return fmt::format("left out of the data: {} ({})\n",
-                       DataUnit{format.one, format.many}.count(count), first);
+    return fmt::format("left out of the data: {} ({})\n", unit.count(count), first);
   }
 };
 
@@ -76,37 +78,56 @@ class Gathered {
   const Tokenizer& tokenizer;
   BadRecordCount& bad;
   std::vector<ReadTexts> records;
-  std::vector<std::int64_t> lines;
+  std::vector<std::int64_t> numbers;
   int threads = int(std::thread::hardware_concurrency());
 
  public:
   Gathered(ExampleSet& s, const Tokenizer& t, BadRecordCount& b) : set(s), tokenizer(t), bad(b) {}
 
-  void take(const std::string& path, std::int64_t line, ReadTexts read) {
+  void take(const std::string& path, const ExampleFormat& format, std::int64_t number,
+            ReadTexts read) {
     records.push_back(std::move(read));
-    lines.push_back(line);
-    if (records.size() == most) add_all(path);
+    numbers.push_back(number);
+    if (records.size() == most) add_all(path, format);
   }
   /// throws    FileError, where a record is bad; ArgumentError, where the tokenizer has no token
-  void add_all(const std::string& path) {
+  void add_all(const std::string& path, const ExampleFormat& format) {
     const std::vector<EncodedRecord> encoded = encode_records(records, tokenizer, threads);
     for (std::size_t k = 0; k < encoded.size(); ++k) {
       if (!encoded[k].problem.empty()) {
-        bad.add(path, lines[k], encoded[k].problem);
+        bad.add(path, format, numbers[k], encoded[k].problem);
         continue;
       }
       try {
         if (encoded[k].failure) std::rethrow_exception(encoded[k].failure);
       } catch (const ArgumentError& error) {
-        throw ArgumentError(
-            fmt::format("line {} of '{}': {}", lines[k], printable(path, 4096), error.what()));
+        throw ArgumentError(fmt::format("{} {} of '{}': {}", format.numbered, numbers[k],
+                                        printable(path, 4096), error.what()));
       }
       encoded[k].add_to(set);
     }
     records.clear();
-    lines.clear();
+    numbers.clear();
   }
 };
+
+/// The format of a file of such data.
+const ExampleFormat& format_of(std::string_view file, const ExampleFormat& format) {
+  return format.parquet && is_parquet(file) ? *format.parquet : format;
+}
+
+/// Asks for the memory of tokens, of which there are no more than bytes of text. How much text is in
+/// a Parquet file shows only as it is read: then more is asked for, so that tokens need not be moved,
+/// which would take as much again. What is never written is never taken.
+void reserve_tokens(ExampleSet& set, std::size_t bytes, bool parquet) {
+  constexpr std::size_t larger = 1024;  // than a file its texts hardly are
+  const std::size_t most = std::size_t(available_memory().bytes) / sizeof(std::int32_t);
+  try {
+    if (parquet) return set.reserve(std::min(most, larger * bytes));
+  } catch (const std::bad_alloc&) {  // the process may not have so many addresses
+  }
+  set.reserve(bytes);
+}
 
 Read read_files(const DataRequest& request, const ExampleFormat& format, const Tokenizer& tokenizer,
                 ExampleLimits limits, BadRecordRule rule) {
@@ -116,27 +137,36 @@ Read read_files(const DataRequest& request, const ExampleFormat& format, const T
   const auto bytes = corpus->bytes();
   require_memory(std::int64_t(bytes.size()));
   auto set = std::make_shared<ExampleSet>(tokenizer, limits);
-  set->reserve(bytes.size());
-  BadRecordCount bad(rule, format);
+  BadRecordCount bad(rule, {format.one, format.many});
   Gathered gathered(*set, tokenizer, bad);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<std::string_view> texts;
   for (const ByteCorpus::File& file : corpus->files()) {
-    try {
-      format.read(rest.substr(0, std::size_t(file.bytes)), [&](std::int64_t line, ReadTexts read) {
-        gathered.take(file.path, line, std::move(read));
-      });
-    } catch (const BadFile& error) {
-      gathered.add_all(file.path);  // what is wrong before it comes first
-      throw FileError(fmt::format("Cannot read '{}' as data: {}. {}", printable(file.path, 4096),
-                                  error.what(), format.expected));
-    }
-    gathered.add_all(file.path);
+    texts.push_back(rest.substr(0, std::size_t(file.bytes)));
     rest.remove_prefix(std::size_t(file.bytes));
   }
+  reserve_tokens(*set, bytes.size(), std::ranges::any_of(texts, [&](std::string_view text) {
+    return &format_of(text, format) != &format;
+  }));
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    const ByteCorpus::File& file = corpus->files()[k];
+    const ExampleFormat& its = format_of(texts[k], format);
+    try {
+      its.read(texts[k], [&](std::int64_t number, ReadTexts read) {
+        gathered.take(file.path, its, number, std::move(read));
+      });
+    } catch (const BadFile& error) {
+      gathered.add_all(file.path, its);  // what is wrong before it comes first
+      throw FileError(fmt::format("Cannot read '{}' as data: {}. {}", printable(file.path, 4096),
+                                  error.what(), its.expected));
+    }
+    gathered.add_all(file.path, its);
+  }
   if (set->size() == 0)
-    throw FileError(
-        fmt::format("'{}' holds no examples{}. {}", printable(corpus->files().front().path, 4096),
-                    corpus->files().size() > 1 ? ", and no other file does" : "", format.expected));
+    throw FileError(fmt::format("'{}' holds no examples{}. {}",
+                                printable(corpus->files().front().path, 4096),
+                                corpus->files().size() > 1 ? ", and no other file does" : "",
+                                format_of(texts.front(), format).expected));
   corpus->drop_text();
   return {set, std::int64_t(corpus->files().size()), corpus->left_out_text() + bad.notes(),
           [corpus] { return corpus->changed(); }};

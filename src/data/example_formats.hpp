@@ -2,12 +2,15 @@
 // How records of examples are written in files.
 #pragma once
 #include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sinter/data/examples.hpp"
+#include "sinter/device/available.hpp"
 
 namespace sinter {
 
@@ -35,14 +38,17 @@ struct ExampleTexts {
 /// Reads the texts of a record. It may be called in any thread, as long as the file's text is there.
 /// throws    BadRecord
 using ReadTexts = std::function<ExampleTexts()>;
-/// Is called with each record of a file: the line on which it begins, from 1, and what reads it.
-using OnRecord = std::function<void(std::int64_t line, ReadTexts read)>;
+/// Is called with each record of a file: its number from 1, as a rule the line on which it begins,
+/// and what reads it.
+using OnRecord = std::function<void(std::int64_t number, ReadTexts read)>;
 
 /// A way to write examples in a file.
 struct ExampleFormat {
   std::string_view one, many;  ///< what a record is called, and several of them
   std::string expected;        ///< what a record must be, in a sentence
   std::function<void(std::string_view file, const OnRecord&)> read;  ///< goes through a file
+  std::string_view numbered = "line";                      ///< what records' numbers count
+  std::shared_ptr<const ExampleFormat> parquet = nullptr;  ///< of its files that are Parquet
 };
 
 /// Dialogues; see the policy Dialogue.
@@ -52,9 +58,24 @@ struct TableFormat {
   std::string context, label;  ///< names, or numbers from 1; without a context, texts alone
   bool commas, header;         ///< CSV, else TSV; whether the first line names the columns
 };
+/// The place of a column, from 0, that `header` names; without a header names are numbers from 1.
+/// throws    BadFile, where `source`, which has the header, does not name it exactly once
+std::size_t column_of(const std::string& name, const std::vector<std::string>* header,
+                      std::string_view source);
 /// Tables; see the policy Columns. Reading throws BadFile where the first line does not have the
-/// columns, or a quote is not closed.
+/// columns, or a quote is not closed. Files that are Parquet have parquet_format().
 ExampleFormat table_format(const TableFormat& format);
+
+/// Whether a file begins as those of Parquet do.
+bool is_parquet(std::string_view file);
+/// Whether this build has Arrow.
+bool reads_parquet();
+/// The same columns of a Parquet file, with its rows numbered from 1. `commas` is nothing to it.
+/// Reading throws BadFile where the file is damaged, does not have such columns or has them with
+/// another type, or where this build has no Arrow, or where the texts' tokens, or a page of the file,
+/// would not fit into `memory` (available_memory() without it). At any time a few thousand rows are
+/// decoded.
+ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableMemory> memory = {});
 /// Objects with named fields; see the policy JsonLines.
 ExampleFormat json_lines_format(std::string_view context, std::string_view label);
 

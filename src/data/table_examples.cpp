@@ -87,29 +87,7 @@ class Records {
   }
 };
 
-/// The place of a column, from 0; `header` is empty if columns have numbers.
-/// throws    BadFile
-std::size_t column_of(const std::string& name, const std::vector<std::string>* header) {
-  if (header) {
-    const auto found = std::ranges::find(*header, name);
-    if (found != header->end() && std::ranges::count(*header, name) == 1)
-      return std::size_t(found - header->begin());
-    std::string names;
-    for (const std::string& one : *header) names += (names.empty() ? "" : ", ") + one;
-    throw BadFile(fmt::format("its first line names the column \"{}\" {}; it names {}", name,
-                              found == header->end() ? "nowhere" : "more than once",
-                              printable(names)));
-  }
-  std::size_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data(), end, number);
-  if (parsed.ptr == end && parsed.ec == std::errc() && number >= 1) return number - 1;
-  throw BadFile(
-      fmt::format("the recipe says that it has no line of names, so that columns have numbers from "
-                  "1, and \"{}\" "
-                  "is none",
-                  name));
-}
+constexpr std::string_view first_line = "its first line";
 
 void read_table(std::string_view file, const OnRecord& on_record, const TableFormat& format) {
   Records records(file, format.commas);
@@ -121,8 +99,10 @@ void read_table(std::string_view file, const OnRecord& on_record, const TableFor
     header = record->fields;
   }
   const std::vector<std::string>* names = header ? &*header : nullptr;
-  const std::size_t width = record->fields.size(), label = column_of(format.label, names);
-  const std::size_t context = format.context.empty() ? label : column_of(format.context, names);
+  const std::size_t width = record->fields.size(),
+                    label = column_of(format.label, names, first_line);
+  const std::size_t context =
+      format.context.empty() ? label : column_of(format.context, names, first_line);
   if (header) record = records.next();
   const bool alone = format.context.empty();
   for (; record; record = records.next()) {
@@ -144,14 +124,40 @@ void read_table(std::string_view file, const OnRecord& on_record, const TableFor
 
 }  // namespace
 
+std::size_t column_of(const std::string& name, const std::vector<std::string>* header,
+                      std::string_view source) {
+  if (header) {
+    const auto found = std::ranges::find(*header, name);
+    if (found != header->end() && std::ranges::count(*header, name) == 1)
+      return std::size_t(found - header->begin());
+    std::string names;
+    for (const std::string& one : *header) names += (names.empty() ? "" : ", ") + one;
+    throw BadFile(fmt::format("{} names the column \"{}\" {}; it names {}", source, name,
+                              found == header->end() ? "nowhere" : "more than once",
+                              printable(names)));
+  }
+  std::size_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data(), end, number);
+  if (parsed.ptr == end && parsed.ec == std::errc() && number >= 1) return number - 1;
+  throw BadFile(
+      fmt::format("the recipe says that it has no line of names, so that columns have numbers from "
+                  "1, and \"{}\" "
+                  "is none",
+                  name));
+}
+
 ExampleFormat table_format(const TableFormat& format) {
-  return {"row", "rows",
+  return {"row",
+          "rows",
           fmt::format("Each row must have as many fields as the first, {}.",
                       format.commas ? "with commas between, and quotes as RFC 4180 has them"
                                     : "with tabs between"),
           [format](std::string_view file, const OnRecord& on_record) {
             read_table(file, on_record, format);
-          }};
+          },
+          "line",
+          std::make_shared<const ExampleFormat>(parquet_format(format))};
 }
 
 }  // namespace sinter

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes tables as Parquet files and as equal TSV, for tests/unit/data/parquet.cpp.
+
+usage: python write_parquet.py FOLDER; needs pyarrow
+"""
+import pathlib
+import random
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+folder = pathlib.Path(sys.argv[1])
+texts = random.Random(1)
+ROWS = 10_000
+
+
+def text(longest):
+    return "".join(texts.choice("abc de.äß漢\U0001f600") for _ in range(texts.randrange(longest)))
+
+
+first = [text(40) for _ in range(ROWS)]
+second = [texts.choice(["yes", "no", "", "perhaps ½"]) for _ in range(ROWS)]
+(folder / "table.tsv").write_text(
+    "a\tn\tb\n" + "".join(f"{a}\t{n}\t{b}\n" for n, (a, b) in enumerate(zip(first, second))))
+
+
+def table(a=pa.string(), b=pa.string(), nullable=True):
+    schema = pa.schema([pa.field("a", a, nullable), ("n", pa.int64()), pa.field("b", b, nullable)])
+    b_array = pa.array(second).dictionary_encode() if pa.types.is_dictionary(b) else pa.array(second, b)
+    return pa.table([pa.array(first, a), pa.array(range(ROWS)), b_array.cast(b)], schema)
+
+
+def write(name, what, **how):
+    pq.write_table(what, folder / f"{name}.parquet", **how)
+
+
+write("plain", table(), compression="none", use_dictionary=False)
+write("groups", table(), row_group_size=3001, data_page_size=4096)
+write("categories", table(b=pa.dictionary(pa.int32(), pa.string())), compression="zstd", row_group_size=999)
+write("large", table(a=pa.large_string()), compression="gzip", data_page_version="2.0")
+write("required", table(nullable=False), compression="brotli", write_page_checksum=True)
+write("delta", table(), use_dictionary=False, compression="lz4",
+      column_encoding={"a": "DELTA_BYTE_ARRAY", "n": "PLAIN", "b": "DELTA_LENGTH_BYTE_ARRAY"})
+write("no_schema_of_arrow", table(b=pa.dictionary(pa.int8(), pa.string())), store_schema=False)
+
+few = {"a": ["1", None, "3", "4"], "b": ["5", "6", None, "8"], "number": [1, 2, 3, 4],
+       "list": [["x"], [], ["y"], ["z"]], "bytes": [b"x"] * 4,
+       "record": [{"x": "1"}] * 4}
+write("nulls", pa.table(few), row_group_size=2)
+write("none", pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.string())}))
+many = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["x" * 100_000]))
+write("huge", pa.table({"b": many}))  # 10 GB of text
+twice = pa.Table.from_arrays([pa.array(["1"]), pa.array(["2"]), pa.array(["3"])], ["a", "b", "a"])
+write("twice", twice)
+small = pa.table({"a": [f"question {k}" for k in range(40)], "b": ["yes", "no"] * 20})
+write("small", small, row_group_size=16, write_page_checksum=True)
+write("small_unchecked", small, row_group_size=16, compression="none")

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parquet files, which tests/support/write_parquet.py writes with the Python that SINTER_PYTHON
+// names, are read as the equal TSV is.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "data/example_formats.hpp"
+#include "sinter/data/columns.hpp"
+#include "sinter/error.hpp"
+#include "support/folder.hpp"
+
+using namespace sinter;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a policy reads of a file: its ids and what people are told.
+struct Told {
+  std::vector<std::int32_t> ids;
+  std::string text, notes;
+};
+
+template <class Policy>
+Told read(const fs::path& path) {
+  OpenedData opened = Policy::open(Policy::options, {.paths = {path.string()}});
+  Told told{{}, opened.text, opened.notes};
+  HostBatch batch;
+  while (opened.evaluation->next(batch))
+    for (const auto& ids : batch.ids) told.ids.insert(told.ids.end(), ids.begin(), ids.end());
+  return told;
+}
+
+/// The error of a file; empty if it is read.
+template <class Policy>
+std::string refusal(const fs::path& path) {
+  try {
+    read<Policy>(path);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+template <class Policy>
+void refuses(const fs::path& path, const std::string& says) {
+  const std::string message = refusal<Policy>(path);
+  CAPTURE(message);
+  CHECK(message.find(says) != message.npos);
+}
+
+bool runs(const std::string& python, const std::string& what) {
+  return std::system(("'" + python + "' " + what).c_str()) == 0;
+}
+
+/// A folder with all the files, where this build and machine can have them.
+struct Files {
+  testing::TemporaryFolder folder;
+  bool there = false;
+
+  Files() {
+    const char* python = std::getenv("SINTER_PYTHON");
+    if (!reads_parquet()) {
+      MESSAGE("skipped: this build has no Arrow (-DSINTER_ARROW)");
+    } else if (!python || !*python || !runs(python, "-c 'import pyarrow' 2> /dev/null")) {
+      MESSAGE("skipped: SINTER_PYTHON names no Python that has the package pyarrow");
+    } else {
+      there = runs(python, "'" SINTER_SOURCE_DIR "/tests/support/write_parquet.py' '" +
+                               (folder / "").string() + "'");
+      REQUIRE(there);
+    }
+  }
+};
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+using Pairs = Columns<"a", "b">;
+using Alone = Columns<"", "b">;
+using Skipping = Columns<"a", "b", {.bad = skip}>;
+
+}  // namespace
+
+TEST_CASE("a build without Arrow says what a Parquet file is and how to read it") {
+  if (reads_parquet()) {
+    MESSAGE("skipped: this build has Arrow");
+    return;
+  }
+  testing::TemporaryFolder folder;
+  write(folder / "table", "PAR1 and more");
+  refuses<Pairs>(folder / "table", "Cannot read '" + (folder / "table").string() +
+                                       "' as data: it is a Parquet file, and this binary was built "
+                                       "without Apache Arrow");
+  refuses<Pairs>(folder / "table", "-DSINTER_ARROW=FOLDER");
+}
+
+TEST_CASE("the examples of a Parquet file are those of the equal TSV, however it is encoded") {
+  const Files files;
+  if (!files.there) return;
+  const Told pairs = read<Pairs>(files.folder / "table.tsv");
+  const Told alone = read<Alone>(files.folder / "table.tsv");
+  CHECK(pairs.ids.size() > 100'000);
+  for (const char* name :
+       {"plain", "groups", "categories", "large", "required", "delta", "no_schema_of_arrow"}) {
+    CAPTURE(name);
+    const fs::path path = files.folder / (std::string(name) + ".parquet");
+    const Told found = read<Pairs>(path);
+    CHECK(found.ids == pairs.ids);
+    CHECK(found.text == pairs.text);
+    CHECK(read<Alone>(path).ids == alone.ids);
+    CHECK(read<Columns<"1", "3", {.header = false}>>(path).ids == pairs.ids);
+  }
+  const OpenedData both =
+      Pairs::open({}, {.paths = {files.folder / "plain.parquet", files.folder / "table.tsv"}});
+  CHECK(both.text.starts_with("20,000 examples of 20,000 rows in 2 files"));
+}
+
+TEST_CASE("a null is a bad record that is named by its row, or left out") {
+  const Files files;
+  if (!files.there) return;
+  const fs::path path = files.folder / "nulls.parquet";
+  refuses<Pairs>(path, "row 2 of '" + path.string() + "' is bad: its column \"a\" is null");
+  refuses<Alone>(path, "row 3 of '" + path.string() + "' is bad: its column \"b\" is null");
+  refuses<Pairs>(path, "Mend that row");
+  const Told told = read<Skipping>(path);
+  write(files.folder / "kept.tsv", "a\tb\n1\t5\n4\t8\n");
+  CHECK(told.ids == read<Pairs>(files.folder / "kept.tsv").ids);
+  CHECK(told.notes.find("left out of the data: 2 rows (row 2 of '") != told.notes.npos);
+}
+
+TEST_CASE("a column that is not there or not of text is named with its type") {
+  const Files files;
+  if (!files.there) return;
+  const fs::path path = files.folder / "nulls.parquet";
+  refuses<Columns<"c", "b">>(path, "its schema names the column \"c\" nowhere; it names a, b, n");
+  refuses<Columns<"a", "number">>(path, "its column \"number\" is of the type INT64, and not of");
+  refuses<Columns<"a", "bytes">>(path, "its column \"bytes\" is of the type BYTE_ARRAY, and not");
+  refuses<Columns<"a", "list">>(path, "its column \"list\" is of the type List, and not of text");
+  refuses<Columns<"a", "record">>(path, "its column \"record\" is of the type a group of columns");
+  refuses<Columns<"1", "9", {.header = false}>>(path, "it has 6 columns, and number 9 is asked");
+  refuses<Pairs>(files.folder / "twice.parquet", "names the column \"a\" more than once");
+  refuses<Pairs>(files.folder / "none.parquet", "holds no examples");
+  refuses<Columns<"a", "number">>(path, "In Parquet the columns \"a\" and \"number\" must be of");
+}
+
+TEST_CASE("a file that stands for more text than memory is refused before it is there") {
+  const Files files;
+  if (!files.there) return;
+  const std::string huge = content(files.folder / "huge.parquet");
+  CHECK(huge.size() < 100'000);
+  std::int64_t rows = 0;
+  auto error = [&](std::int64_t bytes) -> std::string {
+    const auto format =
+        parquet_format({"", "b", false, true}, AvailableMemory{bytes, "this test has"});
+    try {
+      format.read(huge, [&](std::int64_t, const ReadTexts&) { ++rows; });
+    } catch (const BadFile& bad) {
+      return bad.what();
+    }
+    return "";
+  };
+  CHECK(error(1 << 20).find("its texts have more than 300024 bytes, and their tokens, of 4 bytes "
+                            "each, are kept in memory, but this test has 1048576 bytes") == 0);
+  CHECK(error(1 << 10).find("Arrow cannot read it as Parquet (") == 0);  // a page is larger
+  CHECK(rows == 0);
+}
+
+TEST_CASE("a file that is cut short is refused, wherever it is") {
+  const Files files;
+  if (!files.there) return;
+  const std::string whole = content(files.folder / "small.parquet");
+  const fs::path path = files.folder / "damaged";
+  for (std::size_t bytes = 4; bytes < whole.size(); bytes += 3) {
+    CAPTURE(bytes);
+    write(path, whole.substr(0, bytes));
+    const std::string message = refusal<Pairs>(path);
+    CAPTURE(message);
+    REQUIRE(message.starts_with("Cannot read '" + path.string() + "' as data: Arrow cannot read"));
+  }
+}
+
+TEST_CASE("a damaged byte is refused or changes nothing, where pages have checksums") {
+  const Files files;
+  if (!files.there) return;
+  const fs::path path = files.folder / "damaged";
+  const std::string whole = content(files.folder / "small.parquet");
+  const Told good = read<Pairs>(files.folder / "small.parquet");
+  int refused = 0;
+  for (std::size_t byte = 4; byte < whole.size(); ++byte) {
+    std::string damaged = whole;
+    damaged[byte] = char(damaged[byte] ^ 1 << byte % 8);
+    write(path, damaged);
+    const std::string message = refusal<Pairs>(path);
+    CAPTURE(byte);
+    CAPTURE(message);
+    if (message.empty()) {
+      CHECK(read<Pairs>(path).ids == good.ids);
+    } else {
+      CHECK(message.starts_with("Cannot read '" + path.string() + "' as data: "));
+      ++refused;
+    }
+  }
+  CHECK(refused > int(whole.size()) / 4);
+}
+
+TEST_CASE("many damaged bytes end in an error or in examples, and not in a crash") {
+  const Files files;
+  if (!files.there) return;
+  const fs::path path = files.folder / "damaged";
+  const std::string whole = content(files.folder / "small_unchecked.parquet");
+  std::uint32_t random = 1;
+  auto next = [&] { return (random = random * 1664525 + 1013904223) >> 8; };
+  int refused = 0;
+  for (int file = 0; file < 1000; ++file) {
+    std::string damaged = whole;
+    for (std::uint32_t k = next() % 8 + 1; k > 0; --k)
+      damaged[4 + next() % (whole.size() - 4)] = char(next());
+    write(path, damaged);
+    refused += !refusal<Pairs>(path).empty();
+  }
+  CHECK(refused > 300);
+}
