@@ -55,6 +55,7 @@ class Sinter(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["SINTER_BUILD_TESTS"] = False
         toolchain.cache_variables["SINTER_BUILD_RECIPES"] = False
+        toolchain.cache_variables["SINTER_ARROW"] = "OFF"  # its libraries are in a Python environment
         toolchain.cache_variables["SINTER_ASSERTIONS"] = bool(self.options.assertions)
         toolchain.user_presets_path = False  # the presets of the source tree are its own
         toolchain.generate()

@@ -24,6 +24,9 @@ install(FILES "${PROJECT_BINARY_DIR}/SinterConfig.cmake" "${PROJECT_BINARY_DIR}/
 install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/libtorch.txt
   cmake/sinter_add_recipe.cmake scripts/fetch_libtorch.py
   DESTINATION "${package_folder}" COMPONENT sinter)
+if(SINTER_ARROW_FOLDER)
+  install(FILES cmake/arrow.cmake DESTINATION "${package_folder}" COMPONENT sinter)
+endif()
 install(EXPORT SinterHeaders NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT headers)
 install(EXPORT SinterLibrary NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT sinter)
 

@@ -33,10 +33,16 @@ function(sinter_add_recipe name file)
 endfunction()
 
 # sinter_install_recipe(NAME…) installs executables of sinter_add_recipe() in bin, LibTorch's shared
-# libraries in lib, and its licences: the prefix can then be moved. What it still needs of the system
-# are the libraries of its packages; ./sinter pack takes those along, too.
+# libraries in lib, and its licences: the prefix can then be moved. Arrow, where Sinter has it, comes
+# likewise. What it still needs of the system are the libraries of its packages; ./sinter pack takes
+# those along, too.
 function(sinter_install_recipe)
   install(TARGETS ${ARGN} RUNTIME DESTINATION bin)
+  if(SINTER_ARROW_FOLDER)
+    get_target_property(arrow Sinter::arrow IMPORTED_LOCATION)
+    get_target_property(parquet Sinter::parquet IMPORTED_LOCATION)
+    install(FILES "${arrow}" "${parquet}" DESTINATION lib)
+  endif()
   install(CODE "
     file(GET_RUNTIME_DEPENDENCIES LIBRARIES \"${SINTER_LIBTORCH}/lib/libtorch_cpu.so\"
       RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR missing
@@ -47,6 +53,10 @@ function(sinter_install_recipe)
     file(INSTALL \"${SINTER_LIBTORCH}/lib/libtorch_cpu.so\" \${libraries}
       DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib\" FOLLOW_SYMLINK_CHAIN)")
   file(GLOB wheels "${SINTER_LIBTORCH}/../*.dist-info" "${SINTER_LIBTORCH}/../licenses/*")
+  if(SINTER_ARROW_FOLDER)
+    file(GLOB arrow "${SINTER_ARROW_FOLDER}/../pyarrow-*.dist-info")
+    list(APPEND wheels ${arrow})
+  endif()
   foreach(wheel IN LISTS wheels)
     cmake_path(GET wheel FILENAME name)
     string(REPLACE ".dist-info" "" name "${name}")
