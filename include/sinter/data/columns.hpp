@@ -23,7 +23,8 @@ struct ColumnsOptions {
 /// from that in the first. With an empty first name examples are texts alone, of up to text + label
 /// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet says
 /// what becomes of them. The last rows are held out. How examples become batches is said by a policy
-/// of the slot batching.
+/// of the slot batching. A file that begins with "PAR1" is Parquet, whatever the options say of
+/// separators, and is read where the library was built with Apache Arrow: columns must be strings.
 template <Text Context, Text Label, ColumnsOptions O = {}>
 struct Columns {
   using slot = slot::data;
@@ -35,8 +36,8 @@ struct Columns {
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
   static constexpr std::string_view paths_help =
-      "Files and folders of tables, TSV or CSV as the recipe says. A\n"
-      "folder stands for all files below it, sorted by path.";
+      "Files and folders of tables, TSV or CSV as the recipe says, or\n"
+      "Parquet. A folder stands for all files below it, sorted by path.";
   /// The names of the columns.
   static std::string text() { return JsonLines<Context, Label>::text(); }
   static OpenedData open(const Options& o, const DataRequest& request) {
