@@ -56,6 +56,7 @@ class Sinter(ConanFile):
         toolchain.cache_variables["SINTER_BUILD_TESTS"] = False
         toolchain.cache_variables["SINTER_BUILD_RECIPES"] = False
         toolchain.cache_variables["SINTER_ARROW"] = "OFF"  # its libraries are in a Python environment
+        toolchain.cache_variables["SINTER_SENTENCEPIECE"] = "OFF"  # whatever the machine has
         toolchain.cache_variables["SINTER_ASSERTIONS"] = bool(self.options.assertions)
         toolchain.user_presets_path = False  # the presets of the source tree are its own
         toolchain.generate()

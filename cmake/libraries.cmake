@@ -7,6 +7,7 @@
 #   sinter   a program that links the library
 #   build    compiling the library
 #   tests    compiling the tests
+#   sentencepiece   both, where SentencePiece's models are read
 # and sets MISSING to the Debian packages that hold what was not found. The global property
 # SINTER_DEBIAN_PACKAGES lists those of what was looked for.
 function(sinter_need package target debian)
@@ -60,6 +61,13 @@ function(sinter_find_libraries result)
   if("build" IN_LIST ARGN)
     sinter_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann-json3-dev)
     sinter_need(CLI11 CLI11::CLI11 libcli11-dev)
+  endif()
+  if("sentencepiece" IN_LIST ARGN)
+    sinter_need_header(sentencepiece sentencepiece_processor.h sentencepiece libsentencepiece-dev)
+    if(TARGET Sinter::sentencepiece) # loaded only by programs that load tokenizers
+      set_target_properties(Sinter::sentencepiece PROPERTIES INTERFACE_LINK_LIBRARIES
+        "-Wl,--push-state,--as-needed,${SINTER_SENTENCEPIECE_LIBRARY},--pop-state")
+    endif()
   endif()
   if("tests" IN_LIST ARGN)
     sinter_need(doctest doctest::doctest doctest-dev)

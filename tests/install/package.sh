@@ -30,7 +30,7 @@ says 'found: 0'
 rm -r "$scratch/moved"
 cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
 mv "$scratch/prefix" "$scratch/moved"
-for library in libboost1.81-dev libfmt-dev libhwy-dev libxxhash-dev zlib1g-dev liblzma-dev libzstd-dev libcli11-dev nlohmann-json3-dev; do
+for library in libboost1.81-dev libfmt-dev libhwy-dev libxxhash-dev zlib1g-dev liblzma-dev libzstd-dev libcli11-dev nlohmann-json3-dev libsentencepiece-dev; do
   [[ ! -e /usr/share/doc/$library/copyright || -s $scratch/moved/share/doc/Sinter/libraries/$library ]] ||
     fail "the licence of $library was not installed"
 done

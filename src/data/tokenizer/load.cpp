@@ -7,6 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "data/tokenizer/sentencepiece.hpp"
+#include "data/tokenizer/sentencepiece_file.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 
@@ -17,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_file = std::uint64_t(1) << 30;
 
+Tokenizer made_of(Tokenizer tokenizer) { return tokenizer; }
 template <class Parts>
 Tokenizer made_of(Parts parts) {
   return tokenizer_of(std::move(parts));
@@ -29,13 +32,14 @@ Tokenizer made_of(std::variant<Parts...> parts) {
 /// Calls read(), and names the tokenizer in what it throws.
 template <class Read>
 Tokenizer checked(const fs::path& path, Read&& read) {
-  auto refuse = [&](const char* problem) -> FileError {
-    return FileError(
-        fmt::format("The tokenizer {} cannot be used: {}. Fetch it again, or use another.",
-                    printable(path.string(), 4096), problem));
+  auto refuse = [&](const char* problem, const char* mend = " Fetch it again, or use another.") {
+    return FileError(fmt::format("The tokenizer {} cannot be used: {}.{}",
+                                 printable(path.string(), 4096), problem, mend));
   };
   try {
     return made_of(read());
+  } catch (const LibraryMissing& problem) {
+    throw refuse(problem.what(), "");
   } catch (const TokenizerProblem& problem) {
     throw refuse(problem.what());
   } catch (const JsonError& problem) {
@@ -54,9 +58,12 @@ Tokenizer load_bert(const fs::path& path) {
   return tokenizer;
 }
 
-Tokenizer load_json(const fs::path& path) {
+/// Reads a tokenizer.json, or a model of SentencePiece.
+Tokenizer load_file(const fs::path& path) {
   const std::string text = read_file(path, largest_file);
-  Tokenizer tokenizer = checked(path, [&] { return read_tokenizer_json(text); });
+  const bool is_model = path.extension() == ".model" || looks_like_sentencepiece(text);
+  Tokenizer tokenizer = is_model ? checked(path, [&] { return read_sentencepiece(text); })
+                                 : checked(path, [&] { return read_tokenizer_json(text); });
   tokenizer.identity = hash_of(text);
   return tokenizer;
 }
@@ -122,8 +129,8 @@ BpeParts read_gpt2_files(std::string_view vocabulary_text, std::string_view merg
 Tokenizer load_tokenizer(const fs::path& path) {
   std::error_code none;
   if (!fs::is_directory(path, none))
-    return path.extension() == ".txt" ? load_bert(path) : load_json(path);
-  if (fs::exists(path / "tokenizer.json", none)) return load_json(path / "tokenizer.json");
+    return path.extension() == ".txt" ? load_bert(path) : load_file(path);
+  if (fs::exists(path / "tokenizer.json", none)) return load_file(path / "tokenizer.json");
   struct Names {
     const char *vocabulary, *merges;
   };
@@ -138,9 +145,12 @@ Tokenizer load_tokenizer(const fs::path& path) {
     return tokenizer;
   }
   if (fs::exists(path / "vocab.txt", none)) return load_bert(path / "vocab.txt");
+  for (const char* name : {"tokenizer.model", "spiece.model"})
+    if (fs::exists(path / name, none)) return load_file(path / name);
   throw FileError(
       fmt::format("There is no tokenizer in the folder {}. It must hold tokenizer.json, or "
-                  "encoder.json and vocab.bpe, or vocab.json and merges.txt, or vocab.txt.",
+                  "encoder.json and vocab.bpe, or vocab.json and merges.txt, or vocab.txt, or "
+                  "tokenizer.model, or spiece.model.",
                   printable(path.string(), 4096)));
 }
 

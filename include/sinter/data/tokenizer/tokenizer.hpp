@@ -54,9 +54,10 @@ Tokenizer byte_tokenizer();
 /// Reads a tokenizer from files of others: a tokenizer.json of Hugging Face's tokenizers with a BPE or
 /// a WordPiece, or a folder that holds one; a folder with GPT-2's files, which are encoder.json and
 /// vocab.bpe, or by their other names vocab.json and merges.txt; BERT's vocab.txt, or a folder that
-/// holds it. docs/tokenizers.md says what of tokenizer.json is understood, and when a vocab.txt is
-/// taken for one of small letters. encode() takes any bytes: by a BPE those that are no UTF-8 keep
-/// their value, too.
+/// holds it; where Sinter was built with the library, a model of SentencePiece, which is a *.model or
+/// a folder that holds tokenizer.model or spiece.model. docs/tokenizers.md says what of tokenizer.json
+/// is understood, and when a vocab.txt is taken for one of small letters. encode() takes any bytes: by
+/// a BPE of the first two those that are no UTF-8 keep their value, too.
 /// throws    FileError that names the file, and what in it is damaged or not understood
 Tokenizer load_tokenizer(const std::filesystem::path& path);
 
