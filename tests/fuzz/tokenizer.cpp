@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of tokenizers. An input with a line "---" is GPT-2's two files, the vocabulary before it
 // and the merges behind it; one with a line "+++" is BERT's vocab.txt, and behind it the
-// tokenizer_config.json; any other is a tokenizer.json.
+// tokenizer_config.json; one that begins with a line "hex" has a model of SentencePiece in such
+// digits, which is read without its library; any other is a tokenizer.json.
 #include "data/tokenizer/load.hpp"
+#include "data/tokenizer/sentencepiece_file.hpp"
 #include "files/json.hpp"
 #include "fuzz/support.hpp"
 
@@ -19,11 +21,28 @@ std::variant<BpeParts, WordPieceParts> read(std::string_view input) {
   return read_tokenizer_json(input);
 }
 
+/// The bytes of pairs of hexadecimal digits; any other character ends one.
+std::string bytes_of(std::string_view digits) {
+  std::string bytes;
+  for (int high = -1; char c : digits) {
+    const bool letter = c >= 'a' && c <= 'f';
+    const int digit = letter ? c - 'a' + 10 : c >= '0' && c <= '9' ? c - '0' : -1;
+    if (high >= 0 && digit >= 0) bytes += char(16 * high + digit);
+    high = high >= 0 ? -1 : digit;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string input = fuzz::text_of(data, size);
   try {
+    if (input.starts_with("hex\n")) {
+      const SentencePieceFile file = read_sentencepiece_file(bytes_of(input.substr(4)));
+      fuzz::ensure(!file.pieces.empty(), "a model has pieces");
+      return 0;
+    }
     auto all = read(input);
     const Tokenizer tokenizer =
         std::visit([](auto& parts) { return tokenizer_of(std::move(parts)); }, all);
