@@ -74,6 +74,9 @@ verb_doctor() {
   wish llvm-symbolizer-19 "$(path_of llvm-symbolizer-19)" "$(apt llvm-19)"
   wish 'sanitizers of clang 19' "$(has_fuzzer && echo found || true)" "$(apt libclang-rt-19-dev)"
 
+  echo "For SentencePiece's models:"
+  wish sentencepiece "$(has_header sentencepiece_processor.h && echo found || true)" "$(apt libsentencepiece-dev)"
+
   echo 'For ./sinter pack:'
   wish patchelf "$(path_of patchelf)" "$(apt patchelf)"
   wish zstd "$(path_of zstd)" "$(apt zstd)"
