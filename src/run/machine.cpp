@@ -225,15 +225,20 @@ void Machine::run_observed(const Bound& bound, int position, Observer& observer)
 void Machine::load_starts(int first, int last) {
   const int multiple = programs_->current->row_multiple;
   for (int axis = 0; axis < token_axes; ++axis) {
-    const std::vector<std::int32_t>& starts = work_.batch->starts_of(axis);
-    const std::int32_t row = starts[first], rows = starts[last] - row;
-    const int padded = (multiple - rows % multiple) % multiple;
-    int sequences = last - first;
-    for (int s = 0; s <= sequences; ++s) starts_[axis][s] = starts[first + s] - row;
-    if (padded > 0) starts_[axis][++sequences] = rows + padded;
-    now_.sequences[axis] = {starts_[axis].data(), sequences};
-    now_.sequences[pooled(axis)] = {pooled_starts_.data(), sequences};
-    now_.first_row[axis] = row;
+    if (axis > 0 && work_.batch->second_starts.empty()) {
+      now_.sequences[axis] = now_.sequences[0];
+      now_.first_row[axis] = now_.first_row[0];
+    } else {
+      const std::vector<std::int32_t>& starts = work_.batch->starts_of(axis);
+      const std::int32_t row = starts[first], rows = starts[last] - row;
+      const int padded = (multiple - rows % multiple) % multiple;
+      int sequences = last - first;
+      for (int s = 0; s <= sequences; ++s) starts_[axis][s] = starts[first + s] - row;
+      if (padded > 0) starts_[axis][++sequences] = rows + padded;
+      now_.sequences[axis] = {starts_[axis].data(), sequences};
+      now_.first_row[axis] = row;
+    }
+    now_.sequences[pooled(axis)] = {pooled_starts_.data(), now_.sequences[axis].count};
     now_.first_row[pooled(axis)] = first;
   }
 }

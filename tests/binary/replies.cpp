@@ -85,8 +85,8 @@ TEST_CASE("a run pads each micro-batch to the longest of it, and not of the batc
   const Ended ended = fine({"train", "--data", file, "--out", scratch / "a", "--steps", "2",
                             "--batching.tokens", "320"},  // all in one batch
                            SINTER_REPLIES);
-  CHECK(ended.says("the last 1 held out"));
-  CHECK(ended.says("; padding 0.0 % of the rows"));
+  CHECK(ended.out.find("the last 1 held out") != std::string::npos);
+  CHECK(ended.out.find("; padding 0.0 % of the rows") != std::string::npos);
 }
 
 TEST_CASE("bad dialogues are left out, said, and an error beyond the limit") {
