@@ -24,6 +24,7 @@
 #include "sinter/data/objective.hpp"
 #include "sinter/data/rows.hpp"
 #include "sinter/data/token_file.hpp"
+#include "sinter/data/tokenizer/train.hpp"
 #include "sinter/data/tokens.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/model/gpt2.hpp"
