@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/tokenizer/vocabulary.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -240,12 +241,7 @@ std::vector<std::int32_t> Bpe::encode(std::string_view text) const {
 }
 
 const std::string& Bpe::decode(std::int32_t token) const {
-  if (token >= 0 && std::size_t(token) < parts.tokens.size()) {
-    const std::string& bytes = parts.tokens[std::size_t(token)];
-    if (!bytes.empty()) return bytes;
-  }
-  throw ArgumentError(fmt::format("The tokenizer has no token {}; its tokens are below {}.", token,
-                                  parts.tokens.size()));
+  return text_of_token(parts.tokens, token);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "data/tokenizer/characters.hpp"
 #include "files/json.hpp"
+#include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter {
@@ -35,6 +36,15 @@ Vocabulary::Vocabulary(const nlohmann::json& object, std::string_view where) {
   for (const auto& [spelling, id] : object.items())
     add(spelling,
         integer_of<std::int32_t>(id, fmt::format("the id of {} in {}", shown(spelling), where)));
+}
+
+const std::string& text_of_token(const std::vector<std::string>& texts, std::int32_t token) {
+  if (token >= 0 && std::size_t(token) < texts.size()) {
+    const std::string& text = texts[std::size_t(token)];
+    if (!text.empty()) return text;
+  }
+  throw ArgumentError(
+      fmt::format("The tokenizer has no token {}; its tokens are below {}.", token, texts.size()));
 }
 
 void Vocabulary::add(const std::string& spelling, std::int32_t id) {

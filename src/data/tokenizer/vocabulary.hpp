@@ -23,6 +23,10 @@ struct TokenizerProblem : std::runtime_error {
 /// A token as a message shows it.
 std::string shown(std::string_view token);
 
+/// The text of a token; `texts` are by id, and empty where there is no token.
+/// throws    ArgumentError if there is no such token
+const std::string& text_of_token(const std::vector<std::string>& texts, std::int32_t token);
+
 /// Spellings and ids of tokens, each of which is there once.
 class Vocabulary {
   std::unordered_map<std::string, std::int32_t> ids;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/tokenizer/wordpiece.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "data/tokenizer/characters.hpp"
 #include "data/tokenizer/normal_forms.hpp"
-#include "sinter/error.hpp"
+#include "data/tokenizer/vocabulary.hpp"
 
 namespace sinter {
 namespace {
@@ -104,12 +102,7 @@ void WordPiece::add_word(std::string_view word, std::vector<std::int32_t>& to) c
 }
 
 const std::string& WordPiece::spelling(std::int32_t token) const {
-  if (token >= 0 && std::size_t(token) < parts.tokens.size()) {
-    const std::string& text = parts.tokens[std::size_t(token)];
-    if (!text.empty()) return text;
-  }
-  throw ArgumentError(fmt::format("The tokenizer has no token {}; its tokens are below {}.", token,
-                                  parts.tokens.size()));
+  return text_of_token(parts.tokens, token);
 }
 
 std::string WordPiece::decode(std::int32_t token) const {
