@@ -36,11 +36,7 @@ bool has(const std::string& all, const std::string& part) { return all.find(part
 void refuses(const Words& words, const std::string& message, const std::string& binary) {
   Scratch scratch;
   CAPTURE(words);
-  Ended ended = run(words, binary, scratch.path());
-  CAPTURE(ended.err);
-  CHECK(ended.code == 1);
-  CHECK(ended.out.empty());
-  CHECK(ended.says(message));
+  check_refused(run(words, binary, scratch.path()), 1, message);
   CHECK(fs::is_empty(scratch.path()));
 }
 

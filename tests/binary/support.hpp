@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "support/folder.hpp"
+#include "support/json_rows.hpp"
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -128,6 +129,14 @@ inline Ended run(const std::vector<std::string>& words, const std::string& binar
   return Process(binary, words, folder).wait();
 }
 
+/// Checks that a process ended with this code and said why, and printed nothing else.
+inline void check_refused(const Ended& ended, int code, const std::string& message) {
+  CAPTURE(ended.err);
+  CHECK(ended.code == code);
+  CHECK(ended.out.empty());
+  CHECK(ended.says(message));
+}
+
 template <class Condition>
 bool wait_for(Condition condition) {
   for (int k = 0; k < 3000; ++k) {
@@ -138,10 +147,7 @@ bool wait_for(Condition condition) {
 }
 
 inline std::vector<Json> metrics(const std::string& run_folder) {
-  std::ifstream file(run_folder + "/metrics.jsonl");
-  std::vector<Json> rows;
-  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
-  return rows;
+  return sinter::testing::json_rows(run_folder + "/metrics.jsonl");
 }
 
 /// The step of the newest checkpoint that is complete, whether `last` leads to it yet or not.

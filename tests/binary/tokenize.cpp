@@ -6,19 +6,8 @@ namespace {
 
 const std::string tokenizer = SINTER_SOURCE_DIR "/tests/data/tokenizer/qwen2.json";
 
-std::vector<Json> reference_rows() {
-  std::ifstream file(SINTER_SOURCE_DIR "/tests/data/tokenizer/ids.jsonl");
-  std::vector<Json> rows;
-  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
-  return rows;
-}
-
 void refuses(const Words& words, int code, const std::string& message) {
-  Ended ended = run(words);
-  CAPTURE(ended.err);
-  CHECK(ended.code == code);
-  CHECK(ended.out.empty());
-  CHECK(ended.says(message));
+  check_refused(run(words), code, message);
 }
 
 }  // namespace
@@ -26,7 +15,8 @@ void refuses(const Words& words, int code, const std::string& message) {
 TEST_CASE(
     "tokenize prints the ids of a file without special tokens, and detokenize the text again") {
   Scratch scratch;
-  for (const Json& row : reference_rows()) {
+  for (const Json& row :
+       sinter::testing::json_rows(SINTER_SOURCE_DIR "/tests/data/tokenizer/ids.jsonl")) {
     const std::string text = row["text"];
     const std::string file = write(scratch / "text", text);
     const Ended ids = fine({"tokenize", "--tokenizer", tokenizer, "--text", file, "--json"});

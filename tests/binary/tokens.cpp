@@ -17,11 +17,7 @@ Ended worded(const Words& words) { return ::run(words, SINTER_WORDED); }
 Ended good(const Words& words) { return fine(words, SINTER_WORDED); }
 
 void refuses(const Words& words, int code, const std::string& message) {
-  Ended ended = worded(words);
-  CAPTURE(ended.err);
-  CHECK(ended.code == code);
-  CHECK(ended.out.empty());
-  CHECK(ended.says(message));
+  check_refused(worded(words), code, message);
 }
 
 }  // namespace

@@ -7,11 +7,7 @@ namespace {
 const std::string text = SINTER_SOURCE_DIR "/tests/data/tokenizer/trained.txt";
 
 void refuses(const Words& words, int code, const std::string& message) {
-  Ended ended = run(words);
-  CAPTURE(ended.err);
-  CHECK(ended.code == code);
-  CHECK(ended.out.empty());
-  CHECK(ended.says(message));
+  check_refused(run(words), code, message);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/json_rows.hpp"
 
 using namespace sinter;
 namespace fs = std::filesystem;
@@ -29,9 +30,7 @@ const fs::path references = fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer"
 
 /// The texts of the reference, each with its ids by each tokenizer.
 std::vector<Json> reference_rows() {
-  std::ifstream file(references / "ids.jsonl");
-  std::vector<Json> rows;
-  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
+  std::vector<Json> rows = testing::json_rows(references / "ids.jsonl");
   REQUIRE(rows.size() > 10);
   return rows;
 }

@@ -12,6 +12,7 @@
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/json_rows.hpp"
 
 using namespace sinter;
 namespace fs = std::filesystem;
@@ -26,13 +27,6 @@ const fs::path references = fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer"
 Json json_of(const fs::path& path) {
   std::ifstream file(path);
   return Json::parse(file);
-}
-
-std::vector<Json> rows_of(const char* name) {
-  std::ifstream file(references / name);
-  std::vector<Json> rows;
-  for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
-  return rows;
 }
 
 void put(const fs::path& path, const std::string& text) {
@@ -80,7 +74,7 @@ void refuses_json(const std::string& message, const std::function<void(Json&)>& 
 }  // namespace
 
 TEST_CASE("tokens have the text that tokenizers gives them") {
-  const std::vector<Json> rows = rows_of("decoded.jsonl");
+  const std::vector<Json> rows = testing::json_rows(references / "decoded.jsonl");
   REQUIRE(rows.size() == 120);
   for (const Json& row : rows) {
     const Ids ids = row["ids"];
@@ -105,7 +99,7 @@ TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") 
     const Tokenizer tokenizer = of_lines(folder, text);
     CHECK(tokenizer.special.size() == 5);
     int compared = 0;
-    for (const Json& row : rows_of("ids.jsonl")) {
+    for (const Json& row : testing::json_rows(references / "ids.jsonl")) {
       const Ids expected = row["ids"][name];
       const bool has_added = std::ranges::any_of(
           expected, [&](std::int32_t id) { return id >= tokenizer.vocabulary; });
