@@ -19,11 +19,9 @@ std::int32_t mask_of(const MaskedLmOptions& options, const DataTokens& tokens) {
     if (token.name == "[MASK]" || token.name == "<mask>") return token.id;
   throw ArgumentError(fmt::format(
       "MaskedLm shows a mask in place of hidden tokens, and these data have no special token "
-      "[MASK] "
-      "or <mask>. Give --tokenizer PATH with one that has it, where the data take a tokenizer; or "
-      "let the recipe name an id that no token has, by MaskedLm<{{.mask = {0}}}> with a model "
-      "whose "
-      "vocabulary is {1}.",
+      "[MASK] or <mask>. Give --tokenizer PATH with one that has it, where the data take a "
+      "tokenizer; or let the recipe name an id that no token has, by MaskedLm<{{.mask = {0}}}> "
+      "with a model whose vocabulary is {1}.",
       tokens.vocabulary, tokens.vocabulary + 1));
 }
 

@@ -61,10 +61,10 @@ struct BufferFitsTheBatch {
 
 /// Dynamic batching of ParlAI: batches of examples of about the same length, as many as fit into a
 /// budget of tokens. The examples of a micro-batch, which are neighbours by length, are padded to
-/// the longest of it; ParlAI, without micro-batches, pads all of the batch. ParlAI's budget is its batch size × (text truncation +
-/// label truncation); the default is that of 64 and 256 + 256. With `batchsort` the batch option
-/// `global` is ParlAI's batch size. A run may not be resumed with other options in the middle of an
-/// epoch.
+/// the longest of it; ParlAI, without micro-batches, pads all of the batch. ParlAI's budget is its
+/// batch size × (text truncation + label truncation); the default is that of 64 and 256 + 256. With
+/// `batchsort` the batch option `global` is ParlAI's batch size. A run may not be resumed with other
+/// options in the middle of an epoch.
 template <DynamicBatchOptions O = {}>
 struct DynamicBatch {
   using slot = slot::batching;

@@ -15,9 +15,10 @@ Arrangement group_by_length(std::span<const ExampleLength> lengths, int sequence
                             std::uint64_t key);
 
 /// Batches of examples of about the same length, padded to the longest of a micro-batch, as Hugging
-/// Face's group_by_length. The longest comes in the first step of an epoch, so that what would run out of
-/// memory does so at once. Lengths are rows: context and label together. The last batch of an epoch
-/// may be smaller. A run may not be resumed with another global batch in the middle of an epoch.
+/// Face's group_by_length. The longest comes in the first step of an epoch, so that what would run
+/// out of memory does so at once. Lengths are rows: context and label together. The last batch of an
+/// epoch may be smaller. A run may not be resumed with another global batch in the middle of an
+/// epoch.
 struct LengthGrouped {
   using slot = slot::batching;
   using rules = RuleList<DataHaveExamples>;
