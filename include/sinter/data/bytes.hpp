@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/data/data_view.hpp"
+#include "sinter/data/next_token.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -19,6 +20,7 @@ OpenedData open_bytes(const DataRequest& request, int context);
 template <BytesOptions O = {}>
 struct Bytes {
   using slot = slot::data;
+  using model_rules = RuleList<NextTokenIsUnseen>;
   using Options = BytesOptions;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = 256;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/data/json_lines.hpp"
+#include "sinter/data/next_token.hpp"
 
 namespace sinter {
 
@@ -30,6 +31,7 @@ struct Columns {
   using slot = slot::data;
   using Options = ColumnsOptions;
   using rules = RuleList<LabelHasAName<Label>>;
+  using model_rules = RuleList<NextTokenIsUnseen>;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;

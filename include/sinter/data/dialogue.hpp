@@ -2,6 +2,7 @@
 #pragma once
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
+#include "sinter/data/next_token.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -29,6 +30,7 @@ struct DialogueOptions {
 template <DialogueOptions O = {}>
 struct Dialogue {
   using slot = slot::data;
+  using model_rules = RuleList<NextTokenIsUnseen>;
   using Options = DialogueOptions;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;

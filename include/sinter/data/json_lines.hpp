@@ -2,6 +2,7 @@
 #pragma once
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
+#include "sinter/data/next_token.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/text.hpp"
 
@@ -41,6 +42,7 @@ struct JsonLines {
   using slot = slot::data;
   using Options = JsonLinesOptions;
   using rules = RuleList<LabelHasAName<Label>>;
+  using model_rules = RuleList<NextTokenIsUnseen>;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/data/data_view.hpp"
+#include "sinter/data/next_token.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -25,6 +26,7 @@ OpenedData open_tokens(const DataRequest& request, TokensOptions options);
 template <TokensOptions O = {}>
 struct Tokens {
   using slot = slot::data;
+  using model_rules = RuleList<NextTokenIsUnseen>;
   using Options = TokensOptions;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = O.vocabulary;

@@ -17,7 +17,7 @@ struct Attention {
                 "Attention: the number of heads does not divide the width.");
   static constexpr std::array in{3 * W};
   static constexpr std::array out{W};
-  static constexpr bool causal = Causal;
+  static constexpr bool causal = Causal, bidirectional = !Causal;
   template <class T, class Statistic>
   struct Saved {
     T qkv, y;

@@ -11,6 +11,7 @@
 //   loss                         whether its result is one loss for each row, see Layer::loss
 //   pools                        whether its result has one row for each sequence
 //   causal                       whether its rows see none that follow them, see Layer::causal
+//   bidirectional                whether its rows see also those that follow them
 //   reads_weights_in_backward    whether it does so; by default it does if it has parameters
 //   ids_below                    ids must be below this
 //   flops(context)               those of forward, for one row in a sequence of `context` rows
@@ -178,6 +179,8 @@ struct Layer {
   bool pools = false;  ///< whether its results have one row for each sequence
   /// Whether it mixes rows of a sequence, and each sees itself and those before it alone.
   bool causal = false;
+  bool bidirectional =
+      false;  ///< whether it mixes rows of a sequence, and each sees later ones, too
   bool reads_weights_in_backward = false;              ///< else it does without
   std::int64_t (*flops)(std::int64_t context) = none;  ///< of forward, for one row
   std::int64_t (*scratch)(std::int64_t rows) = none;   ///< elements of statistics that a call needs
@@ -204,6 +207,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::loss; }) layer.loss = L::loss;
   if constexpr (requires { L::pools; }) layer.pools = L::pools;
   if constexpr (requires { L::causal; }) layer.causal = L::causal;
+  if constexpr (requires { L::bidirectional; }) layer.bidirectional = L::bidirectional;
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
   if constexpr (requires { L::flops(1); }) layer.flops = L::flops;
   if constexpr (requires { L::scratch(1); }) layer.scratch = L::scratch;

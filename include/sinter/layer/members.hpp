@@ -86,6 +86,8 @@ constexpr LayerMisfit layer_misfit() {
     if constexpr (!is_bool<decltype(L::pools)>) return {"pools", "constexpr bool"};
   if constexpr (requires { L::causal; })
     if constexpr (!is_bool<decltype(L::causal)>) return {"causal", "constexpr bool"};
+  if constexpr (requires { L::bidirectional; })
+    if constexpr (!is_bool<decltype(L::bidirectional)>) return {"bidirectional", "constexpr bool"};
   if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "std::int64_t flops(std::int64_t)"};
   if constexpr (NamesScratch<L> && !HasScratch<L, P>)
     return {"scratch", "std::int64_t scratch(int64_t)"};

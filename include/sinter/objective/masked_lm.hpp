@@ -97,6 +97,8 @@ struct MaskedLm {
   using rules = RuleList<DataHaveTokens, ModelHoldsMask<O>>;
   using model_rules = RuleList<SeesBothSides>;
   static constexpr Options options = O;
+  /// Shown beside the loss; it cannot be compared with that of a model which predicts all tokens.
+  static constexpr Figure headline{"bits per hidden token", bits};
 
   /// What is done with batches of these tokens; see masked_lm().
   static Objective objective(const Options& o, const DataTokens& tokens) {

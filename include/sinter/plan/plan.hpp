@@ -254,7 +254,13 @@ constexpr bool takes_what_data_gives() {
 template <class R, class... Rules>
 constexpr bool model_obeys(RuleList<Rules...>) {
   auto obeys = []<class Rule>(Rule*) {
-    constexpr bool holds = Rule::holds(Traced<R, TrainingTrace>::model);
+    constexpr bool holds = [](const Model& model) {
+      if constexpr (requires { Rule::template holds<R>(model); }) {
+        return Rule::template holds<R>(model);
+      } else {
+        return Rule::holds(model);
+      }
+    }(Traced<R, TrainingTrace>::model);
     if constexpr (!holds) (void)&Rule::template enforce<R>;
     return holds;
   };

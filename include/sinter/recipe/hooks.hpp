@@ -44,6 +44,7 @@
 //                                                   says how, for at most so many in a global batch
 // A policy that says what of the data's tokens is shown and predicted (data/objective.hpp) has
 //   objective(options, tokens)                      says it, for these tokens
+//   headline                                        the Figure (data/unit.hpp) beside the loss then
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
 //   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
 //                                                   follows after so many sequences
@@ -66,6 +67,7 @@ struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
 struct DataRequest;  // data/data_view.hpp
 struct DataTokens;   // data/objective.hpp
+struct Figure;       // data/unit.hpp
 struct Objective;
 struct StepFigures;
 struct Tokenizer;  // data/tokenizer/tokenizer.hpp
@@ -150,6 +152,10 @@ template <class P>
 concept HasObjective = requires(const typename P::Options& options, const DataTokens& tokens) {
   requires std::same_as<decltype(P::objective(options, tokens)), Objective>;
 };
+/// Says which figure stands beside the loss.
+template <class P>
+concept HasHeadline =
+    HasObjective<P> && requires { requires std::same_as<decltype(P::headline), const Figure>; };
 template <class P>
 concept HasContradiction =
     requires(const typename P::Options& options) { P::contradiction(options); };
@@ -252,6 +258,7 @@ constexpr auto other_hooks() {
                  precision = std::same_as<Slot, slot::precision>,
                  data = std::same_as<Slot, slot::data>;
   return std::array{Hook{"initial", hook::HasInitial<P>},
+                    Hook{"headline", hook::HasHeadline<P>},
                     Hook{"contradiction", hook::HasContradiction<P>},
                     Hook{"why_fixed", hook::HasWhyFixed<P>},
                     Hook{"offered", hook::HasOffered<P>},

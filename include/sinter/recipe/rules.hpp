@@ -9,7 +9,7 @@ namespace sinter {
 ///   template <class R> static constexpr bool holds;
 ///   template <class R> static auto enforce();   // a static_assert that says what, why and fix
 /// A rule of the traced model, listed in `model_rules`, has instead of the first
-///   static constexpr bool holds(const Model&);
+///   static constexpr bool holds(const Model&);   // or with template <class R> before it
 /// enforce() is named only if the rule does not hold.
 template <class... Rules>
 struct RuleList {};

@@ -179,6 +179,9 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
   DataView view;
   if constexpr (P::vocabulary > 0) view.unit = token_unit;
   if constexpr (requires { P::unit; }) view.unit = P::unit;
+  for_each_policy(typename R::all{}, [&]<class O>(O*) {
+    if constexpr (hook::HasHeadline<O>) view.unit.headline = O::headline;
+  });
   if constexpr (requires { P::paths_help; }) view.paths_help = P::paths_help;
   if constexpr (requires { P::takes_tokenizer; }) view.takes_tokenizer = P::takes_tokenizer;
   if constexpr (requires(const DataRequest& request) { P::open(request); }) {

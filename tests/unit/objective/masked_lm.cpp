@@ -319,6 +319,7 @@ TEST_CASE("a model that sees both sides learns to fill in what is hidden") {
   request.training = DataRequest::Training{.held_out = 0.1, .seed = 1, .sequences = 32};
   OpenedData data = trainer.recipe().data.open(request);
   CHECK(data.predicted == 0.15);
+  CHECK(trainer.recipe().data.unit.headline.key() == "bits_per_hidden_token");
   REQUIRE((data.training && data.evaluation));
 
   const SamplerState begin = data.evaluation->state();
