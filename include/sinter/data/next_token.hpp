@@ -11,6 +11,7 @@ namespace sinter {
 /// A rule of the model, for data policies whose targets are the next tokens: no row on the axis of
 /// the targets sees those that follow it, unless a policy says what is predicted instead.
 struct NextTokenIsUnseen {
+  /// Whether a policy of R says what is predicted.
   template <class R>
   static constexpr bool predicts_others() {
     bool found = false;
