@@ -26,11 +26,12 @@ bool is_utf8(const std::string& text) try {
   return false;
 }
 
-/// The paths as they are wherever the program is started.
+/// The paths as they are wherever the program is started. An empty one stays empty, and names no
+/// file when it is opened.
 std::vector<std::string> absolute(const std::vector<std::string>& paths) {
   std::vector<std::string> result;
   for (const std::string& path : paths) {
-    result.push_back(fs::absolute(path).lexically_normal().string());
+    result.push_back(path.empty() ? path : fs::absolute(path).lexically_normal().string());
     if (result.back().size() > 1 && result.back().ends_with('/')) result.back().pop_back();
   }
   return result;
