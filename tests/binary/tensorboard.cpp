@@ -2,6 +2,7 @@
 // Event files of runs, read back with TensorBoard itself. SINTER_PYTHON names a Python that has it
 // (pip install tensorboard); elsewhere that part is skipped.
 #include "binary/support.hpp"
+#include "support/python.hpp"
 
 namespace {
 
@@ -16,15 +17,8 @@ std::vector<std::string> event_files(const std::string& run_folder) {
 /// What TensorBoard reads in a run's folder: {"scalars": {name: [[step, value], …]}, "text": […]};
 /// null where there is none.
 Json seen_by_tensorboard(const std::string& run_folder) {
-  const char* python = std::getenv("SINTER_PYTHON");
-  if (!python || !*python) {
-    MESSAGE("skipped: SINTER_PYTHON names no Python with tensorboard");
-    return nullptr;
-  }
-  if (run({"-c", "import tensorboard"}, python).code != 0) {
-    MESSAGE("skipped: the Python that SINTER_PYTHON names has no tensorboard");
-    return nullptr;
-  }
+  const auto python = sinter::testing::python_with("tensorboard");
+  if (!python) return nullptr;
   const char* script = R"(
 import json, sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -33,7 +27,7 @@ tags = seen.Tags()
 texts = [seen.Tensors(t)[-1].tensor_proto.string_val[0].decode() for t in tags["tensors"]]
 print(json.dumps({"scalars": {t: [[e.step, e.value] for e in seen.Scalars(t)]
                               for t in tags["scalars"]}, "texts": texts})))";
-  const Ended ended = run({"-c", script, run_folder}, python);
+  const Ended ended = run({"-c", script, run_folder}, *python);
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
   return Json::parse(ended.out);
 }

@@ -11,6 +11,7 @@
 #include "sinter/data/columns.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/python.hpp"
 
 using namespace sinter;
 namespace fs = std::filesystem;
@@ -51,24 +52,17 @@ void refuses(const fs::path& path, const std::string& says) {
   CHECK(message.find(says) != message.npos);
 }
 
-bool runs(const std::string& python, const std::string& what) {
-  return std::system(("'" + python + "' " + what).c_str()) == 0;
-}
-
 /// A folder with all the files, where this build and machine can have them.
 struct Files {
   testing::TemporaryFolder folder;
   bool there = false;
 
   Files() {
-    const char* python = std::getenv("SINTER_PYTHON");
     if (!reads_parquet()) {
       MESSAGE("skipped: this build has no Arrow (-DSINTER_ARROW)");
-    } else if (!python || !*python || !runs(python, "-c 'import pyarrow' 2> /dev/null")) {
-      MESSAGE("skipped: SINTER_PYTHON names no Python that has the package pyarrow");
-    } else {
-      there = runs(python, "'" SINTER_SOURCE_DIR "/tests/support/write_parquet.py' '" +
-                               (folder / "").string() + "'");
+    } else if (const auto python = testing::python_with("pyarrow")) {
+      const std::string write = "' '" SINTER_SOURCE_DIR "/tests/support/write_parquet.py' '";
+      there = std::system(("'" + *python + write + (folder / "").string() + "'").c_str()) == 0;
       REQUIRE(there);
     }
   }

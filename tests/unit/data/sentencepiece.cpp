@@ -23,6 +23,7 @@
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/python.hpp"
 #include "support/text.hpp"
 #if SINTER_HAS_SENTENCEPIECE
 #include <sentencepiece_processor.h>
@@ -340,13 +341,8 @@ TEST_CASE("LibTorch and SentencePiece in one program leave each other's variable
 }
 
 TEST_CASE("random texts have the ids of SentencePiece's package, where SINTER_PYTHON has it") {
-  const char* python = std::getenv("SINTER_PYTHON");
-  const std::string has =
-      "'" + std::string(python ? python : "") + "' -c 'import sentencepiece' 2>/dev/null";
-  if (!python || !*python || std::system(has.c_str()) != 0) {
-    MESSAGE("skipped: SINTER_PYTHON names no Python that has the package sentencepiece");
-    return;
-  }
+  const auto python = testing::python_with("sentencepiece");
+  if (!python) return;
   testing::TemporaryFolder folder;
   RandomTexts random;
   std::vector<std::string> texts;
@@ -359,11 +355,10 @@ TEST_CASE("random texts have the ids of SentencePiece's package, where SINTER_PY
   for (const std::string type : {"bpe", "unigram", "char", "word"}) {
     CAPTURE(type);
     put(folder / "model", trained(type));
-    const std::string command = "'" + std::string(python) +
-                                "' '" SINTER_SOURCE_DIR
-                                "/tests/support/ids_of_sentencepiece.py' '" +
-                                (folder / "model").string() + "' '" + (folder / "texts").string() +
-                                "' > '" + (folder / "ids").string() + "'";
+    const std::string command =
+        "'" + *python + "' '" SINTER_SOURCE_DIR "/tests/support/ids_of_sentencepiece.py' '" +
+        (folder / "model").string() + "' '" + (folder / "texts").string() + "' > '" +
+        (folder / "ids").string() + "'";
     REQUIRE(std::system(command.c_str()) == 0);
     const Tokenizer tokenizer = load_tokenizer(folder / "model");
     std::ifstream answers(folder / "ids");

@@ -17,6 +17,7 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 #include "support/json_rows.hpp"
+#include "support/python.hpp"
 
 using namespace sinter;
 namespace fs = std::filesystem;
@@ -243,11 +244,8 @@ TEST_CASE("a piece of 300,000 bytes takes no square of the time") {
 }
 
 TEST_CASE("20,000 random texts have the ids of tokenizers, where SINTER_PYTHON has it") {
-  const char* python = std::getenv("SINTER_PYTHON");
-  if (!python || !*python) {
-    MESSAGE("skipped: SINTER_PYTHON names no Python that has the package tokenizers");
-    return;
-  }
+  const auto python = testing::python_with("tokenizers");
+  if (!python) return;
   const char* asked = std::getenv("SINTER_TEST_TEXTS");  // 1000000 makes it a soak
   testing::TemporaryFolder folder;
   RandomTexts random;
@@ -266,9 +264,9 @@ TEST_CASE("20,000 random texts have the ids of tokenizers, where SINTER_PYTHON h
     paths.push_back(bert);
   for (const fs::path& path : paths) {
     const std::string script = SINTER_SOURCE_DIR "/tests/support/ids_of_tokenizers.py";
-    const std::string command = "'" + std::string(python) + "' '" + script + "' '" + path.string() +
-                                "' '" + (folder / "texts").string() + "' > '" +
-                                (folder / "ids").string() + "'";
+    const std::string command = "'" + *python + "' '" + script + "' '" + path.string() + "' '" +
+                                (folder / "texts").string() + "' > '" + (folder / "ids").string() +
+                                "'";
     REQUIRE(std::system(command.c_str()) == 0);
     const Tokenizer tokenizer = load_tokenizer(path);
     std::ifstream answers(folder / "ids");

@@ -16,6 +16,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "support/folder.hpp"
+#include "support/python.hpp"
 
 using namespace sinter;
 namespace fs = std::filesystem;
@@ -164,11 +165,8 @@ TEST_CASE("sizes and special tokens that cannot be are refused") {
 }
 
 TEST_CASE("real text gives the file of tokenizers, where SINTER_PYTHON has it") {
-  const char* python = std::getenv("SINTER_PYTHON");
-  if (!python || !*python) {
-    MESSAGE("skipped: SINTER_PYTHON names no Python that has the package tokenizers");
-    return;
-  }
+  const auto python = testing::python_with("tokenizers");
+  if (!python) return;
   const fs::path data = SINTER_TEST_DATA;
   if (!fs::exists(data / "wikitext2")) {
     MESSAGE("skipped: " << data << " is not there");
@@ -183,8 +181,8 @@ TEST_CASE("real text gives the file of tokenizers, where SINTER_PYTHON has it") 
     texts += " '" + to + "'";
   }
   const std::string out = folder / "out.json";
-  const std::string command = "'" + std::string(python) +
-                              "' '" SINTER_SOURCE_DIR "/tests/support/train_with_tokenizers.py'";
+  const std::string command =
+      "'" + *python + "' '" SINTER_SOURCE_DIR "/tests/support/train_with_tokenizers.py'";
   REQUIRE(std::system(
               (command + " 8000 2 '" + out + "'" + texts + " --special '<s>' '</s>'").c_str()) ==
           0);
