@@ -32,6 +32,7 @@
 #include "sinter/model/mlp.hpp"
 
 // Layers for models of one's own, beside those of the models above
+#include "sinter/layer/concat.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 

@@ -29,7 +29,7 @@ std::vector<Parameter> list_parameters(const Model& model) {
   for (int u = 0; u < model.count(); ++u) {
     const Block& block = model.block(u);
     for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
-      for (int p = 0; p < node.layer->param_count && !node.tied; ++p) {
+      for (int p = node.borrowed; p < node.layer->param_count; ++p) {
         const Param& param = node.layer->params[p];
         const ParameterOffsets& offsets = model.offsets[u];
         std::vector<std::int64_t> shape{param.columns};

@@ -154,7 +154,7 @@ class Binder {
       call.dy[k] = operand(u, planned.dy[k]);
     }
     for (int k = 0; k < layer.saved_count; ++k) call.saved[k] = operand(u, planned.saved[k]);
-    bind_parameters(call, node.tied ? model.units[u].tied : u, node, planned.backward);
+    bind_parameters(call, u, node, planned.backward);
     call.scratch = operand(u, planned.scratch).data;
     call.now = &now;
     call.dropout_site = std::uint32_t(u) * 256 + std::uint32_t(planned.node);
@@ -163,8 +163,9 @@ class Binder {
 
   /// Whether a call assigns or adds is kept for each parameter: the gradient of a unit is open from
   /// the first contribution to any of its parameters, and a tied node may give to one alone.
-  void bind_parameters(Call& call, int owner, const Node& node, bool backward) {
+  void bind_parameters(Call& call, int u, const Node& node, bool backward) {
     for (int k = 0; k < node.layer->param_count; ++k) {
+      const int owner = node.owns(k) ? u : model.units[u].tied;
       call.weights[k] = parameter(model.weights, owner, node, k);
       if (!backward) continue;
       if (model.units[owner].frozen) continue;

@@ -60,9 +60,12 @@ void compare_function(auto f) {
   compare<Alone<L>>([&](auto&, const Tensor& a, auto&&...) { return f(a); });
 }
 
-Tensor normalised(const Tensor& x, NamedTensors& w, const std::string& name = "layer") {
-  return F::layer_norm(
-      x, F::LayerNormFuncOptions({x.size(1)}).weight(w[name + ".weight"]).bias(w[name + ".bias"]));
+Tensor normalised(const Tensor& x, NamedTensors& w, const std::string& name = "layer",
+                  double eps = 1e-5) {
+  return F::layer_norm(x, F::LayerNormFuncOptions({x.size(1)})
+                              .weight(w[name + ".weight"])
+                              .bias(w[name + ".bias"])
+                              .eps(eps));
 }
 Tensor rms_normalised(const Tensor& x, NamedTensors& w, double eps) {
   return x * torch::rsqrt(x.square().mean(1, true) + eps) * w["layer.weight"];
@@ -86,6 +89,11 @@ TEST_CASE("AddLayerNorm") {
   compare<AddThenNorm<wide>>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
     Tensor h = a + b;
     return gelu_tanh(h) + normalised(h, w);
+  });
+}
+TEST_CASE("PostLayerNorm") {
+  compare<Alone<PostNorm>>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
+    return normalised(a + b, w, "layer", 1e-3);
   });
 }
 TEST_CASE("RmsNorm") {
@@ -121,6 +129,9 @@ TEST_CASE("Relu") {
 TEST_CASE("Silu") {
   compare_function<Silu<wide>>([](const Tensor& x) { return torch::silu(x); });
 }
+TEST_CASE("Tanh") {
+  compare_function<Tanh<wide>>([](const Tensor& x) { return torch::tanh(x); });
+}
 TEST_CASE("SwiGlu") {
   compare_function<SwiGlu<wide>>([](const Tensor& x) {
     auto halves = x.chunk(2, 1);
@@ -130,6 +141,19 @@ TEST_CASE("SwiGlu") {
 TEST_CASE("Add") {
   compare<Alone<Add<wide>>>(
       [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return a + b; });
+}
+TEST_CASE("Concat") {
+  compare<Alone<Concat<wide, 3>>>(
+      [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return torch::cat({a, b}, 1); });
+}
+TEST_CASE("AddFirstEmbedding") {
+  compare<Alone<AddFirstEmbedding<3, wide>>>(
+      [](auto& w, const Tensor& a, auto&&...) { return a + w["layer.weight"][0]; });
+}
+TEST_CASE("UnembeddingBias") {
+  compare<Alone<BiasedLogits>>([](auto& w, const Tensor& a, auto&&...) {
+    return F::linear(a, w["layer.weight"], w["layer.bias"]);
+  });
 }
 TEST_CASE("Unembedding") {
   compare<Alone<Logits>>(
@@ -224,6 +248,35 @@ TEST_CASE("Embedding") {
   compare_step(trainer, batch, w, F::mse_loss(out, values_of(batch)));
 }
 
+TEST_CASE("AddEmbedding") {
+  HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
+  add_ids(batch, vocabulary, 2);
+  Trainer<Checked<AddEmbeddingModel, vocabulary>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor y = values_of(batch).matmul(w["a.weight"]) + w["a.bias"];
+  for (const char* name : {"layer.weight", "layer.again.weight"})
+    y = y + F::embedding(ids_of(batch), w[name]);
+  CHECK(relative_difference(all_predictions(trainer, batch), numbers_of(y)) < bound);
+  Tensor out = F::linear(y, w["after.weight"], w["after.bias"]);
+  compare_step(trainer, batch, w, F::mse_loss(out, values_of(batch, 1)));
+}
+
+TEST_CASE("a head with the weight of an embedding and a bias of its own") {
+  HostBatch batch = token_batch(lengths, vocabulary, 1, .3);
+  REQUIRE(std::ranges::count(batch.ids[1], -1) > 0);
+  Trainer<Checked<TiedBiasModel, vocabulary>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  REQUIRE(w.size() == 2);
+  Tensor x = torch::tanh(F::embedding(ids_of(batch), w["layer.weight"]));
+  Tensor logits = F::linear(x, w["layer.weight"], w["after.head.bias"]);
+  CHECK(relative_difference(all_predictions(trainer, batch), numbers_of(logits)) < bound);
+  compare_step(
+      trainer, batch, w,
+      F::cross_entropy(logits, ids_of(batch, 1), F::CrossEntropyFuncOptions().ignore_index(-1)));
+}
+
 TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
@@ -255,9 +308,24 @@ TEST_CASE("CrossEntropy, with classes to ignore") {
   compare_step(trainer, batch, w, loss);
 }
 
+TEST_CASE("FirstRow") {
+  HostBatch batch = regression_batch(lengths, given_width, 1, 1);
+  Trainer<Checked<PooledModel<Alone<FirstRow<wide>>>>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor x = values_of(batch).matmul(w["a.weight"]) + w["a.bias"];
+  std::vector<Tensor> first;
+  for (int s = 0; s < batch.sequences(); ++s)
+    first.push_back(sequence_of(x, batch, s).slice(0, 0, 1));
+  Tensor y = torch::cat(first);
+  CHECK(relative_difference(all_predictions(trainer, batch), numbers_of(y)) < bound);
+  Tensor out = normalised(y, w, "after.norm").matmul(w["after.weight"]) + w["after.bias"];
+  compare_step(trainer, batch, w, out.square().sum() / batch.rows());
+}
+
 TEST_CASE("LastRow") {
   HostBatch batch = regression_batch(lengths, given_width, 1, 1);
-  Trainer<Checked<LastRowModel<Alone<LastRow<wide>>>>> trainer(settings);
+  Trainer<Checked<PooledModel<Alone<LastRow<wide>>>>> trainer(settings);
   randomise(trainer, 7);
   NamedTensors w = leaves_of(trainer);
   Tensor x = values_of(batch).matmul(w["a.weight"]) + w["a.bias"];

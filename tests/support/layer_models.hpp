@@ -5,6 +5,7 @@
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
+#include "sinter/layer/concat.hpp"
 #include "sinter/layer/dropout.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
@@ -125,6 +126,8 @@ using FullAttention = SelfAttention<wide, heads>;
 using FullAttentionDropout = SelfAttention<wide, heads, drop>;
 using Drop = Dropout<wide, drop>;
 using Logits = Unembedding<vocabulary, wide>;
+using BiasedLogits = UnembeddingBias<vocabulary, wide>;
+using PostNorm = PostLayerNorm<wide, {.eps = 1e-3}>;
 
 struct LookUp {
   static constexpr Value<wide> trace(auto& g, Ids ids) {
@@ -140,9 +143,59 @@ struct EmbeddingModel {
   static constexpr void predict(auto& g) { g.result(g.unit("layer", LookUp{}, g.tokens())); }
 };
 
+/// Embeddings that are added: of ids, and of one id for all rows.
+struct AddLooked {
+  static constexpr Value<wide> trace(auto& g, Value<wide> x, Ids ids) {
+    auto sum = g("", AddEmbedding<vocabulary, wide>{}, x, ids);
+    return g("again", AddEmbedding<vocabulary, wide>{}, sum, ids);
+  }
+};
+struct AddEmbeddingModel {
+  using slot = slot::model;
+  static constexpr Value<wide> middle(auto& g) {
+    auto x = g.unit("a", Before<given_width, wide>{}, g.template values<given_width>());
+    return g.unit("layer", AddLooked{}, x, g.tokens());
+  }
+  static constexpr void trace(auto& g) {
+    auto y = middle(g);
+    g.result(g.unit("after", After{}, y, g.template target_values<target_width>()));
+  }
+  static constexpr void predict(auto& g) { g.result(middle(g)); }
+};
+
+/// A loss whose weight is that of an embedding, and whose bias is its own.
+struct TiedBiasLoss {
+  static constexpr Value<1> trace(auto& g, Value<wide> x, Ids targets) {
+    using Loss = LinearBiasCrossEntropy<vocabulary, wide>;
+    return g.tied_weight("head", "", Loss{}, g("act", Tanh<wide>{}, x), targets);
+  }
+};
+struct TiedBiasLogits {
+  static constexpr Value<vocabulary> trace(auto& g, Value<wide> x) {
+    return g.tied_weight("head", "", BiasedLogits{}, g("act", Tanh<wide>{}, x));
+  }
+};
+struct TiedBiasModel {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto x = g.unit("layer", LookUp{}, tokens);
+    g.result(g.tied_unit("after", x, TiedBiasLoss{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto x = g.unit("layer", LookUp{}, g.tokens());
+    g.result(g.tied_unit("after", x, TiedBiasLogits{}, x));
+  }
+};
+
 struct TableLoss {
   static constexpr Value<1> trace(auto& g, Value<wide> x, Ids targets) {
     return g("", LinearCrossEntropy<vocabulary, wide>{}, x, targets);
+  }
+};
+struct BiasedTableLoss {
+  static constexpr Value<1> trace(auto& g, Value<wide> x, Ids targets) {
+    return g("", LinearBiasCrossEntropy<vocabulary, wide>{}, x, targets);
   }
 };
 struct ClassLoss {
@@ -216,7 +269,7 @@ struct PooledLoss {
   }
 };
 template <class Pool>
-struct LastRowModel {
+struct PooledModel {
   using slot = slot::model;
   static constexpr Value<wide> pooled(auto& g) {
     auto x = g.unit("a", Before<given_width, wide>{}, g.template values<given_width>());

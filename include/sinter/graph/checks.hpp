@@ -16,7 +16,7 @@ constexpr const Node* find_node(const Graph& graph, int unit, std::string_view n
   return nullptr;
 }
 
-/// Gives each tied node the offsets of the node that owns its parameters.
+/// Gives each tied node the offsets of the node that owns parameters of it.
 constexpr void resolve_ties(Graph& graph) {
   for (int u = 0; u < int(graph.units.size()); ++u) {
     const Unit& unit = graph.units[u];
@@ -26,18 +26,19 @@ constexpr void resolve_ties(Graph& graph) {
       if (!node.tied) continue;
       const Node* owner = unit.tied < 0 ? nullptr : find_node(graph, unit.tied, node.tied);
       if (!owner) return graph.fault.note("the layer tied to is not there", unit.name, u);
-      for (int p = 0; p < node.layer->param_count; ++p)
+      for (int p = 0; p < node.borrowed; ++p) {
         if (node.layer->params[p].size() != owner->layer->params[p].size() ||
             node.layer->params[p].padding > owner->layer->params[p].padding)
           return graph.fault.note("tied layers differ in size", unit.name, u);
-      node.offset = owner->offset;
+        node.offset[p] = owner->offset[p];
+      }
     }
   }
 }
 
 /// Whether two nodes of a unit would give their parameters the same names.
 constexpr bool same_parameters(const Node& a, const Node& b) {
-  return a.layer->param_count && b.layer->param_count && !a.tied && !b.tied &&
+  return a.borrowed < a.layer->param_count && b.borrowed < b.layer->param_count &&
          std::string_view(a.name) == b.name;
 }
 

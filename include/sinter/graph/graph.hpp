@@ -31,8 +31,13 @@ struct Node {
   int out;                         ///< first of its locals
   /// Where each parameter begins within the decayed or undecayed part of its unit, in elements.
   std::array<int, max_fields> offset;
-  /// Name of the node that owns the parameters, in the unit that this node's unit is tied to.
+  /// Name of the node that owns parameters of this one, in the unit that this node's unit is tied
+  /// to.
   const char* tied = nullptr;
+  int borrowed = 0;  ///< so many of its parameters are those of that node; the others are its own
+
+  /// Whether parameter number p is its own.
+  constexpr bool owns(int p) const { return p >= borrowed; }
 };
 
 /// A distinct unit: a run of the graph's nodes and one of its locals.

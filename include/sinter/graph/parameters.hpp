@@ -35,7 +35,7 @@ constexpr std::vector<short> finality(const Graph& graph) {
 constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
   const Block& block = graph.blocks[unit.block];
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
-    for (int p = 0; p < graph.nodes[n].layer->param_count && !graph.nodes[n].tied; ++p)
+    for (int p = graph.nodes[n].borrowed; p < graph.nodes[n].layer->param_count; ++p)
       visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
 /// Which of some groups have a parameter that is trained. A parameter is in the first group that it

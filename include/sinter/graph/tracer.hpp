@@ -42,7 +42,7 @@ class UnitTracer {
   template <class L, class... V>
   constexpr auto operator()(const char* name, L, V... x) {
     if constexpr (is_layer<L>()) {
-      return node<L>(name, own_parameters(erased<L, P>), nullptr, x...);
+      return node<L>(name, nullptr, 0, x...);
     } else {
       return refuse<L>(name);
     }
@@ -51,7 +51,16 @@ class UnitTracer {
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
     if constexpr (is_layer<L>()) {
-      return node<L>(name, {}, owner, x...);
+      return node<L>(name, owner, erased<L, P>.param_count, x...);
+    } else {
+      return refuse<L>(name);
+    }
+  }
+  /// The same for the first parameter alone, such as the weight of a head whose bias is its own.
+  template <class L, class... V>
+  constexpr auto tied_weight(const char* name, const char* owner, L, V... x) {
+    if constexpr (is_layer<L>()) {
+      return node<L>(name, owner, 1, x...);
     } else {
       return refuse<L>(name);
     }
@@ -93,10 +102,11 @@ class UnitTracer {
     }
   }
 
-  constexpr std::array<int, max_fields> own_parameters(const Layer& layer) {
+  /// Makes room for the parameters of a layer, of which the first ones are borrowed.
+  constexpr std::array<int, max_fields> own_parameters(const Layer& layer, int borrowed) {
     Block& block = graph.blocks.back();
     std::array<int, max_fields> offset{};
-    for (int p = 0; p < layer.param_count; ++p) {
+    for (int p = borrowed; p < layer.param_count; ++p) {
       int& used = layer.params[p].matrix ? block.decayed : block.undecayed;
       offset[p] = used;
       used += padded(layer.params[p].stored());
@@ -121,8 +131,7 @@ class UnitTracer {
   static constexpr void check(Unknown) {}
 
   template <class L, class... V>
-  constexpr auto node(const char* name, std::array<int, max_fields> offset, const char* tied,
-                      V... x) {
+  constexpr auto node(const char* name, const char* tied, int borrowed, V... x) {
     if constexpr (!Differentiable<L, P>) (void)&layer_lacks_backward<L, P>;
     if constexpr (sizeof...(V) != L::in.size()) {
       (void)&layer_takes_other_inputs<L, sizeof...(V), L::in.size()>;
@@ -134,7 +143,13 @@ class UnitTracer {
     Block& block = graph.blocks.back();
     int axis = std::get<0>(std::tuple{x...}).axis, first = block.locals;
     if (erased<L, P>.pools) axis = pooled(axis);
-    graph.nodes.push_back({&erased<L, P>, name, {x.id...}, first, offset, tied});
+    graph.nodes.push_back({&erased<L, P>,
+                           name,
+                           {x.id...},
+                           first,
+                           own_parameters(erased<L, P>, borrowed),
+                           tied,
+                           borrowed});
     for (int width : L::out) local(width, axis, erased<L, P>.result_type(), block.nodes);
     ++block.nodes;
     return results<L>(first, axis, std::make_index_sequence<L::out.size()>());

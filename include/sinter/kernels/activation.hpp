@@ -14,6 +14,7 @@ enum class Activation {
   gelu_erf,   ///< x/2 (1 + erf(x / √2))
   relu,       ///< max(x, 0); its slope at 0 is 0, and a NaN stays a NaN
   silu,       ///< x / (1 + exp(-x)) (Elfwing, Uchibe & Doya 2018)
+  tanh,       ///< tanh(x)
 };
 
 /// y = f(x). x and y have one shape; y may be x. Error ≤ 4 ulp of max(|x|, 1).

@@ -18,6 +18,13 @@ namespace sinter::kernel {
 template <class T>
 void embedding_forward(Stream& stream, Input<std::int32_t> ids, Input<T> table, Tensor<T> y);
 
+/// y[r] = x[r] + table[ids[r]]; where ids is empty, table[0] is added to each row. x, y: rows ×
+/// width, and may be the same.
+/// requires  every id lies within the table
+template <class T>
+void add_embedding_forward(Stream& stream, Input<T> x, Input<std::int32_t> ids, Input<T> table,
+                           Tensor<T> y);
+
 /// Integers that embedding_backward needs as scratch, for gradients of type G.
 template <class G>
 constexpr std::int64_t embedding_scratch(std::int64_t rows, int vocabulary) {

@@ -9,7 +9,9 @@
 //                         weight ε (p (τ + largest logit - logit), and 1 more at the target)
 //   linear_cross_entropy  the same with τ + 2 (1 + √width) max Σ|x table|, as the logits are
 //                         products; dx and dtable: what that makes of the sums over dlogits, and
-//                         matmul's own error; with dtable's √chunks ε |dtable before| more
+//                         matmul's own error; with dtable's √chunks ε |dtable before| more. With a
+//                         bias Σ|x table| + |bias| stands for Σ|x table|, and dbias is to dtable as
+//                         a column of ones is to x
 //   mean_squared_error    losses (2 + √width / 2) ε loss, dx 2 ε |dx|
 #pragma once
 #include <cstdint>
@@ -42,6 +44,15 @@ template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
                           Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
                           Tensor<S> logits);
+
+/// The same of the logits x tableᵀ + bias. There is no padding behind the table.
+///   bias     1 × vocabulary
+///   dbias    weight dloss/dbias
+///   logits   scratch, a row more than a chunk has × vocabulary
+template <class T, class S, class G>
+void linear_bias_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
+                               Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx,
+                               Tensor<G> dtable, Tensor<G> dbias, double weight, Tensor<S> logits);
 
 /// losses[r] = Σ_c (x[r][c] - target[r][c])². dx = 2 weight (x - target), or += with its add flag;
 /// it may be x, or empty. x, target, dx: rows × width, losses: rows × 1.

@@ -16,4 +16,12 @@ void last_rows(Stream& stream, Input<T> x, Sequences sequences, Tensor<T> y);
 template <class T>
 void last_rows_backward(Stream& stream, Input<T> dy, Sequences sequences, Tensor<T> dx);
 
+/// y[s] = x[first row of sequence s], and its gradient, likewise.
+/// requires  no sequence is empty
+template <class T>
+void first_rows(Stream& stream, Input<T> x, Sequences sequences, Tensor<T> y);
+/// dx = dy in the first row of each sequence and 0 elsewhere, or += with its add flag.
+template <class T>
+void first_rows_backward(Stream& stream, Input<T> dy, Sequences sequences, Tensor<T> dx);
+
 }  // namespace sinter::kernel

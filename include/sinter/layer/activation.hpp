@@ -37,5 +37,8 @@ using Relu = Activate<W, Activation::relu>;
 /// x / (1 + exp(-x)), also called swish (Elfwing, Uchibe and Doya 2018).
 template <int W>
 using Silu = Activate<W, Activation::silu>;
+/// tanh(x).
+template <int W>
+using Tanh = Activate<W, Activation::tanh>;
 
 }  // namespace sinter

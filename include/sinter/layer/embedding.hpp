@@ -35,6 +35,61 @@ struct Embedding {
   }
 };
 
+/// y[r] = x[r] + weight[ids[r]], such as the embedding of a token's type. x, y: rows × W, ids: one
+/// for each row, weight: Vocabulary × W.
+template <int Vocabulary, int W>
+struct AddEmbedding {
+  static constexpr std::array in{W, 0};
+  static constexpr std::array out{W};
+  static constexpr int ids_below = Vocabulary;
+  static constexpr bool reads_weights_in_backward = false;
+  template <class T>
+  struct Params {
+    T weight;
+  };
+  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    return Embedding<Vocabulary, W>::template scratch<P>(rows);
+  }
+
+  static void forward(auto& c) {
+    kernel::add_embedding_forward(c.stream(), c.x(), c.ids(1), c.weights.weight, c.y());
+  }
+  static void backward(auto& c) {
+    if (auto dw = c.gradients.weight)
+      kernel::embedding_backward(c.stream(), c.ids(1), c.dy(), dw,
+                                 reinterpret_cast<std::int32_t*>(c.scratch()));
+    if (auto dx = c.dx()) kernel::put(c.stream(), c.dy(), dx);
+  }
+};
+
+/// y[r] = x[r] + weight[0]: AddEmbedding where all ids are 0, and nobody gives them. x, y: rows ×
+/// W, weight: Vocabulary × W, of which the other rows get no gradient.
+template <int Vocabulary, int W>
+struct AddFirstEmbedding {
+  static constexpr std::array in{W};
+  static constexpr std::array out{W};
+  static constexpr bool reads_weights_in_backward = false;
+  template <class T>
+  struct Params {
+    T weight;
+  };
+  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+
+  static void forward(auto& c) {
+    kernel::add_embedding_forward(c.stream(), c.x(), {}, c.weights.weight, c.y());
+  }
+  static void backward(auto& c) {
+    if (auto dw = c.gradients.weight) {
+      auto others = dw.data + W;
+      if (!dw.add) kernel::fill(c.stream(), others, 0, std::int64_t(Vocabulary - 1) * W);
+      kernel::column_sum(c.stream(), c.dy(), Tensor(dw.data, 1, W, dw.add));
+    }
+    if (auto dx = c.dx()) kernel::put(c.stream(), c.dy(), dx);
+  }
+};
+
 /// y[r] = x[r] + weight[position of r in its sequence]. x, y: rows × W, weight: Positions × W.
 /// requires  no sequence is longer than Positions
 template <int Positions, int W>

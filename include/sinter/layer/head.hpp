@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/pool.hpp"
 #include "sinter/layer/context.hpp"
@@ -17,6 +18,20 @@ struct LastRow {
   static void forward(auto& c) { kernel::last_rows(c.stream(), c.x(), c.sequences(), c.y()); }
   static void backward(auto& c) {
     if (auto dx = c.dx()) kernel::last_rows_backward(c.stream(), c.dy(), c.sequences(), dx);
+  }
+};
+
+/// y[s] = the first row of sequence s, such as BERT's [CLS]. x: rows × W, y: sequences × W.
+template <int W>
+struct FirstRow {
+  static constexpr std::array in{W};
+  static constexpr std::array out{W};
+  static constexpr bool pools = true;
+  static constexpr bool cheap = true;
+
+  static void forward(auto& c) { kernel::first_rows(c.stream(), c.x(), c.sequences(), c.y()); }
+  static void backward(auto& c) {
+    if (auto dx = c.dx()) kernel::first_rows_backward(c.stream(), c.dy(), c.sequences(), dx);
   }
 };
 
@@ -45,6 +60,37 @@ struct Unembedding {
     auto dy = c.dy();
     if (auto dx = c.dx()) kernel::matmul(c.stream(), dy, c.weights.weight, dx);
     if (auto dw = c.gradients.weight) kernel::matmul(c.stream(), transposed(dy), c.saved.x, dw);
+  }
+};
+
+/// Unembedding with a bias: y = x weightᵀ + bias. The bias is a parameter of its own where the
+/// weight is borrowed (g.tied_weight). x: rows × W, y: rows × Vocabulary, weight: Vocabulary × W,
+/// bias: Vocabulary.
+template <int Vocabulary, int W>
+struct UnembeddingBias {
+  static constexpr std::array in{W};
+  static constexpr std::array out{Vocabulary};
+  template <class T>
+  struct Params {
+    T weight, bias;
+  };
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f)),
+                                        vector("bias", Vocabulary, zeros)};
+  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
+
+  static void forward(auto& c) {
+    kernel::matmul_bias(c.stream(), c.x(), transposed(c.weights.weight), c.weights.bias, c.y());
+  }
+  static void backward(auto& c) {
+    auto dy = c.dy();
+    if (auto dx = c.dx()) kernel::matmul(c.stream(), dy, c.weights.weight, dx);
+    if (auto dw = c.gradients.weight) kernel::matmul(c.stream(), transposed(dy), c.saved.x, dw);
+    if (auto db = c.gradients.bias) kernel::column_sum(c.stream(), dy, db);
   }
 };
 

@@ -51,6 +51,48 @@ struct LinearCrossEntropy {
   }
 };
 
+/// LinearCrossEntropy with a bias: y = -log softmax(x weightᵀ + bias)[target]. The bias is a
+/// parameter of its own where the weight is borrowed (g.tied_weight). x: rows × W, targets: one for
+/// each row, weight: Vocabulary × W, bias: Vocabulary, y: rows × 1.
+template <int Vocabulary, int W>
+struct LinearBiasCrossEntropy {
+  static constexpr std::array in{W, 0};
+  static constexpr std::array out{1};
+  static constexpr bool loss = true;
+  static constexpr int ids_below = Vocabulary;
+  template <class T>
+  struct Params {
+    T weight, bias;
+  };
+  template <class T, class Statistic>
+  struct Saved {
+    T x;
+  };
+  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f)),
+                                        vector("bias", Vocabulary, zeros)};
+  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    return std::int64_t(chunk(rows) + 1) * Vocabulary;
+  }
+
+  static void forward(auto& c) {
+    decltype(c.gradients) none{};
+    compute(c, c.x(), decltype(c.x()){}, none, 0.0);
+  }
+  static void backward(auto& c) { compute(c, c.saved.x, c.dx(), c.gradients, c.loss_weight()); }
+
+ private:
+  static constexpr int chunk(std::int64_t rows) {
+    return LinearCrossEntropy<Vocabulary, W>::chunk(rows);
+  }
+  static void compute(auto& c, auto x, auto dx, const auto& gradients, double weight) {
+    const Tensor logits(c.scratch(), chunk(x.rows) + 1, Vocabulary);
+    kernel::linear_bias_cross_entropy(c.stream(), x, c.weights.weight, c.weights.bias, c.ids(1),
+                                      c.y(), dx, gradients.weight, gradients.bias, weight, logits);
+  }
+};
+
 /// y = -log softmax(x)[class], in nats; 0 where the class is below zero. x, the logits: rows ×
 /// Classes, classes: one id for each row, y: rows × 1. Where logits come from a table of many ids,
 /// LinearCrossEntropy needs less memory.

@@ -6,13 +6,13 @@
 
 namespace sinter {
 
-/// What is added to the variance.
+/// What LayerNorm adds to the variance where nothing else is said.
 inline constexpr double layer_norm_eps = 1e-5;
 
 namespace detail {
 
 /// What layer norm has beyond RMS norm: a bias, and the mean of each row.
-template <int W>
+template <int W, double Eps>
 struct LayerNormFields {
   template <class T>
   struct Params {
@@ -25,7 +25,7 @@ struct LayerNormFields {
   };
   static constexpr Params<Param> params{vector("weight", W, ones), vector("bias", W, zeros)};
   static constexpr Saved<Keep, Keep> saved_of(Keep x) { return {x, statistic(), statistic()}; }
-  static constexpr double eps = layer_norm_eps;
+  static constexpr double eps = Eps;
 
   static auto bias(const auto& of) { return of.bias; }
   static auto mean(const auto& saved) { return saved.mean; }
@@ -97,17 +97,44 @@ struct AddNorm : AnyNorm<W, Fields> {
   static void backward(auto& c) { AddNorm::backward_into(c, c.dy(0), c.dy(1), c.dx(0), c.dx(1)); }
 };
 
+/// The sum leaves no one but the norm: backward reads it from a place of its own.
+template <int W, class Fields>
+struct NormOfSum : AnyNorm<W, Fields> {
+  static constexpr std::array in{W, W};
+  static constexpr std::array out{W};
+  static constexpr auto saved = Fields::saved_of(own(W));
+
+  static void forward(auto& c) {
+    kernel::add_normalize_forward(c.stream(), c.x(0), c.x(1), c.weights.weight,
+                                  Fields::bias(c.weights), c.saved.x, c.y(), Fields::mean(c.saved),
+                                  c.saved.inverse, Fields::eps);
+  }
+  static void backward(auto& c) {
+    NormOfSum::backward_into(c, decltype(c.dy()){}, c.dy(), c.dx(0), c.dx(1));
+  }
+};
+
 }  // namespace detail
 
+/// Of the layers LayerNorm, AddLayerNorm and PostLayerNorm.
+struct LayerNormOptions {
+  double eps = layer_norm_eps;  ///< is added to the variance
+};
+
 /// y = (x - mean) / deviation · weight + bias over the width (Ba et al. 2016), where deviation =
-/// √(variance + 1e-5). x, y: rows × W.
-template <int W>
-struct LayerNorm : detail::Norm<W, detail::LayerNormFields<W>> {};
+/// √(variance + eps). x, y: rows × W.
+template <int W, LayerNormOptions O = {}>
+struct LayerNorm : detail::Norm<W, detail::LayerNormFields<W, O.eps>> {};
 
 /// h = a + b, n = LayerNorm(h), in one pass: the residual join before a half of a transformer
 /// block. a, b, h, n: rows × W.
-template <int W>
-struct AddLayerNorm : detail::AddNorm<W, detail::LayerNormFields<W>> {};
+template <int W, LayerNormOptions O = {}>
+struct AddLayerNorm : detail::AddNorm<W, detail::LayerNormFields<W, O.eps>> {};
+
+/// y = LayerNorm(a + b), in one pass: the residual join behind a half of a block of a post-norm
+/// transformer (Vaswani et al. 2017), in which the normalized sum goes on. a, b, y: rows × W.
+template <int W, LayerNormOptions O = {}>
+struct PostLayerNorm : detail::NormOfSum<W, detail::LayerNormFields<W, O.eps>> {};
 
 struct RmsNormOptions {
   double eps = 1e-6;  ///< is added to the mean of the squares

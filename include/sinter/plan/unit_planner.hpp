@@ -104,9 +104,9 @@ class UnitPlanner {
     return operand;
   }
   constexpr void use_weights(const Node& n) {
-    if (n.layer->param_count == 0) return;
     Touches& touches = plan.phase[int(phase)];
-    (n.tied ? touches.tied : touches.weights) = true;
+    if (n.borrowed > 0) touches.tied = true;
+    if (n.borrowed < n.layer->param_count) touches.weights = true;
   }
   constexpr void use_scratch(const Node& n) {
     int rows = sizes.rows[unit.local(n.in[0]).axis];

@@ -11,7 +11,7 @@ constexpr void for_each_parameter(const Model& model, Visit visit) {
   for (int unit : model.order) {
     const Block& block = model.block(unit);
     for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
-      for (int p = 0; p < model.nodes[n].layer->param_count && !model.nodes[n].tied; ++p)
+      for (int p = model.nodes[n].borrowed; p < model.nodes[n].layer->param_count; ++p)
         visit(unit, n, p);
   }
 }

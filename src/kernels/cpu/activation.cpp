@@ -125,6 +125,25 @@ struct Relu {
   }
 };
 
+/// tanh(x) = 1 - 2 s, s the logistic function of -2x.
+struct Tanh {
+  template <class D, class V>
+  static HWY_INLINE V rest(D d, V x) {
+    V e = exp(d, hn::Add(x, x));
+    return hn::Div(hn::Set(d, Element_of<D>(2)), hn::Add(e, hn::Set(d, Element_of<D>(1))));
+  }
+  template <class D, class V>
+  static HWY_INLINE V value(D d, V x) {
+    return hn::Sub(hn::Set(d, Element_of<D>(1)), rest(d, x));
+  }
+  /// (1 + tanh) (1 - tanh), without cancellation where x is large.
+  template <class D, class V>
+  static HWY_INLINE V slope(D d, V x) {
+    V s = rest(d, x);
+    return hn::Mul(s, hn::Sub(hn::Set(d, Element_of<D>(2)), s));
+  }
+};
+
 template <class F, class T>
 void forward_range(const T* x, T* y, std::int64_t n) {
   for_each<T>(
@@ -150,6 +169,8 @@ void forward(Activation f, const T* x, T* y, std::int64_t n) {
       return forward_range<Relu>(x, y, n);
     case Activation::silu:
       return forward_range<Silu>(x, y, n);
+    case Activation::tanh:
+      return forward_range<Tanh>(x, y, n);
   }
 }
 
@@ -164,6 +185,8 @@ void backward(Activation f, const T* x, const T* dy, T* dx, std::int64_t n, bool
       return backward_range<Relu>(x, dy, dx, n, add);
     case Activation::silu:
       return backward_range<Silu>(x, dy, dx, n, add);
+    case Activation::tanh:
+      return backward_range<Tanh>(x, dy, dx, n, add);
   }
 }
 

@@ -35,6 +35,18 @@ void embedding_forward(Stream& stream, Input<std::int32_t> ids, Input<T> table, 
   });
 }
 
+template <class T>
+void add_embedding_forward(Stream& stream, Input<T> x, Input<std::int32_t> ids, Input<T> table,
+                           Tensor<T> y) {
+  const int width = y.columns;
+  split_rows(stream, y.rows, width, [&](int begin, int end) {
+    for (std::int64_t r = begin; r < end; ++r) {
+      const std::int64_t id = ids ? ids.data[r] : 0;
+      add_range(x.data + r * width, table.data + id * width, y.data + r * width, width);
+    }
+  });
+}
+
 template <class T, class G>
 void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<const T> dy,
                         Tensor<G> dtable, std::int32_t* scratch) {
@@ -96,8 +108,10 @@ void position_backward(Stream& stream, Tensor<const T> dy, Sequences sequences, 
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                         \
-  template void embedding_forward(Stream&, Input<std::int32_t>, Input<T>, Tensor<T>); \
+#define SINTER_INSTANTIATE(T)                                                           \
+  template void embedding_forward(Stream&, Input<std::int32_t>, Input<T>, Tensor<T>);   \
+  template void add_embedding_forward(Stream&, Input<T>, Input<std::int32_t>, Input<T>, \
+                                      Tensor<T>);                                       \
   template void position_forward(Stream&, Input<T>, Input<T>, Sequences, Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE

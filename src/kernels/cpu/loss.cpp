@@ -175,6 +175,51 @@ void cross_entropy_of_rows(Stream& stream, const T* logits, const std::int32_t* 
   });
 }
 
+/// Both kernels of a head. With a bias the last row of `logits` is not of a chunk: it holds the
+/// bias, or its gradient, in the wide type.
+template <class T, class S, class G>
+void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
+                    Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx, Tensor<G> dtable,
+                    Tensor<G> dbias, double weight, Tensor<S> logits) {
+  const int width = x.columns, columns = logits.columns, chunk = logits.rows - bool(bias);
+  const Tensor<const T> weights(table.data, columns, width);  // with their padding
+  const Tensor<S> wide_bias(bias ? logits.data + std::int64_t(chunk) * columns : nullptr, 1,
+                            columns);
+  const bool gradients = dx || dtable || dbias;
+  if (dtable && x.rows <= 0 && !dtable.add)
+    fill(stream, dtable.data, G(0), std::int64_t(columns) * width);
+  if (dbias && x.rows <= 0 && !dbias.add) fill(stream, dbias.data, G(0), columns);
+  for (int first = 0; first < x.rows; first += chunk) {
+    const int count = std::min(chunk, x.rows - first);
+    const auto at = std::int64_t(first) * width;
+    const Tensor<const T> inputs(x.data + at, count, width);
+    const Tensor<S> some(logits.data, count, columns);
+    if (bias) {
+      put_range(bias.data, wide_bias.data, columns, false);
+      matmul_bias(stream, inputs, transposed(weights), wide_bias, some);
+    } else {
+      matmul(stream, inputs, transposed(weights), some);
+    }
+    cross_entropy_of_rows(stream, logits.data, targets.data + first, losses.data + first,
+                          gradients ? logits.data : nullptr, weight, count, table.rows, columns,
+                          false);
+    if (!gradients) continue;
+    if (dbias) {
+      column_sum(stream, some, wide_bias);
+      put_range(wide_bias.data, dbias.data, columns, dbias.add || first > 0);
+    }
+    const auto slopes = narrow_rows<T>(stream, logits.data, count, columns);
+    auto turned = slopes;
+    turned.transposed = true;
+    stream.together(double(count) * width * columns > matmul_grain, [&] {
+      if (dx) matmul(stream, slopes, weights, Tensor<T>(dx.data + at, count, width, dx.add));
+      if (dtable)
+        matmul(stream, turned, inputs,
+               Tensor<G>(dtable.data, columns, width, dtable.add || first > 0));
+    });
+  }
+}
+
 }  // namespace
 
 template <class T, class S>
@@ -188,30 +233,14 @@ template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
                           Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
                           Tensor<S> logits) {
-  const int width = x.columns, columns = logits.columns;
-  const Tensor<const T> weights(table.data, columns, width);  // with their padding
-  const bool gradients = dx || dtable;
-  if (dtable && x.rows <= 0 && !dtable.add)
-    fill(stream, dtable.data, G(0), std::int64_t(columns) * width);
-  for (int first = 0; first < x.rows; first += logits.rows) {
-    const int count = std::min(logits.rows, x.rows - first);
-    const auto at = std::int64_t(first) * width;
-    const Tensor<const T> inputs(x.data + at, count, width);
-    matmul(stream, inputs, transposed(weights), Tensor<S>(logits.data, count, columns));
-    cross_entropy_of_rows(stream, logits.data, targets.data + first, losses.data + first,
-                          gradients ? logits.data : nullptr, weight, count, table.rows, columns,
-                          false);
-    if (!gradients) continue;
-    const auto slopes = narrow_rows<T>(stream, logits.data, count, columns);
-    auto turned = slopes;
-    turned.transposed = true;
-    stream.together(double(count) * width * columns > matmul_grain, [&] {
-      if (dx) matmul(stream, slopes, weights, Tensor<T>(dx.data + at, count, width, dx.add));
-      if (dtable)
-        matmul(stream, turned, inputs,
-               Tensor<G>(dtable.data, columns, width, dtable.add || first > 0));
-    });
-  }
+  head_in_chunks<T, S, G>(stream, x, table, {}, targets, losses, dx, dtable, {}, weight, logits);
+}
+
+template <class T, class S, class G>
+void linear_bias_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
+                               Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx,
+                               Tensor<G> dtable, Tensor<G> dbias, double weight, Tensor<S> logits) {
+  head_in_chunks(stream, x, table, bias, targets, losses, dx, dtable, dbias, weight, logits);
 }
 
 template <class T, class S>
@@ -234,10 +263,13 @@ void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> l
   template void mean_squared_error(Stream&, Input<T>, Input<T>, Tensor<Wide<T>>, Tensor<T>, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-#define SINTER_INSTANTIATE(T, G)                                                       \
-  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>, \
-                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,    \
-                                     Tensor<Wide<T>>);
+#define SINTER_INSTANTIATE(T, G)                                                           \
+  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>,     \
+                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,        \
+                                     Tensor<Wide<T>>);                                     \
+  template void linear_bias_cross_entropy(Stream&, Input<T>, Input<T>, Input<T>,           \
+                                          Input<std::int32_t>, Output<Wide<T>>, Tensor<T>, \
+                                          Tensor<G>, Tensor<G>, double, Tensor<Wide<T>>);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

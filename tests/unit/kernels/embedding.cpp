@@ -26,6 +26,20 @@ TEST_CASE_TEMPLATE("token embedding", T, float, double) {
                                       tensor(out, rows, width));
             return out;
           });
+          auto sum = same_on_all_threads([&](Stream& s) {
+            auto out = dy;  // in place
+            kernel::add_embedding_forward(s, tensor(out, rows, width), tensor(ids, rows, 1),
+                                          tensor(table, vocabulary, width),
+                                          tensor(out, rows, width));
+            return out;
+          });
+          auto first = same_on_all_threads([&](Stream& s) {
+            std::vector<T> out(rows * width);
+            kernel::add_embedding_forward(s, tensor(dy, rows, width), {},
+                                          tensor(table, vocabulary, width),
+                                          tensor(out, rows, width));
+            return out;
+          });
           auto dtable = same_on_all_threads([&](Stream& s) {
             auto out = table;
             kernel::embedding_backward(s, tensor(ids, rows, 1), tensor(dy, rows, width),
@@ -41,6 +55,8 @@ TEST_CASE_TEMPLATE("token embedding", T, float, double) {
           for (int r = 0; r < rows; ++r)
             for (int c = 0; c < width; ++c) {
               REQUIRE(y[r * width + c] == table[ids[r] * width + c]);
+              REQUIRE(sum[r * width + c] == dy[r * width + c] + table[ids[r] * width + c]);
+              REQUIRE(first[r * width + c] == dy[r * width + c] + table[c]);
               const int at = ids[r] * width + c;
               want[at] += dy[r * width + c];  // in the order of the rows
               sums[at] += dy[r * width + c], sizes[at] += std::abs(dy[r * width + c]);

@@ -53,13 +53,13 @@ struct HeadReference {
   std::vector<W> dx, dx_bounds, dtable, dtable_bounds;
   CrossEntropy<T> rows;
 
-  HeadReference(const std::vector<T>& x, const std::vector<T>& table,
+  HeadReference(const std::vector<T>& x, const std::vector<T>& table, const std::vector<T>& bias,
                 const std::vector<std::int32_t>& targets, double weight, int width, int vocabulary)
       : dx(x.size()),
         dx_bounds(x.size()),
         dtable(table.size()),
         dtable_bounds(table.size()),
-        rows(of_products(x, table, targets, weight, width, vocabulary)) {
+        rows(of_products(x, table, bias, targets, weight, width, vocabulary)) {
     const int n = int(targets.size());
     const W sums = 1 + std::sqrt(W(vocabulary)), row_sums = 1 + std::sqrt(W(n));
     for (int r = 0; r < n; ++r)
@@ -74,7 +74,9 @@ struct HeadReference {
   }
 
  private:
+  /// The bias may be empty.
   static CrossEntropy<T> of_products(const std::vector<T>& x, const std::vector<T>& table,
+                                     const std::vector<T>& bias,
                                      const std::vector<std::int32_t>& targets, double weight,
                                      int width, int vocabulary) {
     std::vector<W> logits(targets.size() * vocabulary);
@@ -86,6 +88,7 @@ struct HeadReference {
           const W product = W(x[r * width + c]) * table[v * width + c];
           logits[r * vocabulary + v] += product, size += std::abs(product);
         }
+        if (!bias.empty()) logits[r * vocabulary + v] += bias[v], size += std::abs(bias[v]);
         largest = std::max(largest, size);
       }
     return {logits, targets, weight, vocabulary, (1 + std::sqrt(W(width))) * largest};
@@ -184,7 +187,7 @@ TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products"
           const auto dx_before = normal_values<T>(rows * width, 3);
           const auto dtable_before = normal_values<T>(vocabulary * width, 4);
           const auto targets = some_targets(rows, vocabulary);
-          const HeadReference<T> want(x, table, targets, weight, width, vocabulary);
+          const HeadReference<T> want(x, table, {}, targets, weight, width, vocabulary);
           auto dtable_bounds = want.dtable_bounds;  // each chunk rounds the sum
           const Wider<T> chunks = std::sqrt(Wider<T>((rows + chunk - 1) / chunk));
           for (std::size_t i = 0; add && i < dtable_bounds.size(); ++i)
@@ -210,6 +213,51 @@ TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products"
                 tensor(scratch, chunk, vocabulary));
             CHECK(same_bits(only, losses));
           }
+        }
+  });
+}
+
+TEST_CASE_TEMPLATE("the tied head with a bias of its own", T, float, double) {
+  on_every_instruction_set([] {
+    const int width = 20, vocabulary = 61;
+    const double weight = 0.125;
+    for (int rows : {0, 1, 17, 50})
+      for (int chunk : {1, 16, 64})
+        for (bool add : {false, true}) {
+          CAPTURE(rows);
+          CAPTURE(chunk);
+          CAPTURE(add);
+          const auto x = normal_values<T>(rows * width, 1);
+          const auto table = normal_values<T>(vocabulary * width, 2);
+          const auto bias = normal_values<T>(vocabulary, 5, 3);
+          const auto before = normal_values<T>(vocabulary, 6);
+          const auto targets = some_targets(rows, vocabulary);
+          const HeadReference<T> want(x, table, bias, targets, weight, width, vocabulary);
+          const Wider<T> chunks = std::sqrt(Wider<T>((rows + chunk - 1) / chunk));
+          std::vector<Wider<T>> sums(vocabulary), bounds(vocabulary);
+          for (int r = 0; r < rows; ++r)
+            for (int v = 0; v < vocabulary; ++v) {
+              const Wider<T> slope = want.rows.dlogits[r * vocabulary + v];
+              sums[v] += slope;
+              bounds[v] += want.rows.bounds[r * vocabulary + v] +
+                           (1 + std::sqrt(Wider<T>(rows))) * std::abs(slope);
+            }
+          for (int v = 0; add && v < vocabulary; ++v) bounds[v] += chunks * std::abs(before[v]);
+          std::vector<T> scratch((chunk + 1) * vocabulary), losses(rows, T(NAN));
+          std::vector<T> dx(rows * width, T(NAN)), dtable(vocabulary * width, T(NAN));
+          const auto dbias = same_on_all_threads([&](Stream& stream) {
+            auto out = before;
+            kernel::linear_bias_cross_entropy(
+                stream, tensor(x, rows, width), tensor(table, vocabulary, width),
+                tensor(bias, 1, vocabulary), tensor(targets, rows, 1), tensor(losses, rows, 1),
+                tensor(dx, rows, width), tensor(dtable, vocabulary, width),
+                tensor(out, 1, vocabulary, add), weight, tensor(scratch, chunk + 1, vocabulary));
+            return out;
+          });
+          CHECK(share_of_bound(losses, want.rows.losses, want.rows.loss_bounds, 1) <= 1);
+          CHECK(share_of_bound(dx, want.dx, want.dx_bounds, 1) <= 1);
+          CHECK(share_of_bound(dtable, want.dtable, want.dtable_bounds, 1) <= 1);
+          CHECK(share_of_bound(dbias, sums, bounds, 1, add ? Added<T>{&before} : Added<T>{}) <= 1);
         }
   });
 }

@@ -2,6 +2,7 @@
 // Kernels with narrow elements compute in fp32 and round what they store: their results are, bit
 // for bit, the rounded results of the fp32 kernels, which are checked against double precision.
 #include "sinter/kernels/activation.hpp"
+#include "sinter/kernels/columns.hpp"
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/embedding.hpp"
@@ -163,7 +164,7 @@ TEST_CASE_TEMPLATE("activations", H, BFloat16, Float16) {
     const Halves x = normal_values<H>(n, 1), dy = normal_values<H>(n, 2),
                  old = normal_values<H>(n, 4);
     for (auto f : {kernel::Activation::gelu_tanh, kernel::Activation::gelu_erf,
-                   kernel::Activation::relu, kernel::Activation::silu}) {
+                   kernel::Activation::relu, kernel::Activation::silu, kernel::Activation::tanh}) {
       Halves y(n);
       Floats want(n);
       kernel::activation_forward(stream, f, tensor(x, 1, n), tensor(y, 1, n));
@@ -204,7 +205,7 @@ TEST_CASE_TEMPLATE("SwiGLU", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("dropout, tables and the last rows", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("dropout, tables, columns, first and last rows", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     Stream stream(2);
@@ -228,6 +229,12 @@ TEST_CASE_TEMPLATE("dropout, tables and the last rows", H, BFloat16, Float16) {
                               tensor(y, rows, width));
     kernel::embedding_forward(stream, tensor(ids, rows, 1), tensor(wide(table), vocabulary, width),
                               tensor(want, rows, width));
+    CHECK(same_bits(y, narrow<H>(want)));
+    kernel::add_embedding_forward(stream, tensor(x, rows, width), tensor(ids, rows, 1),
+                                  tensor(table, vocabulary, width), tensor(y, rows, width));
+    kernel::add_embedding_forward(stream, tensor(wide(x), rows, width), tensor(ids, rows, 1),
+                                  tensor(wide(table), vocabulary, width),
+                                  tensor(want, rows, width));
     CHECK(same_bits(y, narrow<H>(want)));
     kernel::position_forward(stream, tensor(x, rows, width), tensor(positions, 64, width),
                              {starts.data(), sequences}, tensor(y, rows, width));
@@ -253,6 +260,17 @@ TEST_CASE_TEMPLATE("dropout, tables and the last rows", H, BFloat16, Float16) {
                                  tensor(y, rows, width, add));
       kernel::last_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4},
                                  tensor(want, rows, width, add));
+      CHECK(same_bits(y, narrow<H>(want)));
+      y = old, want = wide(old);
+      kernel::first_rows_backward(stream, tensor(x, 4, width), {full.data(), 4},
+                                  tensor(y, rows, width, add));
+      kernel::first_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4},
+                                  tensor(want, rows, width, add));
+      CHECK(same_bits(y, narrow<H>(want)));
+      y = old, want = wide(old);
+      kernel::take_columns(stream, tensor(x, rows, width), 3, tensor(y, rows, width - 5, add));
+      kernel::take_columns(stream, tensor(wide(x), rows, width), 3,
+                           tensor(want, rows, width - 5, add));
       CHECK(same_bits(y, narrow<H>(want)));
     }
   });

@@ -139,6 +139,18 @@ TEST_CASE_TEMPLATE("narrow gradients of the table of logits", H, BFloat16, Float
       return dtable;
     };
     CHECK(nearly(gradient(before), gradient(wide(before))));
+    const Halves bias = normal_values<H>(vocabulary, 4), old = normal_values<H>(vocabulary, 5);
+    auto of_bias = [&]<class G>(std::vector<G> dbias) {
+      Stream stream(2);
+      Floats losses(rows), scratch((rows + 1) * vocabulary);
+      kernel::linear_bias_cross_entropy(
+          stream, tensor(x, rows, width), tensor(table, vocabulary, width),
+          tensor(bias, 1, vocabulary), tensor(targets, rows, 1), tensor(losses, rows, 1),
+          kernel::Tensor<H>(), kernel::Tensor<G>(), tensor(dbias, 1, vocabulary, add), .5,
+          tensor(scratch, rows + 1, vocabulary));
+      return dbias;
+    };
+    CHECK(nearly(of_bias(old), of_bias(wide(old))));
   }
 }
 

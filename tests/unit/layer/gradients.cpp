@@ -22,6 +22,7 @@ TEST_CASE("Linear, stored as in GPT-2") { check_layer<InOutLinear>(); }
 TEST_CASE("Linear, stored as in torch.nn") { check_layer<OutInLinear>(); }
 TEST_CASE("LayerNorm") { check_layer<Norm>(); }
 TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
+TEST_CASE("PostLayerNorm") { check_layer<PostNorm>(); }
 TEST_CASE("RmsNorm") { check_layer<RmsNorm<wide>>(); }
 TEST_CASE("AddRmsNorm") { check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>(); }
 TEST_CASE("AddPosition") { check_layer<Positions>(); }
@@ -33,12 +34,20 @@ TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
 TEST_CASE("GeluErf") { check_layer<GeluErf<wide>>(); }
 TEST_CASE("Relu") { check_layer<Relu<wide>>(); }
 TEST_CASE("Silu") { check_layer<Silu<wide>>(); }
+TEST_CASE("Tanh") { check_layer<Tanh<wide>>(); }
 TEST_CASE("SwiGlu") { check_layer<SwiGlu<wide>>(); }
 TEST_CASE("Add") { check_layer<Add<wide>>(); }
+TEST_CASE("Concat") { check_layer<Concat<wide, 3>>(); }
+TEST_CASE("AddFirstEmbedding") { check_layer<AddFirstEmbedding<3, wide>>(); }
 TEST_CASE("Dropout") { check_layer<Drop>(); }
 TEST_CASE("Unembedding") { check_layer<Logits>(); }
+TEST_CASE("UnembeddingBias") { check_layer<BiasedLogits>(); }
+TEST_CASE("FirstRow") {
+  using R = Checked<PooledModel<Doubled<FirstRow<wide>>>>;
+  expect_right_gradients<R>(regression_batch(lengths, given_width, 1, 1));
+}
 TEST_CASE("LastRow") {
-  using R = Checked<LastRowModel<Doubled<LastRow<wide>>>>;
+  using R = Checked<PooledModel<Doubled<LastRow<wide>>>>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, 1, 1));
 }
 TEST_CASE("Embedding") {
@@ -46,6 +55,21 @@ TEST_CASE("Embedding") {
   add_ids(batch, vocabulary, 1);
   add_values(batch, target_width, 2);
   expect_right_gradients<Checked<EmbeddingModel, vocabulary>>(batch);
+}
+TEST_CASE("AddEmbedding") {
+  HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
+  add_ids(batch, vocabulary, 2);
+  expect_right_gradients<Checked<AddEmbeddingModel, vocabulary>>(batch);
+}
+TEST_CASE("LinearBiasCrossEntropy, with targets to ignore") {
+  HostBatch batch = sequences_of(lengths);
+  add_values(batch, given_width, 1);
+  add_ids(batch, vocabulary, 2, .3);
+  expect_right_gradients<Checked<CrossEntropyModel<2, BiasedTableLoss>, vocabulary>>(batch);
+}
+TEST_CASE("a head with the weight of an embedding and a bias of its own") {
+  expect_right_gradients<Checked<TiedBiasModel, vocabulary>>(
+      token_batch(lengths, vocabulary, 1, .3));
 }
 TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);

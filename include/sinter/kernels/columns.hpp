@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of a matrix, copied. T: float, double, BFloat16 or Float16. Copies are exact; a sum is
+// the exact one, rounded once to Wide<T> and once to T.
+#pragma once
+#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/float16.hpp"
+#include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
+
+namespace sinter::kernel {
+
+/// y[r][first + c] = x[r][c]; the other columns of y stay as they are. x: rows × width, y: rows ×
+/// at least first + width.
+template <class T>
+void put_columns(Stream& stream, Input<T> x, Tensor<T> y, int first);
+
+/// y[r][c] = x[r][first + c], or += with its add flag. x: rows × at least first + width, y: rows ×
+/// width.
+template <class T>
+void take_columns(Stream& stream, Input<T> x, int first, Tensor<T> y);
+
+}  // namespace sinter::kernel
