@@ -41,6 +41,16 @@ void check(std::span<const float> logits, const SamplingOptions& options) {
   if (!any) throw NonFiniteError("The model's prediction forbids every token.");
 }
 
+/// Whether a prediction is logits of at least so many tokens for what follows each sequence.
+bool predicts_what_follows(const Model& model, int tokens) {
+  if (model.results.empty()) return true;  // predict() says it
+  const int value = model.results[0];
+  const Unit& unit = model.units[model.writers[value]];
+  const Block& block = model.blocks[unit.block];
+  const Local& local = model.locals[block.first_local + block.output[value - unit.first_value]];
+  return local.axis == pooled(0) && local.width >= tokens;
+}
+
 }  // namespace
 
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
@@ -70,6 +80,10 @@ void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t
   const PlanView& plan = trainer.plan();
   if (plan.vocabulary < 1)
     throw ArgumentError("This recipe's data has no vocabulary, so it generates no text.");
+  if (!predicts_what_follows(plan.predicting, plan.vocabulary))
+    throw ArgumentError(
+        "This recipe's model does not predict what follows a text, so it generates none. Models "
+        "that predict the next token do, such as Gpt2.");
   if (text.empty()) throw ArgumentError("There is no token to continue from. Give at least one.");
   HostBatch batch;
   batch.ids.resize(1);

@@ -26,8 +26,9 @@ int sample(std::span<const float> logits, const SamplingOptions& options, std::u
 
 /// Continues a text by `count` tokens, or fewer: up to the token `end`, which is not given. on_token
 /// gets each as soon as it is drawn. The model sees the last `context` tokens.
-/// requires  the model takes one token in each row and predicts the next
-/// throws    ArgumentError if the recipe has no vocabulary or no predict(), or if `text` is empty;
+/// requires  the model takes one token in each row
+/// throws    ArgumentError if the recipe has no vocabulary, if it has no predict(), or one that does
+///           not give a logit of each token for what follows the text, or if `text` is empty;
 ///           and what sample() throws
 void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t count,
               const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token,
