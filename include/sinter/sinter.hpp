@@ -28,11 +28,12 @@
 #include "sinter/data/tokenizer/train.hpp"
 #include "sinter/data/tokens.hpp"
 #include "sinter/data/windows.hpp"
+#include "sinter/model/bert.hpp"
+#include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 
 // Layers for models of one's own, beside those of the models above
-#include "sinter/layer/concat.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 

@@ -231,6 +231,13 @@ TEST_CASE("RMS norms and gates, bf16, cheap layers recomputed") {
   test<Made<Letters, Gated, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       letters(all_full));
 }
+TEST_CASE("BERT, a head with a borrowed weight and a bias of its own") {
+  test<Made<Letters, Bert<tiny_bert>, TwoTimesTwo>>(letters(all_full));
+}
+TEST_CASE("BERT, bf16, pairs and classes of sequences, cheap layers recomputed") {
+  test<Made<Letters, Bert<tiny_pairs>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
+      pairs(all_full));
+}
 TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16>>(letters(all_full));
 }

@@ -4,6 +4,7 @@
 #include "sinter/data/host_batch.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
+#include "sinter/model/bert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan/plan.hpp"
@@ -19,6 +20,21 @@ struct Letters {
 };
 inline constexpr Gpt2Options tiny{
     .layers = 3, .heads = 2, .width = 8, .vocabulary = 11, .positions = 6, .dropout = 0.2};
+
+inline constexpr BertOptions tiny_bert{.layers = 2,
+                                       .heads = 2,
+                                       .width = 8,
+                                       .hidden = 12,
+                                       .vocabulary = 11,
+                                       .positions = 6,
+                                       .dropout = 0.2};
+/// The same with types of tokens and classes of sequences.
+inline constexpr BertOptions tiny_pairs = [] {
+  BertOptions o = tiny_bert;
+  o.pairs = true;
+  o.labels = 3;
+  return o;
+}();
 
 /// A transformer whose residual join is fused across the border of its blocks: every unit but the
 /// last hands on two values, the sum and its norm.
@@ -147,6 +163,16 @@ inline HostBatch letters(const std::vector<int>& lengths, int salt = 0) {
     }
     batch.starts.push_back(row);
   }
+  return batch;
+}
+
+/// The same sequences with types of tokens, and a class for each of them.
+inline HostBatch pairs(const std::vector<int>& lengths, int salt = 0) {
+  HostBatch batch = letters(lengths, salt);
+  for (std::size_t row = 0; row < batch.ids[0].size(); ++row)
+    batch.ids[1][row] = std::int32_t(row * row + row) / 2 % 2;
+  batch.ids.emplace_back();
+  for (int s = 0; s < batch.sequences(); ++s) batch.ids[2].push_back((s + salt) % 3);
   return batch;
 }
 

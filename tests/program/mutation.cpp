@@ -167,6 +167,7 @@ TEST_CASE("plain programs") {
   test<Gpt2<tiny>, Thrice>("GPT-2, three micro-batches", {5, 3, 6});
   test<Gated, Thrice>("RMS norms and gates, three micro-batches", {5, 3, 6});
   test<Fused, Thrice, Fp64>("units with two outputs, three micro-batches, Fp64", {5, 3, 6});
+  test<Bert<tiny_bert>, Thrice>("BERT, three micro-batches", {5, 3, 6});
 }
 
 TEST_CASE("checkpointed programs") {

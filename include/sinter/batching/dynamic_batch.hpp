@@ -68,6 +68,7 @@ struct BufferFitsTheBatch {
 template <DynamicBatchOptions O = {}>
 struct DynamicBatch {
   using slot = slot::batching;
+  static constexpr bool pads = true;  ///< see Batching::pads
   using Options = DynamicBatchOptions;
   using rules = RuleList<DataHaveExamples, BufferFitsTheBatch<O>>;
   static constexpr Options options = O;

@@ -21,6 +21,7 @@ Arrangement group_by_length(std::span<const ExampleLength> lengths, int sequence
 /// epoch.
 struct LengthGrouped {
   using slot = slot::batching;
+  static constexpr bool pads = true;  ///< see Batching::pads
   using rules = RuleList<DataHaveExamples>;
   /// Says it for global batches of at most so many sequences.
   static Batching batching(int sequences) {

@@ -10,6 +10,7 @@ namespace sinter {
 /// It is for comparisons: on a CPU it costs time and gives nothing.
 struct Padded {
   using slot = slot::batching;
+  static constexpr bool pads = true;  ///< see Batching::pads
   using rules = RuleList<DataHaveExamples>;
   /// Says it for global batches of at most so many sequences.
   static Batching batching(int /*sequences*/) { return {.pads = true}; }

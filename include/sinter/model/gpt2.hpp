@@ -5,7 +5,6 @@
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
-#include "sinter/layer/dropout.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/init.hpp"
@@ -13,6 +12,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/hugging_face.hpp"
+#include "sinter/model/optional_dropout.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -41,16 +41,6 @@ struct Gpt2Options {
 
 namespace gpt2 {
 
-/// Adds dropout of x to the graph, or nothing at all where the probability is 0.
-template <int W, float P>
-constexpr Value<W> drop(auto& g, const char* name, Value<W> x) {
-  if constexpr (P > 0) {
-    return g(name, Dropout<W, P>{}, x);
-  } else {
-    return x;
-  }
-}
-
 /// Of weights that write to the residual stream: they start smaller, by √(2 × layers).
 template <int Layers>
 inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root(2. * Layers)))};
@@ -60,7 +50,7 @@ template <Gpt2Options O, int W = O.width, float P = float(O.dropout)>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
     auto x = g("wte", Embedding<O.vocabulary, W, O.vocabulary_padding()>{}, tokens);
-    return drop<W, P>(g, "drop", g("wpe", AddPosition<O.positions, W>{}, x));
+    return optional_dropout<W, P>(g, "drop", g("wpe", AddPosition<O.positions, W>{}, x));
   }
 };
 
@@ -72,10 +62,11 @@ struct Block {
     auto qkv = g("attn.c_attn", Linear<W, 3 * W>{}, n);
     auto mixed = g("attn", CausalSelfAttention<W, Heads, P>{}, qkv);
     auto attended = g("attn.c_proj", Linear<W, W, residual<Layers>>{}, mixed);
-    auto [h, m] = g("ln_2", AddLayerNorm<W>{}, x, drop<W, P>(g, "attn.resid_dropout", attended));
+    auto [h, m] =
+        g("ln_2", AddLayerNorm<W>{}, x, optional_dropout<W, P>(g, "attn.resid_dropout", attended));
     auto wide = g("mlp.act", GeluTanh<4 * W>{}, g("mlp.c_fc", Linear<W, 4 * W>{}, m));
     auto narrow = g("mlp.c_proj", Linear<4 * W, W, residual<Layers>>{}, wide);
-    return g("add", Add<W>{}, h, drop<W, P>(g, "mlp.dropout", narrow));
+    return g("add", Add<W>{}, h, optional_dropout<W, P>(g, "mlp.dropout", narrow));
   }
 };
 

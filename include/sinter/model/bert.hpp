@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// BERT (Devlin et al. 2019).
+#pragma once
+#include "sinter/graph/tracer.hpp"
+#include "sinter/layer/activation.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/concat.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
+#include "sinter/model/bert_rules.hpp"
+#include "sinter/model/hugging_face.hpp"
+#include "sinter/model/optional_dropout.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+/// The defaults are those of BERT base, uncased; BERT large has 24 layers, 16 heads, a width of 1024
+/// and 4096 hidden features.
+struct BertOptions {
+  int layers = 12;         ///< transformer blocks
+  int heads = 12;          ///< of the attention in each; they divide the width
+  int width = 768;         ///< numbers in a row of activations
+  int hidden = 3072;       ///< numbers in a row inside the perceptron of a block
+  int vocabulary = 30522;  ///< ids are in [0, vocabulary)
+  int positions = 512;     ///< rows of the longest sequence, each with an embedding of its place
+  int types = 2;           ///< types of tokens, such as those of a pair's first and second text
+  /// Whether a batch gives the type of each token, behind the tokens: ids[1], and what is predicted
+  /// in ids[2]. Else all tokens are of type 0, and what is predicted is in ids[1].
+  bool pairs = false;
+  int labels = 0;  ///< classes of a sequence, at least 2; 0 predicts hidden tokens instead
+  double dropout =
+      0.1;  ///< the probability, of embeddings, attention, halves of a block, classifier
+  double epsilon = 1e-12;  ///< is added to the variance in layer norms
+  SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
+                (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
+                (types).at_least(1), (pairs), (labels).at_least(0), (dropout).at_least(0).below(1),
+                (epsilon).above(0))
+};
+
+namespace bert {
+
+/// A matrix as torch.nn has it, out × in.
+inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
+/// One that leads to logits.
+inline constexpr LinearOptions classifying{.layout = WeightLayout::out_in, .hidden = false};
+
+/// The embeddings of tokens, their places and types, a norm, and dropout.
+template <BertOptions O, int W = O.width>
+struct Embed {
+  static constexpr Value<W> trace(auto& g, Ids tokens, auto... types) {
+    auto x = g("word_embeddings", Embedding<O.vocabulary, W>{}, tokens);
+    auto placed = g("position_embeddings", AddPosition<O.positions, W>{}, x);
+    auto typed = with_types(g, placed, types...);
+    auto n = g("LayerNorm", LayerNorm<W, {.eps = O.epsilon}>{}, typed);
+    return optional_dropout<W, float(O.dropout)>(g, "dropout", n);
+  }
+
+ private:
+  static constexpr Value<W> with_types(auto& g, Value<W> x) {
+    return g("token_type_embeddings", AddFirstEmbedding<O.types, W>{}, x);
+  }
+  static constexpr Value<W> with_types(auto& g, Value<W> x, Ids types) {
+    return g("token_type_embeddings", AddEmbedding<O.types, W>{}, x, types);
+  }
+};
+
+/// A transformer block: attention and a perceptron, each with a norm behind the sum.
+template <BertOptions O, int W = O.width>
+struct Block {
+  /// The norm behind each sum.
+  using Norm = PostLayerNorm<W, {.eps = O.epsilon}>;
+  static constexpr float P = float(O.dropout);  ///< of dropout
+
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto q = g("attention.self.query", Linear<W, W, as_torch>{}, x);
+    auto k = g("attention.self.key", Linear<W, W, as_torch>{}, x);
+    auto v = g("attention.self.value", Linear<W, W, as_torch>{}, x);
+    auto qkv = g("attention.self.qkv", Concat<W, W, W>{}, q, k, v);
+    auto mixed = g("attention.self", SelfAttention<W, O.heads, P>{}, qkv);
+    auto attended = g("attention.output.dense", Linear<W, W, as_torch>{}, mixed);
+    auto kept = optional_dropout<W, P>(g, "attention.output.dropout", attended);
+    auto h = g("attention.output.LayerNorm", Norm{}, kept, x);
+    auto wide = g("intermediate.dense", Linear<W, O.hidden, as_torch>{}, h);
+    auto act = g("intermediate.act", GeluErf<O.hidden>{}, wide);
+    auto narrow = g("output.dense", Linear<O.hidden, W, as_torch>{}, act);
+    return g("output.LayerNorm", Norm{}, optional_dropout<W, P>(g, "output.dropout", narrow), h);
+  }
+};
+
+/// What comes before the logits of hidden tokens.
+template <BertOptions O, int W = O.width>
+constexpr Value<W> transformed(auto& g, Value<W> x) {
+  auto dense = g("transform.dense", Linear<W, W, as_torch>{}, x);
+  auto act = g("transform.act", GeluErf<W>{}, dense);
+  return g("transform.LayerNorm", LayerNorm<W, {.eps = O.epsilon}>{}, act);
+}
+/// The loss of hidden tokens. The logits' table is that of the embedding; their bias is not.
+template <BertOptions O, int W = O.width>
+struct HiddenTokensLoss {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
+    using Loss = LinearBiasCrossEntropy<O.vocabulary, W>;
+    return g.tied_weight("", "word_embeddings", Loss{}, transformed<O>(g, x), targets);
+  }
+};
+/// The logits of the token in each row.
+template <BertOptions O, int W = O.width>
+struct TokenLogits {
+  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
+    using Logits = UnembeddingBias<O.vocabulary, W>;
+    return g.tied_weight("", "word_embeddings", Logits{}, transformed<O>(g, x));
+  }
+};
+
+/// What the first row of each sequence, [CLS], knows of it.
+template <BertOptions O, int W = O.width>
+struct Pooler {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto first = g("first", FirstRow<W>{}, x);
+    auto pooled = g("act", Tanh<W>{}, g("dense", Linear<W, W, as_torch>{}, first));
+    return optional_dropout<W, float(O.dropout)>(g, "dropout", pooled);
+  }
+};
+/// The logits of each sequence's classes.
+template <BertOptions O, int W = O.width>
+struct Classifier {
+  static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
+    return g("", Linear<W, O.labels, classifying>{}, x);
+  }
+};
+/// The loss of each sequence's class.
+template <BertOptions O, int W = O.width>
+struct ClassifierLoss {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids classes) {
+    return g("loss", CrossEntropy<O.labels>{}, Classifier<O>::trace(g, x), classes);
+  }
+};
+
+/// Names in older files of the parameters of norms, and ours: gamma is the weight, beta the bias.
+inline std::vector<std::pair<std::string, std::string>> older_names(const BertOptions& o) {
+  std::vector<std::string> norms{"bert.embeddings.LayerNorm"};
+  for (int k = 0; k < o.layers; ++k)
+    for (const char* half : {".attention.output.LayerNorm", ".output.LayerNorm"})
+      norms.push_back("bert.encoder.layer." + std::to_string(k) + half);
+  if (o.labels == 0) norms.emplace_back("cls.predictions.transform.LayerNorm");
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const std::string& norm : norms) {
+    names.emplace_back(norm + ".gamma", norm + ".weight");
+    names.emplace_back(norm + ".beta", norm + ".bias");
+  }
+  return names;
+}
+
+}  // namespace bert
+
+/// An encoder: each row sees its whole sequence, norms stand behind the sums, and GELU is the exact
+/// one. It predicts hidden tokens (with the objective MaskedLm; BertForMaskedLM), or with `labels`
+/// the class of each sequence from its first row (BertForSequenceClassification), with Hugging
+/// Face's names and initial values. Sequences have lengths of their own instead of an attention
+/// mask, so that there is no padding. A prediction is the logits of each row, or of each sequence.
+template <BertOptions O = {}>
+struct Bert {
+  using slot = slot::model;
+  using Options = BertOptions;
+  using rules = bert::Rules;
+  static constexpr Options options = O;
+
+  static constexpr void trace(auto& g) {
+    auto embedded = embed(g);
+    if constexpr (O.labels > 0) {
+      auto classes = g.targets(pooled(0));
+      auto x = g.unit("bert.pooler", bert::Pooler<O>{}, blocks(g, embedded));
+      g.result(g.unit("classifier", bert::ClassifierLoss<O>{}, x, classes));
+    } else {
+      auto targets = g.targets();
+      auto x = blocks(g, embedded);
+      using Loss = bert::HiddenTokensLoss<O>;
+      g.result(g.tied_unit("cls.predictions", embedded, Loss{}, x, targets));
+    }
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = embed(g);
+    auto x = blocks(g, embedded);
+    if constexpr (O.labels > 0) {
+      g.result(
+          g.unit("classifier", bert::Classifier<O>{}, g.unit("bert.pooler", bert::Pooler<O>{}, x)));
+    } else {
+      g.result(g.tied_unit("cls.predictions", embedded, bert::TokenLogits<O>{}, x));
+    }
+  }
+  /// The files of BertForMaskedLM or BertForSequenceClassification. Those of BertForPreTraining are
+  /// read by the former: what they hold beside it is left out.
+  template <class R>
+  static HuggingFace hugging_face() {
+    using Text = std::string;
+    auto number = [](std::int64_t n) { return n; };
+    const bool classifies = O.labels > 0;
+    const Text head = classifies ? "BertForSequenceClassification" : "BertForMaskedLM";
+    HuggingFace files{
+        {{"architectures", std::vector<Text>{head}},
+         {"model_type", Text("bert"), true},
+         {"vocab_size", number(O.vocabulary), true},
+         {"hidden_size", number(O.width), true},
+         {"num_hidden_layers", number(O.layers), true},
+         {"num_attention_heads", number(O.heads), true},
+         {"intermediate_size", number(O.hidden), true},
+         {"max_position_embeddings", number(O.positions), true},
+         {"type_vocab_size", number(O.types), true},
+         {"hidden_act", Text("gelu"), true},
+         {"position_embedding_type", Text("absolute"), true},
+         {"layer_norm_eps", O.epsilon, true},
+         {"hidden_dropout_prob", O.dropout},
+         {"attention_probs_dropout_prob", O.dropout},
+         {"initializer_range", 0.02},
+         {"tie_word_embeddings", true, true},
+         {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
+        "",
+        {".embeddings.position_ids"},
+        bert::older_names(O)};
+    if (classifies) {
+      files.config.push_back({"num_labels", number(O.labels), true});
+      files.config.push_back({"problem_type", Text("single_label_classification")});
+    } else {
+      for (const char* beside : {".pooler.dense.weight", ".pooler.dense.bias",
+                                 "cls.seq_relationship.weight", "cls.seq_relationship.bias"})
+        files.ignored_suffixes.emplace_back(beside);
+      files.aliases.emplace_back("cls.predictions.decoder.weight",
+                                 "bert.embeddings.word_embeddings.weight");
+      files.aliases.emplace_back("cls.predictions.decoder.bias", "cls.predictions.bias");
+    }
+    return files;
+  }
+
+ private:
+  static constexpr Value<O.width> embed(auto& g) {
+    auto tokens = g.tokens();
+    if constexpr (O.pairs) {
+      return g.unit("bert.embeddings", bert::Embed<O>{}, tokens, g.tokens());
+    } else {
+      return g.unit("bert.embeddings", bert::Embed<O>{}, tokens);
+    }
+  }
+  static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
+    return g.repeat(O.layers, "bert.encoder.layer", bert::Block<O>{}, x);
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// DistilBERT (Sanh et al. 2019).
+#pragma once
+#include "sinter/graph/tracer.hpp"
+#include "sinter/layer/activation.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/concat.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
+#include "sinter/model/bert_rules.hpp"
+#include "sinter/model/hugging_face.hpp"
+#include "sinter/model/optional_dropout.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+/// The defaults are those of DistilBERT base, uncased.
+struct DistilBertOptions {
+  int layers = 6;          ///< transformer blocks
+  int heads = 12;          ///< of the attention in each; they divide the width
+  int width = 768;         ///< numbers in a row of activations
+  int hidden = 3072;       ///< numbers in a row inside the perceptron of a block
+  int vocabulary = 30522;  ///< ids are in [0, vocabulary)
+  int positions = 512;     ///< rows of the longest sequence, each with an embedding of its place
+  int labels = 0;          ///< classes of a sequence, at least 2; 0 predicts hidden tokens instead
+  double dropout = 0.1;    ///< the probability, of embeddings, attention and perceptrons
+  double classifier_dropout = 0.2;  ///< the probability, of what classes are told from
+  SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
+                (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
+                (labels).at_least(0), (dropout).at_least(0).below(1),
+                (classifier_dropout).at_least(0).below(1))
+};
+
+namespace distilbert {
+
+/// A matrix as torch.nn has it, out × in.
+inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
+/// One that leads to logits.
+inline constexpr LinearOptions classifying{.layout = WeightLayout::out_in, .hidden = false};
+/// Of all norms.
+inline constexpr LayerNormOptions norms{.eps = 1e-12};
+
+/// The embeddings of tokens and their places, a norm, and dropout.
+template <DistilBertOptions O, int W = O.width>
+struct Embed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    auto x = g("word_embeddings", Embedding<O.vocabulary, W>{}, tokens);
+    auto placed = g("position_embeddings", AddPosition<O.positions, W>{}, x);
+    auto n = g("LayerNorm", LayerNorm<W, norms>{}, placed);
+    return optional_dropout<W, float(O.dropout)>(g, "dropout", n);
+  }
+};
+
+/// BERT's block, without dropout behind attention.
+template <DistilBertOptions O, int W = O.width>
+struct Block {
+  static constexpr float P = float(O.dropout);  ///< of dropout
+
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto q = g("attention.q_lin", Linear<W, W, as_torch>{}, x);
+    auto k = g("attention.k_lin", Linear<W, W, as_torch>{}, x);
+    auto v = g("attention.v_lin", Linear<W, W, as_torch>{}, x);
+    auto qkv = g("attention.qkv", Concat<W, W, W>{}, q, k, v);
+    auto mixed = g("attention", SelfAttention<W, O.heads, P>{}, qkv);
+    auto attended = g("attention.out_lin", Linear<W, W, as_torch>{}, mixed);
+    auto h = g("sa_layer_norm", PostLayerNorm<W, norms>{}, attended, x);
+    auto wide =
+        g("ffn.act", GeluErf<O.hidden>{}, g("ffn.lin1", Linear<W, O.hidden, as_torch>{}, h));
+    auto narrow = g("ffn.lin2", Linear<O.hidden, W, as_torch>{}, wide);
+    auto kept = optional_dropout<W, P>(g, "ffn.dropout", narrow);
+    return g("output_layer_norm", PostLayerNorm<W, norms>{}, kept, h);
+  }
+};
+
+/// What comes before the logits of hidden tokens.
+template <DistilBertOptions O, int W = O.width>
+constexpr Value<W> transformed(auto& g, Value<W> x) {
+  auto dense = g("vocab_transform", Linear<W, W, as_torch>{}, x);
+  return g("vocab_layer_norm", LayerNorm<W, norms>{}, g("vocab_act", GeluErf<W>{}, dense));
+}
+/// The loss of hidden tokens. The logits' table is that of the embedding; their bias is not.
+template <DistilBertOptions O, int W = O.width>
+struct HiddenTokensLoss {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
+    using Loss = LinearBiasCrossEntropy<O.vocabulary, W>;
+    return g.tied_weight("vocab_projector", "word_embeddings", Loss{}, transformed<O>(g, x),
+                         targets);
+  }
+};
+/// The logits of the token in each row.
+template <DistilBertOptions O, int W = O.width>
+struct TokenLogits {
+  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
+    using Logits = UnembeddingBias<O.vocabulary, W>;
+    return g.tied_weight("vocab_projector", "word_embeddings", Logits{}, transformed<O>(g, x));
+  }
+};
+
+/// The logits of each sequence's classes, from its first row, [CLS].
+template <DistilBertOptions O, int W = O.width>
+struct Classifier {
+  static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
+    auto first = g("first", FirstRow<W>{}, x);
+    auto known = g("act", Relu<W>{}, g("pre_classifier", Linear<W, W, as_torch>{}, first));
+    auto kept = optional_dropout<W, float(O.classifier_dropout)>(g, "dropout", known);
+    return g("classifier", Linear<W, O.labels, classifying>{}, kept);
+  }
+};
+/// The loss of each sequence's class.
+template <DistilBertOptions O, int W = O.width>
+struct ClassifierLoss {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids classes) {
+    return g("loss", CrossEntropy<O.labels>{}, Classifier<O>::trace(g, x), classes);
+  }
+};
+
+}  // namespace distilbert
+
+/// BERT with half of the layers, without types of tokens and without a pooler. It predicts hidden
+/// tokens (with the objective MaskedLm; DistilBertForMaskedLM), or with `labels` the class of each
+/// sequence from its first row (DistilBertForSequenceClassification), with Hugging Face's names and
+/// initial values. It trains as any other model: a teacher is not part of it. A prediction is the
+/// logits of each row, or of each sequence.
+template <DistilBertOptions O = {}>
+struct DistilBert {
+  using slot = slot::model;
+  using Options = DistilBertOptions;
+  using rules = bert::Rules;
+  static constexpr Options options = O;
+
+  static constexpr void trace(auto& g) {
+    auto embedded = embed(g);
+    if constexpr (O.labels > 0) {
+      auto classes = g.targets(pooled(0));
+      auto x = blocks(g, embedded);
+      g.result(g.unit("", distilbert::ClassifierLoss<O>{}, x, classes));
+    } else {
+      auto targets = g.targets();
+      auto x = blocks(g, embedded);
+      g.result(g.tied_unit("", embedded, distilbert::HiddenTokensLoss<O>{}, x, targets));
+    }
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = embed(g);
+    auto x = blocks(g, embedded);
+    if constexpr (O.labels > 0) {
+      g.result(g.unit("", distilbert::Classifier<O>{}, x));
+    } else {
+      g.result(g.tied_unit("", embedded, distilbert::TokenLogits<O>{}, x));
+    }
+  }
+  /// The files of DistilBertForMaskedLM or DistilBertForSequenceClassification.
+  template <class R>
+  static HuggingFace hugging_face() {
+    using Text = std::string;
+    auto number = [](std::int64_t n) { return n; };
+    const bool classifies = O.labels > 0;
+    const Text head = classifies ? "DistilBertForSequenceClassification" : "DistilBertForMaskedLM";
+    HuggingFace files{
+        {{"architectures", std::vector<Text>{head}},
+         {"model_type", Text("distilbert"), true},
+         {"vocab_size", number(O.vocabulary), true},
+         {"dim", number(O.width), true},
+         {"n_layers", number(O.layers), true},
+         {"n_heads", number(O.heads), true},
+         {"hidden_dim", number(O.hidden), true},
+         {"max_position_embeddings", number(O.positions), true},
+         {"activation", Text("gelu"), true},
+         {"sinusoidal_pos_embds", false},
+         {"dropout", O.dropout},
+         {"attention_dropout", O.dropout},
+         {"seq_classif_dropout", O.classifier_dropout},
+         {"initializer_range", 0.02},
+         {"tie_weights_", true},
+         {"tie_word_embeddings", true, true},
+         {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
+        "",
+        {".embeddings.position_ids"},
+        {}};
+    if (classifies) {
+      files.config.push_back({"num_labels", number(O.labels), true});
+      files.config.push_back({"problem_type", Text("single_label_classification")});
+    } else {
+      files.aliases = {{"vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}};
+    }
+    return files;
+  }
+
+ private:
+  static constexpr Value<O.width> embed(auto& g) {
+    return g.unit("distilbert.embeddings", distilbert::Embed<O>{}, g.tokens());
+  }
+  static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
+    return g.repeat(O.layers, "distilbert.transformer.layer", distilbert::Block<O>{}, x);
+  }
+};
+
+}  // namespace sinter
