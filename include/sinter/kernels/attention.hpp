@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-attention, causal or full, in blocks, so that the rows × rows probabilities are never stored
-// (Dao 2023, FlashAttention-2). T is the type of elements and S that of statistics: (float, float),
-// (double, double), (BFloat16, float) or (Float16, float). The bits are the same for every number
-// of threads.
+// (Dao 2023, FlashAttention-2). Heads of queries may share a head of keys and values (grouped-query
+// attention, Ainslie et al. 2023). T is the type of elements and S that of statistics: (float,
+// float), (double, double), (BFloat16, float) or (Float16, float). The bits are the same for every
+// number of threads.
 //
 // Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence. Narrow types
 // add the rounding of what is stored, and an add flag adds one ε of the sum and √L / 2 ε of what
@@ -13,6 +14,7 @@
 //   log_sum  (τ + |log_sum|) ε
 //   dv       3 τ ε Σ p |dy|
 //   dq, dk   3 τ ε Σ p (g + Σ p g) |k or q| / √d, where g = Σ |dy v| of a row and a key
+// In dk and dv, L is also times the heads of queries that share the key, over which they sum.
 #pragma once
 #include <cstdint>
 
@@ -31,7 +33,9 @@ inline constexpr int most_head_width = 1024;
 /// sees itself and the rows before it in its sequence, else its whole sequence. Dropout acts on the
 /// probabilities; its mask is a function of (key, first_row + row, head, position of the key in its
 /// sequence).
-///   qkv      rows × 3 width: q, then k, then v, in each the heads one after the other
+///   qkv      rows × (width + 2 key_width): q, then k, then v, in each the heads one after the
+///            other. key_width is a multiple of d, and key_width / d divides heads: each head of k
+///            and v belongs to as many neighbouring heads of q
 ///   y        rows × width
 ///   log_sum  rows × heads: the natural logarithm of each softmax's denominator, for the backward
 ///            pass
@@ -41,12 +45,12 @@ void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_
 
 /// Elements of S that attention_backward needs as scratch.
 template <class T>
-constexpr std::int64_t attention_scratch(std::int64_t rows, int width) {
-  return is_narrow<T> ? 2 * rows * width : 0;
+constexpr std::int64_t attention_scratch(std::int64_t rows, int key_width) {
+  return is_narrow<T> ? 2 * rows * key_width : 0;
 }
 
 /// dqkv = gradient of qkv, or += with its add flag. y and log_sum are as the forward pass left
-/// them. dy: rows × width, dqkv: rows × 3 width, scratch: attention_scratch<T>(rows, width)
+/// them. dy: rows × width, dqkv: as qkv, scratch: attention_scratch<T>(rows, key_width)
 /// elements.
 template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,

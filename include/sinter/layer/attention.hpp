@@ -7,15 +7,20 @@ namespace sinter {
 
 namespace detail {
 
-/// y = softmax(q kᵀ / √d) v for each head; each row sees its whole sequence or, if Causal, itself
-/// and the rows before it. x: rows × 3 W (q, k, v), y: rows × W. Keeps x, y and the log-sum-exp of
-/// each row and head; backward computes the probabilities again. Attention probabilities are
-/// dropped with probability Dropout.
-template <int W, int Heads, bool Causal, float Dropout = 0.f>
+/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads; each row sees its whole sequence or, if
+/// Causal, itself and the rows before it. Heads / KeyHeads neighbouring heads of q share one of k
+/// and v (Ainslie et al. 2023). x: rows × (W + 2 KeyHeads d) (q, k, v), y: rows × W. Keeps x, y and
+/// the log-sum-exp of each row and head; backward computes the probabilities again. Attention
+/// probabilities are dropped with probability Dropout.
+template <int W, int Heads, bool Causal, float Dropout = 0.f, int KeyHeads = Heads>
 struct Attention {
   static_assert(Heads > 0 && W % Heads == 0,
                 "Attention: the number of heads does not divide the width.");
-  static constexpr std::array in{3 * W};
+  static_assert(KeyHeads > 0 && Heads % KeyHeads == 0,
+                "Attention: the number of heads of keys does not divide the number of heads.");
+  /// The width of the keys, and of the values.
+  static constexpr int key_width = W / Heads * KeyHeads;
+  static constexpr std::array in{W + 2 * key_width};
   static constexpr std::array out{W};
   static constexpr bool causal = Causal, bidirectional = !Causal;
   template <class T, class Statistic>
@@ -30,7 +35,7 @@ struct Attention {
   }
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
-    return kernel::attention_scratch<typename P::compute>(rows, W);
+    return kernel::attention_scratch<typename P::compute>(rows, key_width);
   }
 
   static void forward(auto& c) {
@@ -47,10 +52,10 @@ struct Attention {
 }  // namespace detail
 
 /// Each row sees itself and the rows before it in its sequence.
-template <int W, int Heads, float Dropout = 0.f>
-using CausalSelfAttention = detail::Attention<W, Heads, true, Dropout>;
+template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads>
+using CausalSelfAttention = detail::Attention<W, Heads, true, Dropout, KeyHeads>;
 /// Each row sees its whole sequence.
-template <int W, int Heads, float Dropout = 0.f>
-using SelfAttention = detail::Attention<W, Heads, false, Dropout>;
+template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads>
+using SelfAttention = detail::Attention<W, Heads, false, Dropout, KeyHeads>;
 
 }  // namespace sinter

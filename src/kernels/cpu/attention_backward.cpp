@@ -17,7 +17,7 @@ namespace {
 /// What each instruction set provides.
 template <class T>
 struct AttentionBackwardTable {
-  void (*backward)(const Attention<T>&, Head);
+  void (*backward)(const Attention<T>&, Head keys);  // and all heads of queries that share them
 };
 }  // namespace
 }  // namespace sinter::kernel
@@ -81,7 +81,7 @@ struct BackwardStrip {
   template <class E>
   void load(const Attention<E>& a, Head h, const Strip<T>& s, int padded) {
     const int depth = a.depth();
-    const std::int64_t row = 3 * std::int64_t(a.width), at = h.start + s.first;
+    const std::int64_t row = a.row(), at = h.start + s.first;
     const E* q = a.qkv + at * row + h.head * depth;
     const E* dy = a.dy + at * a.width + h.head * depth;
     const E* y = a.y + at * a.width + h.head * depth;
@@ -160,11 +160,10 @@ HWY_INLINE void prefetch_next(const Attention<E>& a, Head h, const Strip<T>& s) 
   if (s.first + s.count == h.length) at = h.start, ++head;
   if (head == a.heads) return;
   const int rows = std::min(strip<T>, int(h.start + h.length - at));
-  const std::int64_t row = 3 * std::int64_t(a.width);
-  for (int part = 0; part < 3; ++part) {
-    const std::int64_t offset = at * row + part * a.width + head * depth;
-    prefetch(a.qkv + offset, row, rows, depth);
-    prefetch(a.dqkv + offset, row, rows, depth);
+  const std::int64_t row = a.row(), keys = a.width + a.key_column(head);
+  for (const std::int64_t column : {std::int64_t(head) * depth, keys, keys + a.key_width}) {
+    prefetch(a.qkv + at * row + column, row, rows, depth);
+    prefetch(a.dqkv + at * row + column, row, rows, depth);
   }
   prefetch(a.y + at * a.width + head * depth, a.width, rows, depth);
   prefetch(a.dy + at * a.width + head * depth, a.width, rows, depth);
@@ -180,36 +179,40 @@ struct KeySums {
 
   KeySums(const Attention<E>& a, Head h) {
     if constexpr (beside) {
-      row = 2 * std::int64_t(a.width);
-      dk = a.sums + h.start * row + h.head * a.depth();
+      row = 2 * std::int64_t(a.key_width);
+      dk = a.sums + h.start * row + a.key_column(h.head);
     } else {
-      row = 3 * std::int64_t(a.width);
-      dk = a.dqkv + h.start * row + a.width + h.head * a.depth();
+      row = a.row();
+      dk = a.dqkv + h.start * row + a.width + a.key_column(h.head);
     }
-    dv = dk + a.width;
+    dv = dk + a.key_width;
   }
   void put_into(const Attention<E>& a, Head h) const {
     if constexpr (!beside) return;
-    E* to = a.dqkv + h.start * 3 * a.width + a.width + h.head * a.depth();
+    E* to = a.dqkv + h.start * a.row() + a.width + a.key_column(h.head);
     for (std::int64_t i = 0; i < h.length; ++i)
       for (int part = 0; part < 2; ++part)
-        put_all(dk + i * row + part * a.width, to + (3 * i + part) * a.width, a.depth(), a.add);
+        put_all(dk + i * row + part * a.key_width, to + i * a.row() + part * a.key_width, a.depth(),
+                a.add);
   }
 };
 
+/// For one head of queries. `shared` is whether the sums of its keys hold those of another head.
 template <bool Dropped, class E, class T = Wide<E>>
-void backward_head(const Attention<E>& a, Head h) {
+void backward_head(const Attention<E>& a, Head h, bool shared) {
   const int lanes = int(hn::Lanes(Tag<T>())), depth = a.depth();
   const int padded = (depth + lanes - 1) / lanes * lanes;
-  const std::int64_t row = 3 * std::int64_t(a.width), at = h.start * row + h.head * depth;
-  const E *k = a.qkv + at + a.width, *v = k + a.width;
-  E* dq = a.dqkv + at;
+  const std::int64_t row = a.row();
+  const E* k = a.qkv + h.start * row + a.width + a.key_column(h.head);
+  const E* v = k + a.key_width;
+  E* dq = a.dqkv + h.start * row + h.head * depth;
   const KeySums<E> sums(a, h);
 
   BackwardStrip<T> b;
   StripMask<T> mask;
   HWY_ALIGN T wide_keys[wide_rows<E>], wide_values[wide_rows<E>];
-  int open = a.add && !sums.beside ? h.length : 0;  // keys whose sums hold something to add to
+  // Keys whose sums hold something to add to.
+  int open = shared || (a.add && !sums.beside) ? h.length : 0;
   for (int first_query = 0; first_query < h.length; first_query += strip<T>) {
     const Strip<T> s(a, h, first_query);
     b.load(a, h, s, padded);
@@ -243,16 +246,20 @@ void backward_head(const Attention<E>& a, Head h) {
       transpose(b.dqueries, strip<T>, depth, s.count, a.scale(), to, row);
     }
   }
-  sums.put_into(a, h);
 }
 
 template <class T>
-void backward(const Attention<T>& a, Head h) {
-  if (a.dropout.probability > 0) {
-    backward_head<true>(a, h);
-  } else {
-    backward_head<false>(a, h);
+void backward(const Attention<T>& a, Head keys) {
+  Head h = keys;
+  for (int shared = 0; shared < a.sharing(); ++shared) {
+    h.head = keys.head * a.sharing() + shared;
+    if (a.dropout.probability > 0) {
+      backward_head<true>(a, h, shared > 0);
+    } else {
+      backward_head<false>(a, h, shared > 0);
+    }
   }
+  KeySums<T>(a, h).put_into(a, h);
 }
 
 template <class T>
@@ -284,6 +291,7 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
                        const_cast<S*>(log_sum.data),
                        heads,
                        y.columns,
+                       (qkv.columns - y.columns) / 2,
                        causal,
                        dropout,
                        dy.data,
@@ -291,11 +299,11 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
                        dqkv.add,
                        scratch};
   balance(
-      stream, a.depth(),
+      stream, std::int64_t(a.sharing()) * a.depth(),
       [&](const auto& visit) {
         for (int s = 0; s < sequences.count; ++s) {
           const std::int64_t length = starts[s + 1] - starts[s];
-          for (int h = 0; length > 0 && h < heads; ++h)
+          for (int h = 0; length > 0 && h < heads / a.sharing(); ++h)
             visit(Head{starts[s], int(length), h}, 0, length * length);
         }
       },

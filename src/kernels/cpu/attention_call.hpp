@@ -16,17 +16,23 @@ struct Attention {
   const T* qkv;
   T* y;
   Wide<T>* log_sum;
-  int heads, width;
+  int heads, width, key_width;
   bool causal;
   Dropout dropout;
   // Of the backward pass alone:
   const T* dy = nullptr;
   T* dqkv = nullptr;
   bool add = false;
-  /// Where T is narrow: sums of the gradients of keys and values, rows × 2 width.
+  /// Where T is narrow: sums of the gradients of keys and values, rows × 2 key_width.
   Wide<T>* sums = nullptr;
 
   int depth() const { return width / heads; }
+  /// From one row of qkv to the next.
+  std::int64_t row() const { return width + 2 * std::int64_t(key_width); }
+  /// How many heads of queries share one of keys and values.
+  int sharing() const { return width / key_width; }
+  /// Where the keys of a head of queries begin in a row of as many columns as keys have.
+  int key_column(int head) const { return head / sharing() * depth(); }
   Wide<T> scale() const { return Wide<T>(1 / std::sqrt(double(depth()))); }
 };
 

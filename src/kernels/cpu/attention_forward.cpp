@@ -84,11 +84,11 @@ void forward_strip(const Attention<E>& a, Head h, int first_query) {
   const Tag<T> d;
   const int lanes = int(hn::Lanes(d));
   const int depth = a.depth();
-  const std::int64_t row = 3 * std::int64_t(a.width);
+  const std::int64_t row = a.row();
   const Strip<T> s(a, h, first_query);
   const E* q = a.qkv + (h.start + s.first) * row + h.head * depth;
-  const E* k = a.qkv + h.start * row + a.width + h.head * depth;
-  const E* v = k + a.width;
+  const E* k = a.qkv + h.start * row + a.width + a.key_column(h.head);
+  const E* v = k + a.key_width;
 
   HWY_ALIGN T queries[most_head_width * strip<T>];
   HWY_ALIGN T result[most_head_width * strip<T>];
@@ -179,7 +179,9 @@ void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_
                        Sequences sequences, bool causal, Dropout dropout) {
   const auto kernel = table<T>();
   const int heads = log_sum.columns;
-  const Attention<T> a{qkv.data, y.data, log_sum.data, heads, y.columns, causal, dropout};
+  const Attention<T> a{qkv.data, y.data,    log_sum.data,
+                       heads,    y.columns, (qkv.columns - y.columns) / 2,
+                       causal,   dropout};
   balance(
       stream, std::int64_t(kernel.strip) * a.depth(),
       [&](const auto& visit) { for_each_strip(sequences, heads, kernel.strip, causal, visit); },

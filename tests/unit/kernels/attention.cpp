@@ -100,6 +100,38 @@ struct Reference {
   }
 };
 
+/// Where the columns of rows lie whose heads share keys and values: of column c of qkv with a head
+/// of keys and values for each of queries.
+struct Shared {
+  int heads, key_heads, depth;
+  int columns() const { return (heads + 2 * key_heads) * depth; }
+  int column_of(int c) const {
+    const int width = heads * depth, part = c / width, head = c % width / depth;
+    if (part == 0) return c;
+    return width + (part - 1) * key_heads * depth + head * key_heads / heads * depth + c % depth;
+  }
+  /// Rows in which each head of queries has its own copy.
+  template <class T>
+  std::vector<T> repeated(const std::vector<T>& qkv, int rows) const {
+    std::vector<T> all(std::size_t(rows) * 3 * heads * depth);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const int c = int(i % (3 * heads * depth)), r = int(i / (3 * heads * depth));
+      all[i] = qkv[std::size_t(r) * columns() + column_of(c)];
+    }
+    return all;
+  }
+  /// Sums over copies.
+  template <class W>
+  std::vector<W> summed(const std::vector<W>& all, int rows) const {
+    std::vector<W> sums(std::size_t(rows) * columns());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const int c = int(i % (3 * heads * depth)), r = int(i / (3 * heads * depth));
+      sums[std::size_t(r) * columns() + column_of(c)] += all[i];
+    }
+    return sums;
+  }
+};
+
 /// The mask, seen through values that are one for one key and zero for others, and equal scores.
 /// Sequences may be as long as a head is wide.
 template <class T>
@@ -119,15 +151,19 @@ std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropou
 }
 
 template <class T>
-void check(const Starts& starts, int heads, int depth, bool causal, Dropout dropout = {}) {
+void check(const Starts& starts, int heads, int depth, bool causal, Dropout dropout = {},
+           int key_heads = 0) {
   const int sequences = int(starts.size()) - 1, rows = starts.back(), width = heads * depth;
+  const Shared shared{heads, key_heads ? key_heads : heads, depth};
+  const int columns = shared.columns();
   CAPTURE(rows);
   CAPTURE(sequences);
   CAPTURE(heads);
   CAPTURE(depth);
   CAPTURE(causal);
   CAPTURE(dropout.probability);
-  const auto qkv = normal_values<T>(rows * 3 * width, 1, 1.5);
+  CAPTURE(key_heads);
+  const auto qkv = normal_values<T>(rows * columns, 1, 1.5);
   const auto dy = normal_values<T>(rows * width, 2);
   const auto before = normal_values<T>(qkv.size(), 3);
   Factor factor = [](int, int, int) { return 1; };
@@ -136,11 +172,13 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
       return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
     };
   }
-  const Reference<T> want(qkv, dy, starts, heads, width, causal, factor);
+  Reference<T> want(shared.repeated(qkv, rows), dy, starts, heads, width, causal, factor);
+  want.dqkv = shared.summed(want.dqkv, rows);
+  want.bound = shared.summed(want.bound, rows);
   std::vector<T> log_sum(rows * heads);
   const auto y = same_on_all_threads([&](Stream& s) {
     std::vector<T> out(rows * width, T(NAN));
-    kernel::attention_forward(s, tensor(qkv, rows, 3 * width), tensor(out, rows, width),
+    kernel::attention_forward(s, tensor(qkv, rows, columns), tensor(out, rows, width),
                               tensor(log_sum, rows, heads), {starts.data(), sequences}, causal,
                               dropout);
     return out;
@@ -152,15 +190,15 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
     const auto dqkv = same_on_all_threads([&](Stream& s) {
       auto out = before;
       if (!add) std::fill(out.begin(), out.end(), T(NAN));
-      kernel::attention_backward(s, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+      kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
                                  tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                                 tensor(out, rows, 3 * width, add), {starts.data(), sequences},
+                                 tensor(out, rows, columns, add), {starts.data(), sequences},
                                  causal, static_cast<T*>(nullptr), dropout);
       return out;
     });
     auto bound = want.bound;
     for (int s = 0; add && s < sequences; ++s)  // sums grow where they lie
-      for (std::int64_t i = std::int64_t(starts[s]) * 3 * width; i < starts[s + 1] * 3 * width; ++i)
+      for (std::int64_t i = std::int64_t(starts[s]) * columns; i < starts[s + 1] * columns; ++i)
         bound[i] += std::sqrt(Wider<T>(starts[s + 1] - starts[s])) / 2 * std::abs(before[i]);
     CHECK(share_of_bound(dqkv, want.dqkv, bound, 1, add ? Added<T>{&before} : Added<T>{}) <= 1);
   }
@@ -181,6 +219,18 @@ TEST_CASE_TEMPLATE("attention equals its definition, both directions", T, float,
       check<T>({0, 97, 200}, 1, 48, causal);
       check<T>({0, 70}, 1, 128, causal);
       check<T>({0, 1, 1, 34, 99, 100}, 2, 24, causal);
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("attention whose heads share keys and values, both directions", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    for (bool causal : {true, false}) {
+      check<T>({0, 17}, 2, 5, causal, {}, 1);
+      check<T>({0, 64, 130}, 6, 16, causal, {}, 2);
+      check<T>({0, 1, 1, 34, 99, 100}, 4, 24, causal, {}, 1);
+      check<T>({0, 33, 34, 100}, 4, 70, causal, {0.1f, 8, 1000}, 2);
     }
   });
 }

@@ -16,39 +16,41 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
       for (float probability : {0.f, .3f}) {
         CAPTURE(causal);
         CAPTURE(probability);
-        const int heads = 3, width = 3 * 20;
+        // Where heads share keys, it is with dropout.
+        const int heads = 4, width = 4 * 20, key_width = probability > 0 ? width / 2 : width;
+        const int columns = width + 2 * key_width;
         const kernel::Dropout dropout{probability, 7, 3};
         std::vector<std::int32_t> at{0, 1, 78, 78, 228};  // several blocks of keys and strips
         const int count = 4, n = at.back();
-        const Halves qkv = normal_values<H>(n * 3 * width, 1), dy = normal_values<H>(n * width, 2);
-        const Halves before = normal_values<H>(n * 3 * width, 3);
+        const Halves qkv = normal_values<H>(n * columns, 1), dy = normal_values<H>(n * width, 2);
+        const Halves before = normal_values<H>(n * columns, 3);
         Halves y(n * width);
         Floats log_sum(n * heads), want(n * width), want_sum(n * heads);
         Stream stream(2);
-        kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+        kernel::attention_forward(stream, tensor(qkv, rows, columns), tensor(y, rows, width),
                                   tensor(log_sum, rows, heads), {at.data(), count}, causal,
                                   dropout);
-        kernel::attention_forward(stream, tensor(wide(qkv), rows, 3 * width),
+        kernel::attention_forward(stream, tensor(wide(qkv), rows, columns),
                                   tensor(want, rows, width), tensor(want_sum, rows, heads),
                                   {at.data(), count}, causal, dropout);
         CHECK(same_bits(y, narrow<H>(want)));
         CHECK(same_bits(log_sum, want_sum));
-        Floats scratch(kernel::attention_scratch<H>(n, width), NAN);
+        Floats scratch(kernel::attention_scratch<H>(n, key_width), NAN);
         for (bool add : {false, true}) {
           Halves got = same_on_all_threads([&](Stream& s) {
             Halves dqkv = before;
-            kernel::attention_backward(s, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+            kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
                                        tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                                       tensor(dqkv, rows, 3 * width, add), {at.data(), count},
-                                       causal, scratch.data(), dropout);
+                                       tensor(dqkv, rows, columns, add), {at.data(), count}, causal,
+                                       scratch.data(), dropout);
             return dqkv;
           });
           Floats same = wide(before);
-          kernel::attention_backward(stream, tensor(wide(qkv), rows, 3 * width),
+          kernel::attention_backward(stream, tensor(wide(qkv), rows, columns),
                                      tensor(wide(y), rows, width), tensor(wide(dy), rows, width),
-                                     tensor(log_sum, rows, heads),
-                                     tensor(same, rows, 3 * width, add), {at.data(), count}, causal,
-                                     static_cast<float*>(nullptr), dropout);
+                                     tensor(log_sum, rows, heads), tensor(same, rows, columns, add),
+                                     {at.data(), count}, causal, static_cast<float*>(nullptr),
+                                     dropout);
           CHECK((add ? nearly(got, same) : same_bits(got, narrow<H>(same))));
         }
       }
