@@ -82,6 +82,10 @@ TEST_CASE("Linear, stored as in torch.nn") {
     return F::linear(a, w["layer.weight"], w["layer.bias"]);
   });
 }
+TEST_CASE("Linear, without a bias") {
+  compare<Alone<UnbiasedLinear>>(
+      [](auto& w, const Tensor& a, auto&&...) { return F::linear(a, w["layer.weight"]); });
+}
 TEST_CASE("LayerNorm") {
   compare<Alone<Norm>>([](auto& w, const Tensor& a, auto&&...) { return normalised(a, w); });
 }
@@ -137,6 +141,10 @@ TEST_CASE("SwiGlu") {
     auto halves = x.chunk(2, 1);
     return torch::silu(halves[0]) * halves[1];
   });
+}
+TEST_CASE("GatedSilu") {
+  compare<Alone<GatedSilu<wide>>>(
+      [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return torch::silu(a) * b; });
 }
 TEST_CASE("Add") {
   compare<Alone<Add<wide>>>(
@@ -220,11 +228,17 @@ Tensor attention(const Tensor& qkv, const HostBatch& batch, bool causal, const T
   }
   return torch::cat(results);
 }
+/// q, k and v, where all heads share those of k and v that the rows have.
+Tensor with_own_keys(const Tensor& qkv) {
+  auto parts = qkv.split_with_sizes({wide, wide / heads, wide / heads}, 1);
+  return torch::cat({parts[0], parts[1].repeat({1, heads}), parts[2].repeat({1, heads})}, 1);
+}
 template <class L>
 void compare_attention(bool causal, bool with_dropout) {
   auto layer = [=](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
     const bool masked = with_dropout && training;
-    return attention(a, batch, causal, masked ? attention_mask(batch, causal) : Tensor());
+    const Tensor qkv = a.size(1) == 3 * wide ? a : with_own_keys(a);
+    return attention(qkv, batch, causal, masked ? attention_mask(batch, causal) : Tensor());
   };
   compare<Alone<L>>(layer, with_dropout);
 }
@@ -232,8 +246,35 @@ TEST_CASE("CausalSelfAttention") { compare_attention<CausalAttention>(true, fals
 TEST_CASE("CausalSelfAttention with dropout") {
   compare_attention<CausalAttentionDropout>(true, true);
 }
+TEST_CASE("CausalSelfAttention, keys shared") { compare_attention<SharedAttention>(true, false); }
+TEST_CASE("CausalSelfAttention, keys shared, with dropout") {
+  compare_attention<SharedAttentionDropout>(true, true);
+}
 TEST_CASE("SelfAttention") { compare_attention<FullAttention>(false, false); }
 TEST_CASE("SelfAttention with dropout") { compare_attention<FullAttentionDropout>(false, true); }
+
+/// Turns heads of six numbers by the angles of their rows' places: apply_rotary_pos_emb of
+/// transformers, with rotate_half.
+Tensor turned(const Tensor& x, const HostBatch& batch) {
+  std::vector<Tensor> results;
+  const Tensor frequencies = torch::pow(50., torch::arange(0, 6, 2, torch::kFloat64) / -6.);
+  for (int s = 0; s < batch.sequences(); ++s) {
+    const Tensor rows = sequence_of(x, batch, s), heads_of = rows.view({rows.size(0), -1, 6});
+    Tensor angles = torch::outer(torch::arange(rows.size(0), torch::kFloat64), frequencies);
+    angles = torch::cat({angles, angles}, 1).unsqueeze(1);
+    auto halves = heads_of.chunk(2, 2);
+    const Tensor rotated = torch::cat({-halves[1], halves[0]}, 2);
+    results.push_back((heads_of * angles.cos() + rotated * angles.sin()).flatten(1));
+  }
+  return torch::cat(results);
+}
+TEST_CASE("Rotary") {
+  compare<Alone<Turned>>(
+      [](auto& w, const Tensor& q, const Tensor& k, const HostBatch& batch, bool) {
+        const Tensor v = values_of(batch).matmul(w["c.weight"]) + w["c.bias"];
+        return torch::cat({turned(q, batch), turned(k, batch), v}, 1);
+      });
+}
 
 TEST_CASE("Embedding") {
   HostBatch batch = sequences_of(lengths);

@@ -12,6 +12,7 @@
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
+#include "sinter/layer/rotary.hpp"
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "support/recipes.hpp"
@@ -19,6 +20,7 @@
 namespace sinter::testing {
 
 inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
+inline constexpr LinearOptions without_bias{.layout = WeightLayout::out_in, .has_bias = false};
 
 // The models take values of the given width. They have a linear layer for each operand of the layer
 // under test, that layer, one more linear layer, and the mean squared error to targets.
@@ -36,8 +38,8 @@ struct After {
   }
 };
 
-/// A model around a unit with one result, whose `in` holds the widths of its one or two operands.
-/// Its units are called a and b (the linear layers before), layer, and after.
+/// A model around a unit with one result, whose `in` holds the widths of its one to three operands.
+/// Its units are called a, b and c (the linear layers before), layer, and after.
 template <class Unit>
 struct Around {
   using slot = slot::model;
@@ -46,7 +48,12 @@ struct Around {
     if constexpr (Unit::in.size() == 1) {
       return g.unit("layer", Unit{}, a);
     } else {
-      return g.unit("layer", Unit{}, a, g.unit("b", Before<given_width, Unit::in[1]>{}, x));
+      auto b = g.unit("b", Before<given_width, Unit::in[1]>{}, x);
+      if constexpr (Unit::in.size() == 2) {
+        return g.unit("layer", Unit{}, a, b);
+      } else {
+        return g.unit("layer", Unit{}, a, b, g.unit("c", Before<given_width, Unit::in[2]>{}, x));
+      }
     }
   }
   static constexpr void trace(auto& g) {
@@ -118,10 +125,16 @@ inline constexpr float drop = .3f;
 
 using InOutLinear = Linear<wide, 7>;
 using OutInLinear = Linear<wide, 7, as_torch>;
+using UnbiasedLinear = Linear<wide, 7, without_bias>;
 using Norm = LayerNorm<wide>;
 using Positions = AddPosition<positions, wide>;
 using CausalAttention = CausalSelfAttention<wide, heads>;
 using CausalAttentionDropout = CausalSelfAttention<wide, heads, drop>;
+/// All heads share one of keys and values.
+using SharedAttention = CausalSelfAttention<wide, heads, 0.f, 1>;
+using SharedAttentionDropout = CausalSelfAttention<wide, heads, drop, 1>;
+/// Heads of six numbers, two of queries and one of keys.
+using Turned = Rotary<2, 1, 6, RotaryOptions{.theta = 50}>;
 using FullAttention = SelfAttention<wide, heads>;
 using FullAttentionDropout = SelfAttention<wide, heads, drop>;
 using Drop = Dropout<wide, drop>;

@@ -19,18 +19,42 @@ struct LinearOptions {
   /// Whether the weight is a hidden() matrix. Say false of the first and the last layer of a model,
   /// which some optimizers, such as Muon, treat like embeddings and heads.
   bool hidden = true;
+  bool has_bias = true;  ///< whether there is a bias
 };
 
-/// y = x W + b. x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout says, bias:
-/// Out.
-template <int In, int Out, LinearOptions O = {}>
-struct Linear {
-  static constexpr std::array in{In};
-  static constexpr std::array out{Out};
+namespace detail {
+
+/// The parameters of a Linear, of tensors T.
+template <bool HasBias>
+struct LinearParams {
   template <class T>
   struct Params {
     T weight, bias;
   };
+  static constexpr Params<Param> params_of(Param weight, Param bias) { return {weight, bias}; }
+  static auto bias(const auto& of) { return of.bias; }
+};
+template <>
+struct LinearParams<false> {
+  template <class T>
+  struct Params {
+    T weight;
+  };
+  static constexpr Params<Param> params_of(Param weight, Param) { return {weight}; }
+  static auto bias(const auto& of) { return decltype(of.weight){}; }
+};
+
+}  // namespace detail
+
+/// y = x W + b, or x W. x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout
+/// says, bias: Out.
+template <int In, int Out, LinearOptions O = {}>
+struct Linear {
+  static constexpr std::array in{In};
+  static constexpr std::array out{Out};
+  /// Its weight and, unless it has none, its bias.
+  template <class T>
+  using Params = typename detail::LinearParams<O.has_bias>::template Params<T>;
   template <class T, class Statistic>
   struct Saved {
     T x;
@@ -39,13 +63,13 @@ struct Linear {
   static constexpr bool as_is = O.layout == WeightLayout::in_out;
   /// The weight as it is stored.
   static constexpr Param stored = matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight);
-  static constexpr Params<Param> params{O.hidden ? hidden(stored, In, Out) : stored,
-                                        vector("bias", Out, O.bias)};
+  static constexpr Params<Param> params = detail::LinearParams<O.has_bias>::params_of(
+      O.hidden ? hidden(stored, In, Out) : stored, vector("bias", Out, O.bias));
   static constexpr Saved<Keep, Keep> saved{input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * In * Out; }
 
   static void forward(auto& c) {
-    kernel::matmul_bias(c.stream(), c.x(), weight(c, false), c.weights.bias, c.y());
+    kernel::matmul_bias(c.stream(), c.x(), weight(c, false), bias(c.weights), c.y());
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
@@ -58,11 +82,12 @@ struct Linear {
       } else {
         kernel::matmul(c.stream(), transposed(dy), x, dw);
       }
-      kernel::column_sum(c.stream(), dy, c.gradients.bias);
+      if constexpr (O.has_bias) kernel::column_sum(c.stream(), dy, c.gradients.bias);
     });
   }
 
  private:
+  static auto bias(const auto& of) { return detail::LinearParams<O.has_bias>::bias(of); }
   /// W, or its transpose, however it is stored.
   static auto weight(auto& c, bool transposed) {
     kernel::Matrix w = c.weights.weight;

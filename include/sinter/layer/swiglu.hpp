@@ -24,4 +24,22 @@ struct SwiGlu {
   }
 };
 
+/// The same of two operands: y = silu(gate) up. gate, up, y: rows × W. Keeps gate and up alone.
+template <int W>
+struct GatedSilu {
+  static constexpr std::array in{W, W};
+  static constexpr std::array out{W};
+  static constexpr bool cheap = true;
+  template <class T, class Statistic>
+  struct Saved {
+    T gate, up;
+  };
+  static constexpr Saved<Keep, Keep> saved{input(0), input(1)};
+
+  static void forward(auto& c) { kernel::swiglu_forward(c.stream(), c.x(0), c.x(1), c.y()); }
+  static void backward(auto& c) {
+    kernel::swiglu_backward(c.stream(), c.saved.gate, c.saved.up, c.dy(), c.dx(0), c.dx(1));
+  }
+};
+
 }  // namespace sinter

@@ -9,6 +9,7 @@
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/normalize.hpp"
 #include "sinter/kernels/pool.hpp"
+#include "sinter/kernels/rotary.hpp"
 #include "sinter/kernels/swiglu.hpp"
 
 #include "unit/kernels/narrow.hpp"
@@ -201,6 +202,66 @@ TEST_CASE_TEMPLATE("SwiGLU", H, BFloat16, Float16) {
       kernel::swiglu_backward(stream, tensor(wide(x), rows, 2 * width),
                               tensor(wide(dy), rows, width), tensor(want, rows, 2 * width, add));
       CHECK(same_bits(y, narrow<H>(want)));
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("SwiGLU of two operands", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    Stream stream(2);
+    const int width = 37, n = rows * width;
+    const Halves gate = normal_values<H>(n, 1), up = normal_values<H>(n, 2),
+                 dy = normal_values<H>(n, 3), old = normal_values<H>(n, 4);
+    auto matrix = [&](auto&& of, bool add = false) { return tensor(of, rows, width, add); };
+    Halves y(n);
+    Floats want(n);
+    kernel::swiglu_forward(stream, matrix(gate), matrix(up), matrix(y));
+    kernel::swiglu_forward(stream, matrix(wide(gate)), matrix(wide(up)), matrix(want));
+    CHECK(same_bits(y, narrow<H>(want)));
+    for (bool add : {false, true}) {
+      Halves dgate = old, dup = old;
+      Floats want_gate = wide(old), want_up = wide(old);
+      kernel::swiglu_backward(stream, matrix(gate), matrix(up), matrix(dy), matrix(dgate, add),
+                              matrix(dup, !add));
+      kernel::swiglu_backward(stream, matrix(wide(gate)), matrix(wide(up)), matrix(wide(dy)),
+                              matrix(want_gate, add), matrix(want_up, !add));
+      CHECK(same_bits(dgate, narrow<H>(want_gate)));
+      CHECK(same_bits(dup, narrow<H>(want_up)));
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("rotary positions", H, BFloat16, Float16) {
+  using Halves = std::vector<H>;
+  on_every_instruction_set([] {
+    const int depth = 14, q = 2 * depth, k = depth, columns = q + 2 * k;
+    const kernel::Sequences at{starts.data(), sequences};
+    const Halves x = normal_values<H>(rows * q, 1), keys = normal_values<H>(rows * k, 2),
+                 values = normal_values<H>(rows * k, 3), dy = normal_values<H>(rows * columns, 4);
+    Stream stream(2);
+    Floats memory(rows * depth);
+    const auto table = tensor(memory, rows, depth);
+    kernel::rotary_table(stream, {}, at, table);
+    Halves y(rows * columns);
+    Floats want(rows * columns);
+    kernel::rotary_forward(stream, tensor(x, rows, q), tensor(keys, rows, k),
+                           tensor(values, rows, k), table, at, tensor(y, rows, columns));
+    kernel::rotary_forward(stream, tensor(wide(x), rows, q), tensor(wide(keys), rows, k),
+                           tensor(wide(values), rows, k), table, at, tensor(want, rows, columns));
+    CHECK(same_bits(y, narrow<H>(want)));
+    for (bool add : {false, true}) {
+      Halves dx = x, dkeys = keys, dvalues = values;
+      Floats want_x = wide(x), want_keys = wide(keys), want_values = wide(values);
+      kernel::rotary_backward(stream, tensor(dy, rows, columns), q, k, table, at,
+                              tensor(dx, rows, q, add), tensor(dkeys, rows, k, !add),
+                              tensor(dvalues, rows, k, add));
+      kernel::rotary_backward(stream, tensor(wide(dy), rows, columns), q, k, table, at,
+                              tensor(want_x, rows, q, add), tensor(want_keys, rows, k, !add),
+                              tensor(want_values, rows, k, add));
+      CHECK(same_bits(dx, narrow<H>(want_x)));
+      CHECK(same_bits(dkeys, narrow<H>(want_keys)));
+      CHECK(same_bits(dvalues, narrow<H>(want_values)));
     }
   });
 }

@@ -32,6 +32,57 @@ bool within(T got, Term want, const T* before = nullptr) {
   return std::abs(got - sum) <= epsilon<T>() * bound + std::numeric_limits<T>::min();
 }
 
+/// Columns [first, first + width) of rows of 2 width.
+template <class T>
+std::vector<T> half(const std::vector<T>& x, int first, int rows, int width) {
+  std::vector<T> some;
+  for (int r = 0; r < rows; ++r) {
+    const auto from = x.begin() + std::int64_t(r) * 2 * width + first;
+    some.insert(some.end(), from, from + width);
+  }
+  return some;
+}
+
+/// Of two operands, which lie apart, it is what it is of one: to rounding, as an element may be in
+/// another place of a vector loop. y, dx, sum: of one, which are right.
+template <class T>
+void check_two_operands(const std::vector<T>& x, const std::vector<T>& dy,
+                        const std::vector<T>& before, const std::vector<T>& y,
+                        const std::vector<T>& dx, const std::vector<T>& sum, int rows, int width) {
+  auto at = [&](const std::vector<T>& all, int which) {
+    return half(all, which * width, rows, width);
+  };
+  const auto gate = at(x, 0), up = at(x, 1);
+  const auto close = [&](const std::vector<T>& got, const std::vector<T>& want) {
+    return error_of(got, {want.begin(), want.end()}) <= 16;
+  };
+  CHECK(close(same_on_all_threads([&](Stream& s) {
+                std::vector<T> out(rows * width, T(NAN));
+                kernel::swiglu_forward(s, tensor(gate, rows, width), tensor(up, rows, width),
+                                       tensor(out, rows, width));
+                return out;
+              }),
+              y));
+  for (int adding : {0, 1})      // the gradient of which is added to
+    for (int wanted : {0, 1}) {  // the gradient of which is looked at; the other may be unwanted
+      const auto start =
+          adding == wanted ? at(before, wanted) : std::vector<T>(gate.size(), T(NAN));
+      auto gradient = [&](bool both) {
+        return same_on_all_threads([&](Stream& s) {
+          auto mine = start, theirs = at(before, 1 - wanted);
+          auto own = tensor(mine, rows, width, adding == wanted);
+          auto other = both ? tensor(theirs, rows, width, adding != wanted) : decltype(own){};
+          kernel::swiglu_backward(s, tensor(gate, rows, width), tensor(up, rows, width),
+                                  tensor(dy, rows, width), wanted == 0 ? own : other,
+                                  wanted == 0 ? other : own);
+          return mine;
+        });
+      };
+      CHECK(close(gradient(true), at(adding == wanted ? sum : dx, wanted)));
+      CHECK(same_bits(gradient(true), gradient(false)));
+    }
+}
+
 template <class T>
 void check(const std::vector<T>& x, int rows, int width) {
   CAPTURE(rows);
@@ -63,6 +114,7 @@ void check(const std::vector<T>& x, int rows, int width) {
   CHECK(values);
   CHECK(gradients);
   CHECK(sums);
+  check_two_operands(x, dy, before, y, dx, sum, rows, width);
   auto over = x;  // in place
   Stream stream(2);
   kernel::swiglu_backward(stream, tensor(over, rows, 2 * width), tensor(dy, rows, width),

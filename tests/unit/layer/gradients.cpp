@@ -20,6 +20,7 @@ void check_layer() {
 
 TEST_CASE("Linear, stored as in GPT-2") { check_layer<InOutLinear>(); }
 TEST_CASE("Linear, stored as in torch.nn") { check_layer<OutInLinear>(); }
+TEST_CASE("Linear, without a bias") { check_layer<UnbiasedLinear>(); }
 TEST_CASE("LayerNorm") { check_layer<Norm>(); }
 TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
 TEST_CASE("PostLayerNorm") { check_layer<PostNorm>(); }
@@ -28,6 +29,11 @@ TEST_CASE("AddRmsNorm") { check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>
 TEST_CASE("AddPosition") { check_layer<Positions>(); }
 TEST_CASE("CausalSelfAttention") { check_layer<CausalAttention>(); }
 TEST_CASE("CausalSelfAttention with dropout") { check_layer<CausalAttentionDropout>(); }
+TEST_CASE("CausalSelfAttention, keys shared") { check_layer<SharedAttention>(); }
+TEST_CASE("CausalSelfAttention, keys shared, with dropout") {
+  check_layer<SharedAttentionDropout>();
+}
+TEST_CASE("Rotary") { check_layer<Turned>(); }
 TEST_CASE("SelfAttention") { check_layer<FullAttention>(); }
 TEST_CASE("SelfAttention with dropout") { check_layer<FullAttentionDropout>(); }
 TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
@@ -36,6 +42,7 @@ TEST_CASE("Relu") { check_layer<Relu<wide>>(); }
 TEST_CASE("Silu") { check_layer<Silu<wide>>(); }
 TEST_CASE("Tanh") { check_layer<Tanh<wide>>(); }
 TEST_CASE("SwiGlu") { check_layer<SwiGlu<wide>>(); }
+TEST_CASE("GatedSilu") { check_layer<GatedSilu<wide>>(); }
 TEST_CASE("Add") { check_layer<Add<wide>>(); }
 TEST_CASE("Concat") { check_layer<Concat<wide, 3>>(); }
 TEST_CASE("AddFirstEmbedding") { check_layer<AddFirstEmbedding<3, wide>>(); }
