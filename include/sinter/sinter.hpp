@@ -31,6 +31,7 @@
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
 
 // Layers for models of one's own, beside those of the models above

@@ -160,12 +160,34 @@ void restore_state(const SavedState& saved, RecipeView& recipe) {
       if (name == field.dotted()) set_option_value(field, Json::parse(text));
 }
 
-Json config_json(const HuggingFace& architecture) {
-  Json config = Json::object();
-  for (const ConfigEntry& entry : architecture.config)
-    std::visit([&](const auto& value) { config[entry.key] = value; }, entry.value);
-  return config;
+namespace {
+
+Json object_of(const std::vector<ConfigEntry>& entries) {
+  Json object = Json::object();
+  for (const ConfigEntry& entry : entries)
+    std::visit(
+        [&]<class Value>(const Value& value) {
+          if constexpr (std::same_as<Value, std::vector<ConfigEntry>>) {
+            object[entry.key] = object_of(value);
+          } else {
+            object[entry.key] = value;
+          }
+        },
+        entry.value);
+  return object;
 }
+
+/// Whether a file says what we do; its objects may say more.
+bool agrees(const Json& found, const Json& own) {
+  if (!found.is_object() || !own.is_object()) return found == own;
+  for (const auto& [key, value] : own.items())
+    if (!found.contains(key) || !agrees(found[key], value)) return false;
+  return true;
+}
+
+}  // namespace
+
+Json config_json(const HuggingFace& architecture) { return object_of(architecture.config); }
 
 void require_same_architecture(const std::filesystem::path& path, const HuggingFace& architecture) {
   Json found;
@@ -178,7 +200,7 @@ void require_same_architecture(const std::filesystem::path& path, const HuggingF
   Json own = config_json(architecture);
   std::string differences;
   for (const ConfigEntry& entry : architecture.config)
-    if (entry.decisive && found.contains(entry.key) && found[entry.key] != own[entry.key])
+    if (entry.decisive && found.contains(entry.key) && !agrees(found[entry.key], own[entry.key]))
       differences += "\n  " + entry.key + ": " + printable(found[entry.key].dump()) +
                      " in the file, " + own[entry.key].dump() + " in this recipe";
   if (!differences.empty())

@@ -238,6 +238,13 @@ TEST_CASE("BERT, bf16, pairs and classes of sequences, cheap layers recomputed")
   test<Made<Letters, Bert<tiny_pairs>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       pairs(all_full));
 }
+TEST_CASE("Llama, fp32, everything kept") {
+  test<Made<Letters, Llama<tiny_llama>, TwoTimesTwo>>(letters(all_full));
+}
+TEST_CASE("Llama, bf16, cheap layers recomputed") {
+  test<Made<Letters, Llama<tiny_llama>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
+      letters(all_full));
+}
 TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16>>(letters(all_full));
 }

@@ -6,6 +6,7 @@
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
@@ -35,6 +36,16 @@ inline constexpr BertOptions tiny_pairs = [] {
   o.labels = 3;
   return o;
 }();
+
+inline constexpr LlamaOptions tiny_llama{.layers = 2,
+                                         .heads = 2,
+                                         .kv_heads = 1,
+                                         .width = 8,
+                                         .hidden = 12,
+                                         .vocabulary = 11,
+                                         .positions = 6,
+                                         .qkv_biases = true,
+                                         .attention_dropout = 0.2};
 
 /// A transformer whose residual join is fused across the border of its blocks: every unit but the
 /// last hands on two values, the sum and its norm.

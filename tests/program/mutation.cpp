@@ -166,6 +166,7 @@ TEST_CASE("plain programs") {
   test<Gpt2<tiny>, Once>("GPT-2", {5, 3});
   test<Gpt2<tiny>, Thrice>("GPT-2, three micro-batches", {5, 3, 6});
   test<Gated, Thrice>("RMS norms and gates, three micro-batches", {5, 3, 6});
+  test<Llama<tiny_llama>, Thrice>("Llama, three micro-batches", {5, 3, 6});
   test<Fused, Thrice, Fp64>("units with two outputs, three micro-batches, Fp64", {5, 3, 6});
   test<Bert<tiny_bert>, Thrice>("BERT, three micro-batches", {5, 3, 6});
 }
@@ -175,6 +176,7 @@ TEST_CASE("checkpointed programs") {
   test<Gpt2<tiny>, Once, Selective>("GPT-2, selective", {5, 3});
   test<Fused, Thrice, Full>("units with two outputs, three micro-batches, full", {5, 3, 6});
   test<Fused, Once, Selective>("units with two outputs, selective", {5, 3});
+  test<Llama<tiny_llama>, Once, Bf16, Selective>("Llama, Bf16, selective", {5, 3});
   test<Gated, Once, Selective>("RMS norms and gates, selective", {5, 3});
   test<Gated, Thrice, Bf16, Full>("RMS norms and gates, Bf16, full", {5, 3, 6});
 }

@@ -12,7 +12,9 @@ namespace sinter {
 /// An entry of config.json.
 struct ConfigEntry {
   std::string key;  ///< such as "n_embd"
-  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, std::vector<std::string>>
+  /// A list of entries is an object; what a file has there beyond them does not matter.
+  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, std::vector<std::string>,
+               std::vector<ConfigEntry>>
       value;
   bool decisive = false;  ///< whether a file in which it differs holds another model
 };

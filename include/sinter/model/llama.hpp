@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Llama (Touvron et al. 2023, Grattafiori et al. 2024) and, with biases on q, k and v, Qwen2 (Yang
+// et al. 2024).
+#pragma once
+#include "sinter/graph/tracer.hpp"
+#include "sinter/layer/add.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
+#include "sinter/layer/rotary.hpp"
+#include "sinter/layer/swiglu.hpp"
+#include "sinter/model/hugging_face.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+/// The defaults are those of Llama 2 7B.
+struct LlamaOptions {
+  int layers = 32;         ///< transformer blocks
+  int heads = 32;          ///< of the queries in each; they divide the width
+  int kv_heads = 0;        ///< of the keys and values; they divide `heads`. 0: as many
+  int width = 4096;        ///< numbers in a row of activations
+  int hidden = 11008;      ///< numbers in a row within the perceptrons
+  int vocabulary = 32000;  ///< ids are in [0, vocabulary)
+  int positions = 4096;    ///< rows of the longest sequence
+  double theta = 10000;    ///< the base of the angles by which positions turn heads
+  /// How the angles are changed for sequences that are longer than those of the first training.
+  RotaryScaling scaling = RotaryScaling::none;
+  double scaling_factor = 1;      ///< of linear and llama3: how much longer they are
+  double low_frequency = 1;       ///< of llama3; see RotaryOptions
+  double high_frequency = 4;      ///< of llama3; see RotaryOptions
+  int original_positions = 8192;  ///< of llama3; see RotaryOptions
+  double eps = 1e-5;              ///< is added to the mean of the squares in norms
+  bool tied = false;              ///< whether the head has the weight of the token embedding
+  bool qkv_biases = false;        ///< whether q, k and v have biases, as Qwen2 has them
+  double attention_dropout = 0;   ///< the probability, of attention alone
+
+  /// Heads of keys and values.
+  constexpr int key_heads() const { return kv_heads ? kv_heads : heads; }
+  /// Numbers in a head.
+  constexpr int head_width() const { return width / heads; }
+  SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (kv_heads).at_least(0),
+                (width).at_least(1), (hidden).at_least(1), (vocabulary).at_least(1),
+                (positions).at_least(1), (theta).above(0), (scaling), (scaling_factor).at_least(1),
+                (low_frequency).above(0), (high_frequency).above(0),
+                (original_positions).at_least(1), (eps).above(0), (tied), (qkv_biases),
+                (attention_dropout).at_least(0).below(1))
+};
+
+namespace llama {
+
+/// torch.nn.Linear's layout, and Llama's initial values.
+template <bool HasBias = false>
+inline constexpr LinearOptions linear{
+    .layout = WeightLayout::out_in, .weight = normal(.02f), .has_bias = HasBias};
+
+/// The norm of all places: RMS norm.
+template <LlamaOptions O>
+inline constexpr RmsNormOptions norm{.eps = O.eps};
+
+/// The embeddings of tokens. Their places are in the angles of attention.
+template <LlamaOptions O, int W = O.width>
+struct Embed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    return g("embed_tokens", Embedding<O.vocabulary, W>{}, tokens);
+  }
+};
+
+/// A transformer block: attention with rotary positions, and a gated perceptron, each behind a
+/// norm.
+template <LlamaOptions O, int W = O.width, int Heads = O.heads, int KeyHeads = O.key_heads()>
+struct Block {
+  static constexpr int D = O.head_width();  ///< numbers in a head
+  /// By which positions turn queries and keys.
+  static constexpr RotaryOptions angles{
+      .theta = O.theta,
+      .scaling = O.scaling,
+      .factor = O.scaling_factor,
+      .low_frequency = O.low_frequency,
+      .high_frequency = O.high_frequency,
+      .original_positions = O.original_positions,
+  };
+
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    constexpr LinearOptions projected = linear<O.qkv_biases>;
+    auto n = g("input_layernorm", RmsNorm<W, norm<O>>{}, x);
+    auto q = g("self_attn.q_proj", Linear<W, Heads * D, projected>{}, n);
+    auto k = g("self_attn.k_proj", Linear<W, KeyHeads * D, projected>{}, n);
+    auto v = g("self_attn.v_proj", Linear<W, KeyHeads * D, projected>{}, n);
+    auto qkv = g("self_attn.rotary", Rotary<Heads, KeyHeads, D, angles>{}, q, k, v);
+    using Attention = CausalSelfAttention<W, Heads, float(O.attention_dropout), KeyHeads>;
+    auto attended =
+        g("self_attn.o_proj", Linear<W, W, linear<>>{}, g("self_attn", Attention{}, qkv));
+    auto [h, m] = g("post_attention_layernorm", AddRmsNorm<W, norm<O>>{}, x, attended);
+    auto gate = g("mlp.gate_proj", Linear<W, O.hidden, linear<>>{}, m);
+    auto up = g("mlp.up_proj", Linear<W, O.hidden, linear<>>{}, m);
+    auto gated = g("mlp.act", GatedSilu<O.hidden>{}, gate, up);
+    return g("add", Add<W>{}, h, g("mlp.down_proj", Linear<O.hidden, W, linear<>>{}, gated));
+  }
+};
+
+/// The final norm, and the loss over logits.
+template <LlamaOptions O, int W = O.width>
+struct Head {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
+    auto n = g("model.norm", RmsNorm<W, norm<O>>{}, x);
+    using Loss = LinearCrossEntropy<O.vocabulary, W>;
+    if constexpr (O.tied) {
+      return g.tied("lm_head", "embed_tokens", Loss{}, n, targets);
+    } else {
+      return g("lm_head", Loss{}, n, targets);
+    }
+  }
+};
+
+/// The final norm, and the logits of what follows each sequence.
+template <LlamaOptions O, int W = O.width>
+struct NextToken {
+  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
+    auto n = g("model.norm", RmsNorm<W, norm<O>>{}, g("last", LastRow<W>{}, x));
+    using Logits = Unembedding<O.vocabulary, W>;
+    if constexpr (O.tied) {
+      return g.tied("lm_head", "embed_tokens", Logits{}, n);
+    } else {
+      return g("lm_head", Logits{}, n);
+    }
+  }
+};
+
+/// A rule: each head has as many numbers, and they turn in pairs.
+struct HeadsDivideWidth {
+  template <class R>
+  static constexpr bool holds = R::model::options.width % (2 * R::model::options.heads) == 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Llama: width is not an even multiple of heads. Why: each head attends with "
+                  "width / heads numbers, and positions turn them in pairs. Fix: choose a width "
+                  "that is an even multiple of heads, such as 64 for each.");
+  }
+};
+/// A rule: as many heads of queries share each head of keys and values.
+struct KvHeadsDivideHeads {
+  template <class R>
+  static constexpr bool holds = R::model::options.heads % R::model::options.key_heads() == 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Llama: kv_heads does not divide heads. Why: each head of keys and values is "
+                  "shared by heads / kv_heads heads of queries. Fix: choose a divisor of heads, or "
+                  "0 for as many.");
+  }
+};
+/// A rule: no sequence is longer than the model says that it reads.
+struct ContextWithinPositions {
+  template <class R>
+  static constexpr bool holds = R::data::context <= R::model::options.positions;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Llama: the data's context is beyond the model's positions. Why: `positions` is "
+                  "the longest sequence that the model is said to read, here and in its files. "
+                  "Fix: a larger .positions in Llama, or a smaller .context in the data.");
+  }
+};
+/// A rule: each id of the data has an embedding.
+struct VocabularyHoldsData {
+  template <class R>
+  static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Llama: the model's vocabulary is smaller than the data's. Why: the data has ids "
+                  "that the model has no embedding for. Fix: make .vocabulary at least that of the "
+                  "data (256 for Bytes).");
+  }
+};
+
+/// What config.json says of the angles: transformers 4 reads rope_theta and rope_scaling, and 5
+/// rope_parameters.
+inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
+  using Entries = std::vector<ConfigEntry>;
+  const bool scaled = o.scaling != RotaryScaling::none;
+  Entries scaling{{"rope_type", std::string(scaled ? name_of(o.scaling) : "default")}};
+  if (scaled) scaling.push_back({"factor", o.scaling_factor});
+  if (o.scaling == RotaryScaling::llama3) {
+    scaling.push_back({"low_freq_factor", o.low_frequency});
+    scaling.push_back({"high_freq_factor", o.high_frequency});
+    scaling.push_back({"original_max_position_embeddings", std::int64_t(o.original_positions)});
+  }
+  Entries parameters = scaling;
+  parameters.push_back({"rope_theta", o.theta});
+  ConfigEntry of_version_4{"rope_scaling", nullptr, true};
+  if (scaled) of_version_4.value = scaling;
+  return {{"rope_theta", o.theta, true}, of_version_4, {"rope_parameters", parameters, true}};
+}
+
+/// What config.json says of a Llama or, with biases, a Qwen2.
+inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
+  using Text = std::string;
+  auto number = [](std::int64_t n) { return n; };
+  const bool qwen2 = o.qkv_biases;
+  std::vector<ConfigEntry> entries{
+      {"architectures", std::vector<Text>{qwen2 ? "Qwen2ForCausalLM" : "LlamaForCausalLM"}},
+      {"model_type", Text(qwen2 ? "qwen2" : "llama"), true},
+      {"vocab_size", number(o.vocabulary), true},
+      {"max_position_embeddings", number(o.positions)},
+      {"hidden_size", number(o.width), true},
+      {"intermediate_size", number(o.hidden), true},
+      {"num_hidden_layers", number(o.layers), true},
+      {"num_attention_heads", number(o.heads), true},
+      {"num_key_value_heads", number(o.key_heads()), true},
+      {"head_dim", number(o.head_width()), true},
+      {"hidden_act", Text("silu"), true},
+      {"rms_norm_eps", o.eps, true},
+      {"attention_dropout", o.attention_dropout},
+      {"initializer_range", 0.02},
+      {"tie_word_embeddings", o.tied, true},
+      {"torch_dtype", Text(of_doubles ? "float64" : "float32")},
+      {"bos_token_id", nullptr},
+      {"eos_token_id", nullptr}};
+  if (qwen2) {
+    entries.push_back({"use_sliding_window", false, true});
+  } else {
+    entries.push_back({"attention_bias", false, true});
+    entries.push_back({"mlp_bias", false, true});
+  }
+  for (ConfigEntry& entry : angles(o)) entries.push_back(std::move(entry));
+  return entries;
+}
+
+}  // namespace llama
+
+/// A decoder-only transformer with rotary positions, RMS norms, SwiGLU and grouped-query attention,
+/// and Hugging Face's names and initial values: LlamaForCausalLM, or Qwen2ForCausalLM where q, k
+/// and v have biases.
+template <LlamaOptions O = {}>
+struct Llama {
+  using slot = slot::model;
+  using Options = LlamaOptions;
+  using rules = RuleList<llama::HeadsDivideWidth, llama::KvHeadsDivideHeads,
+                         llama::ContextWithinPositions, llama::VocabularyHoldsData>;
+  static constexpr Options options = O;
+  static constexpr Contradiction contradiction(const Options& o) {
+    if (o.scaling == RotaryScaling::none && o.scaling_factor != 1)
+      return {"scaling_factor without scaling", "choose linear or llama3"};
+    if (o.scaling == RotaryScaling::llama3 && o.low_frequency >= o.high_frequency)
+      return {"low_frequency is not the lower", "lower it, or raise the other"};
+    return {};
+  }
+
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto embedded = g.unit("model", llama::Embed<O>{}, tokens);
+    auto x = g.repeat(O.layers, "model.layers", llama::Block<O>{}, embedded);
+    g.result(with_head(g, embedded, llama::Head<O>{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = g.unit("model", llama::Embed<O>{}, g.tokens());
+    auto x = g.repeat(O.layers, "model.layers", llama::Block<O>{}, embedded);
+    g.result(with_head(g, embedded, llama::NextToken<O>{}, x));
+  }
+  /// The files of LlamaForCausalLM or Qwen2ForCausalLM. Only a tokenizer knows which ids begin and
+  /// end a text.
+  template <class R>
+  static HuggingFace hugging_face() {
+    HuggingFace files{llama::config(O, sizeof(typename R::precision::master) == 8),
+                      "model.",
+                      {".rotary_emb.inv_freq"},
+                      {}};
+    if (O.tied) files.aliases = {{"lm_head.weight", "model.embed_tokens.weight"}};
+    return files;
+  }
+
+ private:
+  static constexpr auto with_head(auto& g, Value<O.width> embedded, auto head, auto... x) {
+    if constexpr (O.tied) {
+      return g.tied_unit("", embedded, head, x...);
+    } else {
+      return g.unit("", head, x...);
+    }
+  }
+};
+
+}  // namespace sinter

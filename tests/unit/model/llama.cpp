@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Llama and Qwen2 in single precision against transformers: logits and 20 steps of tiny models
+// whose weights are those of a formula. scripts/llama_reference.py wrote what transformers gives;
+// where SINTER_PYTHON names a Python that has it, files go both ways, too.
+#include "sinter/model/llama.hpp"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "sinter/clipping/clip_norm.hpp"
+#include "sinter/error.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "support/batches.hpp"
+#include "support/folder.hpp"
+#include "support/json_rows.hpp"
+#include "support/python.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+namespace {
+
+constexpr int vocabulary = 13, context = 9, micro = 2;
+
+constexpr LlamaOptions llama3{.layers = 2,
+                              .heads = 4,
+                              .kv_heads = 2,
+                              .width = 32,
+                              .hidden = 40,
+                              .vocabulary = vocabulary,
+                              .positions = 64,
+                              .theta = 100,
+                              .scaling = RotaryScaling::llama3,
+                              .scaling_factor = 8,
+                              .original_positions = 64};
+constexpr LlamaOptions tied{.layers = 2,
+                            .heads = 2,
+                            .width = 32,
+                            .hidden = 40,
+                            .vocabulary = vocabulary,
+                            .positions = 64,
+                            .scaling = RotaryScaling::linear,
+                            .scaling_factor = 2,
+                            .eps = 1e-6,
+                            .tied = true};
+constexpr LlamaOptions qwen2{.layers = 2,
+                             .heads = 4,
+                             .kv_heads = 1,
+                             .width = 32,
+                             .hidden = 40,
+                             .vocabulary = vocabulary,
+                             .positions = 64,
+                             .theta = 1000,
+                             .eps = 1e-6,
+                             .qkv_biases = true};
+
+template <LlamaOptions O>
+using Tiny = Made<Llama<O>, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = micro}>,
+                  AdamW<{.lr = 1e-2, .weight_decay = .1}>, ClipNorm<{.max = 1}>>;
+
+/// The script's numbers(): within ±1/4, of a name.
+Numbers numbers(const std::string& name, std::int64_t count) {
+  std::uint32_t key = 2166136261;
+  for (char c : name) key = (key ^ static_cast<unsigned char>(c)) * 16777619;
+  Numbers values;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    std::uint32_t h = key + k * 2654435761;
+    h = (h ^ (h >> 15)) * 2246822519;
+    h = (h ^ (h >> 13)) * 3266489917;
+    values.push_back(double(h ^ (h >> 16)) / 0x1p33 - .25);
+  }
+  return values;
+}
+
+void set_weights(TrainerCore& trainer) {
+  for (const Parameter& p : trainer.parameters()) {
+    Numbers values = numbers(p.name, p.size);
+    if (p.name.find("norm") != std::string::npos)
+      for (double& value : values) value += 1;
+    trainer.set_parameter(p.name, values);
+  }
+}
+
+using Ids = std::vector<std::int32_t>;
+
+/// The script's ids().
+Ids ids(int count, int salt) {
+  Ids result;
+  for (int k = 0; k < count; ++k) result.push_back((k * k * 7 + k * 3 + salt * 5) % vocabulary);
+  return result;
+}
+
+/// The logits of every place of a sequence: those of what follows each of its beginnings.
+Numbers logits_of(TrainerCore& trainer, const Ids& sequence) {
+  Numbers result;
+  for (int last = 1; last <= int(sequence.size()); last += micro) {
+    HostBatch batch;
+    batch.ids.resize(1);
+    for (int length = last; length < last + micro && length <= int(sequence.size()); ++length) {
+      batch.ids[0].insert(batch.ids[0].end(), sequence.begin(), sequence.begin() + length);
+      batch.starts.push_back(batch.starts.back() + length);
+    }
+    trainer.predict(batch);
+    int rows = 0, columns = 0;
+    const auto* values = trainer.machine().result(0, rows, columns).as<float>();
+    result.insert(result.end(), values, values + std::int64_t(rows) * columns);
+  }
+  return result;
+}
+
+Numbers flat(const nlohmann::json& rows) {
+  Numbers result;
+  for (const auto& row : rows)
+    for (const auto& value : row) result.push_back(value.get<double>());
+  return result;
+}
+
+/// Sequences whose targets are the ids that follow.
+HostBatch batch_of(int step) {
+  HostBatch batch = sequences_of({8, 8, 8, 8});
+  batch.ids.resize(2);
+  for (int s = 0; s < batch.sequences(); ++s) {
+    const Ids row = ids(9, 100 * step + s);
+    batch.ids[0].insert(batch.ids[0].end(), row.begin(), row.end() - 1);
+    batch.ids[1].insert(batch.ids[1].end(), row.begin() + 1, row.end());
+  }
+  return batch;
+}
+
+template <LlamaOptions O>
+void compare(const char* name) {
+  CAPTURE(name);
+  const auto file = json_rows(std::string(SINTER_SOURCE_DIR) + "/tests/data/model/llama.json");
+  const nlohmann::json& want = file.at(0).at(name);
+  Trainer<Tiny<O>> trainer({.seed = 1, .threads = 2});
+  set_weights(trainer);
+  Numbers logits;
+  for (const Ids& sequence : {ids(9, 0), ids(4, 1), ids(1, 2)}) {
+    const Numbers some = logits_of(trainer, sequence);
+    logits.insert(logits.end(), some.begin(), some.end());
+  }
+  CHECK(relative_difference(logits, flat(want.at("logits"))) < 1e-5);
+  const auto losses = want.at("losses").get<Numbers>(), norms = want.at("norms").get<Numbers>();
+  REQUIRE(losses.size() == 20);
+  CHECK(losses.back() < losses.front() - .5);                // it learns, or nothing is compared
+  CHECK(*std::max_element(norms.begin(), norms.end()) > 1);  // and the clipping clips
+  for (int step = 0; step < 20; ++step) {
+    CAPTURE(step);
+    const Applied ours = applied(trainer, batch_of(step));
+    CHECK(relative_difference(ours.loss.mean(), losses[std::size_t(step)]) < 1e-4);
+    CHECK(relative_difference(ours.gradient_norm, norms[std::size_t(step)]) < 1e-4);
+  }
+}
+
+TEST_CASE("Llama with shared keys and Llama 3's scaling is that of transformers") {
+  compare<llama3>("llama");
+}
+TEST_CASE("Llama with a tied head and linear scaling is that of transformers") {
+  compare<tied>("tied");
+}
+TEST_CASE("Llama with biases is Qwen2 of transformers") { compare<qwen2>("qwen2"); }
+
+/// What the Python prints, line by line as JSON; empty where it fails.
+std::vector<nlohmann::json> lines_of(const std::string& command, const fs::path& into) {
+  REQUIRE(std::system((command + " > " + into.string()).c_str()) == 0);
+  return json_rows(into);
+}
+
+template <LlamaOptions O>
+void exchange(const std::string& python) {
+  const TemporaryFolder folder;
+  Trainer<Tiny<O>> trainer({.seed = 1, .threads = 1});
+  set_weights(trainer);
+  trainer.export_to(folder / "exported");
+  const std::string script =
+      std::string(SINTER_SOURCE_DIR) + "/tests/support/llama_in_transformers.py";
+  const auto rows = lines_of("'" + python + "'" + " '" + script + "' " +
+                                 (folder / "exported").string() + " " + (folder / "own").string(),
+                             folder / "logits.jsonl");
+  REQUIRE(rows.size() == 2);
+  const Ids sequence{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  CHECK(relative_difference(logits_of(trainer, sequence), flat(rows[0])) < 1e-5);
+  trainer.load_weights(folder / "own");
+  CHECK(relative_difference(logits_of(trainer, sequence), flat(rows[1])) < 1e-5);
+}
+
+TEST_CASE("files go to transformers and back, where SINTER_PYTHON has it") {
+  const auto python = python_with("torch, transformers");
+  if (!python) return;
+  exchange<llama3>(*python);
+  exchange<tied>(*python);
+  exchange<qwen2>(*python);
+}
+
+/// What is said of a folder whose config.json has these angles and nothing else.
+std::string refusal(TrainerCore& trainer, const std::string& angles) {
+  const TemporaryFolder folder;
+  trainer.export_to(folder / "model");
+  std::ofstream(folder / "model" / "config.json") << "{" << angles << "}";
+  try {
+    trainer.load_weights(folder / "model");
+    return "";
+  } catch (const FileError& error) {
+    return error.what();
+  }
+}
+
+TEST_CASE("a folder of other angles is refused, whichever version of transformers wrote it") {
+  Trainer<Tiny<tied>> trainer({.threads = 1});
+  CHECK(refusal(trainer, R"("rope_theta": 10000.0,
+    "rope_scaling": {"factor": 2.0, "rope_type": "linear", "type": "linear"})") == "");
+  CHECK(refusal(trainer, R"("rope_parameters":
+    {"rope_type": "linear", "rope_theta": 1e4, "factor": 2})") == "");
+  for (const char* other : {
+           R"("rope_theta": 500000.0)",
+           R"("rope_scaling": null)",
+           R"("rope_scaling": {"factor": 4.0, "rope_type": "linear"})",
+           R"("rope_scaling": {"factor": 2.0, "rope_type": "yarn"})",
+           R"("rope_parameters": {"rope_type": "linear", "rope_theta": 1e6, "factor": 2})",
+           R"("rope_parameters": {"rope_type": "default", "rope_theta": 1e4})",
+       }) {
+    CAPTURE(other);
+    CHECK(refusal(trainer, other).find("\n  rope_") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing
