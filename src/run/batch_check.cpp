@@ -14,22 +14,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw ArgumentError("Sinter: " + what); }
 
-/// Ids of an external input must be below this, the size of the smallest table that looks them up.
-int id_limit(const Model& model, int external) {
-  int limit = std::numeric_limits<int>::max();
-  for (const Unit& unit : model.units) {
-    const Block& block = model.blocks[unit.block];
-    for (int k = 0; k < block.inputs; ++k) {
-      if (unit.in[k] != -1 - external) continue;
-      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
-        for (int i = 0; i < node.layer->inputs; ++i)
-          if (node.in[i] == k && node.layer->ids_below)
-            limit = std::min(limit, node.layer->ids_below);
-    }
-  }
-  return limit;
-}
-
 void check_ids(const Model& model, int external, std::span<const std::int32_t> ids) {
   const int limit = id_limit(model, external);
   const bool targets = model.externals[external].targets;  // below zero: nothing to predict
@@ -112,6 +96,21 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
     if (!width) check_ids(model, e, batch.ids[next]);
     ++next;
   }
+}
+
+int id_limit(const Model& model, int external) {
+  int limit = std::numeric_limits<int>::max();
+  for (const Unit& unit : model.units) {
+    const Block& block = model.blocks[unit.block];
+    for (int k = 0; k < block.inputs; ++k) {
+      if (unit.in[k] != -1 - external) continue;
+      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+        for (int i = 0; i < node.layer->inputs; ++i)
+          if (node.in[i] == k && node.layer->ids_below)
+            limit = std::min(limit, node.layer->ids_below);
+    }
+  }
+  return limit;
 }
 
 }  // namespace sinter

@@ -11,4 +11,8 @@ namespace sinter {
 /// throws    ArgumentError, before anything has changed, if it has not
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch);
 
+/// The ids of this external input must be below this, the size of the smallest table that looks them
+/// up.
+int id_limit(const Model& model, int external);
+
 }  // namespace sinter

@@ -7,6 +7,7 @@
 
 #include "run/batch_check.hpp"
 #include "run/binder.hpp"
+#include "run/row_prediction.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
@@ -33,7 +34,8 @@ struct FlatBuffer {
 struct Machine::Programs {
   BoundProgram training, evaluation, prediction;
   BoundProgram* current = nullptr;
-  std::vector<FlatBuffer> flat;  // by space
+  std::unique_ptr<RowPrediction> rows;  // once it is asked for
+  std::vector<FlatBuffer> flat;         // by space
 };
 
 namespace {
@@ -110,9 +112,9 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &layers_stream_;
   programs_->flat = flat_buffers_of(plan.model, plan.training, arena().data());
-  programs_->training = bind(plan.model, plan.training, arena().data(), now_);
-  programs_->evaluation = bind(plan.evaluating, plan.evaluation, arena().data(), now_);
-  programs_->prediction = bind(plan.predicting, plan.prediction, arena().data(), now_);
+  programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
+  programs_->evaluation = sinter::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
+  programs_->prediction = sinter::bind(plan.predicting, plan.prediction, arena().data(), now_);
   programs_->training.micro = programs_->prediction.micro = plan.micro;
   programs_->evaluation.micro = plan.evaluation_micro;
   programs_->training.row_multiple = programs_->evaluation.row_multiple = plan.row_multiple;
@@ -171,6 +173,19 @@ FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
   return {begin(first), begin(first + count) - begin(first)};
 }
 
+/// Inline, as what it costs is paid for each instruction (bench zero-overhead counts it).
+[[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
+                                                    Observer* observer) {
+  const Bound& b = program.instructions[std::size_t(position)];
+  if (!observer) {
+    const auto scope = program.guard.around(position, now_.iteration);
+    return b.run(*this, b);
+  }
+  observer->before(*this, position, now_.iteration);
+  run_observed(b, position, *observer);
+  observer->after(*this, position, now_.iteration);
+}
+
 void Machine::begin(const Work& work, bool training) {
   work_ = work;
   loss_sum_ = 0;
@@ -197,19 +212,39 @@ void Machine::predict(const Work& work, Observer* observer) {
   run(programs_->prediction, observer);
 }
 
+void Machine::predict_rows(const Work& work, const TakeRows& take) {
+  const Local& result = plan_.predicting.local(plan_.predicting.results[0]);
+  int rows = 0, columns = 0;
+  if (result.axis < token_axes) {
+    predict(work);
+    const OnHost values = this->result(0, rows, columns);
+    return take(values, rows, columns);
+  }
+  std::unique_ptr<RowPrediction>& each = programs_->rows;
+  if (!each) each = std::make_unique<RowPrediction>(plan_, arena().data(), now_);
+  BoundProgram& program = each->program;
+  programs_->current = &program;
+  begin(work, false);
+  for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr);
+  const int all = now_.sequences[each->axis].rows();
+  for (int first = 0; first < all; first += each->at_once) {
+    rows = std::min(each->at_once, all - first);
+    each->show({first, rows}, now_);
+    program.update(now_);
+    for (int t = each->tail; t < int(program.instructions.size()); ++t)
+      execute(program, t, nullptr);
+    const std::int64_t bytes =
+        std::int64_t(rows) * result.width * plan_.predicting.sizes.of(result.type);
+    take({stream_, program.results[0], bytes, Access::read}, rows, result.width);
+  }
+}
+
 void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
   const int iterations = (work_.sequences + program.micro - 1) / program.micro;
   walk(program.program, program.loop, iterations, [&](int t, int iteration) {
-    const Bound& b = program.instructions[t];
     now_.iteration = iteration;
-    if (!observer) {
-      const auto scope = program.guard.around(t, iteration);
-      return b.run(*this, b);
-    }
-    observer->before(*this, t, iteration);
-    run_observed(b, t, *observer);
-    observer->after(*this, t, iteration);
+    execute(program, t, observer);
   });
 }
 

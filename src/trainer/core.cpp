@@ -210,27 +210,64 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
   return loss;
 }
 
-Prediction TrainerCore::predict(const HostBatch& batch) {
+namespace {
+
+/// Adds what a machine has predicted.
+void append(Prediction& prediction, const OnHost& values, int rows, int columns, Element element) {
+  const std::int64_t size = std::int64_t(rows) * columns;
+  with_element(element, [&]<class T>(T) {
+    const T* from = values.as<T>();
+    prediction.values.insert(prediction.values.end(), from, from + size);
+  });
+  prediction.rows += rows;
+  prediction.columns = columns;
+}
+
+}  // namespace
+
+void TrainerCore::check_predicts(const HostBatch& batch) const {
   if (plan().predicting.results.empty())
     throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
   check_batch(plan(), plan().predicting, batch);
-  Prediction prediction;
+}
+
+void TrainerCore::on_micro_batches(const HostBatch& batch,
+                                   const std::function<void(const Work&)>& use) const {
   for (int first = 0; first < batch.sequences(); first += plan().micro) {
     Work work;
     work.batch = &batch;
     work.first_sequence = first;
     work.sequences = std::min(plan().micro, batch.sequences() - first);
-    machines_[0]->predict(work);
-    int rows = 0;
-    const OnHost values = machines_[0]->result(0, rows, prediction.columns);
-    std::int64_t size = std::int64_t(rows) * prediction.columns;
-    with_element(plan().predicting.sizes.element[int(Type::compute)], [&]<class T>(T) {
-      const T* from = values.as<T>();
-      prediction.values.insert(prediction.values.end(), from, from + size);
-    });
-    prediction.rows += rows;
+    use(work);
   }
+}
+
+Prediction TrainerCore::predict(const HostBatch& batch) {
+  check_predicts(batch);
+  const Element element = plan().predicting.sizes.element[int(Type::compute)];
+  Prediction prediction;
+  on_micro_batches(batch, [&](const Work& work) {
+    machines_[0]->predict(work);
+    int rows = 0, columns = 0;
+    const OnHost values = machines_[0]->result(0, rows, columns);
+    append(prediction, values, rows, columns, element);
+  });
   return prediction;
+}
+
+void TrainerCore::predict_rows(const HostBatch& batch,
+                               const std::function<void(const Prediction&)>& on_rows) {
+  check_predicts(batch);
+  const Element element = plan().predicting.sizes.element[int(Type::compute)];
+  Prediction part;
+  on_micro_batches(batch, [&](const Work& work) {
+    machines_[0]->predict_rows(work, [&](const OnHost& values, int rows, int columns) {
+      part.rows = 0;
+      part.values.clear();
+      append(part, values, rows, columns, element);
+      on_rows(part);
+    });
+  });
 }
 
 }  // namespace sinter

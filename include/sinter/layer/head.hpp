@@ -13,6 +13,7 @@ struct LastRow {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
   static constexpr bool pools = true;
+  static constexpr bool takes_last = true;
   static constexpr bool cheap = true;
 
   static void forward(auto& c) { kernel::last_rows(c.stream(), c.x(), c.sequences(), c.y()); }

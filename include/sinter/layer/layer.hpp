@@ -10,6 +10,7 @@
 //   cheap                        whether its results are worth recomputing rather than keeping
 //   loss                         whether its result is one loss for each row, see Layer::loss
 //   pools                        whether its result has one row for each sequence
+//   takes_last                   whether it pools by taking the last row, see Layer::takes_last
 //   causal                       whether its rows see none that follow them, see Layer::causal
 //   bidirectional                whether its rows see also those that follow them
 //   reads_weights_in_backward    whether it does so; by default it does if it has parameters
@@ -177,6 +178,8 @@ struct Layer {
   /// gradients (of loss_weight times their sum), so that nothing is computed twice.
   bool loss = false;
   bool pools = false;  ///< whether its results have one row for each sequence
+  /// Whether it pools so that its result is the last row of each sequence, whatever the others are.
+  bool takes_last = false;
   /// Whether it mixes rows of a sequence, and each sees itself and those before it alone.
   bool causal = false;
   bool bidirectional =
@@ -206,6 +209,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::cheap; }) layer.cheap = L::cheap;
   if constexpr (requires { L::loss; }) layer.loss = L::loss;
   if constexpr (requires { L::pools; }) layer.pools = L::pools;
+  if constexpr (requires { L::takes_last; }) layer.takes_last = L::takes_last;
   if constexpr (requires { L::causal; }) layer.causal = L::causal;
   if constexpr (requires { L::bidirectional; }) layer.bidirectional = L::bidirectional;
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;

@@ -84,6 +84,8 @@ constexpr LayerMisfit layer_misfit() {
     if constexpr (!is_bool<decltype(L::loss)>) return {"loss", "constexpr bool"};
   if constexpr (requires { L::pools; })
     if constexpr (!is_bool<decltype(L::pools)>) return {"pools", "constexpr bool"};
+  if constexpr (requires { L::takes_last; })
+    if constexpr (!is_bool<decltype(L::takes_last)>) return {"takes_last", "constexpr bool"};
   if constexpr (requires { L::causal; })
     if constexpr (!is_bool<decltype(L::causal)>) return {"causal", "constexpr bool"};
   if constexpr (requires { L::bidirectional; })

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -103,6 +104,11 @@ class Machine {
   void evaluate(const Work&, Observer* = nullptr);
   /// Predicts at most one micro-batch.
   void predict(const Work&, Observer* = nullptr);
+  /// Takes values of rows × columns in the compute type.
+  using TakeRows = std::function<void(const OnHost& values, int rows, int columns)>;
+  /// Predicts at most one micro-batch, for each of its rows; see TrainerCore::predict_rows().
+  /// throws    ArgumentError if the model's predict() does not allow it
+  void predict_rows(const Work&, const TakeRows&);
 
   /// The sum of the losses of the last train() or evaluate(): over this rank, or, once `norm` has
   /// run, over all.
@@ -210,6 +216,7 @@ class Machine {
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
   void load_starts(int first, int last);
+  void execute(struct BoundProgram&, int position, Observer*);
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;

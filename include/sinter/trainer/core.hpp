@@ -77,6 +77,13 @@ class TrainerCore {
   /// Predicts for each sequence. The batch need not have targets.
   /// throws    ArgumentError if the model has no predict() or the batch does not fit it
   Prediction predict(const HostBatch& batch);
+  /// Predicts for each row of each sequence. Where rows see none that follow them, that is what
+  /// predict() predicts for a sequence that ends with the row; if predict() has a result for each
+  /// row anyway, it is that one. on_rows gets the rows in the order of the batch, in parts as large
+  /// as the arena has room for. No unit runs twice on a row.
+  /// throws    ArgumentError if the model has no predict(), or one that takes the last rows
+  ///           elsewhere than in its last unit, or if the batch does not fit it
+  void predict_rows(const HostBatch& batch, const std::function<void(const Prediction&)>& on_rows);
 
   /// All parameters, in the order of the model; a tied one is listed once.
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -142,6 +149,8 @@ class TrainerCore {
   void on_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   Work part_of(const HostBatch& batch, int rank) const;
+  void check_predicts(const HostBatch& batch) const;
+  void on_micro_batches(const HostBatch& batch, const std::function<void(const Work&)>& use) const;
   const Parameter& find(std::string_view name) const;
   std::vector<double> read(Space space, std::string_view name) const;
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/row_prediction.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "sinter/error.hpp"
+#include "sinter/program/program.hpp"
+
+namespace sinter {
+namespace {
+
+/// More rows at once make no matmul faster, and touch memory that nothing else may have touched.
+constexpr int enough_rows = 512;
+
+[[noreturn]] void refuse(const char* why) {
+  throw ArgumentError(
+      "Sinter: this recipe's model cannot predict at each position: " + std::string(why) +
+      ". In its predict(), let the unit that gives the result, and no other, take "
+      "the last rows, by a layer that says takes_last, such as LastRow; see "
+      "docs/add_a_model.md.");
+}
+
+bool is_pooled(int axis) { return axis >= token_axes; }
+
+/// The axis whose last rows the unit takes, which has the model's result.
+/// throws    ArgumentError if it does something else with rows, too
+int axis_taken_in(const Model& model, int u) {
+  const Block& block = model.block(u);
+  const auto locals = model.locals.subspan(std::size_t(block.first_local));
+  int axis = -1;
+  for (const Node& node : model.nodes.subspan(block.first_node, block.nodes)) {
+    for (int k = 0; k < node.layer->inputs; ++k) {
+      const Local& in = locals[std::size_t(node.in[k])];
+      if (is_pooled(in.axis)) continue;
+      if (!node.layer->takes_last || (axis >= 0 && axis != in.axis))
+        refuse("its last unit does more with the rows of a sequence than take the last one");
+      axis = in.axis;
+    }
+  }
+  for (int k = 0; k < block.inputs; ++k)
+    if (is_pooled(locals[std::size_t(k)].axis)) axis = -1;
+  if (axis < 0) refuse("its last unit takes what has one row for each sequence already");
+  return axis;
+}
+
+int axis_taken(const Model& model) {
+  const int last = model.count() - 1;
+  if (model.results.size() != 1 || model.writers[std::size_t(model.results[0])] != last)
+    refuse("its last unit does not give its only result");
+  return axis_taken_in(model, last);
+}
+
+}  // namespace
+
+RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& now)
+    : axis(axis_taken(plan.predicting)), model_(plan.predicting) {
+  instructions_ = prediction(model_);
+  tail = model_.count();  // `load` is before the units
+  place_within(plan.memory.total);
+  places_.resize(std::size_t(model_.sizes.rows[std::size_t(axis)]) + 1);
+  std::iota(places_.begin(), places_.end(), 0);
+  program = sinter::bind(model_, {instructions_, placement_.buffers}, arena, now);
+  program.micro = plan.micro;
+}
+
+/// Finds the most rows by bisection.
+void RowPrediction::place_within(std::int64_t bytes) {
+  const Sizes sizes = model_.sizes;
+  const auto taken = std::size_t(pooled(axis));
+  auto place_rows = [&](int rows) {
+    Sizes wider = sizes;
+    wider.rows[taken] = rows;
+    units_ = std::make_unique<detail::EvaluationUnits>(model_, wider);
+    model_ = units_->of(model_, wider);
+    placement_ = place(model_, instructions_);
+    at_once = rows;
+    return placement_.peak <= bytes;
+  };
+  int low = sizes.rows[taken];  // fits: so does the prediction of the last rows alone
+  int high = std::max(low, std::min(sizes.rows[std::size_t(axis)], enough_rows));
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (place_rows(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  if (at_once != low && !place_rows(low)) throw Error("Sinter: no prediction fits into the arena");
+}
+
+void RowPrediction::show(Part part, Now& now) const {
+  now.sequences[std::size_t(axis)] = {places_.data() + part.first, part.rows};
+  now.sequences[std::size_t(pooled(axis))] = {places_.data(), part.rows};
+}
+
+}  // namespace sinter
