@@ -19,6 +19,7 @@ enum class Verb {
   train,
   eval,
   generate,
+  predict,
   describe,
   export_folder,
   report,
@@ -26,9 +27,9 @@ enum class Verb {
   detokenize,
   train_tokenizer
 };
-inline constexpr std::array<std::string_view, 9> verb_names{
-    "train",  "eval",     "generate",   "describe",       "export",
-    "report", "tokenize", "detokenize", "train-tokenizer"};
+inline constexpr std::array<std::string_view, 10> verb_names{
+    "train",  "eval",   "generate", "predict",    "describe",
+    "export", "report", "tokenize", "detokenize", "train-tokenizer"};
 constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(verb)]; }
 
 struct Arguments {

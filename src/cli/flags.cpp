@@ -12,7 +12,7 @@ constexpr unsigned of(Verbs... verbs) {
 }
 using enum Verb;
 constexpr unsigned any =
-    of(train, eval, generate, describe, export_folder, report, tokenize, train_tokenizer);
+    of(train, eval, generate, predict, describe, export_folder, report, tokenize, train_tokenizer);
 
 template <class T>
 T integer(const Given& given, int least) {
@@ -65,11 +65,11 @@ constexpr Flag flags[] = {
      "train: of initial weights, shuffle and dropout; export: of\n"
      "initial weights; generate: of the sampler. Default: 0.",
      [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }},
-    {"--weights", "PATH", of(train, eval, generate, export_folder),
+    {"--weights", "PATH", of(train, eval, generate, predict, export_folder),
      "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
      "run's folder. train starts from it with a fresh optimizer.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
-    {"--average", "", of(eval, generate, export_folder),
+    {"--average", "", of(eval, generate, predict, export_folder),
      "Use the moving average of the weights, which the policy Average\n"
      "keeps, in place of --weights' own.",
      [](Arguments& a, const Given&) { a.average = true; }},
@@ -84,7 +84,7 @@ constexpr Flag flags[] = {
      "validation, the rest is drawn in an order of the seed.\n"
      "sequential: all of the data, front to back, nothing held out.",
      set_order},
-    {"--threads", "N", of(train, eval, generate, export_folder, tokenize, train_tokenizer),
+    {"--threads", "N", of(train, eval, generate, predict, export_folder, tokenize, train_tokenizer),
      "Threads to compute with. Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
     {"--workers", "N", of(train),
@@ -120,15 +120,21 @@ constexpr Flag flags[] = {
      "Write an event file for TensorBoard into the run's folder, too.\n"
      "--resume goes on with that.",
      [](Arguments& a, const Given&) { a.tensorboard = true; }},
-    {"--tokenizer", "PATH", of(train, eval, generate, tokenize, detokenize),
+    {"--tokenizer", "PATH", of(train, eval, generate, predict, tokenize, detokenize),
      "A tokenizer.json or BERT's vocab.txt, or a folder with one of\n"
      "them, with encoder.json and vocab.bpe, or with vocab.json and\n"
      "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
      "See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
-    {"--text", "FILE", of(tokenize), "The text to turn into ids.",
+    {"--text", "FILE", of(predict, tokenize),
+     "predict: texts to predict for, a line each, instead of --ids.\n"
+     "tokenize: the text to turn into ids.",
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
-    {"--ids", "FILE", of(detokenize), "The ids to turn into text, as tokenize --json prints them.",
+    {"--ids", "FILE", of(predict, detokenize),
+     "predict: what to predict for, a line of JSON each, such as\n"
+     "{\"ids\": [464, 257]}, or {\"values\": [[0.5, 1]]} for a model of\n"
+     "numbers; see docs/predicting.md.\n"
+     "detokenize: the ids to turn into text, as tokenize --json prints\nthem.",
      [](Arguments& a, const Given& g) { a.ids = g.texts.front(); }},
     {"--size", "N", of(train_tokenizer),
      "Tokens in all: the special ones, the 256 bytes, and what merges\nmake.",
@@ -169,10 +175,11 @@ constexpr Flag flags[] = {
      .set = [](Arguments& a, const Given&) { a.schedule = true; },
      .old = true},
     {"--json", "", any,
-     "Print one line of JSON and nothing else on standard output;\n"
+     "Print one line of JSON and nothing else on standard output\n"
+     "(predict: a line for each of its file);\n"
      "what there is to say beside it goes to standard error.",
      [](Arguments& a, const Given&) { a.json = true; }},
-    {"--quiet", "", of(train, eval, generate, export_folder, tokenize, train_tokenizer),
+    {"--quiet", "", of(train, eval, generate, predict, export_folder, tokenize, train_tokenizer),
      "Print results only: no progress, no notes, but warnings about\n"
      "checkpoints and errors.",
      [](Arguments& a, const Given&) { a.quiet = true; }},

@@ -12,11 +12,6 @@ namespace sinter::cli {
 
 namespace {
 
-Prompt prompt_of(const DataView& data, const Tokenizer& tokenizer, const std::string& text) {
-  if (data.prompt) return data.prompt(tokenizer, text);
-  return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
-}
-
 /// Tokens beyond the tokenizer's, such as the marks of examples, stand for no text.
 std::string text_of(const Tokenizer& tokenizer, std::int32_t token) {
   const bool known = tokenizer.vocabulary == 0 || token < tokenizer.vocabulary;

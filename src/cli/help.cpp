@@ -18,6 +18,8 @@ constexpr std::string_view summary_of(Verb verb) {
       return "the loss of trained weights over data";
     case Verb::generate:
       return "continue a text";
+    case Verb::predict:
+      return "what the model gives for lines of ids, of text or of numbers";
     case Verb::describe:
       return "print the recipe and its plan: memory, FLOPs, options, program";
     case Verb::export_folder:

@@ -19,6 +19,8 @@ int call(RecipeView recipe, const Arguments& arguments, const std::string& progr
       return eval(std::move(recipe), arguments);
     case Verb::generate:
       return generate(std::move(recipe), arguments);
+    case Verb::predict:
+      return predict(std::move(recipe), arguments);
     case Verb::describe:
       return describe(recipe, arguments);
     case Verb::export_folder:

@@ -21,4 +21,9 @@ Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
   return load_tokenizer(*a.tokenizer);
 }
 
+Prompt prompt_of(const DataView& data, const Tokenizer& tokenizer, const std::string& text) {
+  if (data.prompt) return data.prompt(tokenizer, text);
+  return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
+}
+
 }  // namespace sinter::cli

@@ -11,6 +11,7 @@ inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_diverge
 int train(RecipeView recipe, Arguments arguments, const std::string& program);
 int eval(RecipeView recipe, const Arguments& arguments);
 int generate(RecipeView recipe, const Arguments& arguments);
+int predict(RecipeView recipe, const Arguments& arguments);
 int describe(const RecipeView& recipe, const Arguments& arguments);
 int export_folder(RecipeView recipe, const Arguments& arguments);
 int make_report(RecipeView recipe, const Arguments& arguments);

@@ -23,7 +23,8 @@ TEST_CASE("help and version go to standard output") {
   Ended help = run({"--help"});
   CHECK(help.code == 0);
   CHECK(help.err.empty());
-  for (const char* verb : {"train", "eval", "generate", "describe", "export", "report"}) {
+  for (const char* verb :
+       {"train", "eval", "generate", "predict", "describe", "export", "report"}) {
     CHECK(help.out.find(std::string("\n  ") + verb + " ") != help.out.npos);
     Ended of_verb = run({verb, "--help"});
     CHECK(of_verb.code == 0);
@@ -62,7 +63,7 @@ TEST_CASE("an unknown verb, flag or value names the nearest one") {
 
 TEST_CASE("a verb is needed, and comes first") {
   refuses({},
-          "A verb is missing: train, eval, generate, describe, export, report, tokenize, "
+          "A verb is missing: train, eval, generate, predict, describe, export, report, tokenize, "
           "detokenize and train-tokenizer.");
   refuses({"--steps", "4"}, "The first word must be a verb");
   refuses({""}, "There is no verb ''");

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "cli/output.hpp"
+#include "cli/questions.hpp"
+#include "cli/tokenizer.hpp"
+#include "cli/verbs.hpp"
+#include "run/batch_check.hpp"
+#include "sinter/trainer/core.hpp"
+
+namespace sinter::cli {
+namespace {
+
+/// Whether the model learns ids: those that follow, or classes.
+bool gives_logits(const Model& training) {
+  return std::ranges::any_of(training.externals,
+                             [](const External& e) { return e.targets && e.width == 0; });
+}
+
+/// Whether each row of a sequence has a target in training, rather than each sequence one.
+bool learns_each_row(const Model& training) {
+  return std::ranges::any_of(training.externals,
+                             [](const External& e) { return e.targets && e.axis < token_axes; });
+}
+
+/// throws    Error if the model cannot be asked by such lines
+QuestionForm form_of(const RecipeView& recipe) {
+  const PlanView& plan = *recipe.plan;
+  if (plan.predicting.results.empty())
+    throw Error(
+        fmt::format("The recipe {} cannot predict: its model has no predict(), which says "
+                    "what it gives without targets; see docs/add_a_model.md.",
+                    recipe.name));
+  const auto inputs = plan.predicting.externals;
+  const bool types = inputs.size() == 2 && inputs[0].width == 0 && inputs[1].width == 0 &&
+                     inputs[0].axis == inputs[1].axis;
+  if (inputs.size() != 1 && !types)
+    throw Error(
+        fmt::format("The recipe {} cannot predict here: its model takes {} inputs, and a line can "
+                    "say ids, with a type for each, or values. Use Trainer<{}> in a program of "
+                    "your own.",
+                    recipe.name, inputs.size(), recipe.name));
+  return {.width = inputs[0].width,
+          .ids_below = id_limit(plan.predicting, 0),
+          .types_below = types ? id_limit(plan.predicting, 1) : 0,
+          .context = plan.context};
+}
+
+/// Appends the shortest digits that give this float again. They also say that it is no integer, so
+/// that -0 stays what it is.
+void append(std::string& text, float number) {
+  const std::size_t begin = text.size();
+  fmt::format_to(std::back_inserter(text), "{}", number);
+  if (text.find_first_of(".e", begin) == text.npos) text += ".0";
+}
+
+/// Prints the rows of one line's answer as they come.
+class Answer {
+ public:
+  /// `place` names the line for messages.
+  Answer(bool logits, std::string place)
+      : text_(logits ? "{\"logits\":[" : "{\"values\":["), place_(std::move(place)) {}
+
+  /// throws    NonFiniteError; Error where they cannot be printed
+  void add(const Prediction& part) {
+    for (int r = 0; r < part.rows; ++r)
+      add(std::span(part.values)
+              .subspan(std::size_t(r) * std::size_t(part.columns), std::size_t(part.columns)));
+  }
+  void finish() {
+    text_ += "]}\n";
+    print_result(text_);
+  }
+
+ private:
+  void add(std::span<const float> row) {
+    if (!std::ranges::all_of(row, [](float number) { return std::isfinite(number); }))
+      throw NonFiniteError(
+          fmt::format("{}: the model's prediction is not finite. Its weights are bad; use another "
+                      "checkpoint.",
+                      place_));
+    if (!first_) text_ += ',';
+    first_ = false;
+    char separator = '[';
+    for (float number : row) {
+      text_ += separator;
+      append(text_, number);
+      separator = ',';
+    }
+    text_ += ']';
+    if (text_.size() < enough_bytes) return;
+    print_result(text_);
+    text_.clear();
+  }
+
+  static constexpr std::size_t enough_bytes = std::size_t(1) << 16;
+  std::string text_;  // that is not printed yet
+  std::string place_;
+  bool first_ = true;
+};
+
+/// Predicts for one line of a file after the other. (Several at once would be faster where they are
+/// short, but an answer would then hang on its neighbours: matmuls of other sizes add in another
+/// order.)
+void answer(TrainerCore& trainer, Questions& questions) {
+  const Model& training = trainer.plan().model;
+  const bool each_row = learns_each_row(training), logits = gives_logits(training);
+  HostBatch batch;
+  std::int64_t answered = 0;
+  while (const std::int64_t line = questions.next(batch)) {
+    Answer answer(logits, questions.place(line));
+    if (each_row) {
+      trainer.predict_rows(batch, [&](const Prediction& part) { answer.add(part); });
+    } else {
+      answer.add(trainer.predict(batch));
+    }
+    answer.finish();
+    batch.clear();
+    ++answered;
+  }
+  if (answered == 0)
+    throw FileError(questions.path() + " has no lines, so there is nothing to predict.");
+}
+
+void check(const RecipeView& recipe, const Arguments& a) {
+  require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  if (a.ids && a.text) throw UsageError("predict takes --ids or --text, and not both.");
+  require_flag(a.ids || a.text, "--ids FILE or --text FILE", a.verb);
+  require_flag(a.json, "--json: it prints nothing else", a.verb);
+  if (a.ids && a.tokenizer)
+    throw UsageError("--tokenizer is nothing to ids. Leave it out, or give --text.");
+  require_tokenizer_is_used(recipe, a);
+  if (a.text && !has_data_for(recipe, Verb::generate))
+    throw UsageError(
+        fmt::format("--text is nothing to the recipe {}: its data policy has no "
+                    "tokenizer(), which says what text its numbers stand for. Give "
+                    "--ids FILE.",
+                    recipe.name));
+}
+
+}  // namespace
+
+int predict(RecipeView recipe, const Arguments& a) {
+  check(recipe, a);
+  const QuestionForm form = form_of(recipe);
+  Questions::Encode encode;
+  if (a.text)
+    encode = [tokenizer = tokenizer_for(recipe, a), data = recipe.data](const std::string& text) {
+      if (text.empty()) throw ArgumentError("it is empty. Each line must be a text.");
+      return prompt_of(data, tokenizer, text).tokens;
+    };
+  Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
+  TrainerCore trainer(std::move(recipe), {0, a.threads});
+  const std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
+  if (!a.quiet) note_lines(warning);
+  answer(trainer, questions);
+  return exit_done;
+}
+
+}  // namespace sinter::cli

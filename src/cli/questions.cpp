@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/questions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "files/json.hpp"
+
+namespace sinter::cli {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t(1) << 16, most_bytes = std::size_t(1) << 30;
+
+/// A line is no question. what() says why.
+struct BadQuestion : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Parts>
+[[noreturn]] void refuse(fmt::format_string<Parts...> text, Parts&&... parts) {
+  throw BadQuestion(fmt::format(text, std::forward<Parts>(parts)...));
+}
+
+std::string shown(const nlohmann::json& value) {
+  using nlohmann::json;
+  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 40);
+}
+
+/// The list under a key of a line.
+const nlohmann::json& list_in(const nlohmann::json& line, const std::string& key) {
+  if (!line.contains(key)) refuse("it has no key '{}'", key);
+  if (!line[key].is_array()) refuse("'{}' is {}, and no list", key, shown(line[key]));
+  return line[key];
+}
+
+/// A line is an object, and has no keys beside these.
+void check_keys(const nlohmann::json& line, std::initializer_list<std::string_view> keys) {
+  if (!line.is_object()) refuse("it is {}, and no object", shown(line));
+  for (const auto& [name, value] : line.items())
+    if (std::ranges::find(keys, name) == keys.end())
+      refuse("it has the key '{}', which is nothing to this model", printable(name, 60));
+}
+
+void check_length(std::size_t rows, std::string_view one, const QuestionForm& form) {
+  if (rows == 0) refuse("it has no {}; the model needs at least one", one);
+  if (rows > std::size_t(form.context))
+    refuse(
+        "it has {} {}s, and the recipe's context is {}. Cut it, or build the recipe with a larger "
+        "context",
+        rows, one, form.context);
+}
+
+void check_id(bool good, std::string_view one, std::size_t at, const std::string& id, int below) {
+  if (!good)
+    refuse("{} {} is {}, and the model's {}s are whole numbers from 0 to {}", one, at + 1, id, one,
+           below - 1);
+}
+
+/// `one` is what each of them is called.
+std::vector<std::int32_t> ids_in(const nlohmann::json& list, std::string_view one, int below) {
+  std::vector<std::int32_t> ids;
+  ids.reserve(list.size());
+  for (const nlohmann::json& id : list) {
+    const bool good = id.is_number_unsigned() && id.get<std::uint64_t>() < std::uint64_t(below);
+    check_id(good, one, ids.size(), good ? "" : shown(id), below);
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
+/// The rows of a list, one behind the other.
+std::vector<float> values_in(const nlohmann::json& list, const QuestionForm& form) {
+  std::vector<float> values;
+  values.reserve(list.size() * std::size_t(form.width));
+  for (std::size_t r = 0; r < list.size(); ++r) {
+    const nlohmann::json& row = list[r];
+    if (!row.is_array() || row.size() != std::size_t(form.width))
+      refuse("row {} is {}, and the model's rows are lists of {} numbers", r + 1,
+             row.is_array() ? fmt::format("a list of {}", row.size()) : shown(row), form.width);
+    for (const nlohmann::json& number : row) {
+      constexpr double most = std::numeric_limits<float>::max();
+      if (!number.is_number() || !(std::abs(number.get<double>()) <= most))
+        refuse("row {} has {}, which is no number that a float can hold", r + 1, shown(number));
+      values.push_back(number.get<float>());
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+bool LinesOfFile::read_more() {
+  const auto bytes = std::size_t(std::min<std::uint64_t>(block_bytes, file_.size() - offset_));
+  if (bytes == 0) return false;
+  buffer_.erase(0, passed_);
+  passed_ = 0;
+  const std::size_t have = buffer_.size();
+  buffer_.resize(have + bytes);
+  file_.read_at(offset_, buffer_.data() + have, bytes);
+  offset_ += bytes;
+  return true;
+}
+
+std::optional<std::string_view> LinesOfFile::next() {
+  std::size_t looked = 0;  // bytes behind `passed_` that hold no end of a line
+  std::size_t end = buffer_.find('\n', passed_);
+  while (end == buffer_.npos) {
+    looked = buffer_.size() - passed_;
+    if (looked > most_bytes)
+      throw FileError(fmt::format("{}, line {}: it has more than {} bytes. Make several of it.",
+                                  printable(path().string(), 4096), number_ + 1, most_bytes));
+    if (!read_more()) break;
+    end = buffer_.find('\n', passed_ + looked);
+  }
+  if (end == buffer_.npos) end = buffer_.size();
+  if (end == passed_ && end == buffer_.size()) return std::nullopt;
+  std::string_view line(buffer_.data() + passed_, end - passed_);
+  passed_ = std::min(end + 1, buffer_.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  ++number_;
+  return line;
+}
+
+Questions::Questions(const std::string& path, QuestionForm form, Encode encode)
+    : lines_(path), form_(form), encode_(std::move(encode)) {}
+
+std::string Questions::place(std::int64_t line) const {
+  return fmt::format("{}, line {}", path(), line);
+}
+
+void Questions::add_ids(const std::vector<std::int32_t>& ids, std::vector<std::int32_t> types,
+                        HostBatch& batch) const {
+  check_length(ids.size(), encode_ ? "token" : "id", form_);
+  batch.ids.resize(form_.types_below ? 2 : 1);
+  batch.ids[0].insert(batch.ids[0].end(), ids.begin(), ids.end());
+  if (form_.types_below) {
+    types.resize(ids.size());
+    batch.ids[1].insert(batch.ids[1].end(), types.begin(), types.end());
+  }
+  batch.starts.push_back(batch.starts.back() + std::int32_t(ids.size()));
+}
+
+void Questions::add_text(const std::string& text, HostBatch& batch) const {
+  const std::vector<std::int32_t> ids = encode_(text);
+  for (std::size_t k = 0; k < ids.size(); ++k)
+    check_id(ids[k] >= 0 && ids[k] < form_.ids_below, "id", k, std::to_string(ids[k]),
+             form_.ids_below);
+  add_ids(ids, {}, batch);
+}
+
+void Questions::add_line_of_ids(const nlohmann::json& line, HostBatch& batch) const {
+  if (form_.types_below) {
+    check_keys(line, {"ids", "token_types"});
+  } else {
+    check_keys(line, {"ids"});
+  }
+  const std::vector<std::int32_t> ids = ids_in(list_in(line, "ids"), "id", form_.ids_below);
+  std::vector<std::int32_t> types;
+  if (line.contains("token_types")) {
+    types = ids_in(list_in(line, "token_types"), "token type", form_.types_below);
+    if (types.size() != ids.size())
+      refuse("it has {} ids and {} token types", ids.size(), types.size());
+  }
+  add_ids(ids, std::move(types), batch);
+}
+
+void Questions::add_line_of_values(const nlohmann::json& line, HostBatch& batch) const {
+  check_keys(line, {"values"});
+  const nlohmann::json& list = list_in(line, "values");
+  const bool apart = form_.context == 1;
+  check_length(apart ? std::min<std::size_t>(list.size(), 1) : list.size(), "row", form_);
+  const std::vector<float> values = values_in(list, form_);
+  batch.values.resize(1);
+  batch.values[0].insert(batch.values[0].end(), values.begin(), values.end());
+  const auto rows = std::int32_t(list.size());
+  for (std::int32_t r = 0; r < (apart ? rows : 1); ++r)
+    batch.starts.push_back(batch.starts.back() + (apart ? 1 : rows));
+}
+
+std::int64_t Questions::next(HostBatch& batch) {
+  const std::optional<std::string_view> line = lines_.next();
+  if (!line) return 0;
+  std::string expected = R"({"ids": [464, 257]}, as tokenize --json prints it)";
+  if (form_.types_below) expected = R"({"ids": [464, 257], "token_types": [0, 1]})";
+  if (form_.width > 0)
+    expected = fmt::format(R"({{"values": [[...], ...]}}, with rows of {} numbers)", form_.width);
+  try {
+    if (encode_) {
+      add_text(std::string(*line), batch);
+    } else if (form_.width == 0) {
+      add_line_of_ids(parse_large_json(*line), batch);
+    } else {
+      add_line_of_values(parse_large_json(*line), batch);
+    }
+  } catch (const BadQuestion& bad) {
+    throw FileError(fmt::format("{}: {}.{}", place(lines_.number()), bad.what(),
+                                encode_ ? "" : " Each line must be " + expected + "."));
+  } catch (const JsonError& error) {
+    throw FileError(fmt::format("{}: {}. Each line must be {}.", place(lines_.number()),
+                                error.what(), expected));
+  } catch (const Error& error) {
+    throw FileError(fmt::format("{}: {}", place(lines_.number()), error.what()));
+  }
+  return lines_.number();
+}
+
+}  // namespace sinter::cli
