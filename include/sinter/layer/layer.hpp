@@ -182,8 +182,8 @@ struct Layer {
   bool takes_last = false;
   /// Whether it mixes rows of a sequence, and each sees itself and those before it alone.
   bool causal = false;
-  bool bidirectional =
-      false;  ///< whether it mixes rows of a sequence, and each sees later ones, too
+  /// Whether it mixes rows of a sequence, and each sees those behind it, too.
+  bool bidirectional = false;
   bool reads_weights_in_backward = false;              ///< else it does without
   std::int64_t (*flops)(std::int64_t context) = none;  ///< of forward, for one row
   std::int64_t (*scratch)(std::int64_t rows) = none;   ///< elements of statistics that a call needs

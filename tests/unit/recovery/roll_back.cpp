@@ -6,6 +6,7 @@
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
+#include "support/json_rows.hpp"
 #include "unit/recovery/support.hpp"
 
 using namespace sinter;
@@ -34,12 +35,7 @@ void take(Trainer<R>& trainer, std::uint64_t first, std::int64_t until) {
   while (trainer.steps() < until) applied(trainer, rows(first++));
 }
 
-std::vector<nlohmann::json> log_of(const fs::path& run) {
-  std::vector<nlohmann::json> all;
-  std::stringstream text(get(run / "metrics.jsonl"));
-  for (std::string line; std::getline(text, line);) all.push_back(nlohmann::json::parse(line));
-  return all;
-}
+std::vector<nlohmann::json> log_of(const fs::path& run) { return json_rows(run / "metrics.jsonl"); }
 
 /// All of the newest checkpoint, and of the log, but for times.
 std::string end_of(const fs::path& run) {
