@@ -2,6 +2,7 @@
 // What train writes, prints and reads.
 #include <pty.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -37,6 +38,27 @@ TEST_CASE("a run folder holds checkpoints, links and a row a step") {
   CHECK(rows[0]["lr"].get<double>() == doctest::Approx(0.01 / 5));
   CHECK(rows[5]["lr"].get<double>() == doctest::Approx(0.01));
   CHECK(rows[11]["loss"].get<double>() < rows[0]["loss"].get<double>() - 0.5);
+}
+
+TEST_CASE("checkpoints come by steps or by minutes, and the newest ones are kept") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(4000));
+  auto kept = [&](const std::string& name, const Words& more) {
+    const std::string out = scratch / name;
+    fine(Words{"train", "--data", text, "--out", out, "--steps", "6", "--eval-every", "0"} + more);
+    std::vector<std::string> steps;
+    for (const auto& entry : fs::directory_iterator(out))
+      if (const std::string step = entry.path().filename(); step.starts_with("step-"))
+        steps.push_back(step.substr(12));
+    std::ranges::sort(steps);
+    return steps;
+  };
+  CHECK(kept("a", {"--save-every", "1"}) == Words{"5", "6"});
+  CHECK(kept("b", {"--save-every", "1", "--keep", "4"}) == Words{"3", "4", "5", "6"});
+  CHECK(kept("c", {"--save-every", "0", "--keep", "9"}) == Words{"6"});
+  CHECK(kept("d", {"--save-every", "0", "--keep", "9", "--save-minutes", "1e-9"}) ==
+        Words{"1", "2", "3", "4", "5", "6"});
+  CHECK(kept("e", {"--save-every", "0", "--keep", "9", "--save-minutes", "60"}) == Words{"6"});
 }
 
 TEST_CASE("val_loss is the loss over the last tenth, and best has the lowest") {

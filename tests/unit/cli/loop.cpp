@@ -231,6 +231,24 @@ TEST_CASE("a checkpoint that cannot be saved is tried again while an older one i
   CHECK(trainer.steps() < 20);
 }
 
+TEST_CASE("a checkpoint comes when so many minutes have passed, as well as at the end") {
+  auto saved = [](double minutes) {
+    testing::TemporaryFolder temporary;
+    RunFolder run(temporary / "run", RunFolder::Mode::fresh);
+    Trainer<fit> trainer;
+    std::vector<std::string> names;
+    Loop(trainer, points.training(), {}, &run)
+        .run({.steps = 4, .save_minutes = minutes, .on_save = [&](const auto& path) {
+                names.push_back(path.filename());
+              }});
+    return names;
+  };
+  CHECK(saved(1e-9) == std::vector<std::string>{"step-00000001", "step-00000002", "step-00000003",
+                                                "step-00000004"});
+  CHECK(saved(60) == std::vector<std::string>{"step-00000004"});
+  CHECK(saved(0) == std::vector<std::string>{"step-00000004"});
+}
+
 TEST_CASE("a checkpoint has the state of its step, however far training goes on meanwhile") {
   auto saved = [](bool in_background) {
     testing::TemporaryFolder temporary;
