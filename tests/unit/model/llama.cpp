@@ -60,13 +60,13 @@ using Tiny = Made<Llama<O>, UpTo<context, vocabulary>, Batch<{.global = 4, .micr
 
 /// The script's numbers(): within ±1/4, of a name.
 Numbers numbers(const std::string& name, std::int64_t count) {
-  std::uint32_t key = 2166136261;
-  for (char c : name) key = (key ^ static_cast<unsigned char>(c)) * 16777619;
+  std::uint32_t key = 2166136261u;
+  for (char c : name) key = (key ^ static_cast<unsigned char>(c)) * 16777619u;
   Numbers values;
   for (std::uint32_t k = 0; k < count; ++k) {
-    std::uint32_t h = key + k * 2654435761;
-    h = (h ^ (h >> 15)) * 2246822519;
-    h = (h ^ (h >> 13)) * 3266489917;
+    std::uint32_t h = key + k * 2654435761u;
+    h = (h ^ (h >> 15)) * 2246822519u;
+    h = (h ^ (h >> 13)) * 3266489917u;
     values.push_back(double(h ^ (h >> 16)) / 0x1p33 - .25);
   }
   return values;
