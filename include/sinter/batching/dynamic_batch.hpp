@@ -82,7 +82,7 @@ struct DynamicBatch {
     const int most = o.mode == DynamicMode::full ? dynamic_buffer : sequences;
     return {", in dynamic batches of " + std::to_string(o.tokens) + " tokens and up to " +
                 std::to_string(most) + " examples",
-            true,
+            pads,
             [tokens = o.tokens, most](std::span<const ExampleLength> lengths, std::uint64_t key) {
               return batch_dynamically(lengths, tokens, most, key);
             }};

@@ -25,7 +25,7 @@ struct LengthGrouped {
   using rules = RuleList<DataHaveExamples>;
   /// Says it for global batches of at most so many sequences.
   static Batching batching(int sequences) {
-    return {", grouped by length for batches of " + std::to_string(sequences), true,
+    return {", grouped by length for batches of " + std::to_string(sequences), pads,
             [sequences](std::span<const ExampleLength> lengths, std::uint64_t key) {
               return group_by_length(lengths, sequences, key);
             }};

@@ -13,7 +13,7 @@ struct Padded {
   static constexpr bool pads = true;  ///< see Batching::pads
   using rules = RuleList<DataHaveExamples>;
   /// Says it for global batches of at most so many sequences.
-  static Batching batching(int /*sequences*/) { return {.pads = true}; }
+  static Batching batching(int /*sequences*/) { return {.pads = pads}; }
 };
 
 }  // namespace sinter

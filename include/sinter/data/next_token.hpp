@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "sinter/recipe/claims.hpp"
+#include "sinter/recipe/policy_facts.hpp"
 #include "sinter/recipe/rules.hpp"
 
 namespace sinter {
@@ -11,13 +11,6 @@ namespace sinter {
 /// A rule of the model, for data policies whose targets are the next tokens: no row on the axis of
 /// the targets sees those that follow it, unless a policy says what is predicted instead.
 struct NextTokenIsUnseen {
-  /// Whether a policy of R says what is predicted.
-  template <class R>
-  static constexpr bool predicts_others() {
-    bool found = false;
-    for_each_policy(typename R::all{}, [&]<class P>(P*) { found |= hook::HasObjective<P>; });
-    return found;
-  }
   /// Whether a row on this axis sees those that follow it.
   static constexpr bool sees_ahead(const Model& model, int axis) {
     for (const Block& block : model.blocks)
@@ -28,8 +21,7 @@ struct NextTokenIsUnseen {
   }
   template <class R>
   static constexpr bool holds(const Model& model) {
-    return predicts_others<R>() ||
-           std::ranges::none_of(model.externals, [&](const External& input) {
+    return has_objective<R>() || std::ranges::none_of(model.externals, [&](const External& input) {
              return input.targets && sees_ahead(model, input.axis);
            });
   }

@@ -2,6 +2,7 @@
 // What must hold of a recipe with Bert or DistilBert.
 #pragma once
 #include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/policy_facts.hpp"
 
 namespace sinter::bert {
 
@@ -55,13 +56,6 @@ struct LabelsDiffer {
   }
 };
 
-/// Whether a policy of the recipe R says what of the data's tokens is shown and predicted.
-template <class R>
-constexpr bool has_objective() {
-  bool found = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) { found |= hook::HasObjective<P>; });
-  return found;
-}
 /// Whether a batch is tokens and what is predicted of each.
 template <class R>
 constexpr bool has_tokens_alone() {
@@ -84,15 +78,6 @@ struct ObjectiveHasTargets {
   }
 };
 
-/// Whether a policy of the recipe R pads sequences.
-template <class R>
-constexpr bool pads_sequences() {
-  bool found = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires { bool(P::pads); }) found |= P::pads;
-  });
-  return found;
-}
 /// A rule: no row attends to padding.
 struct SequencesAreWhole {
   template <class R>
