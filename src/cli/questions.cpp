@@ -180,13 +180,17 @@ void Questions::add_line_of_values(const nlohmann::json& line, HostBatch& batch)
     batch.starts.push_back(batch.starts.back() + (apart ? 1 : rows));
 }
 
+std::string Questions::expected() const {
+  if (form_.width > 0)
+    return fmt::format(R"(Each line must be {{"values": [[...], ...]}}, with rows of {} numbers.)",
+                       form_.width);
+  if (form_.types_below) return R"(Each line must be {"ids": [464, 257], "token_types": [0, 1]}.)";
+  return R"(Each line must be {"ids": [464, 257]}, as tokenize --json prints it.)";
+}
+
 std::int64_t Questions::next(HostBatch& batch) {
   const std::optional<std::string_view> line = lines_.next();
   if (!line) return 0;
-  std::string expected = R"({"ids": [464, 257]}, as tokenize --json prints it)";
-  if (form_.types_below) expected = R"({"ids": [464, 257], "token_types": [0, 1]})";
-  if (form_.width > 0)
-    expected = fmt::format(R"({{"values": [[...], ...]}}, with rows of {} numbers)", form_.width);
   try {
     if (encode_) {
       add_text(std::string(*line), batch);
@@ -197,10 +201,9 @@ std::int64_t Questions::next(HostBatch& batch) {
     }
   } catch (const BadQuestion& bad) {
     throw FileError(fmt::format("{}: {}.{}", place(lines_.number()), bad.what(),
-                                encode_ ? "" : " Each line must be " + expected + "."));
+                                encode_ ? "" : " " + expected()));
   } catch (const JsonError& error) {
-    throw FileError(fmt::format("{}: {}. Each line must be {}.", place(lines_.number()),
-                                error.what(), expected));
+    throw FileError(fmt::format("{}: {}. {}", place(lines_.number()), error.what(), expected()));
   } catch (const Error& error) {
     throw FileError(fmt::format("{}: {}", place(lines_.number()), error.what()));
   }

@@ -67,6 +67,8 @@ class Questions {
   std::string place(std::int64_t line) const;
 
  private:
+  /// What a line of JSON must be, in a sentence.
+  std::string expected() const;
   void add_ids(const std::vector<std::int32_t>& ids, std::vector<std::int32_t> types,
                HostBatch& batch) const;
   void add_text(const std::string& text, HostBatch& batch) const;

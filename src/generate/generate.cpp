@@ -44,10 +44,7 @@ void check(std::span<const float> logits, const SamplingOptions& options) {
 /// Whether a prediction is logits of at least so many tokens for what follows each sequence.
 bool predicts_what_follows(const Model& model, int tokens) {
   if (model.results.empty()) return true;  // predict() says it
-  const int value = model.results[0];
-  const Unit& unit = model.units[model.writers[value]];
-  const Block& block = model.blocks[unit.block];
-  const Local& local = model.locals[block.first_local + block.output[value - unit.first_value]];
+  const Local& local = model.local(model.results[0]);
   return local.axis == pooled(0) && local.width >= tokens;
 }
 
