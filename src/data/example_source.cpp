@@ -12,7 +12,7 @@
 namespace sinter {
 namespace {
 
-void require_fit(const ExampleSet& set, ExampleRange range, int sequences) {
+void require_fit(const ExampleList& set, ExampleRange range, int sequences) {
   if (range.first < 0 || range.count < 1 || range.first + range.count > set.size())
     throw ArgumentError(
         fmt::format("There must be at least 1 example, and {} from number {} on are asked for of "
@@ -20,18 +20,18 @@ void require_fit(const ExampleSet& set, ExampleRange range, int sequences) {
                     range.count, range.first, set.size()));
   if (sequences < 1)
     throw ArgumentError(fmt::format("A batch must have at least 1 example, not {}.", sequences));
-  if (std::int64_t{sequences} * set.limits().rows() > std::numeric_limits<std::int32_t>::max())
+  if (std::int64_t{sequences} * set.most_rows() > std::numeric_limits<std::int32_t>::max())
     throw ArgumentError(
         fmt::format("A batch of {} examples of up to {} rows may have more than 2^31 - 1 rows. Use "
                     "fewer sequences per batch.",
-                    sequences, set.limits().rows()));
+                    sequences, set.most_rows()));
 }
 
-SamplerState start(const ExampleSet& set, ExampleRange range, std::string order,
+SamplerState start(const ExampleList& set, ExampleRange range, std::string order,
                    std::uint64_t seed = 0) {
   return {.order = std::move(order),
           .seed = seed,
-          .context = std::uint64_t(set.limits().rows()),
+          .context = std::uint64_t(set.most_rows()),
           .data_size = std::uint64_t(range.count),
           .data_hash = set.hash()};
 }
@@ -45,15 +45,15 @@ void require_position(const SamplerState& saved, std::int64_t last) {
                     saved.position, last));
 }
 
-void shape_batch(HostBatch& batch) {
-  batch.ids.resize(2);
+void shape_batch(HostBatch& batch, const ExampleList& set) {
+  batch.ids.resize(std::size_t(set.inputs()));
   batch.values.clear();
   batch.clear();
 }
 
 }  // namespace
 
-ExampleBatches::ExampleBatches(const ExampleSet& s, ExampleRange r, ExampleBatchOptions o)
+ExampleBatches::ExampleBatches(const ExampleList& s, ExampleRange r, ExampleBatchOptions o)
     : set(&s), range(r), options(std::move(o)) {
   require_fit(s, range, options.sequences);
   if (options.least < 1 || options.least > options.sequences)
@@ -120,8 +120,8 @@ bool ExampleBatches::next(HostBatch& batch) {
 }
 
 bool ExampleBatches::draw(BatchDraw& draw) {
-  const BatchShape shape = options.shapes ? options.shapes(now.items)
-                                          : BatchShape{options.sequences, set->limits().rows()};
+  const BatchShape shape =
+      options.shapes ? options.shapes(now.items) : BatchShape{options.sequences, set->most_rows()};
   const std::uint64_t count =
       batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
   draw.items.clear();
@@ -142,7 +142,7 @@ bool ExampleBatches::draw(BatchDraw& draw) {
 }
 
 void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
-  shape_batch(batch);
+  shape_batch(batch, *set);
   batch.keys = draw.keys;
   each_part(draw.items, [&](std::span<const std::int64_t> part) {
     const int padded = padded_length(part, draw.length);
@@ -170,25 +170,25 @@ double ExampleBatches::padding() const {
       rows += set->length(numbers.back()).rows();
     }
     each_part(numbers, [&](std::span<const std::int64_t> part) {
-      padded += std::int64_t(part.size()) * padded_length(part, set->limits().rows());
+      padded += std::int64_t(part.size()) * padded_length(part, set->most_rows());
     });
   }
   return 1 - double(rows) / double(padded);
 }
 
-EvaluationExamples::EvaluationExamples(const ExampleSet& s, ExampleRange r, int n)
+EvaluationExamples::EvaluationExamples(const ExampleList& s, ExampleRange r, int n)
     : set(&s), range(r), sequences(n) {
   require_fit(s, range, sequences);
   now = start(s, range, "evaluation examples");
 }
 
 bool EvaluationExamples::next(HostBatch& batch) {
-  shape_batch(batch);
+  shape_batch(batch, *set);
   const auto left = range.count - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
   for (std::int64_t k = 0; k < count; ++k) {
     batch.keys.push_back(Permutation::item_key(now.seed, now.epoch, now.position));
-    set->append(batch, range.first + std::int64_t(now.position++), set->limits().rows());
+    set->append(batch, range.first + std::int64_t(now.position++), set->most_rows(), 0);
   }
   now.items += std::uint64_t(count);
   return count > 0;

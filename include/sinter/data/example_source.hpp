@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "sinter/data/batching.hpp"
-#include "sinter/data/examples.hpp"
+#include "sinter/data/example_list.hpp"
 #include "sinter/data/permutation.hpp"
 #include "sinter/data/source.hpp"
 
 namespace sinter {
 
-/// Neighbours in an ExampleSet.
+/// Neighbours in an ExampleList.
 struct ExampleRange {
   std::int64_t first;  ///< the number of the first example
   std::int64_t count;  ///< how many there are, at least 1
@@ -38,7 +38,7 @@ class ExampleBatches {
   /// throws    ArgumentError if there are no examples, if fewer than 1 sequence or more than
   ///           `sequences` are to be in a batch at least, if a batch may have 2³¹ rows, or if the
   ///           batching shuffles and the order is sequential
-  ExampleBatches(const ExampleSet& set, ExampleRange range, ExampleBatchOptions options);
+  ExampleBatches(const ExampleList& set, ExampleRange range, ExampleBatchOptions options);
 
   bool next(HostBatch& batch);  ///< always true
   /// See DataSource.
@@ -53,7 +53,7 @@ class ExampleBatches {
   double padding() const;
 
  private:
-  const ExampleSet* set;
+  const ExampleList* set;
   ExampleRange range;
   ExampleBatchOptions options;
   std::vector<ExampleLength> lengths;  // if the batching arranges
@@ -76,7 +76,7 @@ class EvaluationExamples {
   /// Batches have up to `sequences` examples, which is at least 1.
   /// requires  the examples stay as long as the source is used
   /// throws    ArgumentError, as ExampleBatches does
-  EvaluationExamples(const ExampleSet& set, ExampleRange range, int sequences);
+  EvaluationExamples(const ExampleList& set, ExampleRange range, int sequences);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last example
   /// See DataSource.
@@ -85,7 +85,7 @@ class EvaluationExamples {
   void restore(const SamplerState& saved);
 
  private:
-  const ExampleSet* set;
+  const ExampleList* set;
   ExampleRange range;
   int sequences;
   SamplerState now;

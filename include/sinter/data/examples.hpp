@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sinter/data/batching.hpp"
+#include "sinter/data/example_list.hpp"
 #include "sinter/data/example_marks.hpp"
-#include "sinter/data/host_batch.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter {
@@ -36,7 +35,7 @@ struct ExampleLimits {
 ///
 /// Each text is held once, as 4 bytes for a token; each example takes 24 bytes more, so that the
 /// replies of a dialogue, whose contexts overlap, need no copies.
-class ExampleSet {
+class ExampleSet final : public ExampleList {
  public:
   /// What was cut, and how long examples are.
   struct Figures {
@@ -68,31 +67,28 @@ class ExampleSet {
   /// Asks for the memory of so many tokens, so that it is not moved later.
   void reserve(std::size_t token_count) { tokens.reserve(token_count); }
 
-  /// The number of examples.
-  std::int64_t size() const { return std::int64_t(examples.size()); }
-  /// The number of records that were added, those without an example included.
-  std::int64_t records() const { return record_count; }
+  /// See ExampleList; so for the others that override.
+  std::int64_t size() const override { return std::int64_t(examples.size()); }
+  std::int64_t records() const override { return record_count; }
+  int inputs() const override { return 2; }
+  int most_rows() const override { return bounds.rows(); }
   /// How long the examples may be.
   const ExampleLimits& limits() const { return bounds; }
   /// All ids are below it: the tokenizer's vocabulary and the marks.
   int vocabulary() const { return marks.vocabulary(tokenizer); }
   /// The special tokens among these: the tokenizer's, and what stands before and behind a label.
-  std::vector<SpecialToken> special() const;
+  std::vector<SpecialToken> special() const override;
   /// Of all examples.
   const Figures& figures() const { return all; }
 
-  /// How long an example is; so for append().
-  /// requires  0 <= number < size()
-  ExampleLength length(std::int64_t number) const;
-  /// The number of examples that the first `count` records gave.
-  std::int64_t examples_of(std::int64_t count) const;
+  ExampleLength length(std::int64_t number) const override;
+  std::int64_t examples_of(std::int64_t count) const override;
   /// Appends an example to a batch, as a sequence: ids[0] are its tokens, ids[1] its targets. Of
   /// one with more rows than `most`, the last ones are taken, or the first ones if it is a text
   /// alone. Rows of padding, which predict nothing, follow until there are at least `padded`. Adds to
   /// the batch's counts of examples.
-  void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const;
-  /// A hash of the tokens and of how they are cut into examples.
-  std::uint64_t hash() const;
+  void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
+  std::uint64_t hash() const override;
 
  private:
   struct Example {

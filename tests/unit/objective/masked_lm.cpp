@@ -14,6 +14,7 @@
 #include "sinter/batching/padded.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/example_source.hpp"
+#include "sinter/data/examples.hpp"
 #include "sinter/data/reader.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/error.hpp"

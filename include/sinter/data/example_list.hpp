@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What batches of examples are made from, whatever an example is.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sinter/data/batching.hpp"
+#include "sinter/data/host_batch.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+
+namespace sinter {
+
+/// Examples of different lengths in memory, each a sequence of its own. ExampleBatches and
+/// EvaluationExamples make batches of them. Any number of threads may read one at a time.
+class ExampleList {
+ public:
+  virtual ~ExampleList() = default;
+
+  /// The number of examples.
+  virtual std::int64_t size() const = 0;
+  /// The number of records that were added, those without an example included.
+  virtual std::int64_t records() const = 0;
+  /// The number of examples that the first `count` records gave.
+  virtual std::int64_t examples_of(std::int64_t count) const = 0;
+  /// How many entries HostBatch::ids has.
+  virtual int inputs() const = 0;
+  /// Rows of an example at most.
+  virtual int most_rows() const = 0;
+  /// How long an example is; so for append().
+  /// requires  0 <= number < size()
+  virtual ExampleLength length(std::int64_t number) const = 0;
+  /// Appends an example, cut to `most` rows, to a batch as a sequence. Rows of padding follow until
+  /// there are at least `padded`. Adds to the batch's counts of examples.
+  virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
+  /// The special tokens among those of the examples.
+  virtual std::vector<SpecialToken> special() const = 0;
+  /// A hash of the tokens and of how they are cut into examples.
+  virtual std::uint64_t hash() const = 0;
+
+ protected:
+  ExampleList() = default;
+  ExampleList(const ExampleList&) = default;
+  ExampleList(ExampleList&&) = default;
+  ExampleList& operator=(const ExampleList&) = default;
+  ExampleList& operator=(ExampleList&&) = default;
+};
+
+}  // namespace sinter
