@@ -2,7 +2,6 @@
 #include "run/batch_check.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "sinter/data/host_batch.hpp"
@@ -96,21 +95,6 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
     if (!width) check_ids(model, e, batch.ids[next]);
     ++next;
   }
-}
-
-int id_limit(const Model& model, int external) {
-  int limit = std::numeric_limits<int>::max();
-  for (const Unit& unit : model.units) {
-    const Block& block = model.blocks[unit.block];
-    for (int k = 0; k < block.inputs; ++k) {
-      if (unit.in[k] != -1 - external) continue;
-      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
-        for (int i = 0; i < node.layer->inputs; ++i)
-          if (node.in[i] == k && node.layer->ids_below)
-            limit = std::min(limit, node.layer->ids_below);
-    }
-  }
-  return limit;
 }
 
 }  // namespace sinter

@@ -2,6 +2,7 @@
 // What a batch must be before a program may run on it.
 #pragma once
 #include "sinter/plan/plan_view.hpp"
+#include "sinter/program/id_limit.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {
@@ -10,9 +11,5 @@ namespace sinter {
 /// and sequences within the context.
 /// throws    ArgumentError, before anything has changed, if it has not
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch);
-
-/// The ids of this external input must be below this, the size of the smallest table that looks them
-/// up.
-int id_limit(const Model& model, int external);
 
 }  // namespace sinter

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ids a model takes.
+#pragma once
+#include <algorithm>
+#include <limits>
+
+#include "sinter/program/model.hpp"
+
+namespace sinter {
+
+/// The ids of this external input must be below this, the size of the smallest table that looks
+/// them up; of targets, the number of classes.
+constexpr int id_limit(const Model& model, int external) {
+  int limit = std::numeric_limits<int>::max();
+  for (const Unit& unit : model.units) {
+    const Block& block = model.blocks[unit.block];
+    for (int k = 0; k < block.inputs; ++k) {
+      if (unit.in[k] != -1 - external) continue;
+      for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+        for (int i = 0; i < node.layer->inputs; ++i)
+          if (node.in[i] == k && node.layer->ids_below)
+            limit = std::min(limit, node.layer->ids_below);
+    }
+  }
+  return limit;
+}
+
+}  // namespace sinter
