@@ -148,7 +148,7 @@ int predict(RecipeView recipe, const Arguments& a) {
   if (a.text)
     encode = [tokenizer = tokenizer_for(recipe, a), data = recipe.data](const std::string& text) {
       if (text.empty()) throw ArgumentError("it is empty. Each line must be a text.");
-      return prompt_of(data, tokenizer, text).tokens;
+      return prompt_of(data, tokenizer, text);
     };
   Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
   TrainerCore trainer(std::move(recipe), {0, a.threads});

@@ -144,11 +144,16 @@ void Questions::add_ids(const std::vector<std::int32_t>& ids, std::vector<std::i
 }
 
 void Questions::add_text(const std::string& text, HostBatch& batch) const {
-  const std::vector<std::int32_t> ids = encode_(text);
-  for (std::size_t k = 0; k < ids.size(); ++k)
-    check_id(ids[k] >= 0 && ids[k] < form_.ids_below, "id", k, std::to_string(ids[k]),
-             form_.ids_below);
-  add_ids(ids, {}, batch);
+  Prompt prompt = encode_(text);
+  auto check = [](const std::vector<std::int32_t>& ids, std::string_view one, int below) {
+    for (std::size_t k = 0; k < ids.size(); ++k)
+      check_id(ids[k] >= 0 && ids[k] < below, one, k, std::to_string(ids[k]), below);
+  };
+  check(prompt.tokens, "id", form_.ids_below);
+  if (form_.types_below) check(prompt.types, "token type", form_.types_below);
+  if (!prompt.types.empty() && prompt.types.size() != prompt.tokens.size())
+    refuse("it has {} ids and {} token types", prompt.tokens.size(), prompt.types.size());
+  add_ids(prompt.tokens, std::move(prompt.types), batch);
 }
 
 void Questions::add_line_of_ids(const nlohmann::json& line, HostBatch& batch) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sinter/data/host_batch.hpp"
+#include "sinter/data/prompt.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter::cli {
@@ -48,9 +49,9 @@ struct QuestionForm {
 /// without, {"values": [[...], ...]}, or a text.
 class Questions {
  public:
-  /// The ids of a text.
+  /// The ids of a text, and their types.
   /// throws    Error that says what is wrong with it
-  using Encode = std::function<std::vector<std::int32_t>(const std::string& text)>;
+  using Encode = std::function<Prompt(const std::string& text)>;
 
   /// Reads lines of JSON, or, where `encode` is given, of text.
   /// throws    FileError, as next() does

@@ -5,12 +5,14 @@
 
 namespace sinter {
 
-/// What `generate` shows to a model before it writes.
+/// What `generate` shows to a model before it writes, and `predict` for a text.
 struct Prompt {
   std::vector<std::int32_t> tokens;  ///< at least one
   std::int32_t end = -1;             ///< the token that ends what is written; -1 for none
   /// Tokens of a reply at most, at least 1. 0 if the text of the prompt itself goes on.
   int reply = 0;
+  /// The type of each token, for a model that takes them; empty where all are 0.
+  std::vector<std::int32_t> types{};
 };
 
 }  // namespace sinter
