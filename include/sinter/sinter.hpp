@@ -21,6 +21,7 @@
 #include "sinter/data/example_source.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/data/json_lines.hpp"
+#include "sinter/data/labelled_text.hpp"
 #include "sinter/data/next_token.hpp"
 #include "sinter/data/objective.hpp"
 #include "sinter/data/rows.hpp"

@@ -15,6 +15,7 @@ EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
   try {
     const ExampleTexts texts = read();
     record.alone = texts.alone;
+    record.label = texts.label;
     record.turns.reserve(texts.turns.size());
     for (const std::string& turn : texts.turns) record.turns.push_back(tokenizer.encode(turn));
   } catch (const BadRecord& bad) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/example_formats.hpp"
+#include "sinter/data/labelled_set.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter {
@@ -16,6 +17,7 @@ namespace sinter {
 struct EncodedRecord {
   std::vector<std::vector<std::int32_t>> turns;  ///< as in ExampleTexts
   bool alone = false;
+  std::int32_t label = -1;
   std::string problem;         ///< what BadRecord says of it; empty if it is a record
   std::exception_ptr failure;  ///< anything else that was thrown
 
@@ -23,6 +25,8 @@ struct EncodedRecord {
   void add_to(ExampleSet& set) const {
     return alone ? set.add_tokens(turns.front()) : set.add_turns(turns);
   }
+  /// The same, of a labelled text.
+  void add_to(LabelledSet& set) const { set.add_tokens(turns, label); }
 };
 
 /// Reads records and turns their texts into tokens, in up to so many threads. The result is that of

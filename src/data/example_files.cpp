@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -35,6 +36,19 @@ std::string lengths_text(const ExampleSet& set) {
       double(figures.context_tokens) / examples, figures.longest_context,
       double(figures.label_tokens) / examples, figures.longest_label,
       100 * double(figures.examples_cut) / examples);
+}
+
+std::string lengths_text(const LabelledSet& set) {
+  const LabelledSet::Figures& figures = set.figures();
+  const auto sequences = double(set.size());
+  std::string text = fmt::format("{:.1f} tokens (at most {}); {:.2f} % are cut; classes",
+                                 double(figures.rows) / sequences, figures.longest,
+                                 100 * double(figures.cut) / sequences);
+  constexpr std::size_t shown = 8;
+  for (std::size_t k = 0; k < std::min(figures.of.size(), shown); ++k)
+    text += fmt::format("{} {}: {:.1f} %", k > 0 ? "," : "", k,
+                        100 * double(figures.of[k]) / sequences);
+  return text + (figures.of.size() > shown ? ", …" : "");
 }
 
 /// What was read of files, and the examples that it gave.
@@ -114,6 +128,20 @@ OpenedData open_table(const DataRequest& request, const TableColumns& columns,
   const TableFormat format{std::string(columns.context), std::string(columns.label),
                            columns.separator == Separator::comma, columns.header};
   return open_examples(request, table_format(format), tokenizer, limits, rule);
+}
+
+OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
+                              const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule) {
+  LabelledFields fields{{std::string(columns.first)}, std::string(columns.label), columns.classes};
+  if (!columns.second.empty()) fields.texts.emplace_back(columns.second);
+  const ExampleFormat format =
+      columns.format == TextFormat::json_lines
+          ? labelled_lines_format(fields)
+          : labelled_table_format(fields, columns.format == TextFormat::csv, columns.header);
+  form.pairs = !columns.second.empty();
+  return sources_of(read_into(std::make_shared<LabelledSet>(tokenizer, form, columns.classes),
+                              request, format, tokenizer, rule),
+                    request, format);
 }
 
 }  // namespace sinter

@@ -28,8 +28,9 @@ struct BadFile : std::runtime_error {
 struct ExampleTexts {
   std::vector<std::string> turns;  ///< of a dialogue, or a context and its label; or one text
   bool alone = false;              ///< it is one text, which is an example by itself
+  std::int32_t label = -1;         ///< the class of a labelled text; its texts are `turns`
 
-  /// Adds an example, or several, to a set.
+  /// Adds an example, or several, to a set. It is not of labelled texts.
   void add_to(ExampleSet& set) const {
     return alone ? set.add_text(turns.front()) : set.add_dialogue(turns);
   }
@@ -78,5 +79,22 @@ bool reads_parquet();
 ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableMemory> memory = {});
 /// Objects with named fields; see the policy JsonLines.
 ExampleFormat json_lines_format(std::string_view context, std::string_view label);
+
+/// Which fields of a record are a labelled text; see the policy LabelledText.
+struct LabelledFields {
+  std::vector<std::string> texts;  ///< one or two
+  std::string label;               ///< a whole number
+  int classes;                     ///< which is below it
+
+  /// What the label's field must hold, in words.
+  std::string expected() const;
+  /// Why a label is none, in words. `shown` is what it is.
+  BadRecord refusal(std::string_view shown) const;
+};
+/// Objects with these fields.
+ExampleFormat labelled_lines_format(const LabelledFields& fields);
+/// Tables with these columns, which are numbers from 1 without a `header`; CSV with `commas`, else
+/// TSV. Reading throws BadFile as that of table_format() does, and for Parquet.
+ExampleFormat labelled_table_format(const LabelledFields& fields, bool commas, bool header);
 
 }  // namespace sinter

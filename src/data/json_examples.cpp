@@ -52,6 +52,10 @@ std::vector<std::string> turns_of(const Json& object) {
   return turns;
 }
 
+const std::string& text_in(const Json& object, const std::string& name) {
+  return text_of(field(object, name), fmt::format("the field \"{}\"", name));
+}
+
 /// Goes through the lines that are not blank.
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of) {
@@ -82,12 +86,33 @@ ExampleFormat json_lines_format(std::string_view context, std::string_view label
                     : fmt::format("the fields \"{}\" and \"{}\", texts", first, second);
   return {"line", "lines", fmt::format("Each line must be an object with {}.", fields),
           [first, second](std::string_view file, const OnRecord& on_record) {
-            auto text = [](const Json& object, const std::string& name) -> const std::string& {
-              return text_of(field(object, name), fmt::format("the field \"{}\"", name));
-            };
             read_lines(file, on_record, [=](const Json& object) -> ExampleTexts {
-              if (first.empty()) return {{text(object, second)}, true};
-              return {{text(object, first), text(object, second)}};
+              if (first.empty()) return {{text_in(object, second)}, true};
+              return {{text_in(object, first), text_in(object, second)}};
+            });
+          }};
+}
+
+ExampleFormat labelled_lines_format(const LabelledFields& fields) {
+  const std::string texts =
+      fields.texts.size() == 1
+          ? fmt::format("the field \"{}\", a text", fields.texts[0])
+          : fmt::format("the fields \"{}\" and \"{}\", texts", fields.texts[0], fields.texts[1]);
+  return {"line", "lines",
+          fmt::format("Each line must be an object with {}, and \"{}\", {}.", texts, fields.label,
+                      fields.expected()),
+          [fields = std::make_shared<const LabelledFields>(fields)](std::string_view file,
+                                                                    const OnRecord& on_record) {
+            read_lines(file, on_record, [fields](const Json& object) {
+              ExampleTexts record;
+              for (const std::string& name : fields->texts)
+                record.turns.push_back(text_in(object, name));
+              const Json& label = field(object, fields->label);
+              if (!label.is_number_unsigned() ||
+                  label.get<std::uint64_t>() >= std::uint64_t(fields->classes))
+                throw fields->refusal(label.dump());
+              record.label = label.get<std::int32_t>();
+              return record;
             });
           }};
 }

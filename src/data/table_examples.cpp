@@ -89,37 +89,83 @@ class Records {
 
 constexpr std::string_view first_line = "its first line";
 
-void read_table(std::string_view file, const OnRecord& on_record, const TableFormat& format) {
-  Records records(file, format.commas);
+/// How a table is written, and what is read of it.
+struct Layout {
+  std::vector<std::string> columns;  // names, or numbers from 1
+  bool commas, header;
+  std::function<ExampleTexts(std::vector<std::string> fields)> of_fields;  // of these columns
+};
+
+/// Where the columns of a layout are in a file.
+struct Places {
+  std::shared_ptr<const Layout> layout;
+  std::vector<std::size_t> columns;
+  std::size_t width;  // fields of each row
+
+  /// throws    BadRecord
+  ExampleTexts texts_of(const Record& row) const {
+    if (!row.problem.empty()) throw BadRecord(row.problem);
+    if (row.fields.size() != width)
+      throw BadRecord(
+          fmt::format("it has {} fields, and the first line has {}", row.fields.size(), width));
+    const std::size_t last = std::ranges::max(columns);
+    if (last >= width)
+      throw BadRecord(fmt::format("it has {} fields, and number {} is asked for", width, last + 1));
+    std::vector<std::string> fields;
+    fields.reserve(columns.size());
+    for (std::size_t column : columns) fields.push_back(row.fields[column]);
+    return layout->of_fields(std::move(fields));
+  }
+};
+
+void read_table(std::string_view file, const OnRecord& on_record,
+                const std::shared_ptr<const Layout>& layout) {
+  Records records(file, layout->commas);
   std::optional<Record> record = records.next();
   if (!record) return;
   std::optional<std::vector<std::string>> header;
-  if (format.header) {
+  if (layout->header) {
     if (!record->problem.empty()) throw BadFile("in its first line, " + record->problem);
     header = record->fields;
   }
-  const std::vector<std::string>* names = header ? &*header : nullptr;
-  const std::size_t width = record->fields.size(),
-                    label = column_of(format.label, names, first_line);
-  const std::size_t context =
-      format.context.empty() ? label : column_of(format.context, names, first_line);
+  auto places = std::make_shared<Places>(Places{layout, {}, record->fields.size()});
+  for (const std::string& name : layout->columns)
+    places->columns.push_back(column_of(name, header ? &*header : nullptr, first_line));
   if (header) record = records.next();
-  const bool alone = format.context.empty();
   for (; record; record = records.next()) {
     const std::int64_t line = record->line;
-    on_record(line, [=, row = std::move(*record)]() -> ExampleTexts {
-      const std::vector<std::string>& fields = row.fields;
-      if (!row.problem.empty()) throw BadRecord(row.problem);
-      if (fields.size() != width)
-        throw BadRecord(
-            fmt::format("it has {} fields, and the first line has {}", fields.size(), width));
-      if (std::max(context, label) >= width)
-        throw BadRecord(fmt::format("it has {} fields, and number {} is asked for", width,
-                                    std::max(context, label) + 1));
-      if (alone) return {{fields[label]}, true};
-      return {{fields[context], fields[label]}};
-    });
+    on_record(line, [places, row = std::move(*record)] { return places->texts_of(row); });
   }
+}
+
+/// What a row of any table must be.
+std::string expected_of_rows(bool commas) {
+  return fmt::format(
+      "Each row must have as many fields as the first, {}",
+      commas ? "with commas between, and quotes as RFC 4180 has them" : "with tabs between");
+}
+
+/// The format of tables whose Parquet files are read so.
+ExampleFormat format_of(Layout layout, std::string expected, ExampleFormat parquet) {
+  return {"row",
+          "rows",
+          std::move(expected),
+          [layout = std::make_shared<const Layout>(std::move(layout))](std::string_view file,
+                                                                       const OnRecord& on_record) {
+            read_table(file, on_record, layout);
+          },
+          "line",
+          std::make_shared<const ExampleFormat>(std::move(parquet))};
+}
+
+/// throws    BadRecord if it is no class
+std::int32_t label_of(const std::string& text, const LabelledFields& fields) {
+  std::int32_t label = -1;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, label);
+  if (parsed.ec == std::errc() && parsed.ptr == end && label >= 0 && label < fields.classes)
+    return label;
+  throw fields.refusal(text);
 }
 
 }  // namespace
@@ -148,16 +194,32 @@ std::size_t column_of(const std::string& name, const std::vector<std::string>* h
 }
 
 ExampleFormat table_format(const TableFormat& format) {
-  return {"row",
-          "rows",
-          fmt::format("Each row must have as many fields as the first, {}.",
-                      format.commas ? "with commas between, and quotes as RFC 4180 has them"
-                                    : "with tabs between"),
-          [format](std::string_view file, const OnRecord& on_record) {
-            read_table(file, on_record, format);
-          },
-          "line",
-          std::make_shared<const ExampleFormat>(parquet_format(format))};
+  const bool alone = format.context.empty();
+  Layout layout{
+      {format.label}, format.commas, format.header, [alone](std::vector<std::string> row) {
+        return ExampleTexts{std::move(row), alone};
+      }};
+  if (!alone) layout.columns.insert(layout.columns.begin(), format.context);
+  return format_of(std::move(layout), expected_of_rows(format.commas) + ".",
+                   parquet_format(format));
+}
+
+ExampleFormat labelled_table_format(const LabelledFields& fields, bool commas, bool header) {
+  Layout layout{fields.texts, commas, header,
+                [fields](std::vector<std::string> row) -> ExampleTexts {
+                  const std::int32_t label = label_of(row.back(), fields);
+                  row.pop_back();
+                  return {std::move(row), false, label};
+                }};
+  layout.columns.push_back(fields.label);
+  ExampleFormat parquet{"row", "rows", "Labelled texts are read from TSV, CSV and JSON lines.",
+                        [](std::string_view, const OnRecord&) {
+                          throw BadFile("it is a Parquet file, which is not read with labels");
+                        }};
+  return format_of(std::move(layout),
+                   fmt::format("{}, and in the column \"{}\" {}.", expected_of_rows(commas),
+                               fields.label, fields.expected()),
+                   std::move(parquet));
 }
 
 }  // namespace sinter

@@ -6,6 +6,7 @@
 
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/examples.hpp"
+#include "sinter/data/labelled_set.hpp"
 
 namespace sinter {
 
@@ -59,5 +60,38 @@ struct TableColumns {
 /// closed.
 OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
+
+/// How records of texts are written.
+enum class TextFormat : std::uint8_t {
+  tsv,        // tables, as Separator::tab
+  csv,        // tables, as Separator::comma
+  json_lines  // an object a line
+};
+/// The name of a format, as options print it.
+constexpr std::string_view name_of(TextFormat format) {
+  switch (format) {
+    case TextFormat::tsv:
+      return "tsv";
+    case TextFormat::csv:
+      return "csv";
+    case TextFormat::json_lines:
+      return "json_lines";
+  }
+  return "";
+}
+
+/// Which fields or columns are labelled texts.
+struct LabelledColumns {
+  std::string_view label, first, second;  ///< names, or numbers from 1; the last may be empty
+  int classes = 2;                        ///< labels are whole numbers below it
+  TextFormat format = TextFormat::tsv;    ///< how they are written
+  bool header = true;  ///< of tables: the first line names the columns; else they have numbers
+};
+
+/// Opens texts, or pairs of them if `second` is not empty (whatever `form.pairs` says), each with a
+/// class, as LabelledSet has them. It throws what open_table() throws, also for a label that is no
+/// class and for Parquet, and what LabelledSet throws.
+OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
+                              const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule);
 
 }  // namespace sinter

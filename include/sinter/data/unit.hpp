@@ -45,6 +45,9 @@ inline constexpr DataUnit token_unit{
 inline constexpr DataUnit byte_unit{
     "byte", "bytes", "nats", {"bits per byte", bits}, std::span(&perplexity_figure, 1)};
 
+/// Sequences with a class each, and the cross-entropy as their loss.
+inline constexpr DataUnit sequence_unit{"sequence", "sequences", "nats"};
+
 /// A number with its thousands set apart, such as "12,345,678".
 std::string thousands(std::int64_t number);
 

@@ -65,7 +65,7 @@ std::vector<Section> sections() {
   return {
       {"model", table<Bert<>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>>()},
       {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, JsonLines<"", "text">,
-                     Columns<"1", "2">>()},
+                     Columns<"1", "2">, LabelledText<"1", "2">>()},
       {"batching", table<Packed, Padded, LengthGrouped, DynamicBatch<>>()},
       {"objective", table<MaskedLm<>>()},
       {"precision", table<Fp32, Tf32, Bf16, Fp16<>, Fp64>()},

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/data/data_view.hpp"
+#include "sinter/data/example_files.hpp"
+#include "sinter/data/sequence_classes.hpp"
+#include "sinter/recipe/concepts.hpp"
+#include "sinter/recipe/text.hpp"
+
+namespace sinter {
+
+struct LabelledTextOptions {
+  int context = 128;  ///< tokens of a sequence at most, marks included; see LabelledSet
+  /// of --tokenizer, its marks included (labelled_marks_of); by default that of bytes
+  int vocabulary = byte_example_vocabulary;
+  int classes = 2;     ///< labels are whole numbers from 0 to classes - 1
+  bool types = false;  ///< whether a batch gives the type of each token, as Bert's .pairs takes it
+  TextFormat format = TextFormat::tsv;  ///< how records are written
+  bool header =
+      true;  ///< of tables: the first line names the columns; else they have numbers from 1
+  BadRecords bad = fail;  ///< what is done with a record that cannot be read
+  int bad_limit = 100;    ///< bad records that `skip` leaves out at most
+  SINTER_FIELDS((context).at_least(3).at_most(1 << 24), (vocabulary).at_least(1),
+                (classes).at_least(2), (types), (format), (header), (bad),
+                (bad_limit).at_least(0).adjustable())
+};
+
+/// A rule: the fields of the label and of a text have names.
+template <Text Label, Text First>
+struct LabelAndTextHaveNames {
+  template <class R>
+  static constexpr bool holds = Label.text[0] != 0 && First.text[0] != 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "LabelledText: the name of the label or of the first text is empty. Why: each "
+                  "record has a text and its class. Fix: name both, as in LabelledText<\"label\", "
+                  "\"sentence\">.");
+  }
+};
+/// A rule: what a table's first line is, is said of tables alone.
+template <LabelledTextOptions O>
+struct HeaderIsOfATable {
+  template <class R>
+  static constexpr bool holds = O.header || O.format != TextFormat::json_lines;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "LabelledText: .header = false with JSON lines. Why: it says that a table has no "
+                  "line of names; fields of JSON lines always have names. Fix: leave .header out.");
+  }
+};
+
+/// Texts with a class each, or pairs of texts: LabelledText<"label", "sentence"> and
+/// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON
+/// lines; other ones are ignored. Labels are whole numbers. A batch has the tokens, with the option
+/// `types` their types, and a class for each sequence, so the model is one such as
+/// Bert<{.labels = 2}> or one's own that takes g.targets(pooled(0)). LabelledSet says what becomes
+/// of texts; they are bytes, or with another vocabulary the tokens of --tokenizer. The last records
+/// are held out.
+template <Text Label, Text First, Text Second = "", LabelledTextOptions O = {}>
+struct LabelledText {
+  using slot = slot::data;
+  using Options = LabelledTextOptions;
+  using rules = RuleList<LabelAndTextHaveNames<Label, First>, HeaderIsOfATable<O>>;
+  using model_rules = RuleList<SequencesHaveClasses, TypesAreTaken, TypesSuffice, ClassesSuffice,
+                               ClassesArePredicted, ClassesSeeNoPadding>;
+  static constexpr Options options = O;
+  static constexpr int context = O.context, vocabulary = O.vocabulary;
+  static constexpr int classes = O.classes;           ///< of sequences
+  static constexpr bool types = O.types;              ///< whether a batch has types of tokens
+  static constexpr bool pairs = Second.text[0] != 0;  ///< whether a sequence has two texts
+  static constexpr bool takes_tokenizer = true;
+  static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+
+  static constexpr DataUnit unit = sequence_unit;
+  static constexpr std::string_view paths_help =
+      "Files and folders of texts with a class each: TSV, CSV or JSON\n"
+      "lines, as the recipe says. A folder stands for all files below\n"
+      "it, sorted by path.";
+  /// The names of the columns or fields.
+  static std::string text() {
+    return std::string(Label.text) + ", " + First.text + (pairs ? ", " : "") + Second.text;
+  }
+  static OpenedData open(const Options& o, const DataRequest& request) {
+    return open_labelled_text(
+        request, {Label.text, First.text, Second.text, o.classes, o.format, o.header},
+        example_tokenizer(request.tokenizer, o.vocabulary), form(o), {o.bad, o.bad_limit});
+  }
+  static Tokenizer tokenizer() { return byte_tokenizer(); }
+  /// A text is one without its class; of a pair, both with a tab between.
+  static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
+    return labelled_prompt(tokenizer, o.vocabulary, form(o), text);
+  }
+
+ private:
+  static LabelledForm form(const Options& o) { return {o.context, pairs, o.types}; }
+};
+
+}  // namespace sinter

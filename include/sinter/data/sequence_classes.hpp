@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What data that give a class for each sequence demand of a model.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "sinter/program/id_limit.hpp"
+#include "sinter/recipe/policy_facts.hpp"
+#include "sinter/recipe/rules.hpp"
+
+namespace sinter {
+
+/// Why a recipe's model cannot learn the classes of its data's sequences.
+enum class ClassMisfit : std::uint8_t {
+  none,
+  no_classes,    // it does not take tokens and a class for each sequence
+  other_tokens,  // it takes types of tokens, and the data give none; or the other way round
+  few_types,     // there are fewer types than texts of a sequence
+  few_classes,   // there are fewer classes than the data have
+  objective,     // a policy says that something else is predicted
+  padding        // a policy pads sequences
+};
+
+namespace detail {
+
+/// Whether a model's inputs are tokens, or tokens and their types, and then a class for each
+/// sequence.
+constexpr bool takes_sequences_and_classes(std::span<const External> inputs) {
+  if (inputs.size() != 2 && inputs.size() != 3) return false;
+  const External& last = inputs.back();
+  return std::ranges::all_of(
+             inputs.first(inputs.size() - 1),
+             [](const External& e) { return e.axis == 0 && e.width == 0 && !e.targets; }) &&
+         last.targets && last.width == 0 && last.axis == pooled(0);
+}
+
+/// The first reason; see ClassMisfit. The recipe's data policy says `classes`, and whether it has
+/// `types` and `pairs`.
+template <class R>
+constexpr ClassMisfit class_misfit(const Model& model) {
+  using enum ClassMisfit;
+  const auto inputs = model.externals;
+  if (!takes_sequences_and_classes(inputs)) return no_classes;
+  if ((inputs.size() == 3) != R::data::types) return other_tokens;
+  if (R::data::types && id_limit(model, 1) < (R::data::pairs ? 2 : 1)) return few_types;
+  if (id_limit(model, int(inputs.size()) - 1) < R::data::classes) return few_classes;
+  if (has_objective<R>()) return objective;
+  return pads_sequences<R>() ? padding : none;
+}
+
+/// A rule of the model: this is not the first reason. So there is one error at most.
+template <ClassMisfit Reason>
+struct NoMisfit {
+  template <class R>
+  static constexpr bool holds(const Model& model) {
+    return class_misfit<R>(model) != Reason;
+  }
+};
+
+}  // namespace detail
+
+/// A rule of the model, and so are the others here: it learns a class of each sequence of tokens.
+struct SequencesHaveClasses : detail::NoMisfit<ClassMisfit::no_classes> {
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        sizeof(R) == 0,
+        "LabelledText: the model does not learn a class of each sequence. Why: a batch is "
+        "tokens, with .types their types, and then one class for each sequence. Fix: a "
+        "model such as Bert<{.labels = 2}>, or one whose trace takes g.tokens(), and then "
+        "g.targets(pooled(0)).");
+  }
+};
+/// Types of tokens are given where they are taken.
+struct TypesAreTaken : detail::NoMisfit<ClassMisfit::other_tokens> {
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "LabelledText: data and model do not agree on types of tokens. Why: with .types "
+                  "the data give the type of each token behind the tokens, and the model must take "
+                  "them there. Fix: .types = true of the data and .pairs = true of Bert, or "
+                  "neither; DistilBert takes no types.");
+  }
+};
+/// There is a type for each text of a sequence.
+struct TypesSuffice : detail::NoMisfit<ClassMisfit::few_types> {
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "LabelledText: the model has fewer types of tokens than a pair. Why: tokens of "
+                  "the second text are of type 1, and the model has only 0. Fix: .types = 2 in the "
+                  "model, or neither .pairs of it nor .types of the data.");
+  }
+};
+/// The model knows the classes of the data.
+struct ClassesSuffice : detail::NoMisfit<ClassMisfit::few_classes> {
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "LabelledText: the model has fewer classes than the data. Why: a label may be "
+                  "one that the model has no logit for. Fix: .labels of the model that are "
+                  ".classes of the data.");
+  }
+};
+/// Nothing but classes is predicted.
+struct ClassesArePredicted : detail::NoMisfit<ClassMisfit::objective> {
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "LabelledText: an objective with labels. Why: an objective such as MaskedLm says "
+                  "which tokens are predicted, and these data have a class of each sequence "
+                  "predicted instead. Fix: leave the objective out.");
+  }
+};
+/// No sequence has rows that are not its own.
+struct ClassesSeeNoPadding : detail::NoMisfit<ClassMisfit::padding> {
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "LabelledText: the batching pads sequences. Why: a class is told from the rows "
+                  "of its sequence, and rows of padding would be among them. Fix: leave the "
+                  "batching out, which is Packed.");
+  }
+};
+
+}  // namespace sinter

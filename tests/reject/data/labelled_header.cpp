@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Must not compile: LabelledText: .header = false with JSON lines
+#include "sinter/data/labelled_text.hpp"
+#include "sinter/model/bert.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+struct mine
+    : Recipe<Bert<{.layers = 1,
+                   .heads = 2,
+                   .width = 16,
+                   .hidden = 16,
+                   .vocabulary = 258,
+                   .positions = 16,
+                   .labels = 2}>,
+             LabelledText<"label", "a", "",
+                          {.context = 16, .format = TextFormat::json_lines, .header = false}>> {};
+constexpr bool checked = ready<mine>();

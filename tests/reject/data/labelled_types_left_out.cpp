@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Must not compile: LabelledText: data and model do not agree on types of tokens
+#include "sinter/data/labelled_text.hpp"
+#include "sinter/model/bert.hpp"
+#include "sinter/plan/plan.hpp"
+using namespace sinter;
+
+struct mine : Recipe<Bert<{.layers = 1,
+                           .heads = 2,
+                           .width = 16,
+                           .hidden = 16,
+                           .vocabulary = 258,
+                           .positions = 16,
+                           .pairs = true,
+                           .labels = 2}>,
+                     LabelledText<"label", "a", "b", {.context = 16}>> {};
+constexpr bool checked = ready<mine>();
