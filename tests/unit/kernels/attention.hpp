@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention against its definition in a wider type, for the tests of its kernels.
+#pragma once
+#include <functional>
+
+#include "sinter/kernels/attention.hpp"
+#include "unit/kernels/support.hpp"
+
+namespace sinter::testing {
+
+using kernel::Dropout;
+using Starts = std::vector<std::int32_t>;
+
+/// factor(row, head, position of the key): 1 / (1 - p) where kept, 0 where dropped, 1 without
+/// dropout.
+using Factor = std::function<long double(int, int, int)>;
+
+/// The definition, and what the header's bounds are multiples of.
+template <class T, class W = Wider<T>>
+struct Reference {
+  std::vector<W> y, y_bound, log_sum, log_bound, dqkv, bound;
+
+  Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& starts, int heads,
+            int width, bool causal, const Factor& factor)
+      : y(dy.size()),
+        y_bound(dy.size()),
+        log_sum(dy.size() / width * heads),
+        log_bound(log_sum.size()),
+        dqkv(qkv.size()),
+        bound(qkv.size()) {
+    for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+      for (int h = 0; h < heads; ++h) {
+        const W score = score_error(qkv, starts[s], starts[s + 1], h, heads, width);
+        for (int r = starts[s]; r < starts[s + 1]; ++r)
+          row(qkv, dy, r, h, starts[s], causal ? r + 1 : starts[s + 1],
+              score + std::sqrt(W(starts[s + 1] - starts[s])) / 4, heads, width, factor);
+      }
+  }
+
+ private:
+  /// In ε: of the scores of a head in a sequence.
+  static W score_error(const std::vector<T>& qkv, int first, int last, int h, int heads,
+                       int width) {
+    const int depth = width / heads;
+    W most = 0;
+    for (int r = first; r < last; ++r)
+      for (int k = first; k < last; ++k) {
+        W size = 0;
+        for (int d = h * depth; d < (h + 1) * depth; ++d)
+          size += std::abs(W(qkv[std::size_t(r) * 3 * width + d]) *
+                           qkv[(std::size_t(k) * 3 + 1) * width + d]);
+        most = std::max(most, size);
+      }
+    return 4 + (1 + std::sqrt(W(depth)) / 4) * most / std::sqrt(W(depth));
+  }
+
+  void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int first, int last,
+           W relative, int heads, int width, const Factor& factor) {
+    const int depth = width / heads;
+    const W scale = 1 / std::sqrt(W(depth));
+    auto at = [&](int row_of, int part, int d) {
+      return std::size_t(row_of) * 3 * width + part * width + h * depth + d;
+    };
+    std::vector<W> p(last - first), dp(last - first), dp_size(last - first);
+    W most = -INFINITY, sum = 0, mean = 0, mean_size = 0;
+    for (int k = first; k < last; ++k) {
+      for (int d = 0; d < depth; ++d) p[k - first] += scale * qkv[at(r, 0, d)] * qkv[at(k, 1, d)];
+      most = std::max(most, p[k - first]);
+    }
+    for (W& score : p) sum += score = std::exp(score - most);
+    log_sum[r * heads + h] = most + std::log(sum);
+    log_bound[r * heads + h] = relative + std::abs(most + std::log(sum));
+    for (int k = first; k < last; ++k) {
+      const W kept = factor(r, h, k - first);
+      p[k - first] /= sum;
+      for (int d = 0; d < depth; ++d) {
+        const W value = kept * p[k - first] * qkv[at(k, 2, d)],
+                slope = dy[r * width + h * depth + d];
+        y[r * width + h * depth + d] += value;
+        y_bound[r * width + h * depth + d] += relative * std::abs(value);
+        dp[k - first] += kept * slope * qkv[at(k, 2, d)];
+        dp_size[k - first] += std::abs(kept * slope * qkv[at(k, 2, d)]);
+        dqkv[at(k, 2, d)] += kept * p[k - first] * slope;
+        bound[at(k, 2, d)] += 3 * relative * std::abs(kept * p[k - first] * slope);
+      }
+      mean += p[k - first] * dp[k - first], mean_size += p[k - first] * dp_size[k - first];
+    }
+    for (int k = first; k < last; ++k) {
+      const W slope = scale * p[k - first] * (dp[k - first] - mean);
+      const W size = 3 * relative * scale * p[k - first] * (dp_size[k - first] + mean_size);
+      for (int d = 0; d < depth; ++d) {
+        dqkv[at(r, 0, d)] += slope * qkv[at(k, 1, d)];
+        dqkv[at(k, 1, d)] += slope * qkv[at(r, 0, d)];
+        bound[at(r, 0, d)] += size * std::abs(qkv[at(k, 1, d)]);
+        bound[at(k, 1, d)] += size * std::abs(qkv[at(r, 0, d)]);
+      }
+    }
+  }
+};
+
+/// Where the columns of rows lie whose heads share keys and values: of column c of qkv with a head
+/// of keys and values for each of queries.
+struct Shared {
+  int heads, key_heads, depth;
+  int columns() const { return (heads + 2 * key_heads) * depth; }
+  int column_of(int c) const {
+    const int width = heads * depth, part = c / width, head = c % width / depth;
+    if (part == 0) return c;
+    return width + (part - 1) * key_heads * depth + head * key_heads / heads * depth + c % depth;
+  }
+  /// Rows in which each head of queries has its own copy.
+  template <class T>
+  std::vector<T> repeated(const std::vector<T>& qkv, int rows) const {
+    std::vector<T> all(std::size_t(rows) * 3 * heads * depth);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const int c = int(i % (3 * heads * depth)), r = int(i / (3 * heads * depth));
+      all[i] = qkv[std::size_t(r) * columns() + column_of(c)];
+    }
+    return all;
+  }
+  /// Sums over copies.
+  template <class W>
+  std::vector<W> summed(const std::vector<W>& all, int rows) const {
+    std::vector<W> sums(std::size_t(rows) * columns());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const int c = int(i % (3 * heads * depth)), r = int(i / (3 * heads * depth));
+      sums[std::size_t(r) * columns() + column_of(c)] += all[i];
+    }
+    return sums;
+  }
+};
+
+/// The mask, seen through values that are one for one key and zero for others, and equal scores.
+/// Sequences may be as long as a head is wide.
+template <class T>
+std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropout) {
+  const int rows = starts.back(), width = heads * depth;
+  std::vector<T> qkv(rows * 3 * width), y(rows * width), log_sum(rows * heads);
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+    for (int r = starts[s]; r < starts[s + 1]; ++r)
+      for (int h = 0; h < heads; ++h) qkv[(r * 3 + 2) * width + h * depth + r - starts[s]] = 1;
+  Stream stream(1);
+  kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
+                            tensor(log_sum, rows, heads), {starts.data(), int(starts.size()) - 1},
+                            false, dropout);
+  std::vector<int> kept(rows * width);
+  for (int i = 0; i < rows * width; ++i) kept[i] = y[i] != 0;
+  return kept;
+}
+
+/// Both directions against the definition, within the header's bounds.
+template <class T>
+void check(const Starts& starts, int heads, int depth, bool causal, Dropout dropout = {},
+           int key_heads = 0) {
+  const int sequences = int(starts.size()) - 1, rows = starts.back(), width = heads * depth;
+  const Shared shared{heads, key_heads ? key_heads : heads, depth};
+  const int columns = shared.columns();
+  CAPTURE(rows);
+  CAPTURE(sequences);
+  CAPTURE(heads);
+  CAPTURE(depth);
+  CAPTURE(causal);
+  CAPTURE(dropout.probability);
+  CAPTURE(key_heads);
+  const auto qkv = normal_values<T>(rows * columns, 1, 1.5);
+  const auto dy = normal_values<T>(rows * width, 2);
+  const auto before = normal_values<T>(qkv.size(), 3);
+  Factor factor = [](int, int, int) { return 1; };
+  if (dropout.probability > 0) {
+    factor = [=, kept = mask<T>(starts, heads, depth, dropout)](int r, int h, int k) {
+      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
+    };
+  }
+  Reference<T> want(shared.repeated(qkv, rows), dy, starts, heads, width, causal, factor);
+  want.dqkv = shared.summed(want.dqkv, rows);
+  want.bound = shared.summed(want.bound, rows);
+  std::vector<T> log_sum(rows * heads);
+  const auto y = same_on_all_threads([&](Stream& s) {
+    std::vector<T> out(rows * width, T(NAN));
+    kernel::attention_forward(s, tensor(qkv, rows, columns), tensor(out, rows, width),
+                              tensor(log_sum, rows, heads), {starts.data(), sequences}, causal,
+                              dropout);
+    return out;
+  });
+  CHECK(share_of_bound(y, want.y, want.y_bound, 1) <= 1);
+  CHECK(share_of_bound(log_sum, want.log_sum, want.log_bound, 1) <= 1);
+  for (bool add : {false, true}) {
+    CAPTURE(add);
+    const auto dqkv = same_on_all_threads([&](Stream& s) {
+      auto out = before;
+      if (!add) std::fill(out.begin(), out.end(), T(NAN));
+      kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
+                                 tensor(dy, rows, width), tensor(log_sum, rows, heads),
+                                 tensor(out, rows, columns, add), {starts.data(), sequences},
+                                 causal, static_cast<T*>(nullptr), dropout);
+      return out;
+    });
+    auto bound = want.bound;
+    for (int s = 0; add && s < sequences; ++s)  // sums grow where they lie
+      for (std::int64_t i = std::int64_t(starts[s]) * columns; i < starts[s + 1] * columns; ++i)
+        bound[i] += std::sqrt(Wider<T>(starts[s + 1] - starts[s])) / 2 * std::abs(before[i]);
+    CHECK(share_of_bound(dqkv, want.dqkv, bound, 1, add ? Added<T>{&before} : Added<T>{}) <= 1);
+  }
+}
+
+}  // namespace sinter::testing
