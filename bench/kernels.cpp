@@ -7,6 +7,7 @@
 #include <torch/torch.h>
 
 #include <chrono>
+#include <optional>
 
 #include "report.hpp"
 #include "sinter/kernels/activation.hpp"
@@ -200,12 +201,24 @@ void activations(Bench& b, int rows, int width) {
       [&] { made = at::gelu_backward(dy, x, "tanh"); }, [&] { return difference(y, made); });
 }
 
-void attention(Bench& b, int sequences, int length, int heads, int width, bool causal) {
+/// ATen has no windows: it is given a mask, and computes all of length × length.
+void attention(Bench& b, int sequences, int length, int heads, int width,
+               kernel::AttentionSpan span) {
   const int rows = sequences * length;
-  const std::string name = std::string(causal ? "causal" : "full") + " attention";
-  const std::string size = " " + std::to_string(sequences) + "×" + shape(length, width) + ", " +
-                           std::to_string(heads) + " heads";
-  const double flops = (causal ? 2. : 4.) * rows * length * width, n = 4. * rows * width;
+  const std::string name = std::string(span.causal ? "causal" : "full") + " attention";
+  std::string size = " " + std::to_string(sequences) + "×" + shape(length, width) + ", " +
+                     std::to_string(heads) + " heads";
+  double pairs = (span.causal ? .5 : 1.) * length * length;
+  std::optional<Tensor> mask;
+  if (span.window > 0) {
+    size += ", window " + std::to_string(span.window);
+    pairs = span.window * (length - span.window / 2.);
+    const Tensor ones = torch::ones({length, length}, torch::kBool);
+    mask = torch::zeros({length, length})
+               .masked_fill_(ones.triu(1) | ones.tril(-span.window), -INFINITY);
+  }
+  const bool causal = span.causal && !mask;
+  const double flops = 4. * sequences * pairs * width, n = 4. * rows * width;
   Tensor qkv = normal({rows, 3 * width}), y = torch::empty({rows, width}),
          log_sum = torch::empty({rows, heads});
   std::vector<std::int32_t> starts;
@@ -217,16 +230,17 @@ void attention(Bench& b, int sequences, int length, int heads, int width, bool c
       name + size, {flops, 4 * n}, 1e-4,
       [&] {
         kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum),
-                                  {starts.data(), sequences}, causal);
+                                  {starts.data(), sequences}, span);
       },
       [&] {
         made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0,
-                                                               causal);
+                                                               causal, mask);
       },
       [&] { return difference(y, flat(std::get<0>(made))); });
   kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum), {starts.data(), sequences},
-                            causal);
-  made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0, causal);
+                            span);
+  made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0, causal,
+                                                         mask);
   Tensor dy = normal({rows, width}), dqkv = torch::empty_like(qkv);
   Tensor slopes = dy.view({sequences, length, heads, -1}).transpose(1, 2);
   std::tuple<Tensor, Tensor, Tensor> back;
@@ -234,12 +248,13 @@ void attention(Bench& b, int sequences, int length, int heads, int width, bool c
       name + " backward" + size, {2.5 * flops, 8 * n}, 1e-4,
       [&] {
         kernel::attention_backward(b.stream, view(qkv), view(y), view(dy), view(log_sum),
-                                   view(dqkv), {starts.data(), sequences}, causal,
+                                   view(dqkv), {starts.data(), sequences}, span,
                                    static_cast<float*>(nullptr));
       },
       [&] {
         back = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-            slopes, parts[0], parts[1], parts[2], std::get<0>(made), std::get<1>(made), 0, causal);
+            slopes, parts[0], parts[1], parts[2], std::get<0>(made), std::get<1>(made), 0, causal,
+            mask);
       },
       [&] { return difference(dqkv.slice(1, 0, width), flat(std::get<0>(back))); });
 }
@@ -359,9 +374,10 @@ int main(int argc, char** argv) {
     matmuls(b, 1024, width, 4 * width);
   }
   for (bool causal : {true, false}) {
-    attention(b, 8, 128, 8, 256, causal);
-    attention(b, 2, 1024, 12, 768, causal);
+    attention(b, 8, 128, 8, 256, {.causal = causal});
+    attention(b, 2, 1024, 12, 768, {.causal = causal});
   }
+  attention(b, 2, 1024, 12, 768, {.causal = true, .window = 128});
   losses(b, 1024, 256, 256);
   losses(b, 1024, 512, 4096);
   losses(b, 1024, 768, 50257);

@@ -74,9 +74,10 @@ SINTER_STUB_S(add_normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Input
                                     Tensor<T>, Output<S>, Tensor<S>, double))
 SINTER_STUB_G(normalize_backward(Stream&, Input<T>, Input<T>, Input<S>, Input<S>, Input<T>,
                                  Input<T>, Tensor<T>, Output<T>, Tensor<G>, Output<G>, S*))
-SINTER_STUB_S(attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<S>, Sequences, bool, Dropout))
+SINTER_STUB_S(attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<S>, Sequences, AttentionSpan,
+                                Dropout))
 SINTER_STUB_S(attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<S>, Tensor<T>,
-                                 Sequences, bool, S*, Dropout))
+                                 Sequences, AttentionSpan, S*, Dropout))
 SINTER_STUB_G(linear_cross_entropy(Stream&, Input<T>, Input<T>, Ids, Output<S>, Tensor<T>,
                                    Tensor<G>, double, Tensor<S>))
 #undef SINTER_STUB
@@ -181,7 +182,8 @@ struct ByHand {
   void block() {
     norm();
     linear(width, 3 * width);
-    kernel::attention_forward(stream, at(rows, 3 * width), x(), at(rows, 4), all(), true, {});
+    kernel::attention_forward(stream, at(rows, 3 * width), x(), at(rows, 4), all(),
+                              {.causal = true}, {});
     linear(width, width);
     kernel::add_normalize_forward(stream, x(), x(), vector(), vector(), x(), x(), statistic(),
                                   statistic(), 1e-5);
@@ -201,7 +203,7 @@ struct ByHand {
     norm_backward();
     linear_backward(width, width);
     kernel::attention_backward(stream, at(rows, 3 * width), x(), x(), at(rows, 4),
-                               at(rows, 3 * width), all(), true, p, {});
+                               at(rows, 3 * width), all(), {.causal = true}, p, {});
     linear_backward(width, 3 * width);
     norm_backward();
   }

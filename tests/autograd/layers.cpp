@@ -194,7 +194,7 @@ TEST_CASE("Dropout") {
 
 /// mask[row][head][key]: what each probability is multiplied by. Read off the forward pass: with
 /// q = 0 all probabilities of a row are equal, and with v the unit vectors its results show them.
-Tensor attention_mask(const HostBatch& batch, bool causal) {
+Tensor attention_mask(const HostBatch& batch, kernel::AttentionSpan span) {
   constexpr int head = wide / heads;
   static_assert(head >= context);
   const int rows = batch.rows();
@@ -207,20 +207,23 @@ Tensor attention_mask(const HostBatch& batch, bool causal) {
   kernel::Stream stream(1);
   kernel::attention_forward(stream, view(qkv, rows, 3 * wide), view(y, rows, wide),
                             view(log_sum, rows, heads), {batch.starts.data(), batch.sequences()},
-                            causal, dropout_of_step_one());
+                            span, dropout_of_step_one());
   Tensor mask = tensor_of(y, {rows, heads, head});
   return mask * torch::exp(tensor_of(log_sum, {rows, heads, 1}));
 }
 
-Tensor attention(const Tensor& qkv, const HostBatch& batch, bool causal, const Tensor& mask) {
+Tensor attention(const Tensor& qkv, const HostBatch& batch, kernel::AttentionSpan span,
+                 const Tensor& mask) {
   std::vector<Tensor> results;
   for (int s = 0; s < batch.sequences(); ++s) {
     Tensor rows = sequence_of(qkv, batch, s);
     const auto length = rows.size(0);
     auto parts = rows.view({length, 3, heads, wide / heads}).permute({1, 2, 0, 3}).unbind();
     Tensor scores = parts[0].matmul(parts[1].transpose(1, 2)) / std::sqrt(double(wide) / heads);
-    Tensor later = torch::ones({length, length}, torch::kBool).triu(1);
-    Tensor probabilities = (causal ? scores.masked_fill(later, -INFINITY) : scores).softmax(2);
+    const Tensor all = torch::ones({length, length}, torch::kBool);
+    if (span.causal) scores = scores.masked_fill(all.triu(1), -INFINITY);
+    if (span.window > 0) scores = scores.masked_fill(all.tril(-span.window), -INFINITY);
+    Tensor probabilities = scores.softmax(2);
     if (mask.defined())
       probabilities =
           probabilities * sequence_of(mask, batch, s).permute({1, 0, 2}).slice(2, 0, length);
@@ -234,24 +237,26 @@ Tensor with_own_keys(const Tensor& qkv) {
   return torch::cat({parts[0], parts[1].repeat({1, heads}), parts[2].repeat({1, heads})}, 1);
 }
 template <class L>
-void compare_attention(bool causal, bool with_dropout) {
+void compare_attention(bool with_dropout) {
   auto layer = [=](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
     const bool masked = with_dropout && training;
     const Tensor qkv = a.size(1) == 3 * wide ? a : with_own_keys(a);
-    return attention(qkv, batch, causal, masked ? attention_mask(batch, causal) : Tensor());
+    return attention(qkv, batch, L::span, masked ? attention_mask(batch, L::span) : Tensor());
   };
   compare<Alone<L>>(layer, with_dropout);
 }
-TEST_CASE("CausalSelfAttention") { compare_attention<CausalAttention>(true, false); }
-TEST_CASE("CausalSelfAttention with dropout") {
-  compare_attention<CausalAttentionDropout>(true, true);
-}
-TEST_CASE("CausalSelfAttention, keys shared") { compare_attention<SharedAttention>(true, false); }
+TEST_CASE("CausalSelfAttention") { compare_attention<CausalAttention>(false); }
+TEST_CASE("CausalSelfAttention with dropout") { compare_attention<CausalAttentionDropout>(true); }
+TEST_CASE("CausalSelfAttention, keys shared") { compare_attention<SharedAttention>(false); }
 TEST_CASE("CausalSelfAttention, keys shared, with dropout") {
-  compare_attention<SharedAttentionDropout>(true, true);
+  compare_attention<SharedAttentionDropout>(true);
 }
-TEST_CASE("SelfAttention") { compare_attention<FullAttention>(false, false); }
-TEST_CASE("SelfAttention with dropout") { compare_attention<FullAttentionDropout>(false, true); }
+TEST_CASE("CausalSelfAttention in a window") { compare_attention<WindowAttention>(false); }
+TEST_CASE("CausalSelfAttention in a window, keys shared, with dropout") {
+  compare_attention<WindowAttentionDropout>(true);
+}
+TEST_CASE("SelfAttention") { compare_attention<FullAttention>(false); }
+TEST_CASE("SelfAttention with dropout") { compare_attention<FullAttentionDropout>(true); }
 
 /// Turns heads of six numbers by the angles of their rows' places: apply_rotary_pos_emb of
 /// transformers, with rotate_half.

@@ -133,6 +133,9 @@ using CausalAttentionDropout = CausalSelfAttention<wide, heads, drop>;
 /// All heads share one of keys and values.
 using SharedAttention = CausalSelfAttention<wide, heads, 0.f, 1>;
 using SharedAttentionDropout = CausalSelfAttention<wide, heads, drop, 1>;
+/// Rows see themselves and the one before, or the two.
+using WindowAttention = CausalSelfAttention<wide, heads, 0.f, heads, 2>;
+using WindowAttentionDropout = CausalSelfAttention<wide, heads, drop, 1, 3>;
 /// Heads of six numbers, two of queries and one of keys.
 using Turned = Rotary<2, 1, 6, RotaryOptions{.theta = 50}>;
 using FullAttention = SelfAttention<wide, heads>;

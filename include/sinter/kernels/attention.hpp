@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-attention, causal or full, in blocks, so that the rows × rows probabilities are never stored
 // (Dao 2023, FlashAttention-2). Heads of queries may share a head of keys and values (grouped-query
-// attention, Ainslie et al. 2023). T is the type of elements and S that of statistics: (float,
-// float), (double, double), (BFloat16, float) or (Float16, float). The bits are the same for every
-// number of threads.
+// attention, Ainslie et al. 2023), and a causal row may see a window alone (sliding-window
+// attention, Beltagy et al. 2020), in time that grows with rows × window. T is the type of elements
+// and S that of statistics: (float, float), (double, double), (BFloat16, float) or (Float16,
+// float). The bits are the same for every number of threads.
 //
-// Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence. Narrow types
-// add the rounding of what is stored, and an add flag adds one ε of the sum and √L / 2 ε of what
-// was there. In a head, with s = max Σ|q k| / √d, a score is wrong by up to (1 + √d / 4) s ε, and
-// so is p, relatively: with what softmax adds, τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings are
-// as good as random, Higham & Mary 2019.)
+// Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence, or of the
+// window where that is shorter. Narrow types add the rounding of what is stored, and an add flag
+// adds one ε of the sum and √L / 2 ε of what was there. In a head, with s = max Σ|q k| / √d, a
+// score is wrong by up to (1 + √d / 4) s ε, and so is p, relatively: with what softmax adds,
+// τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings are as good as random, Higham & Mary 2019.)
 //   y        τ ε Σ p |v|
 //   log_sum  (τ + |log_sum|) ε
 //   dv       3 τ ε Σ p |dy|
@@ -29,10 +30,17 @@ namespace sinter::kernel {
 /// The widest head, width / heads, that the kernels take.
 inline constexpr int most_head_width = 1024;
 
-/// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads. With `causal` a row
-/// sees itself and the rows before it in its sequence, else its whole sequence. Dropout acts on the
-/// probabilities; its mask is a function of (key, first_row + row, head, position of the key in its
-/// sequence).
+/// Which rows of its sequence a row attends to.
+struct AttentionSpan {
+  bool causal = false;  ///< itself and those before it, else all
+  /// Where causal: no more than so many of them, itself and the nearest before it. 0: all.
+  /// requires  >= 0, and 0 unless causal
+  int window = 0;
+};
+
+/// y = softmax(q kᵀ / √d) v for each head of each sequence, d = width / heads, over the keys that a
+/// row sees. Dropout acts on the probabilities; its mask is a function of (key, first_row + row,
+/// head, position of the key in its sequence), whatever the span is.
 ///   qkv      rows × (width + 2 key_width): q, then k, then v, in each the heads one after the
 ///            other. key_width is a multiple of d, and key_width / d divides heads: each head of k
 ///            and v belongs to as many neighbouring heads of q
@@ -41,7 +49,7 @@ inline constexpr int most_head_width = 1024;
 ///            pass
 template <class T, class S>
 void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
-                       Sequences sequences, bool causal, Dropout dropout = {});
+                       Sequences sequences, AttentionSpan span, Dropout dropout = {});
 
 /// Elements of S that attention_backward needs as scratch.
 template <class T>
@@ -54,7 +62,7 @@ constexpr std::int64_t attention_scratch(std::int64_t rows, int key_width) {
 /// elements.
 template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
-                        Tensor<T> dqkv, Sequences sequences, bool causal, S* scratch,
+                        Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* scratch,
                         Dropout dropout = {});
 
 }  // namespace sinter::kernel

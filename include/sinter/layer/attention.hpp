@@ -8,30 +8,37 @@ namespace sinter {
 namespace detail {
 
 /// y = softmax(q kᵀ / √d) v for each head, d = W / Heads; each row sees its whole sequence or, if
-/// Causal, itself and the rows before it. Heads / KeyHeads neighbouring heads of q share one of k
-/// and v (Ainslie et al. 2023). x: rows × (W + 2 KeyHeads d) (q, k, v), y: rows × W. Keeps x, y and
-/// the log-sum-exp of each row and head; backward computes the probabilities again. Attention
-/// probabilities are dropped with probability Dropout.
-template <int W, int Heads, bool Causal, float Dropout = 0.f, int KeyHeads = Heads>
+/// Causal, itself and the rows before it, with a Window no more than so many of them (Beltagy et
+/// al. 2020). Heads / KeyHeads neighbouring heads of q share one of k and v (Ainslie et al. 2023).
+/// x: rows × (W + 2 KeyHeads d) (q, k, v), y: rows × W. Keeps x, y and the log-sum-exp of each row
+/// and head; backward computes the probabilities again. Attention probabilities are dropped with
+/// probability Dropout.
+template <int W, int Heads, bool Causal, float Dropout = 0.f, int KeyHeads = Heads, int Window = 0>
 struct Attention {
   static_assert(Heads > 0 && W % Heads == 0,
                 "Attention: the number of heads does not divide the width.");
   static_assert(KeyHeads > 0 && Heads % KeyHeads == 0,
                 "Attention: the number of heads of keys does not divide the number of heads.");
+  static_assert(Window >= 0, "Attention: the window is negative; 0 is none.");
   /// The width of the keys, and of the values.
   static constexpr int key_width = W / Heads * KeyHeads;
   static constexpr std::array in{W + 2 * key_width};
   static constexpr std::array out{W};
   static constexpr bool causal = Causal, bidirectional = !Causal;
+  static constexpr kernel::AttentionSpan span{.causal = Causal, .window = Window};
   template <class T, class Statistic>
   struct Saved {
     T qkv, y;
     Statistic log_sum;
   };
   static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
-  /// Those of two matmuls over context × context, or over half of it.
+  /// Those of two matmuls over context × context, over half of it, or over the band of that half
+  /// that is as wide as the window.
   static constexpr std::int64_t flops(std::int64_t context) {
-    return (Causal ? 2 : 4) * context * W;
+    constexpr std::int64_t window = Window;
+    if (!Causal) return 4 * context * W;
+    if (window == 0 || window >= context) return 2 * context * W;
+    return 2 * W * window * (2 * context - window) / context;
   }
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
@@ -39,21 +46,22 @@ struct Attention {
   }
 
   static void forward(auto& c) {
-    kernel::attention_forward(c.stream(), c.x(), c.y(), c.saved.log_sum, c.sequences(), Causal,
+    kernel::attention_forward(c.stream(), c.x(), c.y(), c.saved.log_sum, c.sequences(), span,
                               c.dropout(Dropout));
   }
   static void backward(auto& c) {
     if (auto dx = c.dx())
       kernel::attention_backward(c.stream(), c.saved.qkv, c.saved.y, c.dy(), c.saved.log_sum, dx,
-                                 c.sequences(), Causal, c.scratch(), c.dropout(Dropout));
+                                 c.sequences(), span, c.scratch(), c.dropout(Dropout));
   }
 };
 
 }  // namespace detail
 
-/// Each row sees itself and the rows before it in its sequence.
-template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads>
-using CausalSelfAttention = detail::Attention<W, Heads, true, Dropout, KeyHeads>;
+/// Each row sees itself and the rows before it in its sequence, with a Window above 0 no more than
+/// so many of them, the nearest.
+template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads, int Window = 0>
+using CausalSelfAttention = detail::Attention<W, Heads, true, Dropout, KeyHeads, Window>;
 /// Each row sees its whole sequence.
 template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads>
 using SelfAttention = detail::Attention<W, Heads, false, Dropout, KeyHeads>;

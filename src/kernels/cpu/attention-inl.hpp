@@ -61,32 +61,37 @@ struct StripMask {
   }
 };
 
-/// Queries [first, first + count) of a head, which see keys [0, keys).
+/// Queries [first, first + count) of a head, and the keys that they see between them.
 template <class T>
 struct Strip {
-  int first, count, keys;
+  static_assert(strip<T> <= key_block, "the first block of keys has one that each query sees");
+  int first, count, window;
+  KeyRange keys;
   bool causal;
 
   template <class E>
   Strip(const Attention<E>& a, Head h, int first_query)
       : first(first_query),
         count(std::min(strip<T>, h.length - first_query)),
-        keys(a.causal ? first_query + count : h.length),
-        causal(a.causal) {}
+        window(most_seen(a.span, h.length)),
+        keys(seen_keys(a.span, h.length, first, count)),
+        causal(a.span.causal) {}
 
-  /// How many of the keys [first_key, first_key + n) both halves see. Only the upper half sees the
-  /// rest, whose products with the lower half are not computed.
+  /// How many of the keys [first_key, first_key + n) are for both halves. Only the upper half sees
+  /// the rest, whose products with the lower half are not computed.
   int seen_by_both(int first_key, int n) const {
     return causal ? std::clamp(first + strip<T> / 2 - first_key, 0, n) : n;
   }
 
   /// Whether all queries see the key.
-  bool sees(int key) const { return !causal || key <= first; }
+  bool sees(int key) const { return !causal || (key <= first && key > first + count - 1 - window); }
 
   /// x where the queries [first + q, …) see the key, else `other`.
   HWY_INLINE Vector<T> visible(Vector<T> x, int q, int key, Vector<T> other) const {
     const Tag<T> d;
-    return hn::IfThenElse(hn::Lt(hn::Iota(d, T(q)), hn::Set(d, T(key - first))), other, x);
+    const auto query = hn::Iota(d, T(q));
+    const auto from = hn::Set(d, T(key - first)), to = hn::Set(d, T(key - first + window));
+    return hn::IfThenElse(hn::Or(hn::Lt(query, from), hn::Ge(query, to)), other, x);
   }
 };
 

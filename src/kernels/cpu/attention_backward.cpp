@@ -218,8 +218,9 @@ void backward_head(const Attention<E>& a, Head h, bool shared) {
     b.load(a, h, s, padded);
     prefetch_next(a, h, s);
     if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
-    for (int first = 0; first < s.keys; first += key_block) {
-      const int n = std::min(key_block, s.keys - first), opened = std::clamp(open - first, 0, n);
+    for (int first = s.keys.first; first < s.keys.last; first += key_block) {
+      const int n = std::min(key_block, s.keys.last - first);
+      const int opened = std::clamp(open - first, 0, n);
       const int both = s.seen_by_both(first, n);
       const WideRows<E> keys(k + first * row, row, n, depth, wide_keys);
       const WideRows<E> values(v + first * row, row, n, depth, wide_values);
@@ -230,13 +231,13 @@ void backward_head(const Attention<E>& a, Head h, bool shared) {
       sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv, sums.row, depth);
       sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk, sums.row, depth);
       const Strided<T> columns{keys.data, 1, keys.row};
-      if (first == 0) {
+      if (first == s.keys.first) {
         sum_over_keys<Into::assign>(both, n, columns, b.ds, depth, b.dqueries);
       } else {
         sum_over_keys<Into::add>(both, n, columns, b.ds, depth, b.dqueries);
       }
     }
-    open = std::max(open, s.keys);
+    open = std::max(open, s.keys.last);
     E* to = dq + s.first * row;
     if (a.add) {
       for (int i = 0; i < s.count; ++i)
@@ -277,11 +278,18 @@ HWY_AFTER_NAMESPACE();
 namespace sinter::kernel {
 namespace {
 SINTER_DISPATCH(AttentionBackwardTable)
+
+/// In proportion to the pairs of a query and a key that it sees, among heads of one span.
+std::int64_t pairs(AttentionSpan span, int length) {
+  const std::int64_t window = most_seen(span, length);
+  return window * (2 * length - window);
+}
+
 }  // namespace
 
 template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
-                        Tensor<T> dqkv, Sequences sequences, bool causal, S* scratch,
+                        Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* scratch,
                         Dropout dropout) {
   const auto kernel = table<T>();
   const int heads = log_sum.columns;
@@ -292,7 +300,7 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
                        heads,
                        y.columns,
                        (qkv.columns - y.columns) / 2,
-                       causal,
+                       span,
                        dropout,
                        dy.data,
                        dqkv.data,
@@ -302,9 +310,9 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
       stream, std::int64_t(a.sharing()) * a.depth(),
       [&](const auto& visit) {
         for (int s = 0; s < sequences.count; ++s) {
-          const std::int64_t length = starts[s + 1] - starts[s];
+          const int length = starts[s + 1] - starts[s];
           for (int h = 0; length > 0 && h < heads / a.sharing(); ++h)
-            visit(Head{starts[s], int(length), h}, 0, length * length);
+            visit(Head{starts[s], length, h}, 0, pairs(span, length));
         }
       },
       [&](Head head, int) { kernel.backward(a, head); });
@@ -312,7 +320,7 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
 
 #define SINTER_INSTANTIATE(T)                                                             \
   template void attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<Wide<T>>, \
-                                   Tensor<T>, Sequences, bool, Wide<T>*, Dropout);
+                                   Tensor<T>, Sequences, AttentionSpan, Wide<T>*, Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

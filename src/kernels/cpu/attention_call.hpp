@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What both directions of attention share: a call, its pieces of work, and which thread does them.
 #pragma once
+#include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 
@@ -17,7 +19,7 @@ struct Attention {
   T* y;
   Wide<T>* log_sum;
   int heads, width, key_width;
-  bool causal;
+  AttentionSpan span;
   Dropout dropout;
   // Of the backward pass alone:
   const T* dy = nullptr;
@@ -41,6 +43,23 @@ struct Head {
   std::int64_t start;
   int length, head;
 };
+
+/// A row sees no more keys than this, in a sequence of `length` rows.
+inline int most_seen(AttentionSpan span, int length) {
+  assert(span.window >= 0 && (span.causal || span.window == 0));
+  return span.window > 0 ? std::min(span.window, length) : length;
+}
+
+/// Keys [first, last) of a sequence.
+struct KeyRange {
+  int first, last;
+};
+
+/// Those that queries [first, first + count) see between them, in a sequence of `length` rows.
+inline KeyRange seen_keys(AttentionSpan span, int length, int first, int count) {
+  if (!span.causal) return {0, length};
+  return {std::max(first + 1 - most_seen(span, length), 0), first + count};
+}
 
 /// Dropout with the mask's key for one head.
 inline Dropout for_head(Dropout dropout, int head) {

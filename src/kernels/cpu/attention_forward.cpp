@@ -100,15 +100,15 @@ void forward_strip(const Attention<E>& a, Head h, int first_query) {
   StripMask<T> mask;
   if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
 
-  for (int first = 0; first < s.keys; first += key_block) {
-    const int n = std::min(key_block, s.keys - first);
+  for (int first = s.keys.first; first < s.keys.last; first += key_block) {
+    const int n = std::min(key_block, s.keys.last - first);
     const int both = s.seen_by_both(first, n);
     const WideRows<E> keys(k + first * row, row, n, depth, wide);
     times_queries<T>(both, n, {keys.data, keys.row, 1}, queries, depth, scores);
     softmax.template block<Dropped>(scores, first, both, n, s, mask);
     const WideRows<E> rows(v + first * row, row, n, depth, wide);
     const Strided<T> values{rows.data, 1, rows.row};
-    if (first == 0) {
+    if (first == s.keys.first) {
       sum_over_keys<Into::assign>(both, n, values, scores, depth, result);
     } else {
       sum_over_keys<Into::scale_and_add>(both, n, values, scores, depth, result,
@@ -161,14 +161,15 @@ SINTER_DISPATCH(AttentionForwardTable)
 
 /// Calls visit(head, first_query, cost) for each strip of `strip` queries of each head.
 template <class F>
-void for_each_strip(Sequences sequences, int heads, int strip, bool causal, const F& visit) {
+void for_each_strip(Sequences sequences, int heads, int strip, AttentionSpan span, const F& visit) {
   const std::int32_t* starts = sequences.starts;
   for (int s = 0; s < sequences.count; ++s) {
     const int length = starts[s + 1] - starts[s];
     for (int h = 0; h < heads; ++h)
-      for (int first = 0; first < length; first += strip)
-        visit(Head{starts[s], length, h}, first,
-              std::int64_t(causal ? std::min(first + strip, length) : length));
+      for (int first = 0; first < length; first += strip) {
+        const KeyRange keys = seen_keys(span, length, first, std::min(strip, length - first));
+        visit(Head{starts[s], length, h}, first, std::int64_t(keys.last - keys.first));
+      }
   }
 }
 
@@ -176,21 +177,21 @@ void for_each_strip(Sequences sequences, int heads, int strip, bool causal, cons
 
 template <class T, class S>
 void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
-                       Sequences sequences, bool causal, Dropout dropout) {
+                       Sequences sequences, AttentionSpan span, Dropout dropout) {
   const auto kernel = table<T>();
   const int heads = log_sum.columns;
   const Attention<T> a{qkv.data, y.data,    log_sum.data,
                        heads,    y.columns, (qkv.columns - y.columns) / 2,
-                       causal,   dropout};
+                       span,     dropout};
   balance(
       stream, std::int64_t(kernel.strip) * a.depth(),
-      [&](const auto& visit) { for_each_strip(sequences, heads, kernel.strip, causal, visit); },
+      [&](const auto& visit) { for_each_strip(sequences, heads, kernel.strip, span, visit); },
       [&](Head head, int first) { kernel.forward(a, head, first); });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                     \
-  template void attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<Wide<T>>, Sequences, bool, \
-                                  Dropout);
+#define SINTER_INSTANTIATE(T)                                                               \
+  template void attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<Wide<T>>, Sequences, \
+                                  AttentionSpan, Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -4,19 +4,21 @@
 namespace sinter::testing {
 namespace {
 
+constexpr AttentionSpan full{}, causal{.causal = true};
+
 TEST_CASE_TEMPLATE("attention equals its definition, both directions", T, float, double) {
   on_every_instruction_set([] {
-    for (bool causal : {true, false}) {
-      check<T>({0}, 2, 16, causal);
-      check<T>({0, 0}, 2, 16, causal);
-      check<T>({0, 1}, 1, 1, causal);
-      check<T>({0, 3}, 2, 5, causal);
-      check<T>({0, 17}, 3, 17, causal);
-      check<T>({0, 64, 128}, 4, 16, causal);
-      check<T>({0, 130}, 2, 32, causal);
-      check<T>({0, 97, 200}, 1, 48, causal);
-      check<T>({0, 70}, 1, 128, causal);
-      check<T>({0, 1, 1, 34, 99, 100}, 2, 24, causal);
+    for (AttentionSpan span : {causal, full}) {
+      check<T>({0}, 2, 16, span);
+      check<T>({0, 0}, 2, 16, span);
+      check<T>({0, 1}, 1, 1, span);
+      check<T>({0, 3}, 2, 5, span);
+      check<T>({0, 17}, 3, 17, span);
+      check<T>({0, 64, 128}, 4, 16, span);
+      check<T>({0, 130}, 2, 32, span);
+      check<T>({0, 97, 200}, 1, 48, span);
+      check<T>({0, 70}, 1, 128, span);
+      check<T>({0, 1, 1, 34, 99, 100}, 2, 24, span);
     }
   });
 }
@@ -24,26 +26,26 @@ TEST_CASE_TEMPLATE("attention equals its definition, both directions", T, float,
 TEST_CASE_TEMPLATE("attention whose heads share keys and values, both directions", T, float,
                    double) {
   on_every_instruction_set([] {
-    for (bool causal : {true, false}) {
-      check<T>({0, 17}, 2, 5, causal, {}, 1);
-      check<T>({0, 64, 130}, 6, 16, causal, {}, 2);
-      check<T>({0, 1, 1, 34, 99, 100}, 4, 24, causal, {}, 1);
-      check<T>({0, 33, 34, 100}, 4, 70, causal, {0.1f, 8, 1000}, 2);
+    for (AttentionSpan span : {causal, full}) {
+      check<T>({0, 17}, 2, 5, span, {}, 1);
+      check<T>({0, 64, 130}, 6, 16, span, {}, 2);
+      check<T>({0, 1, 1, 34, 99, 100}, 4, 24, span, {}, 1);
+      check<T>({0, 33, 34, 100}, 4, 70, span, {0.1f, 8, 1000}, 2);
     }
   });
 }
 
 TEST_CASE_TEMPLATE("attention over long sequences", T, float, double) {
-  check<T>({0, 700, 1300}, 2, 20, true);
-  check<T>({0, 600}, 1, 20, false);
-  check<T>({0, 40}, 1, kernel::most_head_width, true);
+  check<T>({0, 700, 1300}, 2, 20, causal);
+  check<T>({0, 600}, 1, 20, full);
+  check<T>({0, 40}, 1, kernel::most_head_width, causal);
 }
 
 TEST_CASE_TEMPLATE("attention with dropout follows its mask, both directions", T, float, double) {
   on_every_instruction_set([] {
-    for (bool causal : {true, false}) {
-      check<T>({0, 48}, 2, 48, causal, {0.25f, 7, 0});
-      check<T>({0, 33, 34, 100}, 2, 70, causal, {0.1f, 8, 1000});
+    for (AttentionSpan span : {causal, full}) {
+      check<T>({0, 48}, 2, 48, span, {0.25f, 7, 0});
+      check<T>({0, 33, 34, 100}, 2, 70, span, {0.1f, 8, 1000});
     }
   });
 }
@@ -85,10 +87,10 @@ TEST_CASE("probabilities are at most 1 in the backward pass, however large the s
       std::vector<float> y(rows * width), log_sum(rows), dqkv(qkv.size());
       Stream stream(1);
       kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                                tensor(log_sum, rows, 1), {starts.data(), 1}, false);
+                                tensor(log_sum, rows, 1), {starts.data(), 1}, full);
       kernel::attention_backward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
                                  tensor(dy, rows, width), tensor(log_sum, rows, 1),
-                                 tensor(dqkv, rows, 3 * width), {starts.data(), 1}, false,
+                                 tensor(dqkv, rows, 3 * width), {starts.data(), 1}, full,
                                  static_cast<float*>(nullptr));
       for (int d = 0; d < width; ++d) {
         double most = 0;  // of a value's gradient, Σ p dy
@@ -108,7 +110,7 @@ TEST_CASE_TEMPLATE("sequences do not see each other", T, float, double) {
     const Starts starts = {0, 37, 100};
     std::vector<T> y(100 * width), log_sum(100 * heads);
     kernel::attention_forward(stream, tensor(qkv, 100, 3 * width), tensor(y, 100, width),
-                              tensor(log_sum, 100, heads), {starts.data(), 2}, true);
+                              tensor(log_sum, 100, heads), {starts.data(), 2}, causal);
     return y;
   };
   const auto y = run();
@@ -126,11 +128,11 @@ TEST_CASE_TEMPLATE("large scores do not overflow, a NaN reaches all that see it"
     const Starts starts = {0, rows};
     Stream stream(1);
     kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                              tensor(log_sum, rows, 1), {starts.data(), 1}, true);
+                              tensor(log_sum, rows, 1), {starts.data(), 1}, causal);
     for (T v : y) CHECK(v == doctest::Approx(100));
     qkv[20 * 3 * width + width] = T(NAN);  // a key
     kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                              tensor(log_sum, rows, 1), {starts.data(), 1}, true);
+                              tensor(log_sum, rows, 1), {starts.data(), 1}, causal);
     for (int i = 0; i < rows * width; ++i) CHECK(std::isnan(y[i]) == (i >= 20 * width));
   });
 }

@@ -8,6 +8,7 @@
 
 namespace sinter::testing {
 
+using kernel::AttentionSpan;
 using kernel::Dropout;
 using Starts = std::vector<std::int32_t>;
 
@@ -15,13 +16,18 @@ using Starts = std::vector<std::int32_t>;
 /// dropout.
 using Factor = std::function<long double(int, int, int)>;
 
+/// L in the header's bounds, for a sequence of `length` rows.
+inline int rows_seen(AttentionSpan span, int length) {
+  return span.window > 0 && span.window < length ? span.window : length;
+}
+
 /// The definition, and what the header's bounds are multiples of.
 template <class T, class W = Wider<T>>
 struct Reference {
   std::vector<W> y, y_bound, log_sum, log_bound, dqkv, bound;
 
   Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& starts, int heads,
-            int width, bool causal, const Factor& factor)
+            int width, AttentionSpan span, const Factor& factor)
       : y(dy.size()),
         y_bound(dy.size()),
         log_sum(dy.size() / width * heads),
@@ -30,10 +36,14 @@ struct Reference {
         bound(qkv.size()) {
     for (std::size_t s = 0; s + 1 < starts.size(); ++s)
       for (int h = 0; h < heads; ++h) {
-        const W score = score_error(qkv, starts[s], starts[s + 1], h, heads, width);
-        for (int r = starts[s]; r < starts[s + 1]; ++r)
-          row(qkv, dy, r, h, starts[s], causal ? r + 1 : starts[s + 1],
-              score + std::sqrt(W(starts[s + 1] - starts[s])) / 4, heads, width, factor);
+        const int begin = starts[s], end = starts[s + 1];
+        const W relative = score_error(qkv, begin, end, h, heads, width) +
+                           std::sqrt(W(rows_seen(span, end - begin))) / 4;
+        for (int r = begin; r < end; ++r) {
+          const int first = span.window > 0 ? std::max(begin, r - span.window + 1) : begin;
+          row(qkv, dy, r, h, begin, first, span.causal ? r + 1 : end, relative, heads, width,
+              factor);
+        }
       }
   }
 
@@ -54,8 +64,9 @@ struct Reference {
     return 4 + (1 + std::sqrt(W(depth)) / 4) * most / std::sqrt(W(depth));
   }
 
-  void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int first, int last,
-           W relative, int heads, int width, const Factor& factor) {
+  /// Of a row of the sequence that starts at `begin`, which sees the keys of rows [first, last).
+  void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int begin, int first,
+           int last, W relative, int heads, int width, const Factor& factor) {
     const int depth = width / heads;
     const W scale = 1 / std::sqrt(W(depth));
     auto at = [&](int row_of, int part, int d) {
@@ -71,7 +82,7 @@ struct Reference {
     log_sum[r * heads + h] = most + std::log(sum);
     log_bound[r * heads + h] = relative + std::abs(most + std::log(sum));
     for (int k = first; k < last; ++k) {
-      const W kept = factor(r, h, k - first);
+      const W kept = factor(r, h, k - begin);
       p[k - first] /= sum;
       for (int d = 0; d < depth; ++d) {
         const W value = kept * p[k - first] * qkv[at(k, 2, d)],
@@ -142,7 +153,7 @@ std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropou
   Stream stream(1);
   kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
                             tensor(log_sum, rows, heads), {starts.data(), int(starts.size()) - 1},
-                            false, dropout);
+                            AttentionSpan{}, dropout);
   std::vector<int> kept(rows * width);
   for (int i = 0; i < rows * width; ++i) kept[i] = y[i] != 0;
   return kept;
@@ -150,7 +161,7 @@ std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropou
 
 /// Both directions against the definition, within the header's bounds.
 template <class T>
-void check(const Starts& starts, int heads, int depth, bool causal, Dropout dropout = {},
+void check(const Starts& starts, int heads, int depth, AttentionSpan span, Dropout dropout = {},
            int key_heads = 0) {
   const int sequences = int(starts.size()) - 1, rows = starts.back(), width = heads * depth;
   const Shared shared{heads, key_heads ? key_heads : heads, depth};
@@ -159,7 +170,8 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
   CAPTURE(sequences);
   CAPTURE(heads);
   CAPTURE(depth);
-  CAPTURE(causal);
+  CAPTURE(span.causal);
+  CAPTURE(span.window);
   CAPTURE(dropout.probability);
   CAPTURE(key_heads);
   const auto qkv = normal_values<T>(rows * columns, 1, 1.5);
@@ -171,14 +183,14 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
       return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
     };
   }
-  Reference<T> want(shared.repeated(qkv, rows), dy, starts, heads, width, causal, factor);
+  Reference<T> want(shared.repeated(qkv, rows), dy, starts, heads, width, span, factor);
   want.dqkv = shared.summed(want.dqkv, rows);
   want.bound = shared.summed(want.bound, rows);
   std::vector<T> log_sum(rows * heads);
   const auto y = same_on_all_threads([&](Stream& s) {
     std::vector<T> out(rows * width, T(NAN));
     kernel::attention_forward(s, tensor(qkv, rows, columns), tensor(out, rows, width),
-                              tensor(log_sum, rows, heads), {starts.data(), sequences}, causal,
+                              tensor(log_sum, rows, heads), {starts.data(), sequences}, span,
                               dropout);
     return out;
   });
@@ -191,14 +203,15 @@ void check(const Starts& starts, int heads, int depth, bool causal, Dropout drop
       if (!add) std::fill(out.begin(), out.end(), T(NAN));
       kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
                                  tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                                 tensor(out, rows, columns, add), {starts.data(), sequences},
-                                 causal, static_cast<T*>(nullptr), dropout);
+                                 tensor(out, rows, columns, add), {starts.data(), sequences}, span,
+                                 static_cast<T*>(nullptr), dropout);
       return out;
     });
     auto bound = want.bound;
     for (int s = 0; add && s < sequences; ++s)  // sums grow where they lie
       for (std::int64_t i = std::int64_t(starts[s]) * columns; i < starts[s + 1] * columns; ++i)
-        bound[i] += std::sqrt(Wider<T>(starts[s + 1] - starts[s])) / 2 * std::abs(before[i]);
+        bound[i] += std::sqrt(Wider<T>(rows_seen(span, starts[s + 1] - starts[s]))) / 2 *
+                    std::abs(before[i]);
     CHECK(share_of_bound(dqkv, want.dqkv, bound, 1, add ? Added<T>{&before} : Added<T>{}) <= 1);
   }
 }

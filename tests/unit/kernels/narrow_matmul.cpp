@@ -11,10 +11,13 @@ namespace {
 
 TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
+  using kernel::AttentionSpan;
   on_every_instruction_set([] {
-    for (bool causal : {true, false})
+    for (AttentionSpan span : {AttentionSpan{.causal = true}, AttentionSpan{},
+                               AttentionSpan{.causal = true, .window = 70}})
       for (float probability : {0.f, .3f}) {
-        CAPTURE(causal);
+        CAPTURE(span.causal);
+        CAPTURE(span.window);
         CAPTURE(probability);
         // Where heads share keys, it is with dropout.
         const int heads = 4, width = 4 * 20, key_width = probability > 0 ? width / 2 : width;
@@ -28,11 +31,10 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
         Floats log_sum(n * heads), want(n * width), want_sum(n * heads);
         Stream stream(2);
         kernel::attention_forward(stream, tensor(qkv, rows, columns), tensor(y, rows, width),
-                                  tensor(log_sum, rows, heads), {at.data(), count}, causal,
-                                  dropout);
+                                  tensor(log_sum, rows, heads), {at.data(), count}, span, dropout);
         kernel::attention_forward(stream, tensor(wide(qkv), rows, columns),
                                   tensor(want, rows, width), tensor(want_sum, rows, heads),
-                                  {at.data(), count}, causal, dropout);
+                                  {at.data(), count}, span, dropout);
         CHECK(same_bits(y, narrow<H>(want)));
         CHECK(same_bits(log_sum, want_sum));
         Floats scratch(kernel::attention_scratch<H>(n, key_width), NAN);
@@ -41,7 +43,7 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
             Halves dqkv = before;
             kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
                                        tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                                       tensor(dqkv, rows, columns, add), {at.data(), count}, causal,
+                                       tensor(dqkv, rows, columns, add), {at.data(), count}, span,
                                        scratch.data(), dropout);
             return dqkv;
           });
@@ -49,7 +51,7 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
           kernel::attention_backward(stream, tensor(wide(qkv), rows, columns),
                                      tensor(wide(y), rows, width), tensor(wide(dy), rows, width),
                                      tensor(log_sum, rows, heads), tensor(same, rows, columns, add),
-                                     {at.data(), count}, causal, static_cast<float*>(nullptr),
+                                     {at.data(), count}, span, static_cast<float*>(nullptr),
                                      dropout);
           CHECK((add ? nearly(got, same) : same_bits(got, narrow<H>(same))));
         }

@@ -33,6 +33,10 @@ TEST_CASE("CausalSelfAttention, keys shared") { check_layer<SharedAttention>(); 
 TEST_CASE("CausalSelfAttention, keys shared, with dropout") {
   check_layer<SharedAttentionDropout>();
 }
+TEST_CASE("CausalSelfAttention in a window") { check_layer<WindowAttention>(); }
+TEST_CASE("CausalSelfAttention in a window, keys shared, with dropout") {
+  check_layer<WindowAttentionDropout>();
+}
 TEST_CASE("Rotary") { check_layer<Turned>(); }
 TEST_CASE("SelfAttention") { check_layer<FullAttention>(); }
 TEST_CASE("SelfAttention with dropout") { check_layer<FullAttentionDropout>(); }
