@@ -7,6 +7,7 @@
 #include <charconv>
 #include <concepts>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "files/json.hpp"
 #include "sinter/error.hpp"
@@ -162,18 +163,23 @@ void restore_state(const SavedState& saved, RecipeView& recipe) {
 
 namespace {
 
+Json object_of(const std::vector<ConfigEntry>& entries);
+
+Json json_of(const ConfigEntry& entry) {
+  return std::visit(
+      []<class Value>(const Value& value) -> Json {
+        if constexpr (std::same_as<Value, std::vector<ConfigEntry>>) {
+          return object_of(value);
+        } else {
+          return value;
+        }
+      },
+      entry.value);
+}
+
 Json object_of(const std::vector<ConfigEntry>& entries) {
   Json object = Json::object();
-  for (const ConfigEntry& entry : entries)
-    std::visit(
-        [&]<class Value>(const Value& value) {
-          if constexpr (std::same_as<Value, std::vector<ConfigEntry>>) {
-            object[entry.key] = object_of(value);
-          } else {
-            object[entry.key] = value;
-          }
-        },
-        entry.value);
+  for (const ConfigEntry& entry : entries) object[entry.key] = json_of(entry);
   return object;
 }
 
@@ -183,6 +189,22 @@ bool agrees(const Json& found, const Json& own) {
   for (const auto& [key, value] : own.items())
     if (!found.contains(key) || !agrees(found[key], value)) return false;
   return true;
+}
+
+bool says(const Json& file, const ConfigEntry& entry) {
+  return file.contains(entry.key) && agrees(file[entry.key], json_of(entry));
+}
+
+/// A line for each of these entries that a file does not say.
+std::string missing_in(const Json& file, std::span<const ConfigEntry> entries) {
+  std::string lines;
+  for (const ConfigEntry& entry : entries)
+    if (!says(file, entry))
+      lines += fmt::format(
+          "\n  {}: {} in the file, {} in this recipe", entry.key,
+          file.contains(entry.key) ? printable(file[entry.key].dump()) : std::string("nothing"),
+          json_of(entry).dump());
+  return lines;
 }
 
 }  // namespace
@@ -197,12 +219,12 @@ void require_same_architecture(const std::filesystem::path& path, const HuggingF
     throw FileError("Cannot read " + path.string() + ": it is not JSON (" + e.what() +
                     "). Take the weights from a complete folder.");
   }
-  Json own = config_json(architecture);
   std::string differences;
-  for (const ConfigEntry& entry : architecture.config)
-    if (entry.decisive && found.contains(entry.key) && !agrees(found[entry.key], own[entry.key]))
-      differences += "\n  " + entry.key + ": " + printable(found[entry.key].dump()) +
-                     " in the file, " + own[entry.key].dump() + " in this recipe";
+  for (const ConfigEntry& entry : architecture.config) {
+    if (!entry.decisive || !found.contains(entry.key)) continue;
+    const bool is_other = !entry.instead.empty() && says(found, entry.instead.front());
+    differences += missing_in(found, is_other ? std::span(entry.instead) : std::span(&entry, 1));
+  }
   if (!differences.empty())
     throw FileError("Cannot take weights of " + path.string() + ": it describes another model." +
                     differences + "\nUse a recipe with the file's numbers.");

@@ -17,6 +17,9 @@ struct ConfigEntry {
                std::vector<ConfigEntry>>
       value;
   bool decisive = false;  ///< whether a file in which it differs holds another model
+  /// What a file may say instead, where the same model has two descriptions: a file that says the
+  /// first of these is held to all of them, and not to this entry.
+  std::vector<ConfigEntry> instead = {};
 };
 
 /// How Hugging Face's files hold a model.
