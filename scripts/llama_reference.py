@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/data/model/llama.json: what tiny models of transformers' LlamaForCausalLM and
-Qwen2ForCausalLM give for the weights of a formula, and how they learn from it.
+"""Writes tests/data/model/llama.json: what tiny models of transformers' LlamaForCausalLM, Qwen2ForCausalLM
+and MistralForCausalLM give for the weights of a formula, and how they learn from it.
 
     python3 -m venv V && V/bin/pip install torch==2.9.1 transformers==4.57.1
     V/bin/python scripts/llama_reference.py tests/data/model/llama.json
@@ -15,7 +15,8 @@ import json
 import sys
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
+from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM)
 
 SIZES = {"vocab_size": 13, "hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 2,
          "max_position_embeddings": 64, "bos_token_id": None, "eos_token_id": None,
@@ -32,6 +33,12 @@ MODELS = {
     "qwen2": Qwen2ForCausalLM(Qwen2Config(
         **SIZES, num_attention_heads=4, num_key_value_heads=1, rms_norm_eps=1e-6, rope_theta=1000.0,
         tie_word_embeddings=False)),
+    "mistral": MistralForCausalLM(MistralConfig(
+        **SIZES, num_attention_heads=4, num_key_value_heads=2, head_dim=12, rms_norm_eps=1e-6,
+        rope_theta=1000.0, sliding_window=3, tie_word_embeddings=False)),
+    "qwen2_window": Qwen2ForCausalLM(Qwen2Config(
+        **SIZES, num_attention_heads=4, num_key_value_heads=1, rms_norm_eps=1e-6, rope_theta=1000.0,
+        use_sliding_window=True, sliding_window=4, max_window_layers=0, tie_word_embeddings=False)),
 }
 LENGTHS = [9, 4, 1]
 STEPS, SEQUENCES, CONTEXT = 20, 4, 8

@@ -37,13 +37,16 @@ inline constexpr BertOptions tiny_pairs = [] {
   return o;
 }();
 
+/// A Llama with biases, a window, and heads of more than width / heads numbers.
 inline constexpr LlamaOptions tiny_llama{.layers = 2,
                                          .heads = 2,
                                          .kv_heads = 1,
                                          .width = 8,
+                                         .head_width = 6,
                                          .hidden = 12,
                                          .vocabulary = 11,
                                          .positions = 6,
+                                         .window = 4,
                                          .qkv_biases = true,
                                          .attention_dropout = 0.2};
 

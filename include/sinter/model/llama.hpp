@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Llama (Touvron et al. 2023, Grattafiori et al. 2024) and, with biases on q, k and v, Qwen2 (Yang
-// et al. 2024).
+// Llama (Touvron et al. 2023, Grattafiori et al. 2024); with a sliding window Mistral (Jiang et al.
+// 2023), and with biases on q, k and v Qwen2 (Yang et al. 2024).
 #pragma once
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/add.hpp"
@@ -23,9 +23,11 @@ struct LlamaOptions {
   int heads = 32;          ///< of the queries in each; they divide the width
   int kv_heads = 0;        ///< of the keys and values; they divide `heads`. 0: as many
   int width = 4096;        ///< numbers in a row of activations
+  int head_width = 0;      ///< numbers in a head, an even number. 0: width / heads
   int hidden = 11008;      ///< numbers in a row within the perceptrons
   int vocabulary = 32000;  ///< ids are in [0, vocabulary)
   int positions = 4096;    ///< rows of the longest sequence
+  int window = 0;          ///< rows that a row sees, itself and the nearest before it. 0: all
   double theta = 10000;    ///< the base of the angles by which positions turn heads
   /// How the angles are changed for sequences that are longer than those of the first training.
   RotaryScaling scaling = RotaryScaling::none;
@@ -41,13 +43,13 @@ struct LlamaOptions {
   /// Heads of keys and values.
   constexpr int key_heads() const { return kv_heads ? kv_heads : heads; }
   /// Numbers in a head.
-  constexpr int head_width() const { return width / heads; }
+  constexpr int head_dim() const { return head_width ? head_width : width / heads; }
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (kv_heads).at_least(0),
-                (width).at_least(1), (hidden).at_least(1), (vocabulary).at_least(1),
-                (positions).at_least(1), (theta).above(0), (scaling), (scaling_factor).at_least(1),
-                (low_frequency).above(0), (high_frequency).above(0),
-                (original_positions).at_least(1), (eps).above(0), (tied), (qkv_biases),
-                (attention_dropout).at_least(0).below(1))
+                (width).at_least(1), (head_width).at_least(0), (hidden).at_least(1),
+                (vocabulary).at_least(1), (positions).at_least(1), (window).at_least(0),
+                (theta).above(0), (scaling), (scaling_factor).at_least(1), (low_frequency).above(0),
+                (high_frequency).above(0), (original_positions).at_least(1), (eps).above(0), (tied),
+                (qkv_biases), (attention_dropout).at_least(0).below(1))
 };
 
 namespace llama {
@@ -73,7 +75,7 @@ struct Embed {
 /// norm.
 template <LlamaOptions O, int W = O.width, int Heads = O.heads, int KeyHeads = O.key_heads()>
 struct Block {
-  static constexpr int D = O.head_width();  ///< numbers in a head
+  static constexpr int D = O.head_dim();  ///< numbers in a head
   /// By which positions turn queries and keys.
   static constexpr RotaryOptions angles{
       .theta = O.theta,
@@ -91,9 +93,10 @@ struct Block {
     auto k = g("self_attn.k_proj", Linear<W, KeyHeads * D, projected>{}, n);
     auto v = g("self_attn.v_proj", Linear<W, KeyHeads * D, projected>{}, n);
     auto qkv = g("self_attn.rotary", Rotary<Heads, KeyHeads, D, angles>{}, q, k, v);
-    using Attention = CausalSelfAttention<W, Heads, float(O.attention_dropout), KeyHeads>;
-    auto attended =
-        g("self_attn.o_proj", Linear<W, W, linear<>>{}, g("self_attn", Attention{}, qkv));
+    using Attention =
+        CausalSelfAttention<Heads * D, Heads, float(O.attention_dropout), KeyHeads, O.window>;
+    auto seen = g("self_attn", Attention{}, qkv);
+    auto attended = g("self_attn.o_proj", Linear<Heads * D, W, linear<>>{}, seen);
     auto [h, m] = g("post_attention_layernorm", AddRmsNorm<W, norm<O>>{}, x, attended);
     auto gate = g("mlp.gate_proj", Linear<W, O.hidden, linear<>>{}, m);
     auto up = g("mlp.up_proj", Linear<W, O.hidden, linear<>>{}, m);
@@ -130,16 +133,29 @@ struct NextToken {
   }
 };
 
-/// A rule: each head has as many numbers, and they turn in pairs.
+/// A rule: each head has as many numbers, unless it is said how many.
 struct HeadsDivideWidth {
   template <class R>
-  static constexpr bool holds = R::model::options.width % (2 * R::model::options.heads) == 0;
+  static constexpr bool holds = R::model::options.head_width > 0 ||
+                                R::model::options.width % (2 * R::model::options.heads) == 0;
   template <class R>
   static auto enforce() {
     static_assert(holds<R>,
                   "Llama: width is not an even multiple of heads. Why: each head attends with "
                   "width / heads numbers, and positions turn them in pairs. Fix: choose a width "
-                  "that is an even multiple of heads, such as 64 for each.");
+                  "that is an even multiple of heads, such as 64 for each, or say how many numbers "
+                  "a head has, .head_width.");
+  }
+};
+/// A rule: the numbers of a head turn in pairs.
+struct HeadWidthIsEven {
+  template <class R>
+  static constexpr bool holds = R::model::options.head_width % 2 == 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Llama: head_width is odd. Why: positions turn the numbers of a head in pairs. "
+                  "Fix: choose an even number, or 0 for width / heads.");
   }
 };
 /// A rule: as many heads of queries share each head of keys and values.
@@ -198,36 +214,57 @@ inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
   return {{"rope_theta", o.theta, true}, of_version_4, {"rope_parameters", parameters, true}};
 }
 
-/// What config.json says of a Llama or, with biases, a Qwen2.
+/// What config.json says of the architecture and its window. A Mistral whose window is null is a
+/// Llama; a Qwen2 with a window has it in all of its layers.
+inline std::vector<ConfigEntry> architecture(const LlamaOptions& o) {
+  using Text = std::string;
+  using Texts = std::vector<Text>;
+  using Entries = std::vector<ConfigEntry>;
+  const ConfigEntry window{"sliding_window", std::int64_t(o.window), true};
+  const ConfigEntry mistral{"model_type", Text("mistral"), true};
+  if (o.qkv_biases) {
+    Entries qwen2{{"architectures", Texts{"Qwen2ForCausalLM"}},
+                  {"model_type", Text("qwen2"), true},
+                  {"use_sliding_window", o.window > 0, true}};
+    if (o.window > 0) {
+      qwen2.push_back(window);
+      qwen2.push_back({"max_window_layers", std::int64_t(0), true});
+      qwen2.push_back({"layer_types", Texts(std::size_t(o.layers), "sliding_attention"), true});
+    }
+    return qwen2;
+  }
+  if (o.window > 0) return {{"architectures", Texts{"MistralForCausalLM"}}, mistral, window};
+  ConfigEntry type{"model_type", Text("llama"), true};
+  type.instead = {mistral, {"sliding_window", nullptr}};
+  return {{"architectures", Texts{"LlamaForCausalLM"}},
+          type,
+          {"attention_bias", false, true},
+          {"mlp_bias", false, true}};
+}
+
+/// What config.json says of a Llama, a Mistral or a Qwen2.
 inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
   using Text = std::string;
   auto number = [](std::int64_t n) { return n; };
-  const bool qwen2 = o.qkv_biases;
-  std::vector<ConfigEntry> entries{
-      {"architectures", std::vector<Text>{qwen2 ? "Qwen2ForCausalLM" : "LlamaForCausalLM"}},
-      {"model_type", Text(qwen2 ? "qwen2" : "llama"), true},
-      {"vocab_size", number(o.vocabulary), true},
-      {"max_position_embeddings", number(o.positions)},
-      {"hidden_size", number(o.width), true},
-      {"intermediate_size", number(o.hidden), true},
-      {"num_hidden_layers", number(o.layers), true},
-      {"num_attention_heads", number(o.heads), true},
-      {"num_key_value_heads", number(o.key_heads()), true},
-      {"head_dim", number(o.head_width()), true},
-      {"hidden_act", Text("silu"), true},
-      {"rms_norm_eps", o.eps, true},
-      {"attention_dropout", o.attention_dropout},
-      {"initializer_range", 0.02},
-      {"tie_word_embeddings", o.tied, true},
-      {"torch_dtype", Text(of_doubles ? "float64" : "float32")},
-      {"bos_token_id", nullptr},
-      {"eos_token_id", nullptr}};
-  if (qwen2) {
-    entries.push_back({"use_sliding_window", false, true});
-  } else {
-    entries.push_back({"attention_bias", false, true});
-    entries.push_back({"mlp_bias", false, true});
-  }
+  ConfigEntry head_dim{"head_dim", number(o.head_dim()), true};
+  if (o.head_dim() == o.width / o.heads) head_dim.instead = {{"head_dim", nullptr}};
+  std::vector<ConfigEntry> entries = architecture(o);
+  entries.insert(entries.end(), {{"vocab_size", number(o.vocabulary), true},
+                                 {"max_position_embeddings", number(o.positions)},
+                                 {"hidden_size", number(o.width), true},
+                                 {"intermediate_size", number(o.hidden), true},
+                                 {"num_hidden_layers", number(o.layers), true},
+                                 {"num_attention_heads", number(o.heads), true},
+                                 {"num_key_value_heads", number(o.key_heads()), true},
+                                 head_dim,
+                                 {"hidden_act", Text("silu"), true},
+                                 {"rms_norm_eps", o.eps, true},
+                                 {"attention_dropout", o.attention_dropout},
+                                 {"initializer_range", 0.02},
+                                 {"tie_word_embeddings", o.tied, true},
+                                 {"torch_dtype", Text(of_doubles ? "float64" : "float32")},
+                                 {"bos_token_id", nullptr},
+                                 {"eos_token_id", nullptr}});
   for (ConfigEntry& entry : angles(o)) entries.push_back(std::move(entry));
   return entries;
 }
@@ -235,13 +272,13 @@ inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
 }  // namespace llama
 
 /// A decoder-only transformer with rotary positions, RMS norms, SwiGLU and grouped-query attention,
-/// and Hugging Face's names and initial values: LlamaForCausalLM, or Qwen2ForCausalLM where q, k
-/// and v have biases.
+/// and Hugging Face's names and initial values: LlamaForCausalLM, MistralForCausalLM where rows see
+/// a window, or Qwen2ForCausalLM where q, k and v have biases.
 template <LlamaOptions O = {}>
 struct Llama {
   using slot = slot::model;
   using Options = LlamaOptions;
-  using rules = RuleList<llama::HeadsDivideWidth, llama::KvHeadsDivideHeads,
+  using rules = RuleList<llama::HeadsDivideWidth, llama::HeadWidthIsEven, llama::KvHeadsDivideHeads,
                          llama::ContextWithinPositions, llama::VocabularyHoldsData>;
   static constexpr Options options = O;
   static constexpr Contradiction contradiction(const Options& o) {
@@ -263,8 +300,7 @@ struct Llama {
     auto x = g.repeat(O.layers, "model.layers", llama::Block<O>{}, embedded);
     g.result(with_head(g, embedded, llama::NextToken<O>{}, x));
   }
-  /// The files of LlamaForCausalLM or Qwen2ForCausalLM. Only a tokenizer knows which ids begin and
-  /// end a text.
+  /// The files of such a class. Only a tokenizer knows which ids begin and end a text.
   template <class R>
   static HuggingFace hugging_face() {
     HuggingFace files{llama::config(O, sizeof(typename R::precision::master) == 8),

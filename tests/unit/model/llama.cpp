@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Llama and Qwen2 in single precision against transformers: logits and 20 steps of tiny models
-// whose weights are those of a formula. scripts/llama_reference.py wrote what transformers gives;
+// Llama, Mistral and Qwen2 in single precision against transformers: logits and 20 steps of tiny
+// models whose weights are those of a formula. scripts/llama_reference.py wrote what transformers gives;
 // where SINTER_PYTHON names a Python that has it, files go both ways, too.
 #include "sinter/model/llama.hpp"
 
@@ -53,6 +53,23 @@ constexpr LlamaOptions qwen2{.layers = 2,
                              .theta = 1000,
                              .eps = 1e-6,
                              .qkv_biases = true};
+
+constexpr LlamaOptions mistral{.layers = 2,
+                               .heads = 4,
+                               .kv_heads = 2,
+                               .width = 32,
+                               .head_width = 12,
+                               .hidden = 40,
+                               .vocabulary = vocabulary,
+                               .positions = 64,
+                               .window = 3,
+                               .theta = 1000,
+                               .eps = 1e-6};
+constexpr LlamaOptions qwen2_window = [] {
+  LlamaOptions o = qwen2;
+  o.window = 4;
+  return o;
+}();
 
 template <LlamaOptions O>
 using Tiny = Made<Llama<O>, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = micro}>,
@@ -159,6 +176,12 @@ TEST_CASE("Llama with a tied head and linear scaling is that of transformers") {
   compare<tied>("tied");
 }
 TEST_CASE("Llama with biases is Qwen2 of transformers") { compare<qwen2>("qwen2"); }
+TEST_CASE("Llama with a window and wider heads is Mistral of transformers") {
+  compare<mistral>("mistral");
+}
+TEST_CASE("Llama with biases and a window is Qwen2 with one in all layers") {
+  compare<qwen2_window>("qwen2_window");
+}
 
 /// What the Python prints, line by line as JSON; empty where it fails.
 std::vector<nlohmann::json> lines_of(const std::string& command, const fs::path& into) {
@@ -190,13 +213,15 @@ TEST_CASE("files go to transformers and back, where SINTER_PYTHON has it") {
   exchange<llama3>(*python);
   exchange<tied>(*python);
   exchange<qwen2>(*python);
+  exchange<mistral>(*python);
+  exchange<qwen2_window>(*python);
 }
 
-/// What is said of a folder whose config.json has these angles and nothing else.
-std::string refusal(TrainerCore& trainer, const std::string& angles) {
+/// What is said of a folder whose config.json has these entries and nothing else.
+std::string refusal(TrainerCore& trainer, const std::string& entries) {
   const TemporaryFolder folder;
   trainer.export_to(folder / "model");
-  std::ofstream(folder / "model" / "config.json") << "{" << angles << "}";
+  std::ofstream(folder / "model" / "config.json") << "{" << entries << "}";
   try {
     trainer.load_weights(folder / "model");
     return "";
@@ -222,6 +247,48 @@ TEST_CASE("a folder of other angles is refused, whichever version of transformer
     CAPTURE(other);
     CHECK(refusal(trainer, other).find("\n  rope_") != std::string::npos);
   }
+}
+
+TEST_CASE("a Mistral is refused where its window is another, and is a Llama where it has none") {
+  Trainer<Tiny<tied>> without({.threads = 1});
+  CHECK(refusal(without, R"("model_type": "mistral", "sliding_window": null)") == "");
+  CHECK(refusal(without, R"("model_type": "mistral", "sliding_window": 4096)")
+            .find("\n  sliding_window: 4096 in the file, null in this recipe") !=
+        std::string::npos);
+  CHECK(refusal(without, R"("model_type": "mistral")")  // which is 4096
+            .find("\n  sliding_window: nothing in the file, null in this recipe") !=
+        std::string::npos);
+  Trainer<Tiny<mistral>> windowed({.threads = 1});
+  CHECK(refusal(windowed, R"("model_type": "mistral", "sliding_window": 3)") == "");
+  for (const char* other : {"4096", "null"})
+    CHECK(refusal(windowed, R"("model_type": "mistral", "sliding_window": )" + std::string(other))
+              .find("\n  sliding_window: " + std::string(other) +
+                    " in the file, 3 in this recipe") != std::string::npos);
+  CHECK(refusal(windowed, R"("model_type": "llama")")
+            .find("\n  model_type: \"llama\" in the file, \"mistral\" in this recipe") !=
+        std::string::npos);
+}
+
+TEST_CASE("a Qwen2 whose window is in some layers alone is refused by name") {
+  Trainer<Tiny<qwen2>> without({.threads = 1});
+  CHECK(refusal(without, R"("use_sliding_window": false, "sliding_window": 4)") == "");
+  CHECK(refusal(without, R"("use_sliding_window": true)").find("\n  use_sliding_window: true") !=
+        std::string::npos);
+  Trainer<Tiny<qwen2_window>> windowed({.threads = 1});
+  const std::string as_ours = R"("use_sliding_window": true, "sliding_window": 4, )";
+  CHECK(refusal(windowed, as_ours + R"("max_window_layers": 0)") == "");
+  CHECK(refusal(windowed, as_ours + R"("max_window_layers": 1)")
+            .find("\n  max_window_layers: 1 in the file, 0 in this recipe") != std::string::npos);
+  CHECK(refusal(windowed, as_ours + R"("layer_types": ["full_attention", "sliding_attention"])")
+            .find("\n  layer_types: ") != std::string::npos);
+}
+
+TEST_CASE("a file that leaves the width of heads open has width / heads") {
+  Trainer<Tiny<tied>> plain({.threads = 1});
+  CHECK(refusal(plain, R"("head_dim": null)") == "");
+  CHECK(refusal(plain, R"("head_dim": 12)").find("\n  head_dim: 12") != std::string::npos);
+  Trainer<Tiny<mistral>> wider({.threads = 1});
+  CHECK(refusal(wider, R"("head_dim": null)").find("\n  head_dim: null") != std::string::npos);
 }
 
 }  // namespace
