@@ -222,8 +222,10 @@ void require_same_architecture(const std::filesystem::path& path, const HuggingF
   std::string differences;
   for (const ConfigEntry& entry : architecture.config) {
     if (!entry.decisive || !found.contains(entry.key)) continue;
-    const bool is_other = !entry.instead.empty() && says(found, entry.instead.front());
-    differences += missing_in(found, is_other ? std::span(entry.instead) : std::span(&entry, 1));
+    const auto other = std::ranges::find_if(
+        entry.instead, [&](const auto& entries) { return says(found, entries.front()); });
+    differences +=
+        missing_in(found, other == entry.instead.end() ? std::span(&entry, 1) : std::span(*other));
   }
   if (!differences.empty())
     throw FileError("Cannot take weights of " + path.string() + ": it describes another model." +

@@ -163,7 +163,7 @@ struct Gpt2 {
          {"n_embd", number(O.width), true},
          {"n_layer", number(O.layers), true},
          {"n_head", number(O.heads), true},
-         {"n_inner", nullptr, true},
+         {"n_inner", nullptr, true, {{{"n_inner", number(4 * std::int64_t(O.width))}}}},
          {"activation_function", Text("gelu_new"), true},
          {"layer_norm_epsilon", layer_norm_eps, true},
          {"scale_attn_weights", true, true},

@@ -17,9 +17,10 @@ struct ConfigEntry {
                std::vector<ConfigEntry>>
       value;
   bool decisive = false;  ///< whether a file in which it differs holds another model
-  /// What a file may say instead, where the same model has two descriptions: a file that says the
-  /// first of these is held to all of them, and not to this entry.
-  std::vector<ConfigEntry> instead = {};
+  /// What files may say instead, where the same model has other descriptions, such as in older
+  /// words: a file that says the first entry of one of these lists is held to all of that list, and
+  /// not to this entry.
+  std::vector<std::vector<ConfigEntry>> instead = {};
 };
 
 /// How Hugging Face's files hold a model.

@@ -211,6 +211,10 @@ inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
   parameters.push_back({"rope_theta", o.theta});
   ConfigEntry of_version_4{"rope_scaling", nullptr, true};
   if (scaled) of_version_4.value = scaling;
+  Entries older = scaling;
+  older.front().key = "type";  // its first name
+  of_version_4.instead.push_back({{"rope_scaling", older}});
+  if (!scaled) of_version_4.instead.push_back({{"rope_scaling", scaling}});
   return {{"rope_theta", o.theta, true}, of_version_4, {"rope_parameters", parameters, true}};
 }
 
@@ -235,7 +239,7 @@ inline std::vector<ConfigEntry> architecture(const LlamaOptions& o) {
   }
   if (o.window > 0) return {{"architectures", Texts{"MistralForCausalLM"}}, mistral, window};
   ConfigEntry type{"model_type", Text("llama"), true};
-  type.instead = {mistral, {"sliding_window", nullptr}};
+  type.instead = {{mistral, {"sliding_window", nullptr}}};
   return {{"architectures", Texts{"LlamaForCausalLM"}},
           type,
           {"attention_bias", false, true},
@@ -247,7 +251,7 @@ inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
   using Text = std::string;
   auto number = [](std::int64_t n) { return n; };
   ConfigEntry head_dim{"head_dim", number(o.head_dim()), true};
-  if (o.head_dim() == o.width / o.heads) head_dim.instead = {{"head_dim", nullptr}};
+  if (o.head_dim() == o.width / o.heads) head_dim.instead = {{{"head_dim", nullptr}}};
   std::vector<ConfigEntry> entries = architecture(o);
   entries.insert(entries.end(), {{"vocab_size", number(o.vocabulary), true},
                                  {"max_position_embeddings", number(o.positions)},

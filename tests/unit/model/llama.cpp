@@ -236,11 +236,15 @@ TEST_CASE("a folder of other angles is refused, whichever version of transformer
     "rope_scaling": {"factor": 2.0, "rope_type": "linear", "type": "linear"})") == "");
   CHECK(refusal(trainer, R"("rope_parameters":
     {"rope_type": "linear", "rope_theta": 1e4, "factor": 2})") == "");
+  CHECK(refusal(trainer, R"("rope_scaling": {"factor": 2, "type": "linear"})") ==
+        "");  // before 4.43
   for (const char* other : {
            R"("rope_theta": 500000.0)",
            R"("rope_scaling": null)",
            R"("rope_scaling": {"factor": 4.0, "rope_type": "linear"})",
            R"("rope_scaling": {"factor": 2.0, "rope_type": "yarn"})",
+           R"("rope_scaling": {"factor": 2.0, "type": "dynamic"})",
+           R"("rope_scaling": {"rope_type": "default"})",
            R"("rope_parameters": {"rope_type": "linear", "rope_theta": 1e6, "factor": 2})",
            R"("rope_parameters": {"rope_type": "default", "rope_theta": 1e4})",
        }) {
@@ -289,6 +293,15 @@ TEST_CASE("a file that leaves the width of heads open has width / heads") {
   CHECK(refusal(plain, R"("head_dim": 12)").find("\n  head_dim: 12") != std::string::npos);
   Trainer<Tiny<mistral>> wider({.threads = 1});
   CHECK(refusal(wider, R"("head_dim": null)").find("\n  head_dim: null") != std::string::npos);
+}
+
+TEST_CASE("what is not scaled may be said in several ways") {
+  Trainer<Tiny<qwen2>> trainer({.threads = 1});
+  for (const char* none : {R"("rope_scaling": null)", R"("rope_scaling": {"rope_type": "default"})",
+                           R"("rope_scaling": {"type": "default"})", R"("head_dim": null)"}) {
+    CAPTURE(none);
+    CHECK(refusal(trainer, none) == "");
+  }
 }
 
 }  // namespace
