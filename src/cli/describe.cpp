@@ -9,6 +9,8 @@
 #include "cli/plan_text.hpp"
 #include "cli/savings.hpp"
 #include "cli/verbs.hpp"
+#include "cli/weights_fit.hpp"
+#include "sinter/files/io.hpp"
 #include "sinter/plan/savings.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
@@ -37,7 +39,8 @@ std::string json_text(const RecipeView& recipe, const Arguments& a) {
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
   if (a.program) result["program"] = program_json(recipe);
   if (a.schedule) result["schedule"] = program_json(recipe);
-  return result.dump() + "\n";
+  if (a.weights) result["weights"] = {{"path", *a.weights}, {"fit", true}};
+  return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string buffer_name(const Model& model, const Buffer& buffer) {
@@ -48,6 +51,12 @@ std::string buffer_name(const Model& model, const Buffer& buffer) {
   if (buffer.space == Space::input) return fmt::format("input {}", buffer.index);
   bool of_value = buffer.space == Space::value || buffer.space == Space::d_value;
   return space + " of " + unit_name(model, of_value ? model.writers[buffer.index] : buffer.index);
+}
+
+std::string weights_text(const std::string& path, const WeightsFit& fit) {
+  const DataUnit tensor{"tensor", "tensors"}, file{"file", "files"};
+  return fmt::format("weights {} fit: {} in {}\n", printable(path, 4096), tensor.count(fit.tensors),
+                     file.count(fit.files));
 }
 
 }  // namespace
@@ -104,14 +113,19 @@ std::string buffers_text(const PlanView& plan) {
 }
 
 int describe(const RecipeView& recipe, const Arguments& a) {
+  WeightsFit fit;
+  if (a.weights) fit = require_fit(*a.weights, recipe);
+  note_lines(fit.warning);
   if (a.json) {
     print_result(json_text(recipe, a));
     return exit_done;
   }
-  std::string text = recipe_text(recipe) + plan_text(recipe) + snapshot_text(recipe.plan->memory) +
-                     matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) +
-                     savings_text(recipe) + options_text(recipe) + hooks_text(recipe) +
-                     parameters_text(recipe) + buffers_text(*recipe.plan);
+  std::string text = recipe_text(recipe);
+  if (a.weights) text += weights_text(*a.weights, fit);
+  text += plan_text(recipe) + snapshot_text(recipe.plan->memory) +
+          matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) + savings_text(recipe) +
+          options_text(recipe) + hooks_text(recipe) + parameters_text(recipe) +
+          buffers_text(*recipe.plan);
   if (a.program || a.schedule) text += program_text(recipe);
   print_result(text);
   return exit_done;

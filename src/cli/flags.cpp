@@ -65,9 +65,10 @@ constexpr Flag flags[] = {
      "train: of initial weights, shuffle and dropout; export: of\n"
      "initial weights; generate: of the sampler. Default: 0.",
      [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }},
-    {"--weights", "PATH", of(train, eval, generate, predict, export_folder),
+    {"--weights", "PATH", of(train, eval, generate, predict, describe, export_folder),
      "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
-     "run's folder. train starts from it with a fresh optimizer.",
+     "run's folder. train starts from it with a fresh optimizer;\n"
+     "describe says whether it fits the recipe.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
     {"--average", "", of(eval, generate, predict, export_folder),
      "Use the moving average of the weights, which the policy Average\n"

@@ -130,9 +130,8 @@ class Matcher {
         throw ArgumentError(fmt::format("The tensor '{}' is expected twice.", one.name));
   }
 
-  /// Returns what does not fit; empty if everything does.
-  std::string match(const std::deque<SafetensorsFile>& files, std::span<const Expected> expected,
-                    const std::string& where) {
+  /// throws    FileError that says what does not fit
+  void require_match(const std::deque<SafetensorsFile>& files, std::span<const Expected> expected) {
     for (const SafetensorsFile& file : files) collect(file);
     settle_aliases();
     for (const Expected& one : expected) compare(one);
@@ -144,7 +143,9 @@ class Matcher {
           problems.extra.push_back(
               fmt::format("{} {}", printable(tensor.name), printable(to_string(tensor.shape))));
       }
-    return problems.text(where);
+    std::string where = files.front().path().string();
+    if (files.size() > 1) where += fmt::format(" and {} more files", files.size() - 1);
+    if (const std::string text = problems.text(where); !text.empty()) throw FileError(text);
   }
 
   void copy(const Expected& expected) const {
@@ -153,20 +154,28 @@ class Matcher {
   }
 };
 
+/// The files are opened, and their headers checked.
+std::deque<SafetensorsFile> opened(std::span<const std::filesystem::path> paths) {
+  if (paths.empty()) throw ArgumentError("load_tensors: no file was given.");
+  std::deque<SafetensorsFile> files;
+  for (const auto& path : paths) files.emplace_back(path);
+  return files;
+}
+
 }  // namespace
 
 void load_tensors(std::span<const std::filesystem::path> paths, std::span<const Expected> expected,
                   const LoadRules& rules) {
-  if (paths.empty()) throw ArgumentError("load_tensors: no file was given.");
-  std::deque<SafetensorsFile> files;
-  for (const auto& path : paths) files.emplace_back(path);
-  std::string where = paths.front().string();
-  if (paths.size() > 1) where += fmt::format(" and {} more files", paths.size() - 1);
-
+  const std::deque<SafetensorsFile> files = opened(paths);
   Matcher matcher(expected, rules);
-  std::string problems = matcher.match(files, expected, where);
-  if (!problems.empty()) throw FileError(problems);
+  matcher.require_match(files, expected);
   for (const Expected& one : expected) matcher.copy(one);
+}
+
+void check_tensors(std::span<const std::filesystem::path> paths, std::span<const Expected> expected,
+                   const LoadRules& rules) {
+  const std::deque<SafetensorsFile> files = opened(paths);
+  Matcher(expected, rules).require_match(files, expected);
 }
 
 void load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,

@@ -145,6 +145,36 @@ TEST_CASE("--schedule, the word of before, means --program and has its old key")
   CHECK(run({"describe", "--schedul"}).says("the nearest is '--schedule."));
 }
 
+TEST_CASE("describe --weights says whether a folder fits") {
+  Scratch scratch;
+  const std::string folder = scratch / "small";
+  fine({"export", "--out", folder});
+  Json d = run({"describe", "--json", "--weights", folder}).json();
+  CHECK(d["weights"] == Json{{"path", folder}, {"fit", true}});
+  CHECK(!run({"describe", "--json"}).json().contains("weights"));
+  // The two embeddings, two blocks of 12, and the last norm's two.
+  CHECK(fine({"describe", "--weights", folder})
+            .out.find("weights " + folder + " fit: 28 tensors in 1 file\n") != std::string::npos);
+
+  Ended other = run({"describe", "--weights", folder}, SINTER_REPLIES);
+  check_refused(other, 1, "it describes another model.");
+  CHECK(other.says("\n  n_embd: 16 in the file, 8 in this recipe"));
+  const std::string file = folder + "/model.safetensors";
+  Ended misfit = run({"describe", "--weights", file}, SINTER_REPLIES);
+  check_refused(misfit, 1, "do not fit the model");
+  CHECK(misfit.says("misshapen: wte.weight is [256, 16], expected [258, 8]"));
+  Ended loaded = run({"export", "--out", scratch / "x", "--weights", file}, SINTER_REPLIES);
+  CHECK(misfit.err == loaded.err);
+  check_refused(run({"describe", "--weights", scratch / "none"}), 1, "does not exist");
+}
+
+TEST_CASE("describe --weights takes a run's folder") {
+  Scratch scratch;
+  const std::string out = scratch / "run";
+  fine({"train", "--data", write(scratch / "text", some_text(3000)), "--steps", "1", "--out", out});
+  CHECK(run({"describe", "--json", "--weights", out}).json()["weights"]["fit"] == true);
+}
+
 TEST_CASE("export writes a Hugging Face folder, of fresh weights or of given ones") {
   Scratch scratch;
   Json done = run({"export", "--out", scratch / "a", "--seed", "3", "--json"}).json();

@@ -38,7 +38,12 @@ struct LoadRules {
 ///           ArgumentError if no file is given or a name is expected twice
 void load_tensors(std::span<const std::filesystem::path> files, std::span<const Expected> expected,
                   const LoadRules& rules = {});
-/// Does so from one file.
+/// Checks that they could be filled, and fills none: `into` may be nullptr. Of the files it reads
+/// the headers, and the data of a tensor only where that is there under two names.
+/// throws    what load_tensors() throws before it copies
+void check_tensors(std::span<const std::filesystem::path> files, std::span<const Expected> expected,
+                   const LoadRules& rules = {});
+/// Does load_tensors() from one file.
 void load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,
                   const LoadRules& rules = {});
 

@@ -130,6 +130,26 @@ TEST_CASE("all that does not fit is listed in one error, and nothing is written"
   CHECK(model.untouched());
 }
 
+TEST_CASE("tensors are checked without a place to load them to, with the same error") {
+  TemporaryFolder folder;
+  Model model;
+  for (Expected& one : model.expected) one.into = nullptr;
+  auto check = [&](const fs::path& file) {
+    check_tensors(std::span(&file, 1), model.expected, gpt2);
+  };
+  right("transformer.").write(folder / "fits");
+  CHECK_NOTHROW(check(folder / "fits"));
+
+  Made made = right();
+  made.add("lm_head.weight", {3, 2}, 2);
+  made.add("surplus", {1}, 1);
+  made.write(folder / "misfit");
+  const std::string text = message_of([&] { check(folder / "misfit"); });
+  CHECK(contains(text, "1 extra, 1 not tied"));
+  Model loaded;
+  CHECK(text == message_of([&] { load_tensors(folder / "misfit", loaded.expected, gpt2); }));
+}
+
 TEST_CASE("of thousands of tensors that do not fit, a few are named and all are counted") {
   TemporaryFolder folder;
   Made made = right();

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether weights fit a recipe.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter::cli {
+
+/// Weights that fit.
+struct WeightsFit {
+  std::int64_t tensors = 0, files = 0;
+  std::string warning;  // what the user should be told, or empty
+};
+
+/// Checks that TrainerCore::load_weights() would take these weights. It makes no trainer, and reads
+/// config.json and the headers of the files, but no hash of a checkpoint.
+/// throws    the FileError that load_weights() would throw
+WeightsFit require_fit(const std::string& weights, const RecipeView& recipe);
+
+}  // namespace sinter::cli
