@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model's config.json.
 #include "fuzz/support.hpp"
+#include "hugging_face/write_recipe.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "support/recipes.hpp"
@@ -19,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     require_same_architecture(fuzz::put(folder / "config.json", fuzz::text_of(data, size)),
                               recipe.hugging_face);
+  } catch (const FileError&) {
+  }
+  try {
+    (void)hugging_face::recipe_of_folder(folder.path());
   } catch (const FileError&) {
   }
   return 0;

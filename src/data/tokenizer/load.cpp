@@ -19,6 +19,15 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_file = std::uint64_t(1) << 30;
 
+/// What a folder may hold, the first that is there of the kinds in this order.
+constexpr const char* whole_tokenizer = "tokenizer.json";
+struct Gpt2Files {
+  const char *vocabulary, *merges;
+};
+constexpr Gpt2Files gpt2_files[]{{"encoder.json", "vocab.bpe"}, {"vocab.json", "merges.txt"}};
+constexpr const char* bert_vocabulary = "vocab.txt";
+constexpr const char* sentencepiece_models[]{"tokenizer.model", "spiece.model"};
+
 Tokenizer made_of(Tokenizer tokenizer) { return tokenizer; }
 template <class Parts>
 Tokenizer made_of(Parts parts) {
@@ -126,15 +135,21 @@ BpeParts read_gpt2_files(std::string_view vocabulary_text, std::string_view merg
   return parts;
 }
 
+bool holds_tokenizer(const fs::path& folder) {
+  std::error_code none;
+  for (const char* name :
+       {whole_tokenizer, gpt2_files[0].vocabulary, gpt2_files[0].merges, gpt2_files[1].vocabulary,
+        gpt2_files[1].merges, bert_vocabulary, sentencepiece_models[0], sentencepiece_models[1]})
+    if (fs::exists(folder / name, none)) return true;
+  return false;
+}
+
 Tokenizer load_tokenizer(const fs::path& path) {
   std::error_code none;
   if (!fs::is_directory(path, none))
     return path.extension() == ".txt" ? load_bert(path) : load_file(path);
-  if (fs::exists(path / "tokenizer.json", none)) return load_file(path / "tokenizer.json");
-  struct Names {
-    const char *vocabulary, *merges;
-  };
-  for (const Names& names : {Names{"encoder.json", "vocab.bpe"}, {"vocab.json", "merges.txt"}}) {
+  if (fs::exists(path / whole_tokenizer, none)) return load_file(path / whole_tokenizer);
+  for (const Gpt2Files& names : gpt2_files) {
     if (!fs::exists(path / names.vocabulary, none) && !fs::exists(path / names.merges, none))
       continue;
     const std::string vocabulary = read_file(path / names.vocabulary, largest_file),
@@ -144,8 +159,8 @@ Tokenizer load_tokenizer(const fs::path& path) {
     tokenizer.identity = hash_of(vocabulary) + hash_of(merges);
     return tokenizer;
   }
-  if (fs::exists(path / "vocab.txt", none)) return load_bert(path / "vocab.txt");
-  for (const char* name : {"tokenizer.model", "spiece.model"})
+  if (fs::exists(path / bert_vocabulary, none)) return load_bert(path / bert_vocabulary);
+  for (const char* name : sentencepiece_models)
     if (fs::exists(path / name, none)) return load_file(path / name);
   throw FileError(
       fmt::format("There is no tokenizer in the folder {}. It must hold tokenizer.json, or "

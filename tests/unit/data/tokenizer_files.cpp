@@ -71,6 +71,18 @@ TEST_CASE("what is not there is named") {
   CHECK(has(refusal(folder.path()), "vocab.bpe: No such file"));
 }
 
+TEST_CASE("a folder holds a tokenizer where it has a file of one") {
+  for (const char* name : {"tokenizer.json", "encoder.json", "vocab.bpe", "vocab.json",
+                           "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model"}) {
+    CAPTURE(name);
+    testing::TemporaryFolder folder;
+    put(folder / "tokenizer_config.json", "{}");
+    CHECK(!holds_tokenizer(folder.path()));
+    put(folder / name, "");
+    CHECK(holds_tokenizer(folder.path()));
+  }
+}
+
 TEST_CASE("damaged JSON is refused with the place") {
   testing::TemporaryFolder folder;
   put(folder / "t", "{\"model\": {\n \"type\": \"BPE\",, }");

@@ -237,7 +237,7 @@ TEST_CASE("a folder of other angles is refused, whichever version of transformer
   CHECK(refusal(trainer, R"("rope_parameters":
     {"rope_type": "linear", "rope_theta": 1e4, "factor": 2})") == "");
   CHECK(refusal(trainer, R"("rope_scaling": {"factor": 2, "type": "linear"})") ==
-        "");  // before 4.43
+        "");  // older files
   for (const char* other : {
            R"("rope_theta": 500000.0)",
            R"("rope_scaling": null)",

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The architectures of transformers that Sinter has, and how the config.json of each becomes a
+// model. A new one is a file here and a line in architectures.cpp.
+#pragma once
+#include <span>
+
+#include "hugging_face/config.hpp"
+#include "hugging_face/policy_text.hpp"
+
+namespace sinter::hugging_face {
+
+/// What a model learns of its sequences.
+enum class Learns { next_tokens, hidden_tokens, classes };
+
+/// A model that fits a folder, and what data for it must know.
+struct FolderModel {
+  PolicyText policy{};
+  Learns learns = Learns::next_tokens;
+  int vocabulary = 0, positions = 0;
+  double parameters = 0;  // of the model; a double, as what a file says may be beyond an integer
+  int classes = 0;        // of a sequence, where it learns them
+  bool types = false;     // whether it takes the type of each token
+};
+
+/// Makes a model of what a config.json says. What cannot be it refuses in `config`. `has_tokenizer`
+/// says whether the recipe's data will be text, rather than batches of a program.
+using ReadModel = FolderModel (*)(Config& config, bool has_tokenizer);
+
+FolderModel read_gpt2(Config& config, bool has_tokenizer);
+FolderModel read_llama(Config& config, bool has_tokenizer);  // and Qwen2
+FolderModel read_bert(Config& config, bool has_tokenizer);
+FolderModel read_distilbert(Config& config, bool has_tokenizer);
+
+/// An architecture by the name that config.json gives it.
+struct Architecture {
+  std::string_view name;
+  ReadModel read;
+};
+std::span<const Architecture> architectures();
+
+/// Reads the model of config's architecture.
+/// throws    FileError, naming the folder, if Sinter does not have the architecture, or the config
+///           asks for anything that Sinter's model does not do, of which it lists all
+FolderModel read_model(Config& config, bool has_tokenizer, const std::string& folder);
+
+/// The classes of a classifier of sequences; transformers takes 2 where config.json says none.
+int read_classes(Config& config);
+
+/// A key of a dropout's probability, and what transformers takes where it is absent.
+struct DropoutKey {
+  std::string_view name;
+  double absent;
+};
+/// The probability under the first key, for a model that has one for all of them. A note says where
+/// others differ.
+double read_dropout(Config& config, std::initializer_list<DropoutKey> keys);
+
+}  // namespace sinter::hugging_face

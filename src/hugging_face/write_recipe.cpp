@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hugging_face/write_recipe.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "hugging_face/architectures.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+#include "sinter/data/unit.hpp"
+#include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter::hugging_face {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_context = 1024;         // tokens of a sequence, to begin with
+constexpr std::size_t policy_column = 13;  // behind "    : Recipe<"
+
+/// All that a recipe's text is made of.
+struct Draft {
+  std::string name, folder, file;  // the type's, and both paths as words for a shell
+  std::string architecture;
+  FolderModel model;
+  bool has_tokenizer = false;
+  std::vector<std::string> notes;
+
+  int context() const { return std::min(model.positions, most_context); }
+  std::string ids_policy() const { return name + "_ids"; }
+};
+
+bool is_safe(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/// A path as a word for a shell, in one line.
+std::string shell_word(const fs::path& path) {
+  const std::string text = printable(path.string(), 4096);
+  if (!text.empty() && std::ranges::all_of(text, [](char c) {
+        return is_safe(c) || std::string_view("/._-+=@:,").find(c) != std::string_view::npos;
+      }))
+    return text;
+  std::string word = "'";
+  for (char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+/// The name of a recipe's type. What it begins with keeps it apart from words of C++ and of Sinter,
+/// as the folder of GPT-2 is usually called gpt2.
+std::string type_name(const fs::path& folder, const fs::path& file) {
+  fs::path named = file.stem();
+  if (file.empty()) {
+    const fs::path whole = fs::absolute(folder).lexically_normal();
+    named = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+  }
+  std::string name;
+  for (char c : named.string()) {
+    if (is_safe(c)) {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  if (name.ends_with('_')) name.pop_back();
+  const std::string prefix = "tuned";
+  if (name.empty()) return prefix;
+  return name.starts_with(prefix + "_") ? name : prefix + "_" + name;
+}
+
+/// How many tokens the folder's tokenizer has; nothing where it has none that is understood, and
+/// then a note says why.
+std::optional<int> tokens_of(const fs::path& folder, std::vector<std::string>& notes) {
+  if (!holds_tokenizer(folder)) return std::nullopt;
+  try {
+    return load_tokenizer(folder).vocabulary;
+  } catch (const FileError& error) {
+    notes.push_back(fmt::format("The folder's tokenizer is left out. {}", error.what()));
+    return std::nullopt;
+  }
+}
+
+/// Sequences that are computed at once, about a thousand rows.
+/// requires  global is a power of two
+/// ensures   the result divides it
+int micro_batch(int context, int global) {
+  int micro = 1;
+  while (2 * micro <= global && 2 * micro * context <= most_context) micro *= 2;
+  return micro;
+}
+
+std::string text_policies(const Draft& r) {
+  const int vocabulary = r.model.vocabulary;
+  std::vector<std::string> sizes{fmt::format(".context = {}", r.context()),
+                                 fmt::format(".vocabulary = {}", vocabulary)};
+  if (r.model.learns == Learns::classes) {
+    sizes.push_back(fmt::format(".classes = {}", r.model.classes));
+    if (r.model.types) sizes.emplace_back(".types = true");
+    return written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column);
+  }
+  std::string policies = written({"Tokens", {}, sizes}, policy_column);
+  if (r.model.learns == Learns::hidden_tokens) policies += ", MaskedLm<>";
+  return policies;
+}
+
+std::string declaration(const Draft& r) {
+  const int global = r.model.learns == Learns::next_tokens ? 8 : 32;
+  std::string text;
+  if (!r.has_tokenizer)
+    text += fmt::format(
+        "/// Batches of ids from a program of your own.\n"
+        "struct {} {{\n"
+        "  using slot = slot::data;\n"
+        "  static constexpr int context = {}, vocabulary = {};\n"
+        "}};\n\n",
+        r.ids_policy(), r.context(), r.model.vocabulary);
+  return text + fmt::format(
+                    "struct {}\n"
+                    "    : Recipe<{},\n"
+                    "             {},\n"
+                    "             AdamW<{{.lr = 5e-5, .weight_decay = 0.01}}>,\n"
+                    "             LinearDecay<{{.warmup = 100, .steps = 1000}}>,\n"
+                    "             Batch<{{.global = {}, .micro = {}}}>> {{}};\n\n"
+                    "int main(int argc, char** argv) {{ return run<{}>(argc, argv); }}\n",
+                    r.name, written(r.model.policy, policy_column),
+                    r.has_tokenizer ? text_policies(r) : r.ids_policy(), global,
+                    micro_batch(r.context(), global), r.name);
+}
+
+/// Lines of a comment that hold a text. None ends in a backslash, which would join it to the next.
+std::string comment(const std::string& text) {
+  constexpr std::size_t most_columns = 100;
+  std::string lines = "//";
+  std::size_t at = lines.size();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = printable(text.substr(begin, end - begin), 4096);
+    if (at > 2 && at + 1 + word.size() > most_columns && !lines.ends_with('\\')) {
+      lines += "\n//";
+      at = 2;
+    }
+    lines += " " + word;
+    at += 1 + word.size();
+    begin = end + 1;
+  }
+  return lines + "\n";
+}
+
+/// What the commands in the comment take.
+std::string explanation(const Draft& r) {
+  std::string text;
+  if (!r.has_tokenizer) {
+    text = fmt::format(
+        "LINES is a file with {} on each line. The folder has no tokenizer that could be used, so "
+        "the recipe takes ids alone: to train it, give batches to Trainer<{}> in a program of your "
+        "own, or add a tokenizer and have the recipe written again.",
+        r.model.types ? R"({"ids": [464, 257], "token_types": [0, 1]})" : R"({"ids": [464, 257]})",
+        r.name);
+  } else if (r.model.learns == Learns::classes) {
+    text = fmt::format(
+        "TABLE is a TSV whose first line names the columns: `label`, a whole number from 0 to {}, "
+        "and `sentence`. LINES is a file with a text on each line. For pairs of texts, name the "
+        "columns of both: LabelledText<\"label\", \"premise\", \"hypothesis\", ...>.",
+        r.model.classes - 1);
+  } else {
+    text = "TEXT is files and folders of text, and LINES a file with a text on each line.";
+  }
+  if (r.context() < r.model.positions)
+    text += fmt::format(" The data's context is {} of the model's {} positions.", r.context(),
+                        r.model.positions);
+  return text;
+}
+
+std::string commands(const Draft& r) {
+  const std::string weights = "--weights " + r.folder,
+                    tokenizer = r.has_tokenizer ? " --tokenizer " + r.folder : "";
+  std::string text = "//   ./sinter build " + r.file + "\n//   BINARY describe " + weights + "\n";
+  if (r.has_tokenizer)
+    text += fmt::format("//   BINARY train {}{} --data {}\n", weights, tokenizer,
+                        r.model.learns == Learns::classes ? "TABLE" : "TEXT");
+  return text + fmt::format("//   BINARY predict {}{} {} LINES --json\n", weights, tokenizer,
+                            r.has_tokenizer ? "--text" : "--ids");
+}
+
+std::string text_of(const Draft& r) {
+  std::string text =
+      comment(fmt::format(
+          "For the weights in {}: {}, {} parameters. ./sinter recipe has written this file, and it "
+          "is yours to change: data, optimizer, schedule and batch are a beginning.",
+          r.folder, r.architecture, thousands(std::int64_t(r.model.parameters)))) +
+      "//\n" + commands(r) + "//\n" +
+      comment("./sinter build prints the path of BINARY. " + explanation(r));
+  for (const std::string& note : r.notes) text += "//\n" + comment("Note: " + note);
+  return text + "#include <sinter/sinter.hpp>\nusing namespace sinter;\n\n" + declaration(r);
+}
+
+fs::path config_of(const fs::path& folder) {
+  const fs::path config = folder / "config.json";
+  std::error_code none;
+  if (fs::exists(config, none)) return config;
+  throw FileError(fmt::format(
+      "{} {}. Expected a model's folder as transformers writes and the Hub has it, with "
+      "config.json and model.safetensors.",
+      printable(folder.string(), 4096),
+      fs::is_directory(folder, none) ? "has no config.json" : "is no folder"));
+}
+
+}  // namespace
+
+WrittenRecipe recipe_of_folder(const fs::path& folder, const fs::path& file) {
+  Config config(config_of(folder));
+  Draft r;
+  r.name = type_name(folder, file);
+  r.folder = shell_word(folder);
+  r.file = file.empty() ? "FILE.cpp" : shell_word(file);
+  r.architecture = config.architecture();
+  const std::optional<int> tokens = tokens_of(folder, r.notes);
+  r.has_tokenizer = tokens.has_value();
+  r.model = read_model(config, r.has_tokenizer, printable(folder.string(), 4096));
+  if (tokens.value_or(0) > r.model.vocabulary)
+    r.notes.push_back(
+        fmt::format("The tokenizer has {} tokens, and the model's vocabulary is {}: train and eval "
+                    "refuse it. Take one that fits.",
+                    *tokens, r.model.vocabulary));
+  r.notes.insert(r.notes.end(), config.notes().begin(), config.notes().end());
+  return {text_of(r), r.notes};
+}
+
+WrittenRecipe write_recipe(const fs::path& folder, const fs::path& file) {
+  const std::string shown_file = printable(file.string(), 4096);
+  if (file.extension() != ".cpp")
+    throw FileError(
+        fmt::format("Cannot write a recipe to {}: expected a name that ends in .cpp, so "
+                    "that ./sinter build takes it.",
+                    shown_file));
+  std::error_code none;
+  if (fs::symlink_status(file, none).type() != fs::file_type::not_found)
+    throw FileError(
+        fmt::format("Cannot write a recipe to {}: it is there already. Name another "
+                    "file, or remove it; nothing was changed.",
+                    shown_file));
+  WrittenRecipe recipe = recipe_of_folder(folder, file);
+  write_file_atomically(file, recipe.text);
+  return recipe;
+}
+
+}  // namespace sinter::hugging_face

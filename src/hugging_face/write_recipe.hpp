@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ./sinter recipe does: a recipe that fits a downloaded folder.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sinter::hugging_face {
+
+/// A recipe's file.
+struct WrittenRecipe {
+  std::string text;
+  std::vector<std::string> notes;  // what it does not take over of the folder; they are in it, too
+};
+
+/// Makes a recipe for the model in a folder: its type from config.json, data that are text where
+/// the folder has a tokenizer and ids alone where not, and the rest as a beginning to fine-tune it
+/// with. No weights are read. `file` is where the recipe will lie, for its name and for what its
+/// comment says; it may be empty.
+/// throws    FileError where the folder has no config.json, or one that no recipe fits; it lists
+///           all that Sinter cannot do of it
+WrittenRecipe recipe_of_folder(const std::filesystem::path& folder,
+                               const std::filesystem::path& file = {});
+
+/// Does so, and writes `file`.
+/// throws    FileError, too, if `file` is there already, has no name that ends in .cpp, or cannot
+///           be written
+WrittenRecipe write_recipe(const std::filesystem::path& folder, const std::filesystem::path& file);
+
+}  // namespace sinter::hugging_face

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# recipe writes files that compile as they are, for folders with and without a tokenizer.
+. "$root/tests/script/lib/check.bash"
+
+expect 1 "$sinter" recipe
+says 'recipe takes a folder and, if you like, the file to write'
+expect 1 "$sinter" recipe --help
+says "recipe takes a folder and a file, no options: '--help'"
+expect 1 "$sinter" recipe "$scratch/none"
+says "there is no folder '$scratch/none'"
+
+reviews="$scratch/film reviews" llama=$scratch/llama
+mkdir "$reviews" "$llama"
+cat >"$reviews/config.json" <<'JSON'
+{"architectures": ["BertForSequenceClassification"], "hidden_size": 32, "intermediate_size": 64,
+ "max_position_embeddings": 64, "num_attention_heads": 2, "num_hidden_layers": 2, "num_labels": 3,
+ "vocab_size": 6}
+JSON
+printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the >"$reviews/vocab.txt"
+cat >"$llama/config.json" <<'JSON'
+{"architectures": ["LlamaForCausalLM"], "hidden_size": 32, "intermediate_size": 48,
+ "max_position_embeddings": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
+ "num_key_value_heads": 2, "vocab_size": 96, "rope_theta": 500000.0,
+ "rope_scaling": {"factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+                  "original_max_position_embeddings": 32, "rope_type": "llama3"}}
+JSON
+
+touch "$scratch/mine.cpp"
+expect 1 "$sinter" recipe "$llama" "$scratch/mine.cpp"
+says "'$scratch/mine.cpp' is there already"
+[[ ! -s $scratch/mine.cpp ]] || fail 'a file that was there has changed'
+
+expect 0 "$sinter" recipe "$reviews" "$scratch/film reviews.cpp"
+says 'Next: ./sinter build'
+"$sinter" recipe "$llama" >"$scratch/llama.cpp" 2>"$scratch/messages" </dev/null ||
+  fail "recipe exits $?: $(cat "$scratch/messages")"
+grep -q '^struct tuned_film_reviews$' "$scratch/film reviews.cpp" || fail 'the recipe has another name'
+grep -q '^struct tuned_llama_ids {$' "$scratch/llama.cpp" || fail 'the recipe does not take ids alone'
+for file in "$scratch/film reviews.cpp" "$scratch/llama.cpp"; do
+  expect 0 "$CXX" -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror "-I$root/include" "$file"
+done
+
+sed -i 's/"LlamaForCausalLM"/"T5ForConditionalGeneration"/' "$llama/config.json"
+expect 1 "$sinter" recipe "$llama" "$scratch/t5.cpp"
+says 'its architecture is T5ForConditionalGeneration, which Sinter does not have'
+[[ ! -e $scratch/t5.cpp ]] || fail 'a recipe that nobody could write was written'

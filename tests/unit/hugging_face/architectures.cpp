@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the config.json of each architecture becomes. The defaults are those of transformers 4.57.1.
+#include "hugging_face/architectures.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "sinter/model/bert.hpp"
+#include "sinter/model/distilbert.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
+#include "support/recipes.hpp"
+#include "trainer/state_json.hpp"
+#include "unit/hugging_face/support.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using hugging_face::Config;
+using hugging_face::FolderModel;
+using hugging_face::policy_text;
+using hugging_face::read_model;
+
+template <class Model>
+HuggingFace files_of() {
+  return Model::template hugging_face<Made<Model, UpTo<1, 1>>>();
+}
+
+/// Checks that a config.json becomes this model, and that weights with the file are taken by it.
+template <class Model>
+FolderModel check_becomes(const std::string& config, bool has_tokenizer = false) {
+  CAPTURE(config);
+  const ModelFolder folder(config);
+  const fs::path file = folder.path() / "config.json";
+  Config read(file);
+  const FolderModel model = read_model(read, has_tokenizer, "FOLDER");
+  CHECK(written(model.policy, 0) == written(policy_text(model.policy.name, Model::options), 0));
+  CHECK(model.policy.name == detail::short_type_name<Model>());
+  CHECK(model.vocabulary == Model::options.vocabulary);
+  CHECK(model.positions == Model::options.positions);
+  CHECK(read.notes().empty());
+  CHECK(refusal([&] { require_same_architecture(file, files_of<Model>()); }) == "");
+  return model;
+}
+
+TEST_CASE("GPT-2's config.json becomes Gpt2") {
+  const auto model = check_becomes<Gpt2<{.dropout = 0.1}>>(R"({
+    "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
+    "bos_token_id": 50256, "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02,
+    "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12,
+    "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1, "summary_activation": null,
+    "summary_first_dropout": 0.1, "vocab_size": 50257})");
+  CHECK(model.learns == hugging_face::Learns::next_tokens);
+  CHECK(model.parameters == 124'439'808);
+  check_becomes<Gpt2<{.dropout = 0.1}>>(R"({"architectures": ["GPT2LMHeadModel"]})");
+  check_becomes<Gpt2<{.layers = 2, .heads = 2, .width = 8, .vocabulary = 11, .positions = 5}>>(R"({
+    "architectures": ["GPT2LMHeadModel"], "n_layer": 2, "n_head": 2, "n_embd": 8, "n_inner": 32,
+    "vocab_size": 11, "n_positions": 5, "resid_pdrop": 0, "embd_pdrop": 0.0, "attn_pdrop": 0.0})");
+}
+
+/// Llama 3.2 1B.
+constexpr LlamaOptions llama3{.layers = 16,
+                              .kv_heads = 8,
+                              .width = 2048,
+                              .hidden = 8192,
+                              .vocabulary = 128256,
+                              .positions = 131072,
+                              .theta = 500000,
+                              .scaling = RotaryScaling::llama3,
+                              .scaling_factor = 32,
+                              .tied = true};
+constexpr const char* llama3_sizes = R"(
+    "architectures": ["LlamaForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+    "head_dim": 64, "hidden_act": "silu", "hidden_size": 2048, "initializer_range": 0.02,
+    "intermediate_size": 8192, "max_position_embeddings": 131072, "mlp_bias": false,
+    "model_type": "llama", "num_attention_heads": 32, "num_hidden_layers": 16,
+    "num_key_value_heads": 8, "pretraining_tp": 1, "rms_norm_eps": 1e-05,
+    "tie_word_embeddings": true, "vocab_size": 128256)";
+
+TEST_CASE("Llama's config.json becomes Llama, whichever version of transformers wrote it") {
+  const auto model = check_becomes<Llama<llama3>>(std::string("{") + llama3_sizes +
+                                                  R"(, "torch_dtype": "bfloat16",
+    "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+    "original_max_position_embeddings": 8192, "rope_type": "llama3"}, "rope_theta": 500000.0})");
+  CHECK(model.parameters == 1'235'814'400);  // as its makers say
+  check_becomes<Llama<llama3>>(std::string("{") + llama3_sizes + R"(, "dtype": "bfloat16",
+    "rope_parameters": {"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+    "original_max_position_embeddings": 8192, "rope_theta": 500000.0, "rope_type": "llama3"}})");
+}
+
+TEST_CASE("what Llama's config.json leaves out is what transformers takes") {
+  check_becomes<Llama<{.layers = 2, .positions = 2048, .eps = 1e-6}>>(
+      R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 2})");
+  check_becomes<Llama<{.layers = 2, .heads = 4, .width = 64, .positions = 2048, .eps = 1e-6}>>(
+      R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 2,
+          "num_attention_heads": 4, "hidden_size": 64,
+          "head_dim": null, "rope_scaling": null})");
+}
+
+TEST_CASE("scalings under their older name are taken, too") {
+  const std::string begin = R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1,
+      "rope_scaling": )";
+  check_becomes<Llama<{.layers = 1,
+                       .positions = 2048,
+                       .scaling = RotaryScaling::linear,
+                       .scaling_factor = 8,
+                       .eps = 1e-6}>>(begin + R"({"type": "linear", "factor": 8}})");
+  for (const char* none : {R"({"type": "default"}})", R"({"rope_type": "default"}})"})
+    check_becomes<Llama<{.layers = 1, .positions = 2048, .eps = 1e-6}>>(begin + none);
+}
+
+TEST_CASE("Qwen2's config.json becomes Llama with biases") {
+  constexpr LlamaOptions small{.layers = 24,
+                               .heads = 14,
+                               .kv_heads = 2,
+                               .width = 896,
+                               .hidden = 4864,
+                               .vocabulary = 151936,
+                               .positions = 131072,
+                               .theta = 1000000,
+                               .eps = 1e-6,
+                               .tied = true,
+                               .qkv_biases = true};
+  const std::string sizes = R"({"architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0,
+    "hidden_act": "silu", "hidden_size": 896, "intermediate_size": 4864,
+    "max_position_embeddings": 131072, "max_window_layers": 24, "model_type": "qwen2",
+    "num_attention_heads": 14, "num_hidden_layers": 24, "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-06, "tie_word_embeddings": true, "use_sliding_window": false,
+    "vocab_size": 151936, )";
+  const auto model =
+      check_becomes<Llama<small>>(sizes + R"("rope_theta": 1000000.0, "sliding_window": 131072})");
+  CHECK(model.parameters == 494'032'768);  // of Qwen2 0.5B, as its makers say
+  check_becomes<Llama<small>>(sizes + R"("sliding_window": null,
+    "layer_types": ["full_attention", "full_attention"],
+    "rope_parameters": {"rope_theta": 1000000.0, "rope_type": "default"}})");
+  check_becomes<Llama<{.layers = 1,
+                       .hidden = 22016,
+                       .vocabulary = 151936,
+                       .positions = 32768,
+                       .eps = 1e-6,
+                       .qkv_biases = true}>>(
+      R"({"architectures": ["Qwen2ForCausalLM"], "num_hidden_layers": 1})");
+}
+
+TEST_CASE("BERT's config.json becomes Bert, with types of tokens where the data can have them") {
+  const std::string base = R"("attention_probs_dropout_prob": 0.1,
+    "gradient_checkpointing": false, "hidden_act": "gelu", "hidden_dropout_prob": 0.1,
+    "hidden_size": 768, "initializer_range": 0.02, "intermediate_size": 3072,
+    "layer_norm_eps": 1e-12, "max_position_embeddings": 512, "model_type": "bert",
+    "num_attention_heads": 12, "num_hidden_layers": 12, "pad_token_id": 0,
+    "position_embedding_type": "absolute", "type_vocab_size": 2, "vocab_size": 30522})";
+  for (const char* head : {"BertForMaskedLM", "BertForPreTraining"}) {
+    const std::string config = R"({"architectures": [")" + std::string(head) + "\"], " + base;
+    const auto masked = check_becomes<Bert<>>(config, true);
+    CHECK(masked.learns == hugging_face::Learns::hidden_tokens);
+    CHECK(!masked.types);
+    CHECK(masked.parameters == 109'514'298);
+    CHECK(check_becomes<Bert<{.pairs = true}>>(config).types);
+  }
+  const std::string classes = R"({"architectures": ["BertForSequenceClassification"], )";
+  const auto two = check_becomes<Bert<{.pairs = true, .labels = 2}>>(classes + base, true);
+  CHECK(two.learns == hugging_face::Learns::classes);
+  CHECK(two.classes == 2);
+  CHECK(two.types);
+  CHECK(two.parameters == 109'483'778);
+  check_becomes<Bert<{.pairs = true, .labels = 5}>>(classes + R"("num_labels": 5, )" + base);
+  check_becomes<Bert<{.pairs = true, .labels = 3}>>(
+      classes + R"("id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, )" + base);
+  check_becomes<Bert<{.types = 1, .labels = 2, .dropout = 0}>>(
+      classes + R"("type_vocab_size": 1, "hidden_dropout_prob": 0,
+      "attention_probs_dropout_prob": 0})");
+}
+
+TEST_CASE("DistilBERT's config.json becomes DistilBert") {
+  const std::string base = R"("activation": "gelu", "attention_dropout": 0.1, "dim": 768,
+    "dropout": 0.1, "hidden_dim": 3072, "initializer_range": 0.02, "max_position_embeddings": 512,
+    "model_type": "distilbert", "n_heads": 12, "n_layers": 6, "pad_token_id": 0, "qa_dropout": 0.1,
+    "seq_classif_dropout": 0.2, "sinusoidal_pos_embds": false, "tie_weights_": true,
+    "vocab_size": 30522})";
+  const auto masked =
+      check_becomes<DistilBert<>>(R"({"architectures": ["DistilBertForMaskedLM"], )" + base);
+  CHECK(masked.learns == hugging_face::Learns::hidden_tokens);
+  CHECK(masked.parameters == 66'985'530);
+  const auto classes = check_becomes<DistilBert<{.labels = 2}>>(
+      R"({"architectures": ["DistilBertForSequenceClassification"],
+          "id2label": {"0": "NEGATIVE", "1": "POSITIVE"}, )" +
+      base);
+  CHECK(classes.learns == hugging_face::Learns::classes);
+  CHECK(classes.parameters == 66'955'010);
+  CHECK(!classes.types);
+}
+
+/// The config.json that an export writes.
+template <class Model>
+std::string exported() {
+  return config_json(files_of<Model>()).dump();
+}
+
+TEST_CASE("what every model exports becomes that model again") {
+  auto check = []<class Model>(Model) { check_becomes<Model>(exported<Model>()); };
+  check(Gpt2<{.layers = 2,
+              .heads = 4,
+              .width = 16,
+              .vocabulary = 13,
+              .positions = 32,
+              .dropout = 0.25}>{});
+  check(Llama<llama3>{});
+  check(Llama<{.layers = 3,
+               .heads = 2,
+               .width = 12,
+               .hidden = 7,
+               .vocabulary = 13,
+               .positions = 64,
+               .theta = 12345.5,
+               .scaling = RotaryScaling::linear,
+               .scaling_factor = 2.5,
+               .attention_dropout = 0.125}>{});
+  check(Llama<{.layers = 2,
+               .scaling = RotaryScaling::llama3,
+               .scaling_factor = 4,
+               .low_frequency = 1.5,
+               .high_frequency = 3,
+               .original_positions = 100,
+               .eps = 0.001,
+               .qkv_biases = true}>{});
+  check(Bert<{.layers = 2,
+              .heads = 4,
+              .width = 16,
+              .hidden = 20,
+              .vocabulary = 13,
+              .positions = 32,
+              .types = 3,
+              .pairs = true,
+              .dropout = 0.25,
+              .epsilon = 1e-5}>{});
+  check(Bert<{.types = 1, .labels = 7}>{});
+  check(DistilBert<{.layers = 2,
+                    .heads = 4,
+                    .width = 16,
+                    .hidden = 20,
+                    .vocabulary = 13,
+                    .positions = 32,
+                    .dropout = 0.25}>{});
+  check(DistilBert<{.labels = 4, .classifier_dropout = 0.5}>{});
+}
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that ./sinter recipe writes. tests/script/recipe.sh compiles some.
+#include "hugging_face/write_recipe.hpp"
+
+#include "hugging_face/policy_text.hpp"
+#include "unit/hugging_face/support.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using hugging_face::recipe_of_folder;
+using hugging_face::write_recipe;
+using hugging_face::WrittenRecipe;
+
+/// The C++ of a recipe's file, from the includes on.
+std::string code_of(const WrittenRecipe& recipe) {
+  return flat(recipe.text.substr(recipe.text.find("#include")));
+}
+/// The comment before it, without its slashes.
+std::string comment_of(const WrittenRecipe& recipe) {
+  std::istringstream lines(recipe.text.substr(0, recipe.text.find("#include")));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(line.starts_with("//"));
+    text += line.substr(2) + "\n";
+  }
+  return flat(text);
+}
+
+const std::string gpt2 = R"({"architectures": ["GPT2LMHeadModel"], "n_layer": 2, "n_head": 2,
+  "n_embd": 16, "n_positions": 4096, "vocab_size": 300, "resid_pdrop": 0, "embd_pdrop": 0,
+  "attn_pdrop": 0})";
+/// Without its last brace.
+const std::string bert = R"("num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16,
+  "intermediate_size": 32, "vocab_size": 6, "max_position_embeddings": 64)";
+const std::string masked = R"({"architectures": ["BertForMaskedLM"], )" + bert + "}";
+const std::string classes =
+    R"({"architectures": ["BertForSequenceClassification"], "num_labels": 3, )" + bert + "}";
+
+TEST_CASE("a language model with GPT-2's files reads text as their tokens") {
+  const ModelFolder folder(gpt2, "gpt2");
+  folder.add("vocab.json", R"({"a": 0, "b": 1, "ab": 2})");
+  folder.add("merges.txt", "#version: 0.2\na b\n");
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  CHECK(recipe.notes.empty());
+  const std::string expected = R"(#include <sinter/sinter.hpp>
+using namespace sinter;
+
+struct tuned_gpt2
+    : Recipe<Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = 300, .positions = 4096}>,
+             Tokens<{.context = 1024, .vocabulary = 300}>,
+             AdamW<{.lr = 5e-5, .weight_decay = 0.01}>,
+             LinearDecay<{.warmup = 100, .steps = 1000}>,
+             Batch<{.global = 8, .micro = 1}>> {};
+
+int main(int argc, char** argv) { return run<tuned_gpt2>(argc, argv); }
+)";
+  CHECK(recipe.text.ends_with("\n" + expected));
+  const std::string comment = comment_of(recipe), path = folder.path().string();
+  CAPTURE(comment);
+  CHECK(has(comment, "For the weights in " + path + ": GPT2LMHeadModel, 76,928 parameters."));
+  CHECK(has(comment, "./sinter build FILE.cpp"));
+  CHECK(has(comment, "BINARY describe --weights " + path));
+  CHECK(has(comment, "BINARY train --weights " + path + " --tokenizer " + path + " --data TEXT"));
+  CHECK(has(comment, "--text LINES --json"));
+  CHECK(has(comment, "1024 of the model's 4096 positions"));
+}
+
+TEST_CASE("a masked language model hides tokens of text") {
+  const ModelFolder folder(masked);
+  folder.add_vocabulary();
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  const std::string code = code_of(recipe);
+  CAPTURE(code);
+  CHECK(has(code, "Tokens<{.context = 64, .vocabulary = 6}>, MaskedLm<>,"));
+  CHECK(has(code, ".positions = 64}>,"));  // without .pairs
+  CHECK(has(code, "Batch<{.global = 32, .micro = 16}>"));
+  CHECK(!has(comment_of(recipe), "positions"));
+}
+
+TEST_CASE("a classifier reads texts with a class each, and takes types of tokens if it can") {
+  const ModelFolder folder(classes);
+  folder.add_vocabulary();
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  const std::string code = code_of(recipe);
+  CAPTURE(code);
+  CHECK(has(code, ".pairs = true, .labels = 3}>,"));
+  CHECK(has(code,
+            "LabelledText<\"label\", \"sentence\", \"\", {.context = 64, .vocabulary = 6, "
+            ".classes = 3, .types = true}>,"));
+  CHECK(has(comment_of(recipe), "a whole number from 0 to 2"));
+  CHECK(has(comment_of(recipe), "--data TABLE"));
+
+  const ModelFolder distilled(R"({"architectures": ["DistilBertForSequenceClassification"],
+      "vocab_size": 6, "max_position_embeddings": 64})");
+  distilled.add_vocabulary();
+  CHECK(has(code_of(recipe_of_folder(distilled.path())),
+            "{.context = 64, .vocabulary = 6, .classes = 2}>,"));
+}
+
+TEST_CASE("without a tokenizer a recipe takes ids alone") {
+  for (const std::string& config : {gpt2, masked, classes}) {
+    CAPTURE(config);
+    const ModelFolder folder(config, "my-model");
+    const WrittenRecipe recipe = recipe_of_folder(folder.path());
+    const std::string code = code_of(recipe), comment = comment_of(recipe);
+    const bool types = config != gpt2;
+    CHECK(recipe.notes.empty());
+    CHECK(has(code,
+              "struct tuned_my_model_ids { using slot = slot::data; static constexpr int "
+              "context = "));
+    CHECK(
+        has(code, types ? "context = 64, vocabulary = 6; };" : "context = 1024, vocabulary = 300"));
+    CHECK(has(code, ", tuned_my_model_ids, AdamW"));
+    CHECK(has(code, ".pairs = true") == types);
+    CHECK(!has(code, "MaskedLm"));
+    CHECK(!has(comment, "--tokenizer"));
+    CHECK(!has(comment, "BINARY train"));
+    CHECK(has(comment, "--ids LINES --json"));
+    CHECK(has(comment, "\"token_types\": [0, 1]") == types);
+    CHECK(has(comment, "Trainer<tuned_my_model>"));
+  }
+}
+
+TEST_CASE("a tokenizer that cannot be used is left out, or said to be too large") {
+  const ModelFolder damaged(masked);
+  damaged.add("tokenizer.json", "{");
+  const WrittenRecipe ids = recipe_of_folder(damaged.path());
+  REQUIRE(ids.notes.size() == 1);
+  CHECK(has(ids.notes[0], "tokenizer is left out"));
+  CHECK(has(ids.notes[0], "tokenizer.json"));
+  CHECK(has(comment_of(ids), "Note: The folder's tokenizer is left out."));
+  CHECK(has(code_of(ids), "_ids"));
+
+  const ModelFolder large(masked);
+  large.add_vocabulary();
+  large.add("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\n");
+  const WrittenRecipe text = recipe_of_folder(large.path());
+  REQUIRE(text.notes.size() == 1);
+  CHECK(has(text.notes[0], "has 7 tokens, and the model's vocabulary is 6"));
+  CHECK(has(code_of(text), "Tokens<"));
+}
+
+TEST_CASE("the recipe's name is that of its file or its folder") {
+  auto name = [](const std::string& folder, const std::string& file = "") {
+    const ModelFolder made(gpt2, folder);
+    const std::string code = code_of(recipe_of_folder(made.path(), file));
+    const std::size_t begin = code.find("run<") + 4;
+    return code.substr(begin, code.find('>', begin) - begin);
+  };
+  CHECK(name("gpt2") == "tuned_gpt2");
+  CHECK(name("Qwen2-0.5B") == "tuned_Qwen2_0_5B");
+  CHECK(name("__init__") == "tuned_init");
+  CHECK(name("日本") == "tuned");
+  CHECK(name("gpt2", "somewhere/my reviews.cpp") == "tuned_my_reviews");
+  CHECK(name("gpt2", "tuned_gpt2.cpp") == "tuned_gpt2");
+  const ModelFolder folder(gpt2, "gpt2");
+  CHECK(has(recipe_of_folder(folder.path() / "").text, "struct tuned_gpt2\n"));
+}
+
+TEST_CASE("commands in the comment are what a shell takes") {
+  const ModelFolder folder(gpt2, "my model's");
+  const WrittenRecipe recipe = recipe_of_folder(folder.path(), "a b.cpp");
+  const std::string quoted = "'" + folder.path().parent_path().string() + "/my model'\\''s'";
+  CHECK(has(recipe.text, "//   BINARY describe --weights " + quoted + "\n"));
+  CHECK(has(recipe.text, "//   ./sinter build 'a b.cpp'\n"));
+  const ModelFolder strange(gpt2, "a\nint x\\");
+  std::istringstream lines(recipe_of_folder(strange.path()).text);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("#");) {
+    CAPTURE(line);
+    CHECK(line.starts_with("//"));
+    CHECK(!line.ends_with("\\"));
+  }
+}
+
+TEST_CASE("lines of options are no longer than a page is wide") {
+  hugging_face::PolicyText policy{"Policy", {"\"a\""}};
+  for (int k = 0; k < 30; ++k) policy.options.push_back(".option = " + std::to_string(k));
+  const std::string text = std::string(13, ' ') + written(policy, 13);
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    CAPTURE(line);
+    CHECK(line.size() <= 96);
+    CHECK(line.size() > (count == 0 ? 70 : 26));
+    if (count > 0) CHECK(line.find('.') == 13 + std::string("Policy<\"a\", {").size());
+  }
+  CHECK(count > 4);
+  CHECK(has(text, ".option = 28, .option = 29}>"));
+  CHECK(hugging_face::written({"Policy"}, 0) == "Policy<>");
+}
+
+TEST_CASE("a file that is there is never overwritten") {
+  const ModelFolder folder(gpt2);
+  const fs::path file = folder.beside("recipe.cpp");
+  const WrittenRecipe recipe = write_recipe(folder.path(), file);
+  auto content = [](const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  };
+  CHECK(content(file) == recipe.text);
+  CHECK(has(recipe.text, "struct tuned_recipe\n"));
+  std::ofstream(file) << "mine";
+  CHECK(has(refusal([&] { write_recipe(folder.path(), file); }), "it is there already"));
+  CHECK(content(file) == "mine");
+  CHECK(has(refusal([&] { write_recipe(folder.path(), folder.beside("recipe.txt")); }), ".cpp"));
+  CHECK(!fs::exists(folder.beside("recipe.txt")));
+}
+
+TEST_CASE("a folder without a model is refused") {
+  auto said = [](const fs::path& folder) {
+    return refusal([&] { (void)recipe_of_folder(folder); });
+  };
+  const ModelFolder folder(gpt2);
+  CHECK(has(said(folder.beside("none")), "is no folder. Expected a model's folder"));
+  CHECK(has(said(folder.path() / "config.json"), "is no folder"));
+  fs::create_directory(folder.beside("empty"));
+  CHECK(has(said(folder.beside("empty")), "has no config.json"));
+  CHECK(has(said(ModelFolder("{").path()), "it is not JSON"));
+  CHECK(has(said(ModelFolder("[1]").path()), "it is [1], and no object"));
+  CHECK(has(said(ModelFolder("{}").path()), "it has no \"architectures\""));
+  CHECK(
+      has(said(ModelFolder(R"({"architectures": "GPT2LMHeadModel"})").path()), "no list of names"));
+  CHECK(has(said(ModelFolder(R"({"architectures": [3]})").path()), "no list of names"));
+}
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a config.json is refused, and what is noted.
+#include "hugging_face/architectures.hpp"
+#include "unit/hugging_face/support.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using hugging_face::Config;
+using hugging_face::read_model;
+
+/// What is said of a config.json of an architecture with these entries.
+std::string refused(const std::string& architecture, const std::string& entries) {
+  const ModelFolder folder(R"({"architectures": [")" + architecture + "\"], " + entries + "}");
+  return refusal([&] {
+    Config config(folder.path() / "config.json");
+    read_model(config, true, "FOLDER");
+  });
+}
+
+TEST_CASE("what Sinter cannot do is refused by key and value") {
+  struct Case {
+    const char *architecture, *entries, *said;
+  };
+  for (const Case& c : {
+           Case{"GPT2LMHeadModel", R"("activation_function": "relu")",
+                "activation_function is \"relu\"; Sinter has \"gelu_new\" alone"},
+           {"GPT2LMHeadModel", R"("n_inner": 100)", "n_inner is 100; Sinter has 3072 alone"},
+           {"GPT2LMHeadModel", R"("layer_norm_epsilon": 1e-6)", "layer_norm_epsilon is 1e-06"},
+           {"GPT2LMHeadModel", R"("scale_attn_weights": false)", "scale_attn_weights is false"},
+           {"GPT2LMHeadModel", R"("scale_attn_by_inverse_layer_idx": true)",
+            "scale_attn_by_inverse_layer_idx is true; Sinter has false alone"},
+           {"GPT2LMHeadModel", R"("tie_word_embeddings": false)", "tie_word_embeddings is false"},
+           {"GPT2LMHeadModel", R"("add_cross_attention": true)", "add_cross_attention is true"},
+           {"GPT2LMHeadModel", R"("pruned_heads": {"1": [0]})", "pruned_heads is {\"1\":[0]}"},
+           {"GPT2LMHeadModel", R"("quantization_config": {"bits": 4})", "quantization_config"},
+           {"GPT2LMHeadModel", R"("n_embd": 10, "n_head": 3)", "n_head, 3, does not divide"},
+           {"GPT2LMHeadModel", R"("n_layer": 0)",
+            "n_layer is 0; expected a whole number (at least 1)"},
+           {"GPT2LMHeadModel", R"("n_layer": 5000000000)", "n_layer is 5000000000"},
+           {"GPT2LMHeadModel", R"("vocab_size": "many")", "vocab_size is \"many\""},
+           {"GPT2LMHeadModel", R"("attn_pdrop": 1.5)",
+            "attn_pdrop is 1.5; expected a number (at least 0 and below 1)"},
+           {"LlamaForCausalLM", R"("hidden_act": "gelu")", "hidden_act is \"gelu\""},
+           {"LlamaForCausalLM", R"("head_dim": 64)", "head_dim is 64; Sinter has 128 alone"},
+           {"LlamaForCausalLM", R"("attention_bias": true)", "attention_bias is true"},
+           {"LlamaForCausalLM", R"("mlp_bias": true)", "mlp_bias is true"},
+           {"LlamaForCausalLM", R"("hidden_size": 36, "num_attention_heads": 4)",
+            "hidden_size is 36, no even multiple of num_attention_heads, 4"},
+           {"LlamaForCausalLM", R"("num_key_value_heads": 5)", "num_key_value_heads is 5"},
+           {"LlamaForCausalLM", R"("tie_word_embeddings": 1)", "expected true or false"},
+           {"LlamaForCausalLM", R"("partial_rotary_factor": 0.5)", "partial_rotary_factor is 0.5"},
+           {"LlamaForCausalLM", R"("rope_theta": 0)",
+            "rope_theta is 0; expected a number (above 0)"},
+           {"LlamaForCausalLM", R"("rope_scaling": {"rope_type": "yarn", "factor": 2})",
+            "rope_scaling.rope_type is \"yarn\"; Sinter has"},
+           {"LlamaForCausalLM", R"("rope_scaling": {"type": "dynamic", "factor": 2})",
+            "\"dynamic\""},
+           {"LlamaForCausalLM", R"("rope_scaling": {"type": "linear", "rope_type": "default"})",
+            "rope_scaling.type is \"linear\""},
+           {"LlamaForCausalLM", R"("rope_scaling": "linear")", "expected an object"},
+           {"LlamaForCausalLM", R"("rope_scaling": {"rope_type": "linear"})",
+            "rope_scaling.factor is missing"},
+           {"LlamaForCausalLM", R"("rope_scaling": {"rope_type": "llama3", "factor": 8})",
+            "rope_scaling.low_freq_factor is missing"},
+           {"LlamaForCausalLM", R"("rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4,
+             "factor": 8, "low_freq_factor": 4, "high_freq_factor": 1,
+             "original_max_position_embeddings": 100})",
+            "the first must be the lower"},
+           {"LlamaForCausalLM", R"("rope_parameters": {"rope_type": "default"})",
+            "rope_parameters.rope_theta is missing"},
+           {"LlamaForCausalLM",
+            R"("rope_theta": 1e5, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4})",
+            "say different angles"},
+           {"LlamaForCausalLM",
+            R"("rope_scaling": {"rope_type": "linear", "factor": 2},
+               "rope_parameters": {"rope_type": "default", "rope_theta": 1e4})",
+            "say different angles"},
+           {"Qwen2ForCausalLM", R"("use_sliding_window": true)", "use_sliding_window is true"},
+           {"Qwen2ForCausalLM", R"("layer_types": ["full_attention", "sliding_attention"])",
+            "layer_types has \"sliding_attention\""},
+           {"BertForMaskedLM", R"("position_embedding_type": "relative_key")", "\"relative_key\""},
+           {"BertForMaskedLM", R"("hidden_act": "relu")", "hidden_act is \"relu\""},
+           {"BertForMaskedLM", R"("is_decoder": true)", "is_decoder is true"},
+           {"BertForMaskedLM", R"("hidden_size": 100)", "num_attention_heads, 12, does not divide"},
+           {"BertForSequenceClassification", R"("num_labels": 1)", "num_labels is 1"},
+           {"BertForSequenceClassification", R"("id2label": {"0": "SCORE"})", "num_labels is 1"},
+           {"BertForSequenceClassification", R"("num_labels": 3, "id2label": {"0": "a", "1": "b"})",
+            "num_labels is 3, but id2label has 2 names"},
+           {"BertForSequenceClassification", R"("id2label": ["a", "b"])", "expected an object"},
+           {"BertForSequenceClassification", R"("problem_type": "multi_label_classification")",
+            "problem_type is \"multi_label_classification\""},
+           {"DistilBertForMaskedLM", R"("activation": "relu")", "activation is \"relu\""},
+           {"DistilBertForMaskedLM", R"("n_heads": 5)", "dim is 768, which n_heads, 5"},
+           {"DistilBertForSequenceClassification", R"("problem_type": "regression")",
+            "\"regression\""},
+       }) {
+    const std::string said = refused(c.architecture, c.entries);
+    CAPTURE(c.entries);
+    CAPTURE(said);
+    CHECK(has(said, std::string("Cannot write a recipe for FOLDER (") + c.architecture + ")"));
+    CHECK(has(said, c.said));
+  }
+}
+
+TEST_CASE("a model with more parameters than a plan can number is refused") {
+  // Llama 7B and 2 7B are all that LlamaConfig takes by itself.
+  CHECK(has(refused("LlamaForCausalLM", R"("model_type": "llama")"),
+            "the model has 6,738,415,616 parameters; Sinter plans fewer than 2,147,483,648"));
+  CHECK(has(refused("Qwen2ForCausalLM", R"("model_type": "qwen2")"), "has 12,049,846,272 param"));
+  CHECK(has(refused("BertForMaskedLM", R"("hidden_size": 2147483647, "num_attention_heads": 1,
+      "intermediate_size": 2147483647, "num_hidden_layers": 2147483647)"),
+            "has too many parameters"));
+}
+
+TEST_CASE("all that cannot be is said at once, and each once") {
+  const std::string said =
+      refused("BertForSequenceClassification",
+              R"("hidden_act": "relu", "hidden_dropout_prob": 2, "type_vocab_size": 0,
+         "is_decoder": true)");
+  CAPTURE(said);
+  int lines = 0;
+  for (std::size_t at = said.find("\n  "); at != said.npos; at = said.find("\n  ", at + 1)) ++lines;
+  CHECK(lines == 4);
+  for (const char* key : {"hidden_act", "hidden_dropout_prob", "type_vocab_size", "is_decoder"})
+    CHECK(has(said, std::string("\n  ") + key + " is "));
+}
+
+TEST_CASE("another architecture is refused with those that there are") {
+  const std::string said = refused("T5ForConditionalGeneration", R"("d_model": 512)");
+  CHECK(has(said, "its architecture is T5ForConditionalGeneration, which Sinter does not have"));
+  REQUIRE(!hugging_face::architectures().empty());
+  for (const auto& known : hugging_face::architectures()) CHECK(has(said, known.name));
+}
+
+TEST_CASE("dropouts that one option cannot say are noted") {
+  const ModelFolder folder(
+      R"({"architectures": ["GPT2LMHeadModel"], "resid_pdrop": 0.2, "attn_pdrop": 0.0})");
+  Config config(folder.path() / "config.json");
+  const hugging_face::FolderModel model = read_model(config, true, "FOLDER");
+  CHECK(written(model.policy, 0) == "Gpt2<{.dropout = 0.2}>");
+  REQUIRE(config.notes().size() == 2);
+  CHECK(has(config.notes()[0], "embd_pdrop is 0.1"));
+  CHECK(has(config.notes()[1], "attn_pdrop is 0"));
+}
+
+}  // namespace
+}  // namespace sinter::testing
