@@ -13,7 +13,7 @@
 #include "sinter/layer/rotary.hpp"
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/model/hugging_face.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/model/llama_rules.hpp"
 
 namespace sinter {
 
@@ -133,68 +133,6 @@ struct NextToken {
   }
 };
 
-/// A rule: each head has as many numbers, unless it is said how many.
-struct HeadsDivideWidth {
-  template <class R>
-  static constexpr bool holds = R::model::options.head_width > 0 ||
-                                R::model::options.width % (2 * R::model::options.heads) == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Llama: width is not an even multiple of heads. Why: each head attends with "
-                  "width / heads numbers, and positions turn them in pairs. Fix: choose a width "
-                  "that is an even multiple of heads, such as 64 for each, or say how many numbers "
-                  "a head has, .head_width.");
-  }
-};
-/// A rule: the numbers of a head turn in pairs.
-struct HeadWidthIsEven {
-  template <class R>
-  static constexpr bool holds = R::model::options.head_width % 2 == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Llama: head_width is odd. Why: positions turn the numbers of a head in pairs. "
-                  "Fix: choose an even number, or 0 for width / heads.");
-  }
-};
-/// A rule: as many heads of queries share each head of keys and values.
-struct KvHeadsDivideHeads {
-  template <class R>
-  static constexpr bool holds = R::model::options.heads % R::model::options.key_heads() == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Llama: kv_heads does not divide heads. Why: each head of keys and values is "
-                  "shared by heads / kv_heads heads of queries. Fix: choose a divisor of heads, or "
-                  "0 for as many.");
-  }
-};
-/// A rule: no sequence is longer than the model says that it reads.
-struct ContextWithinPositions {
-  template <class R>
-  static constexpr bool holds = R::data::context <= R::model::options.positions;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Llama: the data's context is beyond the model's positions. Why: `positions` is "
-                  "the longest sequence that the model is said to read, here and in its files. "
-                  "Fix: a larger .positions in Llama, or a smaller .context in the data.");
-  }
-};
-/// A rule: each id of the data has an embedding.
-struct VocabularyHoldsData {
-  template <class R>
-  static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Llama: the model's vocabulary is smaller than the data's. Why: the data has ids "
-                  "that the model has no embedding for. Fix: make .vocabulary at least that of the "
-                  "data (256 for Bytes).");
-  }
-};
-
 /// What config.json says of the angles: transformers 4 reads rope_theta and rope_scaling, and 5
 /// rope_parameters.
 inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
@@ -250,6 +188,8 @@ inline std::vector<ConfigEntry> architecture(const LlamaOptions& o) {
 inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
   using Text = std::string;
   auto number = [](std::int64_t n) { return n; };
+  ConfigEntry key_heads{"num_key_value_heads", number(o.key_heads()), true};
+  if (o.key_heads() == o.heads) key_heads.instead = {{{"num_key_value_heads", nullptr}}};
   ConfigEntry head_dim{"head_dim", number(o.head_dim()), true};
   if (o.head_dim() == o.width / o.heads) head_dim.instead = {{{"head_dim", nullptr}}};
   std::vector<ConfigEntry> entries = architecture(o);
@@ -259,7 +199,7 @@ inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
                                  {"intermediate_size", number(o.hidden), true},
                                  {"num_hidden_layers", number(o.layers), true},
                                  {"num_attention_heads", number(o.heads), true},
-                                 {"num_key_value_heads", number(o.key_heads()), true},
+                                 key_heads,
                                  head_dim,
                                  {"hidden_act", Text("silu"), true},
                                  {"rms_norm_eps", o.eps, true},
