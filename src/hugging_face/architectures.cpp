@@ -13,7 +13,8 @@ namespace {
 constexpr Architecture all[] = {
     {"GPT2LMHeadModel", read_gpt2},
     {"LlamaForCausalLM", read_llama},
-    {"Qwen2ForCausalLM", read_llama},
+    {"MistralForCausalLM", read_mistral},
+    {"Qwen2ForCausalLM", read_qwen2},
     {"BertForMaskedLM", read_bert},
     {"BertForPreTraining", read_bert},
     {"BertForSequenceClassification", read_bert},

@@ -27,7 +27,9 @@ struct FolderModel {
 using ReadModel = FolderModel (*)(Config& config, bool has_tokenizer);
 
 FolderModel read_gpt2(Config& config, bool has_tokenizer);
-FolderModel read_llama(Config& config, bool has_tokenizer);  // and Qwen2
+FolderModel read_llama(Config& config, bool has_tokenizer);
+FolderModel read_mistral(Config& config, bool has_tokenizer);
+FolderModel read_qwen2(Config& config, bool has_tokenizer);
 FolderModel read_bert(Config& config, bool has_tokenizer);
 FolderModel read_distilbert(Config& config, bool has_tokenizer);
 

@@ -26,6 +26,11 @@ class Config {
   const std::string& architecture() const { return architecture_; }
   /// The value under a key; nullptr if it is absent or null.
   const Json* find(std::string_view key) const;
+  /// Whether the value under a key is null, where transformers tells that from an absent key.
+  bool says_null(std::string_view key) const {
+    const auto found = json_.find(key);
+    return found != json_.end() && found->is_null();
+  }
 
   /// The values of keys. One that is of another kind or out of its range is refused, and `absent`
   /// returned.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LlamaConfig and Qwen2Config of transformers say, as options of Llama.
+// What LlamaConfig, MistralConfig and Qwen2Config of transformers say, as options of Llama.
 #include "sinter/model/llama.hpp"
 
 #include <tuple>
@@ -72,72 +72,108 @@ void read_angles(Config& config, LlamaOptions& o) {
   o = newer;
 }
 
-/// Refuses shapes of heads that Llama does not have.
-void check_heads(Config& config, const LlamaOptions& o) {
-  if (o.width % (2 * std::int64_t(o.heads)) != 0)
-    config.refuse(
-        fmt::format("hidden_size is {}, no even multiple of num_attention_heads, {}; each head "
-                    "turns pairs of numbers",
-                    o.width, o.heads));
-  else
-    config.only("head_dim", o.head_width());
+/// Reads how many heads there are, and how many numbers in each.
+void read_heads(Config& config, LlamaOptions& o, int absent_key_heads) {
+  const int key_heads = config.whole(
+      "num_key_value_heads", config.says_null("num_key_value_heads") ? o.heads : absent_key_heads);
+  if (key_heads != o.heads) o.kv_heads = key_heads;
   if (o.heads % o.key_heads() != 0)
     config.refuse(
         fmt::format("num_key_value_heads is {}, which does not divide "
                     "num_attention_heads, {}",
                     o.key_heads(), o.heads));
+
+  const int head_dim = config.whole("head_dim", 0);
+  if (head_dim % 2 != 0)
+    config.refuse(
+        fmt::format("head_dim is {}, an odd number; each head turns pairs of numbers", head_dim));
+  if (head_dim == 0 && o.width % (2 * std::int64_t(o.heads)) != 0)
+    config.refuse(
+        fmt::format("hidden_size is {}, no even multiple of num_attention_heads, {}; each head "
+                    "turns pairs of numbers",
+                    o.width, o.heads));
+  if (std::int64_t(head_dim) * o.heads != o.width) o.head_width = head_dim;
 }
 
-void refuse_windows(Config& config) {
-  config.only("use_sliding_window", false);
+/// Reads Qwen2's window, which Sinter has in all layers or in none.
+void read_window_of_qwen2(Config& config, LlamaOptions& o) {
+  const char* kind = "full_attention";
+  if (config.flag("use_sliding_window", false)) {
+    kind = "sliding_attention";
+    o.window = config.whole("sliding_window", 4096);
+    const int full = config.whole("max_window_layers", 28, Range().at_least(0));
+    if (full != 0)
+      config.refuse(
+          fmt::format("use_sliding_window is true and max_window_layers {}; Sinter has the window "
+                      "in all layers, 0",
+                      full));
+  }
   const Config::Json* types = config.find("layer_types");
   if (!types) return;
   for (const Config::Json& type : *types)
-    if (type != "full_attention") {
+    if (type != kind) {
       config.refuse(
-          fmt::format("layer_types has {}; Sinter has \"full_attention\" alone", shown(type)));
+          fmt::format("layer_types has {}; Sinter has \"{}\" alone here", shown(type), kind));
       return;
     }
 }
 
 double parameters_of(const LlamaOptions& o) {
-  const double w = o.width, keys = double(o.key_heads()) * o.head_width();
-  const double biases = o.qkv_biases ? w + 2 * keys : 0;
-  const double block = 2 * w * w + 2 * w * keys + biases + 3 * w * o.hidden + 2 * w;
+  const double w = o.width, head = o.head_dim(), queries = o.heads * head,
+               keys = o.key_heads() * head;
+  const double biases = o.qkv_biases ? queries + 2 * keys : 0;
+  const double block = 2 * w * (queries + keys) + biases + 3 * w * o.hidden + 2 * w;
   return (o.tied ? 1 : 2) * w * o.vocabulary + o.layers * block + w;
 }
 
-}  // namespace
+/// What transformers takes where a file does not say.
+struct Absent {
+  int hidden, vocabulary, positions;
+  int key_heads;  // 0: as many as heads
+};
+constexpr Absent of_llama{11008, 32000, 2048, 0};
+constexpr Absent of_mistral{14336, 32000, 131072, 8};
+constexpr Absent of_qwen2{22016, 151936, 32768, 32};
 
-FolderModel read_llama(Config& config, bool) {
-  const bool qwen2 = config.architecture() == "Qwen2ForCausalLM";
-  LlamaOptions o;
+FolderModel read(Config& config, LlamaOptions o, const Absent& absent) {
   o.layers = config.whole("num_hidden_layers", 32);
   o.heads = config.whole("num_attention_heads", 32);
-  const int key_heads = config.whole("num_key_value_heads", qwen2 ? 32 : o.heads);
-  o.kv_heads = key_heads == o.heads ? 0 : key_heads;
   o.width = config.whole("hidden_size", 4096);
-  o.hidden = config.whole("intermediate_size", qwen2 ? 22016 : 11008);
-  o.vocabulary = config.whole("vocab_size", qwen2 ? 151936 : 32000);
-  o.positions = config.whole("max_position_embeddings", qwen2 ? 32768 : 2048);
+  o.hidden = config.whole("intermediate_size", absent.hidden);
+  o.vocabulary = config.whole("vocab_size", absent.vocabulary);
+  o.positions = config.whole("max_position_embeddings", absent.positions);
   o.eps = config.number("rms_norm_eps", 1e-6, Range().above(0));
   o.tied = config.flag("tie_word_embeddings", false);
-  o.qkv_biases = qwen2;
   o.attention_dropout = config.dropout("attention_dropout", 0);
+  read_heads(config, o, absent.key_heads ? absent.key_heads : o.heads);
   read_angles(config, o);
-
-  check_heads(config, o);
-  refuse_windows(config);
   config.only("hidden_act", "silu");
-  if (!qwen2) {
-    config.only("attention_bias", false);
-    config.only("mlp_bias", false);
-  }
   return {.policy = policy_text("Llama", o),
           .learns = Learns::next_tokens,
           .vocabulary = o.vocabulary,
           .positions = o.positions,
           .parameters = parameters_of(o)};
+}
+
+}  // namespace
+
+FolderModel read_llama(Config& config, bool) {
+  config.only("attention_bias", false);
+  config.only("mlp_bias", false);
+  return read(config, {}, of_llama);
+}
+
+FolderModel read_mistral(Config& config, bool) {
+  LlamaOptions o;
+  if (!config.says_null("sliding_window"))  // by which a file means that there is none
+    o.window = config.whole("sliding_window", 4096);
+  return read(config, o, of_mistral);
+}
+
+FolderModel read_qwen2(Config& config, bool) {
+  LlamaOptions o{.qkv_biases = true};
+  read_window_of_qwen2(config, o);
+  return read(config, o, of_qwen2);
 }
 
 }  // namespace sinter::hugging_face

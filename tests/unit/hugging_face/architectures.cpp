@@ -141,6 +141,51 @@ TEST_CASE("Qwen2's config.json becomes Llama with biases") {
       R"({"architectures": ["Qwen2ForCausalLM"], "num_hidden_layers": 1})");
 }
 
+TEST_CASE("a Qwen2 with a window in all of its layers becomes Llama with one") {
+  const std::string begin = R"({"architectures": ["Qwen2ForCausalLM"], "num_hidden_layers": 2,
+    "max_window_layers": 0, "use_sliding_window": true)";
+  constexpr LlamaOptions usual{.layers = 2,
+                               .hidden = 22016,
+                               .vocabulary = 151936,
+                               .positions = 32768,
+                               .window = 4096,
+                               .eps = 1e-6,
+                               .qkv_biases = true};
+  check_becomes<Llama<usual>>(begin + "}");
+  check_becomes<Llama<usual>>(begin + R"(, "sliding_window": 4096,
+    "layer_types": ["sliding_attention", "sliding_attention"]})");
+}
+
+TEST_CASE("Mistral's config.json becomes Llama with a window, or without where it is null") {
+  constexpr LlamaOptions usual{.layers = 1,
+                               .kv_heads = 8,
+                               .hidden = 14336,
+                               .positions = 131072,
+                               .window = 4096,
+                               .eps = 1e-6};
+  const std::string begin = R"({"architectures": ["MistralForCausalLM"], "num_hidden_layers": 1)";
+  check_becomes<Llama<usual>>(begin + "}");
+  constexpr LlamaOptions first{
+      .layers = 2, .kv_heads = 8, .hidden = 14336, .positions = 32768, .window = 4096};
+  const auto model = check_becomes<Llama<first>>(R"({"architectures": ["MistralForCausalLM"],
+    "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu", "hidden_size": 4096,
+    "initializer_range": 0.02, "intermediate_size": 14336, "max_position_embeddings": 32768,
+    "model_type": "mistral", "num_attention_heads": 32, "num_hidden_layers": 2,
+    "num_key_value_heads": 8, "rms_norm_eps": 1e-05, "rope_theta": 10000.0,
+    "sliding_window": 4096, "tie_word_embeddings": false, "torch_dtype": "bfloat16",
+    "vocab_size": 32000})");
+  CHECK(model.parameters == 7'241'732'096 - 30 * std::int64_t(218'112'000));  // 7B has 32 layers
+  constexpr LlamaOptions without{.layers = 1,
+                                 .heads = 4,
+                                 .width = 40,
+                                 .head_width = 16,
+                                 .hidden = 14336,
+                                 .positions = 131072,
+                                 .eps = 1e-6};
+  check_becomes<Llama<without>>(begin + R"(, "sliding_window": null, "model_type": "mistral",
+    "num_attention_heads": 4, "num_key_value_heads": null, "hidden_size": 40, "head_dim": 16})");
+}
+
 TEST_CASE("BERT's config.json becomes Bert, with types of tokens where the data can have them") {
   const std::string base = R"("attention_probs_dropout_prob": 0.1,
     "gradient_checkpointing": false, "hidden_act": "gelu", "hidden_dropout_prob": 0.1,
