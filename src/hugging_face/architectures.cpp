@@ -22,7 +22,7 @@ constexpr Architecture all[] = {
     {"DistilBertForSequenceClassification", read_distilbert},
 };
 
-constexpr double parameters_below = 0x1p31;  // a plan numbers them by int
+constexpr double parameters_below = 0x1p40;  // and their bytes fit an int64 with any state
 
 /// What none of the models does.
 void refuse_for_all(Config& config) {

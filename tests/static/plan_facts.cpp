@@ -3,6 +3,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parameters/freeze.hpp"
@@ -19,6 +20,11 @@ using plan = Plan<Gpt2Small<>>;
 static_assert(ready<Gpt2Small<>>());
 
 // ---- sizes
+// More parameters than an int counts: Llama 2 7B, in fp32 with AdamW.
+struct Llama7B : Recipe<Llama<>, Bytes<{.context = 128}>, Batch<{.global = 1, .micro = 1}>> {};
+static_assert(Plan<Llama7B>::parameters == 6'738'415'616);
+static_assert(Plan<Llama7B>::bytes > 16 * Plan<Llama7B>::parameters);
+
 constexpr std::int64_t width = 768, heads = 12, layers = 12, vocabulary = 50257, context = 1024;
 constexpr std::int64_t in_matmuls = layers * 12 * width * width + vocabulary * width;
 constexpr std::int64_t biases_and_norms = layers * (9 + 4) * width + 2 * width;

@@ -30,7 +30,7 @@ struct Node {
   std::array<int, max_inputs> in;  ///< locals
   int out;                         ///< first of its locals
   /// Where each parameter begins within the decayed or undecayed part of its unit, in elements.
-  std::array<int, max_fields> offset;
+  std::array<std::int64_t, max_fields> offset;
   /// Name of the node that owns parameters of this one, in the unit that this node's unit is tied
   /// to.
   const char* tied = nullptr;
@@ -47,8 +47,9 @@ struct Block {
   int inputs = 0;                         ///< the first locals
   int outputs = 0;                        ///< how many locals leave it
   std::array<int, max_outputs> output{};  ///< locals that leave the unit
-  int decayed = 0, undecayed = 0;         ///< elements, each parameter padded to 64 bytes of fp32
-  std::int64_t parameters = 0;            ///< elements without padding
+  /// Elements, each parameter padded to 64 bytes of fp32.
+  std::int64_t decayed = 0, undecayed = 0;
+  std::int64_t parameters = 0;  ///< elements without padding
 };
 
 /// One use of a block.
@@ -97,8 +98,8 @@ struct Graph {
 /// Parameters start at multiples of this many elements.
 inline constexpr int parameter_alignment = 16;
 /// So many elements, rounded up to such a multiple.
-constexpr int padded(std::int64_t elements) {
-  return int((elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment);
+constexpr std::int64_t padded(std::int64_t elements) {
+  return (elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
 }
 
 }  // namespace sinter

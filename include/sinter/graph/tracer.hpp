@@ -103,11 +103,11 @@ class UnitTracer {
   }
 
   /// Makes room for the parameters of a layer, of which the first ones are borrowed.
-  constexpr std::array<int, max_fields> own_parameters(const Layer& layer, int borrowed) {
+  constexpr std::array<std::int64_t, max_fields> own_parameters(const Layer& layer, int borrowed) {
     Block& block = graph.blocks.back();
-    std::array<int, max_fields> offset{};
+    std::array<std::int64_t, max_fields> offset{};
     for (int p = borrowed; p < layer.param_count; ++p) {
-      int& used = layer.params[p].matrix ? block.decayed : block.undecayed;
+      std::int64_t& used = layer.params[p].matrix ? block.decayed : block.undecayed;
       offset[p] = used;
       used += padded(layer.params[p].stored());
       block.parameters += layer.params[p].size();

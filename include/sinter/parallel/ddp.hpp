@@ -91,7 +91,7 @@ struct Ddp {
     int first = 0;
     for (int k = 0; k < int(model.order.size()); ++k) {
       const Block& block = model.block(model.order[k]);
-      bytes += std::int64_t(block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
+      bytes += (block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
       if (bytes < O.bucket_bytes && k + 1 < int(model.order.size())) continue;
       buckets.push_back({kind, short(first), short(k + 1 - first), When::last});
       first = k + 1;

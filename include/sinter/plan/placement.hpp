@@ -64,7 +64,7 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
     return sizes.tensor({e.width, e.axis, e.width ? Type::compute : Type::index, -1});
   }
   const Block& block = model.block(index);  // weights that come and go
-  return aligned(std::int64_t(block.decayed + block.undecayed) * sizes.of(Type::compute));
+  return aligned((block.decayed + block.undecayed) * sizes.of(Type::compute));
 }
 
 /// Places the buffers of a program, when it is made.

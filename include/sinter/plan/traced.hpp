@@ -141,7 +141,7 @@ struct Traced {
     List<LayerCall, plans_per_block * 5 * count.nodes> layer_calls;
     List<short, count.units> order;
     List<ParameterOffsets, count.units> offsets;
-    int decayed = 0, undecayed = 0, frozen = 0;
+    std::int64_t decayed = 0, undecayed = 0, frozen = 0;
   };
   static constexpr Frozen freeze() {
     Graph graph = trace();
@@ -173,7 +173,7 @@ struct Traced {
       for (int u = 0; u < count.units; ++u) {
         if (!graph.units[u].frozen) continue;
         const Block& block = graph.blocks[graph.units[u].block];
-        const int at = f.decayed + f.undecayed + f.frozen;
+        const std::int64_t at = f.decayed + f.undecayed + f.frozen;
         f.offsets.items[u] = {at, at + block.decayed};
         f.frozen += block.decayed + block.undecayed;
       }

@@ -30,7 +30,7 @@ inline constexpr char tag_of = 0;
 
 /// Where the decayed and the undecayed parameters of a unit begin in flat buffers, in elements.
 struct ParameterOffsets {
-  int decayed = 0, undecayed = 0;
+  std::int64_t decayed = 0, undecayed = 0;
 };
 
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
@@ -53,17 +53,17 @@ struct Model {
   Sizes sizes;
   /// Where layers read weights: in a copy, or in the master weights themselves.
   Space weights = Space::master;
-  bool keeps_weights = true;                   ///< the copy of the weights lives through all steps
-  int decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
+  bool keeps_weights = true;  ///< the copy of the weights lives through all steps
+  std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
   constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   /// Elements of all that is trained, padding included.
-  constexpr int elements() const { return decayed + undecayed; }
+  constexpr std::int64_t elements() const { return decayed + undecayed; }
   /// The same, and of frozen parameters.
-  constexpr int master_elements() const { return elements() + frozen; }
+  constexpr std::int64_t master_elements() const { return elements() + frozen; }
   /// Whether the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
   /// What a value of the model is inside the unit that makes it.

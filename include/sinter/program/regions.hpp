@@ -46,9 +46,9 @@ constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
       end += aligned(shape.bytes());
     } else {
       const ParameterOffsets& offsets = model.offsets[unit];
-      const int first = param.matrix ? offsets.decayed : offsets.undecayed;
+      const std::int64_t first = param.matrix ? offsets.decayed : offsets.undecayed;
       parts.push_back({{model.sizes.element[int(region.type)], param.rows, param.columns},
-                       std::int64_t(first + node.offset[p]) * model.sizes.of(region.type)});
+                       (first + node.offset[p]) * model.sizes.of(region.type)});
     }
   });
   return parts;

@@ -96,6 +96,12 @@ TEST_CASE("what Llama's config.json leaves out is what transformers takes") {
           "head_dim": null, "rope_scaling": null})");
 }
 
+TEST_CASE("a config.json that says nothing more is Llama 7B") {
+  const auto model = check_becomes<Llama<{.positions = 2048, .eps = 1e-6}>>(
+      R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama"})");
+  CHECK(model.parameters == 6'738'415'616);
+}
+
 TEST_CASE("scalings under their older name are taken, too") {
   const std::string begin = R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1,
       "rope_scaling": )";
