@@ -18,7 +18,7 @@
 namespace sinter::cli {
 namespace {
 
-std::string json_text(const RecipeView& recipe, const Arguments& a) {
+std::string json_text(const RecipeView& recipe, const Arguments& a, const WeightsFit& fit) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          hooks = memory, other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
@@ -39,7 +39,11 @@ std::string json_text(const RecipeView& recipe, const Arguments& a) {
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
   if (a.program) result["program"] = program_json(recipe);
   if (a.schedule) result["schedule"] = program_json(recipe);
-  if (a.weights) result["weights"] = {{"path", *a.weights}, {"fit", true}};
+  if (a.weights)
+    result["weights"] = {{"path", *a.weights},
+                         {"fit", true},
+                         {"fresh", fit.unshared.fresh},
+                         {"left_out", fit.unshared.left_out}};
   return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -116,8 +120,9 @@ int describe(const RecipeView& recipe, const Arguments& a) {
   WeightsFit fit;
   if (a.weights) fit = require_fit(*a.weights, recipe);
   note_lines(fit.warning);
+  note_lines(to_string(fit.unshared));
   if (a.json) {
-    print_result(json_text(recipe, a));
+    print_result(json_text(recipe, a, fit));
     return exit_done;
   }
   std::string text = recipe_text(recipe);

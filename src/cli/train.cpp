@@ -82,7 +82,7 @@ class Run {
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(recipe, TrainerSettings{a.seed.value_or(0), a.threads});
     trainer->require_memory_to_train();
-    if (a.weights) tell(trainer->load_weights(*a.weights));
+    if (a.weights) tell(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
     make_loop();
   }
 

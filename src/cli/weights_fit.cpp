@@ -4,6 +4,7 @@
 #include "sinter/files/load.hpp"
 #include "sinter/files/weights.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "trainer/load_rules.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter::cli {
@@ -15,10 +16,10 @@ WeightsFit require_fit(const std::string& weights, const RecipeView& recipe) {
   std::vector<Expected> expected;
   for (Parameter& p : list_parameters(recipe.plan->model))  // master weights are floating point
     expected.push_back({std::move(p.name), std::move(p.shape), nullptr, Dtype::f32});
-  check_tensors(
-      source.files, expected,
-      {names.prefix, names.ignored_suffixes, {names.aliases.begin(), names.aliases.end()}});
-  return {std::int64_t(expected.size()), std::int64_t(source.files.size()), source.warning};
+  UnsharedHeads unshared =
+      check_tensors(source.files, expected, load_rules(names, MissingHead::starts_fresh));
+  return {std::int64_t(expected.size() - unshared.fresh.size()), std::int64_t(source.files.size()),
+          source.warning, std::move(unshared)};
 }
 
 }  // namespace sinter::cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sinter/files/load.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::cli {
@@ -12,9 +13,10 @@ namespace sinter::cli {
 struct WeightsFit {
   std::int64_t tensors = 0, files = 0;
   std::string warning;  // what the user should be told, or empty
+  UnsharedHeads unshared{};
 };
 
-/// Checks that TrainerCore::load_weights() would take these weights. It makes no trainer, and reads
+/// Checks that training could start from these weights, with a fresh head if they lack it. It makes no trainer, and reads
 /// config.json and the headers of the files, but no hash of a checkpoint.
 /// throws    the FileError that load_weights() would throw
 WeightsFit require_fit(const std::string& weights, const RecipeView& recipe);

@@ -71,12 +71,27 @@ class Matcher {
   std::unordered_map<std::string_view, Source> sources;
   std::unordered_map<std::string_view, const Expected*> wanted;
   Problems problems;
+  UnsharedHeads unshared;
 
   bool is_ignored(std::string_view name) const {
     return std::any_of(rules.ignored_suffixes.begin(), rules.ignored_suffixes.end(),
                        [&](const std::string& suffix) { return name.ends_with(suffix); });
   }
   bool is_wanted(std::string_view name) const { return wanted.contains(name); }
+
+  /// The head that a tensor is of, or nullptr.
+  const std::vector<std::string>* head_of(std::string_view name) const {
+    for (const auto& head : rules.heads)
+      for (const std::string& begin : head)
+        if (name.starts_with(without(rules.optional_prefix, begin))) return &head;
+    return nullptr;
+  }
+  /// Whether a tensor is of a head of which none of these has a tensor.
+  bool is_of_head_without(const auto& tensors, std::string_view name) const {
+    const auto* head = head_of(name);
+    return head && std::ranges::none_of(
+                       tensors, [&](const auto& one) { return head_of(one.first) == head; });
+  }
 
   void collect(const SafetensorsFile& file) {
     for (const TensorInfo& tensor : file.tensors()) {
@@ -110,6 +125,11 @@ class Matcher {
   void compare(const Expected& expected) {
     auto found = sources.find(without(rules.optional_prefix, expected.name));
     if (found == sources.end()) {
+      if (rules.missing_head == MissingHead::starts_fresh &&
+          is_of_head_without(sources, without(rules.optional_prefix, expected.name))) {
+        unshared.fresh.push_back(expected.name);
+        return;
+      }
       problems.missing.push_back(fmt::format("{} {}", expected.name, to_string(expected.shape)));
       return;
     }
@@ -131,7 +151,8 @@ class Matcher {
   }
 
   /// throws    FileError that says what does not fit
-  void require_match(const std::deque<SafetensorsFile>& files, std::span<const Expected> expected) {
+  UnsharedHeads require_match(const std::deque<SafetensorsFile>& files,
+                              std::span<const Expected> expected) {
     for (const SafetensorsFile& file : files) collect(file);
     settle_aliases();
     for (const Expected& one : expected) compare(one);
@@ -139,17 +160,25 @@ class Matcher {
       for (const TensorInfo& tensor : file.tensors()) {
         std::string_view name = without(rules.optional_prefix, tensor.name);
         auto left = sources.find(name);
-        if (left != sources.end() && left->second.tensor == &tensor && !is_wanted(name))
+        if (left == sources.end() || left->second.tensor != &tensor || is_wanted(name)) continue;
+        if (is_of_head_without(wanted, name)) {
+          unshared.left_out.push_back(printable(tensor.name));
+        } else {
           problems.extra.push_back(
               fmt::format("{} {}", printable(tensor.name), printable(to_string(tensor.shape))));
+        }
       }
     std::string where = files.front().path().string();
     if (files.size() > 1) where += fmt::format(" and {} more files", files.size() - 1);
     if (const std::string text = problems.text(where); !text.empty()) throw FileError(text);
+    return unshared;
   }
 
+  /// Copies a tensor if the files have it.
   void copy(const Expected& expected) const {
-    const Source& source = sources.at(without(rules.optional_prefix, expected.name));
+    const auto found = sources.find(without(rules.optional_prefix, expected.name));
+    if (found == sources.end()) return;
+    const Source& source = found->second;
     source.file->read(*source.tensor, expected.into, expected.dtype);
   }
 };
@@ -164,23 +193,35 @@ std::deque<SafetensorsFile> opened(std::span<const std::filesystem::path> paths)
 
 }  // namespace
 
-void load_tensors(std::span<const std::filesystem::path> paths, std::span<const Expected> expected,
-                  const LoadRules& rules) {
+std::string to_string(const UnsharedHeads& heads) {
+  std::string text;
+  if (!heads.fresh.empty())
+    text += fmt::format("the weights have no such head: {} start{} fresh",
+                        fmt::join(heads.fresh, ", "), heads.fresh.size() == 1 ? "s" : "");
+  if (!heads.left_out.empty())
+    text += fmt::format("{}of another head, and left out: {}", text.empty() ? "" : "\n",
+                        fmt::join(heads.left_out, ", "));
+  return text;
+}
+
+UnsharedHeads load_tensors(std::span<const std::filesystem::path> paths,
+                           std::span<const Expected> expected, const LoadRules& rules) {
   const std::deque<SafetensorsFile> files = opened(paths);
   Matcher matcher(expected, rules);
-  matcher.require_match(files, expected);
+  UnsharedHeads unshared = matcher.require_match(files, expected);
   for (const Expected& one : expected) matcher.copy(one);
+  return unshared;
 }
 
-void check_tensors(std::span<const std::filesystem::path> paths, std::span<const Expected> expected,
-                   const LoadRules& rules) {
+UnsharedHeads check_tensors(std::span<const std::filesystem::path> paths,
+                            std::span<const Expected> expected, const LoadRules& rules) {
   const std::deque<SafetensorsFile> files = opened(paths);
-  Matcher(expected, rules).require_match(files, expected);
+  return Matcher(expected, rules).require_match(files, expected);
 }
 
-void load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,
-                  const LoadRules& rules) {
-  load_tensors(std::span(&file, 1), expected, rules);
+UnsharedHeads load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,
+                           const LoadRules& rules) {
+  return load_tensors(std::span(&file, 1), expected, rules);
 }
 
 }  // namespace sinter

@@ -9,6 +9,7 @@
 #include "sinter/files/safetensors.hpp"
 #include "sinter/files/weights.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/load_rules.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter {
@@ -184,7 +185,8 @@ void TrainerCore::save(const std::filesystem::path& folder) const {
 
 void TrainerCore::load(const std::filesystem::path& folder) { restore(CheckpointReader(folder)); }
 
-std::string TrainerCore::load_weights(const std::filesystem::path& path, std::string_view state) {
+std::string TrainerCore::load_weights(const std::filesystem::path& path, std::string_view state,
+                                      MissingHead missing) {
   WeightsSource source = resolve_weights(path);
   if (!state.empty() && source.kind != WeightsSource::Kind::checkpoint)
     throw ArgumentError("Sinter: there is no state '" + std::string(state) + "' in " +
@@ -197,13 +199,12 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   }
   if (!source.config.empty()) require_same_architecture(source.config, recipe_.hugging_face);
   const HuggingFace& names = recipe_.hugging_face;
-  LoadRules rules{
-      names.prefix, names.ignored_suffixes, {names.aliases.begin(), names.aliases.end()}};
+  UnsharedHeads unshared;
   {
     std::vector<Expected> expected;
     FlatTensors tensors(*machines_[0], parameters_, Access::write);
     tensors.add_expected(Space::master, expected);
-    load_tensors(source.files, expected, rules);
+    unshared = load_tensors(source.files, expected, load_rules(names, missing));
   }
   if (!state.empty())
     load_in_place(*machines_[0], parameters_, state, CheckpointReader(source.path));
@@ -212,7 +213,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                     flat_bytes(plan().model, region(r)));
   recipe_.state.reset();
   set_steps(0);
-  return source.warning;
+  return source.warning + (source.warning.empty() ? "" : "\n") + to_string(unshared);
 }
 
 void TrainerCore::export_to(const std::filesystem::path& folder) const {

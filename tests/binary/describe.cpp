@@ -150,7 +150,9 @@ TEST_CASE("describe --weights says whether a folder fits") {
   const std::string folder = scratch / "small";
   fine({"export", "--out", folder});
   Json d = run({"describe", "--json", "--weights", folder}).json();
-  CHECK(d["weights"] == Json{{"path", folder}, {"fit", true}});
+  CHECK(
+      d["weights"] ==
+      Json{{"path", folder}, {"fit", true}, {"fresh", Json::array()}, {"left_out", Json::array()}});
   CHECK(!run({"describe", "--json"}).json().contains("weights"));
   // The two embeddings, two blocks of 12, and the last norm's two.
   CHECK(fine({"describe", "--weights", folder})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classes of pairs of texts, from the command line.
 #include <cmath>
+#include <cstring>
 
 #include "binary/support.hpp"
 
@@ -95,6 +96,44 @@ TEST_CASE("predict encodes a pair with a tab as training does") {
   const Ended ended = run(predict + Words{"--text", file}, SINTER_PAIRS);
   CHECK(ended.code == 1);
   CHECK(ended.says(file + ", line 2: The text must be a pair"));
+}
+
+/// Gives tensors of a safetensors file other names.
+void rename_tensors(const std::string& file, const std::string& from, const std::string& to) {
+  const std::string bytes = content(file);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  std::string header = bytes.substr(sizeof length, length);
+  for (std::size_t at; (at = header.find("\"" + from)) != header.npos;)
+    header.replace(at + 1, from.size(), to);
+  std::string out(sizeof length, '\0');
+  const std::uint64_t now = header.size();
+  std::memcpy(out.data(), &now, sizeof now);
+  write(file, out + header + bytes.substr(sizeof length + length));
+}
+
+TEST_CASE("train starts from a body with a head that is fresh and named; nothing else does") {
+  Scratch scratch;
+  const std::string data = write(scratch / "a.tsv", table(40)), body = scratch / "body",
+                    out = scratch / "run";
+  fine({"export", "--seed", "3", "--out", body}, SINTER_PAIRS);
+  rename_tensors(body + "/model.safetensors", "classifier.", "cls.predictions.");
+  const std::string
+      fresh =
+          "note: the weights have no such head: classifier.bias, classifier.weight start fresh\n",
+      left_out =
+          "note: of another head, and left out: cls.predictions.bias, cls.predictions.weight\n";
+  const Ended described = fine({"describe", "--weights", body}, SINTER_PAIRS);
+  CHECK(described.says(fresh + left_out));
+  const Json json = fine({"describe", "--json", "--weights", body}, SINTER_PAIRS).json();
+  CHECK(json["weights"]["fresh"] == Json{"classifier.bias", "classifier.weight"});
+  const Ended trained = fine(training(data, out, "2") + Words{"--weights", body}, SINTER_PAIRS);
+  CHECK(trained.says(fresh + left_out));
+  for (const char* verb : {"eval", "export"}) {
+    Words words{verb, "--weights", body};
+    words = words + (words[0] == "eval" ? Words{"--data", data} : Words{"--out", scratch / "x"});
+    check_refused(run(words, SINTER_PAIRS), 1, "missing: classifier.weight [3, 16]");
+  }
 }
 
 TEST_CASE("a label that is no class ends a run before it begins, by file and line") {

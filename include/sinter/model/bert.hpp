@@ -190,8 +190,7 @@ struct Bert {
       g.result(g.tied_unit("cls.predictions", embedded, bert::TokenLogits<O>{}, x));
     }
   }
-  /// The files of BertForMaskedLM or BertForSequenceClassification. Those of BertForPreTraining are
-  /// read by the former: what they hold beside it is left out.
+  /// The files of BertForMaskedLM or BertForSequenceClassification.
   template <class R>
   static HuggingFace hugging_face() {
     using Text = std::string;
@@ -218,14 +217,12 @@ struct Bert {
          {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
         "",
         {".embeddings.position_ids"},
-        bert::older_names(O)};
+        bert::older_names(O),
+        {{"bert.pooler."}, {"classifier."}, {"cls.predictions."}, {"cls.seq_relationship."}}};
     if (classifies) {
       files.config.push_back({"num_labels", number(O.labels), true});
       files.config.push_back({"problem_type", Text("single_label_classification")});
     } else {
-      for (const char* beside : {".pooler.dense.weight", ".pooler.dense.bias",
-                                 "cls.seq_relationship.weight", "cls.seq_relationship.bias"})
-        files.ignored_suffixes.emplace_back(beside);
       files.aliases.emplace_back("cls.predictions.decoder.weight",
                                  "bert.embeddings.word_embeddings.weight");
       files.aliases.emplace_back("cls.predictions.decoder.bias", "cls.predictions.bias");

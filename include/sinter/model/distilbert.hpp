@@ -179,7 +179,8 @@ struct DistilBert {
          {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
         "",
         {".embeddings.position_ids"},
-        {}};
+        {},
+        {{"pre_classifier.", "classifier."}, {"vocab_"}}};
     if (classifies) {
       files.config.push_back({"num_labels", number(O.labels), true});
       files.config.push_back({"problem_type", Text("single_label_classification")});

@@ -30,6 +30,8 @@ struct HuggingFace {
   std::vector<std::string> ignored_suffixes;  ///< of the names of tensors that are no parameters
   std::vector<std::pair<std::string, std::string>>
       aliases;  ///< names of a tied tensor and its owner
+  /// Heads that classes of the architecture have, this one and others; see LoadRules::heads.
+  std::vector<std::vector<std::string>> heads = {};
 };
 
 }  // namespace sinter

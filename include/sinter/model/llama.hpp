@@ -250,7 +250,8 @@ struct Llama {
     HuggingFace files{llama::config(O, sizeof(typename R::precision::master) == 8),
                       "model.",
                       {".rotary_emb.inv_freq"},
-                      {}};
+                      {},
+                      {{"lm_head."}}};
     if (O.tied) files.aliases = {{"lm_head.weight", "model.embed_tokens.weight"}};
     return files;
   }

@@ -5,6 +5,7 @@
 
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/source.hpp"
+#include "sinter/files/load.hpp"
 #include "sinter/graph/names.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
@@ -122,10 +123,12 @@ class TrainerCore {
   /// Takes weights alone from a checkpoint, a run's folder, a Hugging Face folder or a safetensors
   /// file, and begins at step 0 with fresh state. `state` names state of a policy, such as "ema",
   /// that is taken in place of the weights that it is of; only checkpoints and runs' folders have
-  /// it. Returns what the user should be told, or nothing.
+  /// it. Of a head that the weights lack `missing` says what becomes; one of theirs that the model
+  /// lacks is left out. Returns what the user should be told, or nothing.
   /// throws    FileError if what is asked for is not there, or is of another model;
   ///           ArgumentError if state is asked for, but not of a checkpoint or a run's folder
-  std::string load_weights(const std::filesystem::path& path, std::string_view state = {});
+  std::string load_weights(const std::filesystem::path& path, std::string_view state = {},
+                           MissingHead missing = MissingHead::refused);
   /// Writes model.safetensors and, if Hugging Face has the architecture, config.json.
   /// throws    FileError if the folder exists and is not empty, or cannot be written
   void export_to(const std::filesystem::path& folder) const;

@@ -192,3 +192,59 @@ TEST_CASE("a suffix that is passed over does not hide a tensor that is wanted") 
   load_tensors(folder / "m", expected, gpt2);
   CHECK(bias == std::vector<float>{5, 6});
 }
+
+TEST_CASE("a head that the files lack starts fresh where that is allowed") {
+  TemporaryFolder folder;
+  right("transformer.").write(folder / "m");
+  Model model;
+  std::vector<float> weight(4, -1), bias(2, -1);
+  model.expected.push_back({"score.weight", {2, 2}, weight.data(), Dtype::f32});
+  model.expected.push_back({"score.bias", {2}, bias.data(), Dtype::f32});
+  LoadRules rules = gpt2;
+  rules.heads = {{"score."}, {"qa_outputs."}};
+  CHECK(contains(message_of([&] { load_tensors(folder / "m", model.expected, rules); }),
+                 "(2 missing)"));
+  CHECK(model.untouched());
+  rules.missing_head = MissingHead::starts_fresh;
+  const UnsharedHeads unshared = load_tensors(folder / "m", model.expected, rules);
+  CHECK(model.loaded());
+  CHECK(weight == std::vector<float>(4, -1));
+  CHECK(unshared.fresh == std::vector<std::string>{"score.weight", "score.bias"});
+  CHECK(unshared.left_out.empty());
+  CHECK(to_string(unshared) ==
+        "the weights have no such head: score.weight, score.bias start fresh");
+  CHECK(check_tensors(std::vector<fs::path>{folder / "m"}, model.expected, rules).fresh ==
+        unshared.fresh);
+
+  // A head that is there in part is damaged, and what is of no head is never fresh.
+  Made part = right();
+  part.add("score.bias", {2}, 1);
+  part.write(folder / "part");
+  Model untouched;
+  untouched.expected.push_back(model.expected[3]);
+  untouched.expected.push_back(model.expected[4]);
+  CHECK(contains(message_of([&] { load_tensors(folder / "part", untouched.expected, rules); }),
+                 "missing: score.weight [2, 2]"));
+  untouched.expected.resize(3);
+  untouched.expected.push_back({"ln_f.bias", {2}, bias.data(), Dtype::f32});
+  CHECK(contains(message_of([&] { load_tensors(folder / "m", untouched.expected, rules); }),
+                 "missing: ln_f.bias [2]"));
+  CHECK(untouched.untouched());
+}
+
+TEST_CASE("a head that the model lacks is left out, and no other tensor is") {
+  TemporaryFolder folder;
+  Made made = right();
+  made.add("score.weight", {2, 2}, 1);
+  made.write(folder / "m");
+  Model model;
+  LoadRules rules = gpt2;
+  rules.heads = {{"score."}};
+  CHECK(load_tensors(folder / "m", model.expected, rules).left_out ==
+        std::vector<std::string>{"score.weight"});
+  CHECK(model.loaded());
+  made.add("scores.weight", {2, 2}, 1);
+  made.write(folder / "m");
+  CHECK(contains(message_of([&] { load_tensors(folder / "m", model.expected, rules); }),
+                 "extra: scores.weight [2, 2]"));
+}

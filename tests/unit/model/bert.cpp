@@ -226,6 +226,35 @@ TEST_CASE("Bert reads what it has exported, and files of BertForPreTraining") {
   CHECK(parameters_of(third) == parameters_of(trainer));
 }
 
+template <class Hidden, class Classes>
+void train_head_of(const std::string& weight) {
+  TemporaryFolder folder;
+  Trainer<Small<Hidden>> hidden({.seed = 1, .threads = 1});
+  hidden.export_to(folder / "hidden");
+  Trainer<Small<Classes>> classes({.seed = 2, .threads = 1});
+  const auto fresh = parameters_of(classes);
+  CHECK_THROWS_WITH_AS(classes.load_weights(folder / "hidden"), doctest::Contains(weight.c_str()),
+                       FileError);
+  CHECK(parameters_of(classes) == fresh);
+  const std::string told = classes.load_weights(folder / "hidden", "", MissingHead::starts_fresh);
+  CAPTURE(told);
+  CHECK(told.find("the weights have no such head: ") == 0);
+  CHECK(told.find(weight) < told.find("\nof another head, and left out: "));
+  const auto body = parameters_of(hidden), now = parameters_of(classes);
+  int shared = 0;
+  for (const auto& [name, values] : now) {
+    CAPTURE(name);
+    CHECK(values == (body.contains(name) ? body.at(name) : fresh.at(name)));
+    shared += body.contains(name);
+  }
+  CHECK(shared > 30);
+  CHECK(told.find("layer.0.") == std::string::npos);
+}
+TEST_CASE("a classifier starts from a body that has learned hidden tokens, with a fresh head") {
+  train_head_of<Bert<bert>, Bert<bert_of_pairs>>("classifier.weight");
+  train_head_of<DistilBert<distilbert>, DistilBert<distilbert_of_classes>>("pre_classifier.weight");
+}
+
 TEST_CASE("Bert generates no text") {
   Trainer<Small<Bert<bert>>> trainer({.seed = 1, .threads = 1});
   CHECK_THROWS_WITH_AS(generate(trainer, {1}, 1, {}, [](std::int32_t) {}),
