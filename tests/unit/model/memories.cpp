@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each architecture in Bf16 under every memory policy: the bits are those of keeping everything.
+#include <doctest/doctest.h>
+
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/model/bert.hpp"
+#include "sinter/model/distilbert.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "support/batches.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+namespace {
+
+constexpr int words = 19, positions = 8, labels = 3, steps = 12;
+
+/// Mistral's window and Qwen2's biases, with as few heads of keys as there can be.
+constexpr LlamaOptions llama{.layers = 3,
+                             .heads = 2,
+                             .kv_heads = 1,
+                             .width = 16,
+                             .hidden = 24,
+                             .vocabulary = words,
+                             .positions = positions,
+                             .window = 3,
+                             .scaling = RotaryScaling::llama3,
+                             .scaling_factor = 2,
+                             .original_positions = 4,
+                             .qkv_biases = true,
+                             .attention_dropout = .1};
+constexpr BertOptions bert{.layers = 3,
+                           .heads = 2,
+                           .width = 16,
+                           .hidden = 24,
+                           .vocabulary = words,
+                           .positions = positions,
+                           .pairs = true,
+                           .labels = labels,
+                           .dropout = .1};
+constexpr DistilBertOptions distilbert{.layers = 3,
+                                       .heads = 2,
+                                       .width = 16,
+                                       .hidden = 24,
+                                       .vocabulary = words,
+                                       .positions = positions,
+                                       .dropout = .1};
+constexpr Gpt2Options gpt2{.layers = 3,
+                           .heads = 2,
+                           .width = 16,
+                           .vocabulary = words,
+                           .positions = positions,
+                           .dropout = .1};
+
+template <class Model, class Memory>
+using Small = Made<Model, UpTo<positions, words>, Batch<{.global = 6, .micro = 2}>,
+                   AdamW<{.lr = 1e-2}>, Bf16, Memory>;
+
+HostBatch batch_of(int step, bool classes) {
+  const std::vector<int> lengths{7, 3, 8, 1, 5, 2};
+  HostBatch batch = token_batch(lengths, words, std::uint64_t(10 * step), .2);
+  if (!classes) return batch;
+  batch.ids[1].clear();
+  batch.ids.emplace_back();
+  for (int s = 0; s < batch.sequences(); ++s) {
+    const int length = lengths[std::size_t(s)];
+    for (int row = 0; row < length; ++row) batch.ids[1].push_back(2 * row >= length);
+    batch.ids[2].push_back((s + step) % labels);
+  }
+  return batch;
+}
+
+/// What a run of a few steps leaves: its losses, and all parameters.
+struct Run {
+  std::vector<double> losses;
+  NamedNumbers parameters;
+  bool operator==(const Run&) const = default;
+};
+template <class R>
+Run run(bool classes) {
+  Trainer<R> trainer({.seed = 5, .threads = 1});
+  Run run;
+  for (int step = 0; step < steps; ++step)
+    run.losses.push_back(applied(trainer, batch_of(step % 2, classes)).loss.mean());
+  run.parameters = parameters_of(trainer);
+  return run;
+}
+
+template <class Model>
+void check(bool classes) {
+  const Run want = run<Small<Model, KeepAll>>(classes);
+  CHECK(want.losses.back() < .95 * want.losses.front());
+  CHECK(run<Small<Model, Checkpoint<{.policy = selective}>>>(classes) == want);
+  CHECK(run<Small<Model, Checkpoint<{.policy = selective, .every = 2}>>>(classes) == want);
+  CHECK(run<Small<Model, Checkpoint<{.policy = full}>>>(classes) == want);
+  CHECK(run<Small<Model, Checkpoint<{.every = 2}>>>(classes) == want);
+}
+
+TEST_CASE("Gpt2 in Bf16 has the same bits under every memory policy") { check<Gpt2<gpt2>>(false); }
+TEST_CASE("Llama in Bf16 has the same bits under every memory policy") {
+  check<Llama<llama>>(false);
+}
+TEST_CASE("Bert in Bf16 has the same bits under every memory policy") { check<Bert<bert>>(true); }
+TEST_CASE("DistilBert in Bf16 has the same bits under every memory policy") {
+  check<DistilBert<distilbert>>(false);
+}
+
+}  // namespace
+}  // namespace sinter::testing
