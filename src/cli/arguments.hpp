@@ -11,6 +11,7 @@
 
 #include "cli/numbers.hpp"
 #include "sinter/data/source.hpp"
+#include "sinter/files/shards.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::cli {
@@ -41,12 +42,13 @@ struct Arguments {
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;
   std::vector<std::string> options;  // of policies, as far as they are given: "optimizer.lr"
-  std::map<std::string, std::string> defaults;  // of all of them, as the recipe has them
-  std::vector<std::string> words;               // the command line as it is, from the verb on
-  double save_minutes = 0;                      // 0 asks for no such checkpoints
-  int keep = 2;                                 // checkpoints
-  int threads = 0;                              // 0 stands for one thread per processor
-  int workers = 1;                              // threads that prepare batches
+  std::map<std::string, std::string> defaults;      // of all of them, as the recipe has them
+  std::vector<std::string> words;                   // the command line as it is, from the verb on
+  double save_minutes = 0;                          // 0 asks for no such checkpoints
+  int keep = 2;                                     // checkpoints
+  std::uint64_t shard_bytes = default_shard_bytes;  // of an export's files
+  int threads = 0;                                  // 0 stands for one thread per processor
+  int workers = 1;                                  // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;

@@ -15,7 +15,7 @@ int export_folder(RecipeView recipe, const Arguments& a) {
   TrainerCore trainer(std::move(recipe), {a.seed.value_or(0), a.threads});
   std::string warning = a.weights ? trainer.load_weights(*a.weights, a.average ? "ema" : "") : "";
   if (!a.quiet) note_lines(warning);
-  trainer.export_to(*a.out);
+  trainer.export_to(*a.out, a.shard_bytes);
   if (a.json) {
     nlohmann::ordered_json result{{"folder", *a.out}, {"parameters", trainer.plan().parameters}};
     print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

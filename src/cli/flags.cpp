@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/flags.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "recipe/nearest.hpp"
 
 namespace sinter::cli {
@@ -38,6 +40,21 @@ void set_resume(Arguments& a, const Given& given) {
   a.resume_or_begin = !word.empty();
 }
 
+void set_shard_size(Arguments& a, const Given& given) {
+  std::string size = given.texts.front();
+  try {
+    size = CLI::AsSizeValue(true)(size).empty() ? size : "";  // which writes bytes over it
+  } catch (const CLI::Error&) {
+    size.clear();
+  }
+  if (size.empty())
+    throw UsageError(
+        fmt::format("--max-shard-size takes a number of bytes, or one with a unit, "
+                    "such as 500MB or 5GB, not '{}'.",
+                    given.texts.front()));
+  a.shard_bytes = number_of<std::uint64_t>(given.flag, size, 1);
+}
+
 constexpr Flag flags[] = {
     {"--data", "PATH...", of(train, eval, tokenize, train_tokenizer), "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
@@ -70,6 +87,10 @@ constexpr Flag flags[] = {
      "run's folder. train starts from it with a fresh optimizer;\n"
      "describe says whether it fits the recipe.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
+    {"--max-shard-size", "SIZE", of(export_folder),
+     "Write the weights in files of up to SIZE, such as 500MB, with an\n"
+     "index. Default: 5GB.",
+     set_shard_size},
     {"--average", "", of(eval, generate, predict, export_folder),
      "Use the moving average of the weights, which the policy Average\n"
      "keeps, in place of --weights' own.",

@@ -216,7 +216,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   return source.warning + (source.warning.empty() ? "" : "\n") + to_string(unshared);
 }
 
-void TrainerCore::export_to(const std::filesystem::path& folder) const {
+void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t shard_bytes) const {
   namespace fs = std::filesystem;
   if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
     throw FileError("Cannot export to " + folder.string() +
@@ -226,7 +226,7 @@ void TrainerCore::export_to(const std::filesystem::path& folder) const {
   FlatTensors tensors(*machines_[0], parameters_, Access::read);
   tensors.add_views(Space::master, weights);
   write_folder_atomically(folder, [&](const fs::path& into) {
-    write_safetensors(into / weights_file, weights);
+    write_shards(into, weights, shard_bytes);
     if (const std::string config = config_text(recipe_.hugging_face); !config.empty())
       write_file_atomically(into / config_file, config);
   });

@@ -192,6 +192,15 @@ TEST_CASE("export writes a Hugging Face folder, of fresh weights or of given one
   CHECK(content(scratch / "a/model.safetensors") == content(scratch / "b/model.safetensors"));
   CHECK(run({"export", "--out", scratch / "c", "--seed", "4", "--quiet"}).out.empty());
   CHECK(content(scratch / "a/model.safetensors") != content(scratch / "c/model.safetensors"));
+  fine({"export", "--out", scratch / "d", "--weights", scratch / "a", "--max-shard-size", "20KB"});
+  CHECK(!fs::exists(scratch / "d/model.safetensors"));
+  CHECK(fine({"describe", "--weights", scratch / "d"}).out.find(" fit: 28 tensors in 3 files\n") !=
+        std::string::npos);
+  fine({"export", "--out", scratch / "e", "--weights", scratch / "d"});
+  CHECK(content(scratch / "a/model.safetensors") == content(scratch / "e/model.safetensors"));
+  for (const char* size : {"0", "-1", "5XB", "big"})
+    check_refused(run({"export", "--out", scratch / "f", "--max-shard-size", size}), 2,
+                  "--max-shard-size");
   Ended again = run({"export", "--out", scratch / "a"});
   CHECK(again.code == 1);
   CHECK(again.says("nothing was changed"));

@@ -120,13 +120,13 @@ TEST_CASE("train starts from a body with a head that is fresh and named; nothing
   rename_tensors(body + "/model.safetensors", "classifier.", "cls.predictions.");
   const std::string
       fresh =
-          "note: the weights have no such head: classifier.bias, classifier.weight start fresh\n",
+          "note: the weights have no such head: classifier.weight, classifier.bias start fresh\n",
       left_out =
           "note: of another head, and left out: cls.predictions.bias, cls.predictions.weight\n";
   const Ended described = fine({"describe", "--weights", body}, SINTER_PAIRS);
   CHECK(described.says(fresh + left_out));
   const Json json = fine({"describe", "--json", "--weights", body}, SINTER_PAIRS).json();
-  CHECK(json["weights"]["fresh"] == Json{"classifier.bias", "classifier.weight"});
+  CHECK(json["weights"]["fresh"] == Json{"classifier.weight", "classifier.bias"});
   const Ended trained = fine(training(data, out, "2") + Words{"--weights", body}, SINTER_PAIRS);
   CHECK(trained.says(fresh + left_out));
   for (const char* verb : {"eval", "export"}) {

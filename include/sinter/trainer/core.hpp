@@ -6,6 +6,7 @@
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/source.hpp"
 #include "sinter/files/load.hpp"
+#include "sinter/files/shards.hpp"
 #include "sinter/graph/names.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
@@ -129,9 +130,11 @@ class TrainerCore {
   ///           ArgumentError if state is asked for, but not of a checkpoint or a run's folder
   std::string load_weights(const std::filesystem::path& path, std::string_view state = {},
                            MissingHead missing = MissingHead::refused);
-  /// Writes model.safetensors and, if Hugging Face has the architecture, config.json.
+  /// Writes weights in files of up to `shard_bytes` each (write_shards) and, if Hugging Face has
+  /// the architecture, config.json.
   /// throws    FileError if the folder exists and is not empty, or cannot be written
-  void export_to(const std::filesystem::path& folder) const;
+  void export_to(const std::filesystem::path& folder,
+                 std::uint64_t shard_bytes = default_shard_bytes) const;
 
   /// Sets the observers of the ranks' steps and evaluations, one for each rank. No observers are
   /// called if this is empty.

@@ -137,7 +137,8 @@ Numbers logits_of_library(const TrainerCore& trainer, const std::string& archite
   if (!python) return {};
   TemporaryFolder folder;
   const std::string exported = folder / "exported", out = folder / "out", in = folder / "in";
-  trainer.export_to(exported);
+  trainer.export_to(exported, 4096);  // in shards
+  REQUIRE(fs::exists(exported + "/model.safetensors.index.json"));
   std::ofstream(in) << lines;
   REQUIRE(std::system(("'" + *python +
                        "' '" SINTER_SOURCE_DIR "/tests/support/logits_of_transformers.py' '" +
