@@ -155,6 +155,9 @@ struct Gpt2 {
     auto number = [](std::int64_t n) { return n; };
     ConfigEntry bos{"bos_token_id", nullptr}, eos{"eos_token_id", nullptr};
     if (R::data::vocabulary == 50257) bos.value = eos.value = number(50256);
+    // `options` and not O: clang 19 reads a double of a template argument from the wrong place at
+    // run time, where the type has padding before the double and at its end.
+    const double dropout = options.dropout;
     return {
         {{"architectures", std::vector<Text>{"GPT2LMHeadModel"}},
          {"model_type", Text("gpt2"), true},
@@ -168,9 +171,9 @@ struct Gpt2 {
          {"layer_norm_epsilon", layer_norm_eps, true},
          {"scale_attn_weights", true, true},
          {"scale_attn_by_inverse_layer_idx", false, true},
-         {"resid_pdrop", O.dropout},
-         {"embd_pdrop", O.dropout},
-         {"attn_pdrop", O.dropout},
+         {"resid_pdrop", dropout},
+         {"embd_pdrop", dropout},
+         {"attn_pdrop", dropout},
          {"initializer_range", 0.02},
          {"tie_word_embeddings", true, true},
          {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")},
