@@ -37,7 +37,7 @@ bool is_safe(char c) {
 
 /// A path as a word for a shell, in one line.
 std::string shell_word(const fs::path& path) {
-  const std::string text = printable(path.string(), 4096);
+  std::string text = printable(path.string(), 4096);
   if (!text.empty() && std::ranges::all_of(text, [](char c) {
         return is_safe(c) || std::string_view("/._-+=@:,").find(c) != std::string_view::npos;
       }))
@@ -64,7 +64,7 @@ std::string type_name(const fs::path& folder, const fs::path& file) {
     }
   }
   if (name.ends_with('_')) name.pop_back();
-  const std::string prefix = "tuned";
+  std::string prefix = "tuned";
   if (name.empty()) return prefix;
   return name.starts_with(prefix + "_") ? name : prefix + "_" + name;
 }
