@@ -195,23 +195,23 @@ struct Bert {
   static HuggingFace hugging_face() {
     using Text = std::string;
     auto number = [](std::int64_t n) { return n; };
-    const bool classifies = O.labels > 0;
+    const bool classifies = options.labels > 0;
     const Text head = classifies ? "BertForSequenceClassification" : "BertForMaskedLM";
     HuggingFace files{
         {{"architectures", std::vector<Text>{head}},
          {"model_type", Text("bert"), true},
-         {"vocab_size", number(O.vocabulary), true},
-         {"hidden_size", number(O.width), true},
-         {"num_hidden_layers", number(O.layers), true},
-         {"num_attention_heads", number(O.heads), true},
-         {"intermediate_size", number(O.hidden), true},
-         {"max_position_embeddings", number(O.positions), true},
-         {"type_vocab_size", number(O.types), true},
+         {"vocab_size", number(options.vocabulary), true},
+         {"hidden_size", number(options.width), true},
+         {"num_hidden_layers", number(options.layers), true},
+         {"num_attention_heads", number(options.heads), true},
+         {"intermediate_size", number(options.hidden), true},
+         {"max_position_embeddings", number(options.positions), true},
+         {"type_vocab_size", number(options.types), true},
          {"hidden_act", Text("gelu"), true},
          {"position_embedding_type", Text("absolute"), true},
-         {"layer_norm_eps", O.epsilon, true},
-         {"hidden_dropout_prob", O.dropout},
-         {"attention_probs_dropout_prob", O.dropout},
+         {"layer_norm_eps", options.epsilon, true},
+         {"hidden_dropout_prob", options.dropout},
+         {"attention_probs_dropout_prob", options.dropout},
          {"initializer_range", 0.02},
          {"tie_word_embeddings", true, true},
          {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
@@ -220,7 +220,7 @@ struct Bert {
         bert::older_names(O),
         {{"bert.pooler."}, {"classifier."}, {"cls.predictions."}, {"cls.seq_relationship."}}};
     if (classifies) {
-      files.config.push_back({"num_labels", number(O.labels), true});
+      files.config.push_back({"num_labels", number(options.labels), true});
       files.config.push_back({"problem_type", Text("single_label_classification")});
     } else {
       files.aliases.emplace_back("cls.predictions.decoder.weight",

@@ -157,22 +157,22 @@ struct DistilBert {
   static HuggingFace hugging_face() {
     using Text = std::string;
     auto number = [](std::int64_t n) { return n; };
-    const bool classifies = O.labels > 0;
+    const bool classifies = options.labels > 0;
     const Text head = classifies ? "DistilBertForSequenceClassification" : "DistilBertForMaskedLM";
     HuggingFace files{
         {{"architectures", std::vector<Text>{head}},
          {"model_type", Text("distilbert"), true},
-         {"vocab_size", number(O.vocabulary), true},
-         {"dim", number(O.width), true},
-         {"n_layers", number(O.layers), true},
-         {"n_heads", number(O.heads), true},
-         {"hidden_dim", number(O.hidden), true},
-         {"max_position_embeddings", number(O.positions), true},
+         {"vocab_size", number(options.vocabulary), true},
+         {"dim", number(options.width), true},
+         {"n_layers", number(options.layers), true},
+         {"n_heads", number(options.heads), true},
+         {"hidden_dim", number(options.hidden), true},
+         {"max_position_embeddings", number(options.positions), true},
          {"activation", Text("gelu"), true},
          {"sinusoidal_pos_embds", false},
-         {"dropout", O.dropout},
-         {"attention_dropout", O.dropout},
-         {"seq_classif_dropout", O.classifier_dropout},
+         {"dropout", options.dropout},
+         {"attention_dropout", options.dropout},
+         {"seq_classif_dropout", options.classifier_dropout},
          {"initializer_range", 0.02},
          {"tie_weights_", true},
          {"tie_word_embeddings", true, true},
@@ -182,7 +182,7 @@ struct DistilBert {
         {},
         {{"pre_classifier.", "classifier."}, {"vocab_"}}};
     if (classifies) {
-      files.config.push_back({"num_labels", number(O.labels), true});
+      files.config.push_back({"num_labels", number(options.labels), true});
       files.config.push_back({"problem_type", Text("single_label_classification")});
     } else {
       files.aliases = {{"vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}};

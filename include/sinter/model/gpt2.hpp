@@ -155,25 +155,22 @@ struct Gpt2 {
     auto number = [](std::int64_t n) { return n; };
     ConfigEntry bos{"bos_token_id", nullptr}, eos{"eos_token_id", nullptr};
     if (R::data::vocabulary == 50257) bos.value = eos.value = number(50256);
-    // `options` and not O: clang 19 reads a double of a template argument from the wrong place at
-    // run time, where the type has padding before the double and at its end.
-    const double dropout = options.dropout;
     return {
         {{"architectures", std::vector<Text>{"GPT2LMHeadModel"}},
          {"model_type", Text("gpt2"), true},
-         {"vocab_size", number(O.vocabulary), true},
-         {"n_positions", number(O.positions), true},
-         {"n_embd", number(O.width), true},
-         {"n_layer", number(O.layers), true},
-         {"n_head", number(O.heads), true},
-         {"n_inner", nullptr, true, {{{"n_inner", number(4 * std::int64_t(O.width))}}}},
+         {"vocab_size", number(options.vocabulary), true},
+         {"n_positions", number(options.positions), true},
+         {"n_embd", number(options.width), true},
+         {"n_layer", number(options.layers), true},
+         {"n_head", number(options.heads), true},
+         {"n_inner", nullptr, true, {{{"n_inner", number(4 * std::int64_t(options.width))}}}},
          {"activation_function", Text("gelu_new"), true},
          {"layer_norm_epsilon", layer_norm_eps, true},
          {"scale_attn_weights", true, true},
          {"scale_attn_by_inverse_layer_idx", false, true},
-         {"resid_pdrop", dropout},
-         {"embd_pdrop", dropout},
-         {"attn_pdrop", dropout},
+         {"resid_pdrop", options.dropout},
+         {"embd_pdrop", options.dropout},
+         {"attn_pdrop", options.dropout},
          {"initializer_range", 0.02},
          {"tie_word_embeddings", true, true},
          {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")},

@@ -23,7 +23,9 @@ struct ConfigEntry {
   std::vector<std::vector<ConfigEntry>> instead = {};
 };
 
-/// How Hugging Face's files hold a model.
+/// How Hugging Face's files hold a model. A model with options O reads its static member `options` in
+/// hugging_face(), and not O: clang 19 reads a double of a template argument from the wrong place at
+/// run time, where the type has padding before the double and at its end.
 struct HuggingFace {
   std::vector<ConfigEntry> config;            ///< of config.json, in its order
   std::string prefix;                         ///< a file may have it before every tensor's name

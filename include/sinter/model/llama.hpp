@@ -247,12 +247,12 @@ struct Llama {
   /// The files of such a class. Only a tokenizer knows which ids begin and end a text.
   template <class R>
   static HuggingFace hugging_face() {
-    HuggingFace files{llama::config(O, sizeof(typename R::precision::master) == 8),
+    HuggingFace files{llama::config(options, sizeof(typename R::precision::master) == 8),
                       "model.",
                       {".rotary_emb.inv_freq"},
                       {},
                       {{"lm_head."}}};
-    if (O.tied) files.aliases = {{"lm_head.weight", "model.embed_tokens.weight"}};
+    if (options.tied) files.aliases = {{"lm_head.weight", "model.embed_tokens.weight"}};
     return files;
   }
 
