@@ -8,8 +8,10 @@
 
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 
 using namespace sinter;
+using sinter::testing::message_of;
 using sinter::testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
@@ -36,12 +38,7 @@ std::string shown(const std::string& table, std::string* notes = nullptr) {
 
 template <class Policy>
 void refuses(const std::string& table, const std::string& says) {
-  std::string message;
-  try {
-    shown<Policy>(table);
-  } catch (const FileError& error) {
-    message = error.what();
-  }
+  const std::string message = message_of([&] { shown<Policy>(table); });
   CAPTURE(message);
   CHECK(message.find(says) != message.npos);
 }

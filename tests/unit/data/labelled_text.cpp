@@ -9,42 +9,23 @@
 #include <string>
 
 #include "sinter/error.hpp"
-#include "sinter/layer/embedding.hpp"
-#include "sinter/layer/head.hpp"
-#include "sinter/layer/linear.hpp"
-#include "sinter/layer/loss.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
 #include "sinter/plan/plan.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
+#include "support/pooled_model.hpp"
 
 using namespace sinter;
+using sinter::testing::message_of;
 using sinter::testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
 // What models it fits; tests/reject/data has those that it does not.
-struct Embed {
-  static constexpr Value<8> trace(auto& g, Ids tokens) {
-    return g("table", Embedding<258, 8>{}, tokens);
-  }
-};
-struct Told {
-  static constexpr Value<1> trace(auto& g, Value<8> x, Ids classes) {
-    auto logits = g("logits", Linear<8, 3>{}, g("first", FirstRow<8>{}, x));
-    return g("loss", CrossEntropy<3>{}, logits, classes);
-  }
-};
-struct Own {
-  using slot = slot::model;
-  static constexpr void trace(auto& g) {
-    auto x = g.unit("embed", Embed{}, g.tokens());
-    g.result(g.unit("told", Told{}, x, g.targets(pooled(0))));
-  }
-};
 constexpr LabelledTextOptions short_texts{.context = 16};
-struct own : Recipe<Own, LabelledText<"label", "a", "b", short_texts>> {};
+struct own : Recipe<sinter::testing::Pooled<3>, LabelledText<"label", "a", "b", short_texts>> {};
 struct distilled : Recipe<DistilBert<{.layers = 1,
                                       .heads = 2,
                                       .width = 16,
@@ -99,12 +80,7 @@ std::string shown(const std::string& table, std::string* notes = nullptr) {
 
 template <class Policy>
 void refuses(const std::string& table, const std::string& says) {
-  std::string message;
-  try {
-    shown<Policy>(table);
-  } catch (const FileError& error) {
-    message = error.what();
-  }
+  const std::string message = message_of([&] { shown<Policy>(table); });
   CAPTURE(message);
   CHECK(message.find(says) != message.npos);
 }

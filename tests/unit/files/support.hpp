@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string>
 
-#include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::testing {
 
@@ -25,18 +25,6 @@ inline void put(const fs::path& path, const std::string& content) {
 inline std::string get(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// The message of the error of type E that `act` must throw.
-template <class E = FileError>
-std::string message_of(auto act) {
-  try {
-    act();
-  } catch (const E& error) {
-    return error.what();
-  }
-  FAIL("no error was thrown");
-  return "";
 }
 
 inline bool contains(const std::string& text, const std::string& part) {
