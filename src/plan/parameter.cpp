@@ -7,6 +7,16 @@ namespace sinter {
 
 namespace {
 
+std::vector<std::int64_t> shape_in_files(const Param& param) {
+  std::vector<std::int64_t> shape;
+  for (int size : param.dimensions)
+    if (size > 0) shape.push_back(size);
+  if (!shape.empty()) return shape;
+  if (param.matrix) shape.push_back(param.rows);
+  shape.push_back(param.columns);
+  return shape;
+}
+
 /// requires  parameters are in the order of the model
 void add_state(const Model& model, std::vector<Parameter>& parameters) {
   for (int r = 0; r < int(model.regions.size()); ++r) {
@@ -32,13 +42,12 @@ std::vector<Parameter> list_parameters(const Model& model) {
       for (int p = node.borrowed; p < node.layer->param_count; ++p) {
         const Param& param = node.layer->params[p];
         const ParameterOffsets& offsets = model.offsets[u];
-        std::vector<std::int64_t> shape{param.columns};
-        if (param.matrix) shape.insert(shape.begin(), param.rows);
-        std::int64_t offset = node.offset[p] + (param.matrix ? offsets.decayed : offsets.undecayed);
+        std::int64_t offset =
+            model.offset_of(node, p) + (param.matrix ? offsets.decayed : offsets.undecayed);
         result.push_back(
             {.name =
                  std::string(parameter_letters(model.nodes, block, model.units[u], node, p).view()),
-             .shape = shape,
+             .shape = shape_in_files(param),
              .offset = offset,
              .size = param.size(),
              .init = param.init,

@@ -164,6 +164,8 @@ class Binder {
   /// Whether a call assigns or adds is kept for each parameter: the gradient of a unit is open from
   /// the first contribution to any of its parameters, and a tied node may give to one alone.
   void bind_parameters(Call& call, int u, const Node& node, bool backward) {
+    call.weights.resize(std::size_t(node.layer->param_count));
+    call.gradients.resize(std::size_t(node.layer->param_count));
     for (int k = 0; k < node.layer->param_count; ++k) {
       const int owner = node.owns(k) ? u : model.units[u].tied;
       call.weights[k] = parameter(model.weights, owner, node, k);
@@ -178,7 +180,7 @@ class Binder {
     const Param& p = node.layer->params[k];
     int bytes = model.sizes.of(type_of(model, space));
     std::byte* base = nullptr;
-    std::int64_t offset = node.offset[k];
+    std::int64_t offset = model.offset_of(node, k);
     if (is_persistent(model, space)) {
       base = flat_address(placement, arena, space);
       offset += p.matrix ? model.offsets[owner].decayed : model.offsets[owner].undecayed;

@@ -30,7 +30,7 @@ constexpr void resolve_ties(Graph& graph) {
         if (node.layer->params[p].size() != owner->layer->params[p].size() ||
             node.layer->params[p].padding > owner->layer->params[p].padding)
           return graph.fault.note("tied layers differ in size", unit.name, u);
-        node.offset[p] = owner->offset[p];
+        graph.offsets[node.first_offset + p] = graph.offsets[owner->first_offset + p];
       }
     }
   }

@@ -29,8 +29,8 @@ struct Node {
   const char* name;
   std::array<int, max_inputs> in;  ///< locals
   int out;                         ///< first of its locals
-  /// Where each parameter begins within the decayed or undecayed part of its unit, in elements.
-  std::array<std::int64_t, max_fields> offset;
+  /// Of its parameters, in Graph::offsets or Model::parameter_offsets.
+  int first_offset = 0;
   /// Name of the node that owns parameters of this one, in the unit that this node's unit is tied
   /// to.
   const char* tied = nullptr;
@@ -93,6 +93,9 @@ struct Graph {
   std::vector<External> externals;
   std::vector<int> writers;  ///< the unit that returns each value
   std::vector<int> results;  ///< values that leave the model
+  /// Where each parameter of each node begins within the decayed or undecayed part of its unit, in
+  /// elements.
+  std::vector<std::int64_t> offsets;
 };
 
 /// Parameters start at multiples of this many elements.

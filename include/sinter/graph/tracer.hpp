@@ -102,17 +102,19 @@ class UnitTracer {
     }
   }
 
-  /// Makes room for the parameters of a layer, of which the first ones are borrowed.
-  constexpr std::array<std::int64_t, max_fields> own_parameters(const Layer& layer, int borrowed) {
+  /// Makes room for the parameters of a layer, of which the first ones are borrowed. Returns the
+  /// place of their offsets.
+  constexpr int own_parameters(const Layer& layer, int borrowed) {
     Block& block = graph.blocks.back();
-    std::array<std::int64_t, max_fields> offset{};
+    const int first = int(graph.offsets.size());
+    graph.offsets.resize(std::size_t(first + layer.param_count), 0);
     for (int p = borrowed; p < layer.param_count; ++p) {
       std::int64_t& used = layer.params[p].matrix ? block.decayed : block.undecayed;
-      offset[p] = used;
+      graph.offsets[std::size_t(first + p)] = used;
       used += padded(layer.params[p].stored());
       block.parameters += layer.params[p].size();
     }
-    return offset;
+    return first;
   }
   constexpr int local(int width, int axis, Type type, int writer) {
     graph.locals.push_back({width, axis, type, writer});

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/random.hpp"
@@ -54,12 +55,13 @@ struct BoundOperand {
 /// What a layer sees in one layer call. It is made once; only Now changes from micro-batch to
 /// micro-batch, and with it the shapes of operands.
 struct Call {
-  std::array<BoundOperand, max_inputs> x, dx;                      ///< operands and their gradients
-  std::array<BoundOperand, max_outputs> y, dy;                     ///< results and their gradients
-  std::array<BoundOperand, max_fields> saved, weights, gradients;  ///< in the order of the fields
-  std::array<std::uint8_t, max_inputs> axis{};                     ///< of each x
-  void* scratch = nullptr;         ///< of as many elements as the layer asked for
-  const Now* now = nullptr;        ///< what changes with each micro-batch
+  std::array<BoundOperand, max_inputs> x, dx;    ///< operands and their gradients
+  std::array<BoundOperand, max_outputs> y, dy;   ///< results and their gradients
+  std::array<BoundOperand, max_fields> saved;    ///< in the order of Saved
+  std::vector<BoundOperand> weights, gradients;  ///< in the order of Params
+  std::array<std::uint8_t, max_inputs> axis{};   ///< of each x
+  void* scratch = nullptr;                       ///< of as many elements as the layer asked for
+  const Now* now = nullptr;                      ///< what changes with each micro-batch
   std::uint32_t dropout_site = 0;  ///< stands for the unit and node of the call in the model
 
   /// An operand as a tensor.
@@ -77,13 +79,13 @@ struct Call {
   }
 };
 
-/// Stands for the fields of a layer that has none.
+/// Stands for the fields of a layer that has none, or an array in place of them.
 struct Nothing {};
 
 /// The layer's aggregate Params of T, or Nothing.
 template <class L, class T>
 auto params_type() {
-  if constexpr (requires { L::params; }) {
+  if constexpr (requires { typename L::template Params<T>; }) {
     return std::type_identity<typename L::template Params<T>>{};
   } else {
     return std::type_identity<Nothing>{};
@@ -93,7 +95,7 @@ auto params_type() {
 /// The layer's aggregate Saved of T and Statistic, or Nothing.
 template <class L, class T, class Statistic>
 auto saved_type() {
-  if constexpr (requires { L::saved; }) {
+  if constexpr (requires { typename L::template Saved<T, Statistic>; }) {
     return std::type_identity<typename L::template Saved<T, Statistic>>{};
   } else {
     return std::type_identity<Nothing>{};
@@ -112,10 +114,14 @@ struct Pending {
 
 /// An Aggregate of tensors whose fields are the first Count operands.
 template <class Aggregate, std::size_t Count>
-Aggregate bind_fields(const Call& call, const std::array<BoundOperand, max_fields>& operands) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return Aggregate{Pending{call, operands[I]}...};
-  }(std::make_index_sequence<Count>());
+Aggregate bind_fields(const Call& call, const auto& operands) {
+  if constexpr (std::is_same_v<Aggregate, Nothing>) {
+    return {};
+  } else {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Aggregate{Pending{call, operands[I]}...};
+    }(std::make_index_sequence<Count>());
+  }
 }
 
 /// What the forward() and backward() of layer L see: tensors of the types that the precision policy
@@ -146,6 +152,8 @@ class Context {
         gradients(bind_fields<Gradients, params_of<L>().size()>(c, c.gradients)),
         saved(bind_fields<Saved, saved_of<L>().size()>(c, c.saved)) {}
 
+  /// The call itself, for a layer that takes its operands by address.
+  const Call& untyped() const { return call; }
   /// A zero of the type in which sums are accumulated.
   static auto zero() { return typename P::accumulate(0); }
   /// Where the kernels of the layer run.

@@ -3,8 +3,9 @@
 //
 // A layer is an empty type:
 //   in, out      the widths of its operands and results; 0 stands for an operand of integer ids
-//   params       (optional) has one Param for each field of its aggregate Params
-//   saved        (optional) has one Keep for each field of its aggregate Saved
+//   params       (optional) has one Param for each field of its aggregate Params; or it is an array
+//                of any number of them, for a layer that takes its calls untyped
+//   saved        (optional) has one Keep for each field of its aggregate Saved, or is such an array
 //   forward(c)   and backward(c) compute, with what a Context gives them (context.hpp)
 // and may state facts:
 //   cheap                        whether its results are worth recomputing rather than keeping
@@ -21,6 +22,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace sinter {
 
@@ -68,6 +70,9 @@ constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
 /// Draws evenly from [-bound, bound].
 constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
 
+/// The most dimensions that a parameter has in files.
+inline constexpr int max_dimensions = 4;
+
 /// A parameter, with the name and shape that it has in the architecture's files.
 struct Param {
   const char* name;   ///< such as "weight"; its unit's and node's names come before it
@@ -76,6 +81,8 @@ struct Param {
   bool matrix;        ///< weight decay acts on matrices, and not on vectors (biases, norms)
   int padding = 0;  ///< rows of zeros behind it in flat buffers, and nowhere else: no file has them
   int fan_in = 0, fan_out = 0;  ///< of a hidden() matrix, however it is stored; else 0
+  /// Its shape in files, with zeros behind it, where that is not rows × columns.
+  std::array<int, max_dimensions> dimensions{};
   /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   /// Elements in flat buffers, padding included.
@@ -84,6 +91,17 @@ struct Param {
 /// A matrix of this name and shape.
 constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
   return {name, rows, columns, init, true, padding};
+}
+/// A tensor of this name and of more dimensions than two, such as the weight of a convolution: to
+/// all but files it is a matrix with a row for each index of the first dimension.
+template <std::size_t N>
+  requires(N > 2 && N <= std::size_t(max_dimensions))
+constexpr Param tensor(const char* name, const int (&dimensions)[N], Init init) {
+  int columns = 1;
+  for (std::size_t d = 1; d < N; ++d) columns *= dimensions[d];
+  Param param = matrix(name, dimensions[0], columns, init);
+  for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
+  return param;
 }
 /// The same matrix, which is said to lead from `in` hidden features to `out`: it is no embedding,
 /// and belongs neither to the first nor to the last layer of a model.
@@ -120,7 +138,8 @@ inline constexpr int token_axes = 2, axes = 4;
 /// The axis with one row for each sequence of this one.
 constexpr int pooled(int axis) { return axis + token_axes; }
 
-/// The most operands, results, and fields of Params and of Saved that a layer has.
+/// The most operands, results, and fields of Params and of Saved that a layer has. (An array in
+/// place of Params has any number.)
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
 
 /// The fields, in an array, of an aggregate whose fields are all T.
@@ -146,7 +165,9 @@ constexpr auto fields(const Aggregate& aggregate) {
 /// The parameters of the layer L, in an array.
 template <class L>
 constexpr auto params_of() {
-  if constexpr (requires { L::params; }) {
+  if constexpr (requires { L::params.size(); }) {
+    return L::params;
+  } else if constexpr (requires { L::params; }) {
     return fields<Param>(L::params);
   } else {
     return std::array<Param, 0>{};
@@ -156,21 +177,27 @@ constexpr auto params_of() {
 /// What the layer L keeps for backward, in an array.
 template <class L>
 constexpr auto saved_of() {
-  if constexpr (requires { L::saved; }) {
+  if constexpr (requires { L::saved.size(); }) {
+    return L::saved;
+  } else if constexpr (requires { L::saved; }) {
     return fields<Keep>(L::saved);
   } else {
     return std::array<Keep, 0>{};
   }
 }
 
+/// The same array, as a constant that a Layer may point to.
+template <class L>
+inline constexpr auto param_list = params_of<L>();
+
 struct Call;  // the operands of one layer call (context.hpp)
 
 /// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
-  std::array<Param, max_fields> params{};  ///< the first param_count of them
-  std::array<Keep, max_fields> saved{};    ///< the first saved_count of them
-  std::array<int, max_inputs> in{};        ///< widths of the operands; 0 is one id in each row
-  std::array<int, max_outputs> out{};      ///< widths of the results
+  std::span<const Param> params{};       ///< param_count of them
+  std::array<Keep, max_fields> saved{};  ///< the first saved_count of them
+  std::array<int, max_inputs> in{};      ///< widths of the operands; 0 is one id in each row
+  std::array<int, max_outputs> out{};    ///< widths of the results
   int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;  ///< how many there are of each
   int ids_below = 0;                                              ///< 0 if it takes any ids
   bool cheap = false;  ///< whether its results are worth recomputing rather than keeping
@@ -201,7 +228,8 @@ struct Layer {
 template <class L>
 constexpr Layer describe_layer() {
   Layer layer;
-  for (const Param& param : params_of<L>()) layer.params[layer.param_count++] = param;
+  layer.params = param_list<L>;
+  layer.param_count = int(layer.params.size());
   for (const Keep& keep : saved_of<L>()) layer.saved[layer.saved_count++] = keep;
   for (int width : L::in) layer.in[layer.inputs++] = width;
   for (int width : L::out) layer.out[layer.outputs++] = width;

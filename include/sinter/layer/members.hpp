@@ -21,16 +21,25 @@ constexpr bool is_of_fields =
     std::is_aggregate_v<Aggregate> && !std::is_empty_v<Aggregate> &&
     sizeof(Aggregate) % sizeof(Field) == 0 && sizeof(Aggregate) <= max_fields * sizeof(Field);
 
+/// An array of at most `Most` Fields, which may stand in place of an aggregate.
+template <class A, class Field, std::size_t Most>
+constexpr bool is_list = false;
+template <class Field, std::size_t N, std::size_t Most>
+constexpr bool is_list<const std::array<Field, N>, Field, Most> = N <= Most;
+
 template <class L>
 concept HasWidthsIn = are_widths<decltype(L::in), max_inputs>;
 template <class L>
 concept HasWidthsOut = are_widths<decltype(L::out), max_outputs>;
 template <class L>
-concept HasParams = std::same_as<decltype(L::params), const typename L::template Params<Param>> &&
-                    is_of_fields<typename L::template Params<Param>, Param>;
+concept HasParams = is_list<decltype(L::params), Param, std::size_t(-1)> ||
+                    (std::same_as<decltype(L::params), const typename L::template Params<Param>> &&
+                     is_of_fields<typename L::template Params<Param>, Param>);
 template <class L>
-concept HasSaved = std::same_as<decltype(L::saved), const typename L::template Saved<Keep, Keep>> &&
-                   is_of_fields<typename L::template Saved<Keep, Keep>, Keep>;
+concept HasSaved =
+    is_list<decltype(L::saved), Keep, std::size_t(max_fields)> ||
+    (std::same_as<decltype(L::saved), const typename L::template Saved<Keep, Keep>> &&
+     is_of_fields<typename L::template Saved<Keep, Keep>, Keep>);
 template <class L>
 concept HasFlops = requires {
   { L::flops(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;

@@ -103,7 +103,7 @@ struct Traced {
   static constexpr int plans_per_block = inside.plans_per_block();
 
   struct Counts {
-    int locals, nodes, blocks, units, externals, writers, results;
+    int locals, nodes, blocks, units, externals, writers, results, offsets;
     Fault fault;
   };
   static constexpr Counts count_all() {
@@ -121,10 +121,9 @@ struct Traced {
         check_shared(graph);
       }
     }
-    return {int(graph.locals.size()),    int(graph.nodes.size()),
-            int(graph.blocks.size()),    int(graph.units.size()),
-            int(graph.externals.size()), int(graph.writers.size()),
-            int(graph.results.size()),   graph.fault};
+    return {int(graph.locals.size()),  int(graph.nodes.size()),     int(graph.blocks.size()),
+            int(graph.units.size()),   int(graph.externals.size()), int(graph.writers.size()),
+            int(graph.results.size()), int(graph.offsets.size()),   graph.fault};
   }
   static constexpr Counts count = count_all();
 
@@ -141,6 +140,7 @@ struct Traced {
     List<LayerCall, plans_per_block * 5 * count.nodes> layer_calls;
     List<short, count.units> order;
     List<ParameterOffsets, count.units> offsets;
+    List<std::int64_t, count.offsets> parameter_offsets;
     std::int64_t decayed = 0, undecayed = 0, frozen = 0;
   };
   static constexpr Frozen freeze() {
@@ -161,6 +161,7 @@ struct Traced {
     f.writers = decltype(f.writers)(graph.writers);
     f.results = decltype(f.results)(graph.results);
     f.order = decltype(f.order)(finality(graph));
+    f.parameter_offsets = decltype(f.parameter_offsets)(graph.offsets);
     f.offsets.count = count.units;
     if constexpr (Which::trained) {
       for (short g : f.order.view()) {
@@ -251,6 +252,7 @@ struct Traced {
                                .layer_calls = frozen.layer_calls.view(),
                                .order = frozen.order.view(),
                                .offsets = frozen.offsets.view(),
+                               .parameter_offsets = frozen.parameter_offsets.view(),
                                .regions = regions.view(),
                                .sizes = sizes,
                                .weights = casts ? Space::weights : Space::master,

@@ -49,7 +49,9 @@ struct Model {
   /// The units whose parameters are trained, in the order in which their gradients become final.
   std::span<const short> order;
   std::span<const ParameterOffsets> offsets;  ///< by unit
-  std::span<const Region> regions;            ///< of all policies, in the order of their slots
+  /// Where each parameter of each node begins within the part of its unit, see offset_of().
+  std::span<const std::int64_t> parameter_offsets;
+  std::span<const Region> regions;  ///< of all policies, in the order of their slots
   Sizes sizes;
   /// Where layers read weights: in a copy, or in the master weights themselves.
   Space weights = Space::master;
@@ -59,6 +61,11 @@ struct Model {
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
   constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
+  /// Where parameter number p of a node begins within the decayed or undecayed part of the unit that
+  /// owns it, in elements.
+  constexpr std::int64_t offset_of(const Node& node, int p) const {
+    return parameter_offsets[std::size_t(node.first_offset + p)];
+  }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   /// Elements of all that is trained, padding included.
   constexpr std::int64_t elements() const { return decayed + undecayed; }

@@ -48,7 +48,7 @@ constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
       const ParameterOffsets& offsets = model.offsets[unit];
       const std::int64_t first = param.matrix ? offsets.decayed : offsets.undecayed;
       parts.push_back({{model.sizes.element[int(region.type)], param.rows, param.columns},
-                       (first + node.offset[p]) * model.sizes.of(region.type)});
+                       (first + model.offset_of(node, p)) * model.sizes.of(region.type)});
     }
   });
   return parts;
