@@ -35,6 +35,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"savings", other},
                                 {"options", options},
                                 {"hooks", hooks}};
+  result["unplanned"] = unplanned_units(recipe.plan->model);
   result["snapshot"] = snapshot_bytes(recipe.plan->memory);
   result["matmul"] = matmul_json(measure_matmul(recipe, 0));
   if (a.program) result["program"] = program_json(recipe);

@@ -21,6 +21,13 @@ std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) 
 
 std::int64_t snapshot_bytes(const Memory& m) { return m.parameters + m.optimizer + m.policies; }
 
+std::vector<std::string> unplanned_units(const Model& model) {
+  std::vector<std::string> names;
+  for (int u = 0; u < model.count(); ++u)
+    if (model.plan(u).unplanned) names.push_back(unit_name(model, u));
+  return names;
+}
+
 std::int64_t tokens_per_step(const RecipeView& recipe) {
   return std::int64_t(recipe.global()) * recipe.plan->context;
 }
@@ -52,6 +59,9 @@ std::string plan_text(const RecipeView& recipe) {
   for (const auto& [name, bytes] : memory_parts(plan.memory))
     text += fmt::format("        {:<12}{:>12}  {:>16} bytes\n", name, bytes_text(bytes),
                         thousands(bytes));
+  if (const auto units = unplanned_units(plan.model); !units.empty())
+    text += fmt::format("        unplanned   what layers of {} take comes on top of the total\n",
+                        fmt::join(units, ", "));
   text += fmt::format("        evaluation  micro-batch of {} sequence{}, in the same memory\n",
                       plan.evaluation_micro, plan.evaluation_micro == 1 ? "" : "s");
   for (const auto& note : recipe.notes) text += "note    " + note() + "\n";

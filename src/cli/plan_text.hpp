@@ -16,6 +16,9 @@ std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& mem
 /// Bytes of the copy that a checkpoint is written from while training goes on.
 std::int64_t snapshot_bytes(const Memory& memory);
 
+/// The names of units with layers that take memory which is not planned, and so in no part.
+std::vector<std::string> unplanned_units(const Model& model);
+
 std::int64_t tokens_per_step(const RecipeView& recipe);
 /// The number of sequences that all ranks together evaluate at once.
 int evaluation_sequences(const RecipeView& recipe);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/binder.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "sinter/error.hpp"
@@ -31,6 +33,7 @@ class Binder {
   CellTable<Cell> cells;
   std::vector<int> first_call;  // by position, once bound
   std::set<const void*> given;  // gradients of parameters that have had a contribution
+  std::map<std::uint32_t, LayerObject*> objects;  // by dropout site
 
  public:
   BoundProgram bound;
@@ -77,7 +80,7 @@ class Binder {
       if (!b.value && touch.space == Space::value) b.value = cell(touch.space, touch.index).at;
     int call = first_call[t];
     for (int p = 0; p < phases; ++p)
-      if (i.kind->phases & (1 << p)) bind_phase(i.what, model.plan(i.what).phase[p], call, again);
+      if (i.kind->phases & (1 << p)) bind_phase(i.what, Phase(p), call, again);
     b.count = call - first_call[t];
     for (const Touch& touch : list)
       if (closes(touch.use)) cells.of(touch).open = false;
@@ -97,11 +100,13 @@ class Binder {
     throw Error("Sinter: the plan has no buffer for what an instruction opens");
   }
 
-  void bind_phase(int u, const Touches& phase, int& call, bool again) {
+  void bind_phase(int u, Phase p, int& call, bool again) {
+    const Touches& phase = model.plan(u).at(p);
     for (const LayerCall& planned : model.layer_calls.subspan(phase.first_call, phase.calls)) {
       const Node& node = model.nodes[model.block(u).first_node + planned.node];
       BoundCall made{planned.backward ? node.layer->backward : node.layer->forward,
                      bind_call(u, node, planned)};
+      if (node.layer->unplanned) give_object(made.call, *node.layer, u, p, planned.node);
       if (again) {
         merge(bound.calls[call].call, made.call);
       } else {
@@ -109,6 +114,33 @@ class Binder {
       }
       ++call;
     }
+  }
+
+  /// Gives a call the object of its use, which the use's other calls in this program have, too.
+  void give_object(Call& call, const Layer& layer, int u, Phase p, short node) {
+    LayerObject*& object = objects[call.dropout_site];
+    if (!object) {
+      bound.objects.push_back(layer.object());
+      object = bound.objects.back().get();
+    }
+    call.object = object;
+    if (p == Phase::forward) {
+      call.pass = comes_again(u, node) ? Pass::dropped : Pass::kept;
+    } else {
+      call.pass = p == Phase::evaluate ? Pass::alone : Pass::again;
+    }
+  }
+  /// Whether forward of a node runs again before its backward: its unit is recomputed, or the node
+  /// is, inside the unit's backward.
+  bool comes_again(int u, short node) const {
+    const Touches& phase = model.plan(u).at(Phase::backward);
+    return std::ranges::any_of(placement.program,
+                               [&](const Instruction& i) {
+                                 return i.what == u &&
+                                        (i.kind->phases & calls_of(Phase::recompute)) != 0;
+                               }) ||
+           std::ranges::any_of(model.layer_calls.subspan(phase.first_call, phase.calls),
+                               [&](const LayerCall& c) { return !c.backward && c.node == node; });
   }
 
   /// The second iteration may differ from the first in one thing: what was assigned is added to.

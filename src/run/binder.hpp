@@ -15,7 +15,8 @@ struct BoundProgram {
   LoopBounds loop;                  // its last instruction is the one before `end`
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
-  int micro = 1;                         // sequences of a micro-batch
+  std::vector<std::unique_ptr<LayerObject>> objects;  // that the calls point to
+  int micro = 1;                                      // sequences of a micro-batch
   int row_multiple = 1;                  // rows of a micro-batch are padded to a multiple of this
   std::vector<std::byte*> inputs;        // of Model::externals
   std::vector<std::byte*> results;       // of Model::results

@@ -68,6 +68,19 @@ struct OneAxis {
   }
 };
 
+/// A rule of the model: no layer sees more of rows than Sinter's do.
+struct RowsStayApart {
+  static constexpr bool holds(const Model& model) { return !model.unplanned(); }
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "PadRows: a layer of this model computes outside of Sinter, as Autograd does. "
+                  "Why: it cannot tell rows of padding from others, and what it takes over all "
+                  "rows, such as the statistics of a batch norm, would count them. Fix: leave "
+                  "PadRows out.");
+  }
+};
+
 /// Pads every micro-batch of training and evaluation until the number of its rows is a multiple of
 /// `multiple`. The padding is a sequence of its own after all others, with id 0 and nothing to
 /// predict. So the position, dropout and attention of other rows stay as they are, the loss and all
@@ -80,7 +93,7 @@ struct PadRows {
   using slot = slot::row_padding;
   using Options = PadRowsOptions;
   using rules = RuleList<ContextIsAMultiple<O>>;
-  using model_rules = RuleList<TargetsAreIds, OneAxis>;
+  using model_rules = RuleList<TargetsAreIds, OneAxis, RowsStayApart>;
   static constexpr Options options = O;
   static constexpr int row_multiple = O.multiple;
 

@@ -52,6 +52,14 @@ struct BoundOperand {
   }
 };
 
+/// Why forward is called.
+enum class Pass : std::uint8_t {
+  kept,     ///< backward comes next, and finds what this call leaves
+  dropped,  ///< backward comes, and before it the same call again, which leaves it
+  again,    ///< this is that call: the operands are those of the first one
+  alone     ///< no backward comes: an evaluation, a prediction, or nothing here is trained
+};
+
 /// What a layer sees in one layer call. It is made once; only Now changes from micro-batch to
 /// micro-batch, and with it the shapes of operands.
 struct Call {
@@ -63,6 +71,8 @@ struct Call {
   void* scratch = nullptr;                       ///< of as many elements as the layer asked for
   const Now* now = nullptr;                      ///< what changes with each micro-batch
   std::uint32_t dropout_site = 0;  ///< stands for the unit and node of the call in the model
+  LayerObject* object = nullptr;   ///< of this use, if the layer is unplanned
+  Pass pass = Pass::alone;         ///< of a call of forward, if the layer is unplanned
 
   /// An operand as a tensor.
   /// requires  T has the size that was planned; asserted, where assertions are on
@@ -200,6 +210,7 @@ template <class L, class P>
 constexpr Layer erase_layer() {
   Layer layer = describe_layer<L>();
   if constexpr (requires { L::template scratch<P>(1); }) layer.scratch = L::template scratch<P>;
+  if constexpr (requires { L::template object<P>(); }) layer.object = L::template object<P>;
   layer.forward = [](const Call& call) {
     Context<L, P> c(call);
     L::forward(c);

@@ -15,6 +15,8 @@
 //   causal                       whether its rows see none that follow them, see Layer::causal
 //   bidirectional                whether its rows see also those that follow them
 //   reads_weights_in_backward    whether it does so; by default it does if it has parameters
+//   unplanned                    whether it takes memory that is not planned, in a LayerObject for
+//                                each of its uses; object<P>() makes one, P the precision policy
 //   ids_below                    ids must be below this
 //   flops(context)               those of forward, for one row in a sequence of `context` rows
 //   scratch(rows)                elements of the statistic type that a layer call needs for itself;
@@ -22,6 +24,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace sinter {
@@ -192,6 +195,15 @@ inline constexpr auto param_list = params_of<L>();
 
 struct Call;  // the operands of one layer call (context.hpp)
 
+/// What a layer has of its own for one of its uses in a program, outside of the arena. It is made
+/// with the trainer, and each rank has its own.
+class LayerObject {
+ public:
+  virtual ~LayerObject() = default;
+  virtual void forward(const Call&) = 0;   ///< computes y from x, as Call::pass says
+  virtual void backward(const Call&) = 0;  ///< computes gradients from what forward has left here
+};
+
 /// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
   std::span<const Param> params{};       ///< param_count of them
@@ -211,17 +223,23 @@ struct Layer {
   bool causal = false;
   /// Whether it mixes rows of a sequence, and each sees those behind it, too.
   bool bidirectional = false;
-  bool reads_weights_in_backward = false;              ///< else it does without
+  bool reads_weights_in_backward = false;  ///< else it does without
+  /// Whether it takes memory that is not planned, in an object for each of its uses. What forward
+  /// leaves there for backward is made again where its unit is recomputed.
+  bool unplanned = false;
   std::int64_t (*flops)(std::int64_t context) = none;  ///< of forward, for one row
   std::int64_t (*scratch)(std::int64_t rows) = none;   ///< elements of statistics that a call needs
   void (*forward)(const Call&) = nullptr;              ///< computes y from x, and fills saved
   void (*backward)(const Call&) = nullptr;             ///< null if the layer has none
+  /// Makes the object of a use, if it is unplanned.
+  std::unique_ptr<LayerObject> (*object)() = no_object;
 
   /// The role of the results: losses are statistics.
   constexpr Type result_type() const { return loss ? Type::statistic : Type::compute; }
 
  private:
   static constexpr std::int64_t none(std::int64_t) { return 0; }
+  static std::unique_ptr<LayerObject> no_object() { return nullptr; }
 };
 
 /// What is known of the layer L without a precision; its functions are not set.
@@ -241,6 +259,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::causal; }) layer.causal = L::causal;
   if constexpr (requires { L::bidirectional; }) layer.bidirectional = L::bidirectional;
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
+  if constexpr (requires { L::unplanned; }) layer.unplanned = L::unplanned;
   if constexpr (requires { L::flops(1); }) layer.flops = L::flops;
   if constexpr (requires { L::scratch(1); }) layer.scratch = L::scratch;
   if constexpr (requires { L::reads_weights_in_backward; }) {

@@ -74,6 +74,12 @@ struct LayerMisfit {
   std::string_view member{}, expected{};
 };
 
+/// Whether L makes an object for each of its uses. P is the precision policy.
+template <class L, class P>
+concept HasObject = requires {
+  { L::template object<P>() } -> std::same_as<std::unique_ptr<LayerObject>>;
+};
+
 template <class Fact>
 constexpr bool is_bool = std::same_as<Fact, const bool>;
 
@@ -99,6 +105,11 @@ constexpr LayerMisfit layer_misfit() {
     if constexpr (!is_bool<decltype(L::causal)>) return {"causal", "constexpr bool"};
   if constexpr (requires { L::bidirectional; })
     if constexpr (!is_bool<decltype(L::bidirectional)>) return {"bidirectional", "constexpr bool"};
+  if constexpr (requires { L::unplanned; }) {
+    if constexpr (!is_bool<decltype(L::unplanned)>) return {"unplanned", "constexpr bool"};
+    if constexpr (L::unplanned && !HasObject<L, P>)
+      return {"object", "std::unique_ptr<LayerObject> object<P>()"};
+  }
   if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "std::int64_t flops(std::int64_t)"};
   if constexpr (NamesScratch<L> && !HasScratch<L, P>)
     return {"scratch", "std::int64_t scratch(int64_t)"};

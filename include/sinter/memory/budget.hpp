@@ -77,6 +77,19 @@ constexpr auto fit() {
 
 }  // namespace detail
 
+/// A rule of the model: all that its step needs is planned.
+struct AllIsPlanned {
+  static constexpr bool holds(const Model& model) { return !model.unplanned(); }
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "Budget: a layer of this model takes memory that is not planned, as Autograd "
+                  "does. Why: the budget would count the arena alone, and the run would take more. "
+                  "Fix: leave Budget out and choose a memory policy, such as Checkpoint<>; the "
+                  "verb train says what its first step took.");
+  }
+};
+
 /// Chooses, when the recipe compiles, how its step fits into so many bytes: by the least
 /// recomputation that suffices (none, selective, full), and then by the largest micro-batch, up to
 /// Batch's `micro`, with which the recipe's rules hold. (Smaller micro-batches are tried before
@@ -87,6 +100,7 @@ template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;
   using Options = BudgetOptions;
+  using model_rules = RuleList<AllIsPlanned>;
   static constexpr Options options = O;
   static constexpr bool recomputed_inside(const Layer&) { return false; }
 

@@ -35,9 +35,12 @@ class UnitPlanner {
       : unit{graph, block}, sizes(s), out(layer_calls) {
     int writer = unit.local(block.output[0]).writer;
     plan.loss = writer >= 0 && unit.node(writer).layer->loss;
+    for (int n = 0; n < block.nodes; ++n) plan.unplanned |= unit.node(n).layer->unplanned;
     if (trained) {
       Kept kept(unit, sizes, chosen);
       plan.saved_bytes = kept.bytes;
+      // What a layer leaves outside of the arena has the lifetime of the saved block.
+      if (plan.unplanned && kept.bytes == 0) plan.saved_bytes = aligned(1);
       for (Phase p : {Phase::forward, Phase::recompute, Phase::backward}) plan_phase(p, kept);
     }
     plan_phase(Phase::evaluate, Kept(unit));

@@ -71,6 +71,12 @@ struct Model {
   constexpr std::int64_t elements() const { return decayed + undecayed; }
   /// The same, and of frozen parameters.
   constexpr std::int64_t master_elements() const { return elements() + frozen; }
+  /// Whether a layer takes memory that is not planned.
+  constexpr bool unplanned() const {
+    for (const UnitPlan& plan : plans)
+      if (plan.unplanned) return true;
+    return false;
+  }
   /// Whether the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
   /// What a value of the model is inside the unit that makes it.

@@ -78,7 +78,8 @@ struct Touches {
 /// The phases of a block.
 struct UnitPlan {
   std::array<Touches, phases> phase;
-  std::int64_t saved_bytes = 0;  ///< of the saved block
+  std::int64_t saved_bytes = 0;  ///< of the saved block; 0 if forward leaves nothing for backward
+  bool unplanned = false;        ///< a layer of it takes memory that is not planned
   /// Its output is the loss: backward writes it, and nothing sends it a gradient.
   bool loss = false;
   constexpr const Touches& at(Phase p) const { return phase[int(p)]; }
@@ -98,9 +99,9 @@ struct Inside {
   }
 };
 
-/// Whether a layer saves numbers of its own.
+/// Whether a layer saves something of its own, be it in an object outside of the arena.
 constexpr bool has_own(const Layer& layer) {
-  bool any = false;
+  bool any = layer.unplanned;
   for (int k = 0; k < layer.saved_count; ++k) any |= layer.saved[k].kind == Keep::own;
   return any;
 }
