@@ -11,6 +11,7 @@ std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) 
   std::vector<std::pair<std::string, std::int64_t>> parts{{"parameters", m.parameters}};
   if (m.weights) parts.emplace_back("weights", m.weights);
   parts.emplace_back("gradients", m.gradients);
+  if (m.running) parts.emplace_back("running", m.running);
   parts.emplace_back("optimizer", m.optimizer);
   if (m.policies) parts.emplace_back("policies", m.policies);
   parts.emplace_back("activations", m.activations);

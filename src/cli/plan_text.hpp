@@ -10,7 +10,7 @@
 namespace sinter::cli {
 
 /// The parts of a plan's arena in bytes, and last their total. Parts that few recipes have
-/// (weights, policies) are there only if they take space.
+/// (weights, running values, policies) are there only if they take space.
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& memory);
 
 /// Bytes of the copy that a checkpoint is written from while training goes on.

@@ -11,7 +11,7 @@ std::vector<std::int64_t> shape_in_files(const Param& param) {
   std::vector<std::int64_t> shape;
   for (int size : param.dimensions)
     if (size > 0) shape.push_back(size);
-  if (!shape.empty()) return shape;
+  if (!shape.empty() || param.running) return shape;
   if (param.matrix) shape.push_back(param.rows);
   shape.push_back(param.columns);
   return shape;
@@ -24,7 +24,7 @@ void add_state(const Model& model, std::vector<Parameter>& parameters) {
     std::size_t next = 0;
     for (int unit : model.order)
       for (Parameter& p : parameters)
-        if (p.unit == unit) p.state.push_back(parts[next++]);
+        if (p.unit == unit && !p.running) p.state.push_back(parts[next++]);
   }
 }
 
@@ -41,18 +41,16 @@ std::vector<Parameter> list_parameters(const Model& model) {
     for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
       for (int p = node.borrowed; p < node.layer->param_count; ++p) {
         const Param& param = node.layer->params[p];
-        const ParameterOffsets& offsets = model.offsets[u];
-        std::int64_t offset =
-            model.offset_of(node, p) + (param.matrix ? offsets.decayed : offsets.undecayed);
         result.push_back(
             {.name =
                  std::string(parameter_letters(model.nodes, block, model.units[u], node, p).view()),
              .shape = shape_in_files(param),
-             .offset = offset,
+             .offset = model.offsets[u].of(param) + model.offset_of(node, p),
              .size = param.size(),
              .init = param.init,
              .decayed = param.matrix,
-             .frozen = model.units[u].frozen,
+             .frozen = model.units[u].frozen || param.running,
+             .running = param.running,
              .unit = u,
              .layer = node.layer,
              .number = p});

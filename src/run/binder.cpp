@@ -105,7 +105,7 @@ class Binder {
     for (const LayerCall& planned : model.layer_calls.subspan(phase.first_call, phase.calls)) {
       const Node& node = model.nodes[model.block(u).first_node + planned.node];
       BoundCall made{planned.backward ? node.layer->backward : node.layer->forward,
-                     bind_call(u, node, planned)};
+                     bind_call(u, p, node, planned)};
       if (node.layer->unplanned) give_object(made.call, *node.layer, u, p, planned.node);
       if (again) {
         merge(bound.calls[call].call, made.call);
@@ -124,6 +124,7 @@ class Binder {
       object = bound.objects.back().get();
     }
     call.object = object;
+    call.frozen = model.units[u].frozen;
     if (p == Phase::forward) {
       call.pass = comes_again(u, node) ? Pass::dropped : Pass::kept;
     } else {
@@ -173,7 +174,7 @@ class Binder {
       });
   }
 
-  Call bind_call(int u, const Node& node, const LayerCall& planned) {
+  Call bind_call(int u, Phase p, const Node& node, const LayerCall& planned) {
     const Layer& layer = *node.layer;
     Call call;
     for (int k = 0; k < layer.inputs; ++k) {
@@ -186,7 +187,7 @@ class Binder {
       call.dy[k] = operand(u, planned.dy[k]);
     }
     for (int k = 0; k < layer.saved_count; ++k) call.saved[k] = operand(u, planned.saved[k]);
-    bind_parameters(call, u, node, planned.backward);
+    bind_parameters(call, u, p, node, planned.backward);
     call.scratch = operand(u, planned.scratch).data;
     call.now = &now;
     call.dropout_site = std::uint32_t(u) * 256 + std::uint32_t(planned.node);
@@ -195,10 +196,14 @@ class Binder {
 
   /// Whether a call assigns or adds is kept for each parameter: the gradient of a unit is open from
   /// the first contribution to any of its parameters, and a tied node may give to one alone.
-  void bind_parameters(Call& call, int u, const Node& node, bool backward) {
+  void bind_parameters(Call& call, int u, Phase p, const Node& node, bool backward) {
     call.weights.resize(std::size_t(node.layer->param_count));
     call.gradients.resize(std::size_t(node.layer->param_count));
     for (int k = 0; k < node.layer->param_count; ++k) {
+      if (node.layer->params[k].running) {
+        call.weights[k] = running(u, p, node, k);
+        continue;
+      }
       const int owner = node.owns(k) ? u : model.units[u].tied;
       call.weights[k] = parameter(model.weights, owner, node, k);
       if (!backward) continue;
@@ -208,6 +213,19 @@ class Binder {
       call.gradients[k].put = first ? BoundOperand::assign : BoundOperand::add;
     }
   }
+  /// Running values as a phase sees them: those of the step, which forward changes; those that are
+  /// kept, where the phase leaves them alone; or none, where forward has changed them already.
+  BoundOperand running(int u, Phase p, const Node& node, int k) {
+    BoundOperand resolved = parameter(Space::master, u, node, k);
+    if (p == Phase::evaluate || !model.changes_running(u)) return resolved;
+    if (p != Phase::forward) return {};
+    const std::int64_t before =
+        (model.master_elements() - model.running) * model.sizes.of(Type::master);
+    const std::byte* masters = flat_address(placement, arena, Space::master);
+    resolved.data = flat_address(placement, arena, Space::running) +
+                    (static_cast<std::byte*>(resolved.data) - masters - before);
+    return resolved;
+  }
   BoundOperand parameter(Space space, int owner, const Node& node, int k) {
     const Param& p = node.layer->params[k];
     int bytes = model.sizes.of(type_of(model, space));
@@ -215,7 +233,7 @@ class Binder {
     std::int64_t offset = model.offset_of(node, k);
     if (is_persistent(model, space)) {
       base = flat_address(placement, arena, space);
-      offset += p.matrix ? model.offsets[owner].decayed : model.offsets[owner].undecayed;
+      offset += model.offsets[owner].of(p);
     } else {
       base = cell(space, owner).at;
       offset += p.matrix ? 0 : model.block(owner).decayed;

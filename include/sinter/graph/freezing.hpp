@@ -39,8 +39,8 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
       });
     unit.frozen = frozen > 0;
     if (frozen != 0 && frozen != all) graph.fault.note_name("a unit is frozen in part alone", by);
-    unit.backward =
-        (block.parameters && !unit.frozen) || (unit.tied >= 0 && !graph.units[unit.tied].frozen);
+    unit.backward = ((block.parameters || block.running) && !unit.frozen) ||
+                    (unit.tied >= 0 && !graph.units[unit.tied].frozen);
     for (int k = 0; k < block.inputs; ++k)
       if (unit.in[k] >= 0) unit.backward |= graph.units[graph.writers[unit.in[k]]].backward;
   }

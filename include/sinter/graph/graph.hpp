@@ -49,6 +49,7 @@ struct Block {
   std::array<int, max_outputs> output{};  ///< locals that leave the unit
   /// Elements, each parameter padded to 64 bytes of fp32.
   std::int64_t decayed = 0, undecayed = 0;
+  std::int64_t running = 0;     ///< the same of what forward itself changes
   std::int64_t parameters = 0;  ///< elements without padding
 };
 
@@ -93,8 +94,8 @@ struct Graph {
   std::vector<External> externals;
   std::vector<int> writers;  ///< the unit that returns each value
   std::vector<int> results;  ///< values that leave the model
-  /// Where each parameter of each node begins within the decayed or undecayed part of its unit, in
-  /// elements.
+  /// Where each parameter of each node begins within its part of its unit (decayed, undecayed or
+  /// running), in elements.
   std::vector<std::int64_t> offsets;
 };
 

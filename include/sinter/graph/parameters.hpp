@@ -31,12 +31,13 @@ constexpr std::vector<short> finality(const Graph& graph) {
   return order;
 }
 
-/// Calls visit with the name of each parameter of a unit.
+/// Calls visit with the name of each parameter of a unit, but for those that forward changes.
 constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
   const Block& block = graph.blocks[unit.block];
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
     for (int p = graph.nodes[n].borrowed; p < graph.nodes[n].layer->param_count; ++p)
-      visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
+      if (!graph.nodes[n].layer->params[p].running)
+        visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
 /// Which of some groups have a parameter that is trained. A parameter is in the first group that it
 /// matches.

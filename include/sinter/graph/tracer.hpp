@@ -109,10 +109,13 @@ class UnitTracer {
     const int first = int(graph.offsets.size());
     graph.offsets.resize(std::size_t(first + layer.param_count), 0);
     for (int p = borrowed; p < layer.param_count; ++p) {
-      std::int64_t& used = layer.params[p].matrix ? block.decayed : block.undecayed;
+      const Param& param = layer.params[p];
+      std::int64_t& used = param.running  ? block.running
+                           : param.matrix ? block.decayed
+                                          : block.undecayed;
       graph.offsets[std::size_t(first + p)] = used;
-      used += padded(layer.params[p].stored());
-      block.parameters += layer.params[p].size();
+      used += padded(param.stored());
+      if (!param.running) block.parameters += param.size();
     }
     return first;
   }

@@ -73,6 +73,7 @@ struct Call {
   std::uint32_t dropout_site = 0;  ///< stands for the unit and node of the call in the model
   LayerObject* object = nullptr;   ///< of this use, if the layer is unplanned
   Pass pass = Pass::alone;         ///< of a call of forward, if the layer is unplanned
+  bool frozen = false;             ///< whether its unit is, if the layer is unplanned
 
   /// An operand as a tensor.
   /// requires  T has the size that was planned; asserted, where assertions are on

@@ -86,6 +86,8 @@ struct Param {
   int fan_in = 0, fan_out = 0;  ///< of a hidden() matrix, however it is stored; else 0
   /// Its shape in files, with zeros behind it, where that is not rows × columns.
   std::array<int, max_dimensions> dimensions{};
+  /// Whether forward itself changes it in training, see running().
+  bool running = false;
   /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   /// Elements in flat buffers, padding included.
@@ -94,6 +96,10 @@ struct Param {
 /// A matrix of this name and shape.
 constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
   return {name, rows, columns, init, true, padding};
+}
+/// A vector of this name and size.
+constexpr Param vector(const char* name, int size, Init init) {
+  return {name, 1, size, init, false};
 }
 /// A tensor of this name and of more dimensions than two, such as the weight of a convolution: to
 /// all but files it is a matrix with a row for each index of the first dimension.
@@ -106,16 +112,31 @@ constexpr Param tensor(const char* name, const int (&dimensions)[N], Init init) 
   for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
   return param;
 }
+/// Numbers of this name and shape that forward itself changes in training, such as the running mean
+/// of a batch norm, and not an optimizer: they have no gradient and no decay. Files hold them as
+/// they are after the last step that was applied.
+template <std::size_t N>
+  requires(N <= std::size_t(max_dimensions))
+constexpr Param running(const char* name, const int (&dimensions)[N], Init init) {
+  int size = 1;
+  for (int d : dimensions) size *= d;
+  Param param = vector(name, size, init);
+  for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
+  param.running = true;
+  return param;
+}
+/// The same for a single number, which has no dimension in files.
+constexpr Param running(const char* name, Init init) {
+  Param param = vector(name, 1, init);
+  param.running = true;
+  return param;
+}
 /// The same matrix, which is said to lead from `in` hidden features to `out`: it is no embedding,
 /// and belongs neither to the first nor to the last layer of a model.
 constexpr Param hidden(Param matrix, int in, int out) {
   matrix.fan_in = in;
   matrix.fan_out = out;
   return matrix;
-}
-/// A vector of this name and size.
-constexpr Param vector(const char* name, int size, Init init) {
-  return {name, 1, size, init, false};
 }
 
 /// One thing that backward reads: an operand or a result, which is free, as only its lifetime

@@ -151,7 +151,8 @@ void update(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
   if constexpr (ByParameter<Optimizer>) {
     for (int unit : machine.model().order.subspan(i.what, i.count))
-      for (const Parameter& p : machine.parameters_of(unit)) updater.one(p);
+      for (const Parameter& p : machine.parameters_of(unit))
+        if (!p.frozen) updater.one(p);
   } else {
     for (bool decayed : {true, false}) updater.flat(machine.flat_slice(i.what, i.count, decayed));
   }

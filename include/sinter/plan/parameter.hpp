@@ -15,7 +15,8 @@ struct Parameter {
   std::int64_t offset;              ///< in every flat buffer, in elements
   std::int64_t size;                ///< elements
   Init init;
-  bool decayed, frozen;      ///< whether weight decay acts on it, and whether it stays as it is
+  bool decayed, frozen;      ///< whether weight decay acts on it, and whether no optimizer does
+  bool running = false;      ///< forward changes it, see running() in layer.hpp; it is frozen, too
   double learning_rate = 1;  ///< a factor of the step's
   int unit;                  ///< the one that owns it
   const Layer* layer;

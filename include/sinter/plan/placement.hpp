@@ -29,21 +29,25 @@ struct Placement {
 /// Whether a space is flat and lives through all steps, rather than coming and going with a
 /// program.
 constexpr bool is_persistent(const Model& model, Space space) {
-  return space == Space::master || space == Space::gradient || space >= Space::region ||
+  return space == Space::master || space == Space::gradient || space == Space::kept ||
+         space == Space::running || space >= Space::region ||
          (space == Space::weights && model.keeps_weights);
 }
 /// The type of the elements of a space.
 /// requires  they are all of one type: the space is no region with shapes
 constexpr Type type_of(const Model& model, Space space) {
-  if (space == Space::master) return Type::master;
+  if (space == Space::master || space == Space::kept || space == Space::running)
+    return Type::master;
   if (space == Space::gradient) return Type::gradient;
   if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
   return Type::compute;
 }
 /// Bytes of a persistent space.
+/// requires  it is not `kept`, which is the end of `master`
 constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
     return shaped_region_bytes(model, int(space) - int(Space::region));
+  if (space == Space::running) return aligned(model.running * model.sizes.of(Type::master));
   const bool whole = space == Space::master || space == Space::weights;
   const std::int64_t elements = whole ? model.master_elements() : model.elements();
   return aligned(elements * model.sizes.of(type_of(model, space)));
@@ -104,6 +108,7 @@ class Placer {
     add_flat(Space::master);
     if (model.weights == Space::weights && model.keeps_weights) add_flat(Space::weights);
     add_flat(Space::gradient);
+    if (model.running > 0) add_flat(Space::running);
     for (int r = 0; r < int(model.regions.size()); ++r) add_flat(region(r));
     placement.persistent = placement.peak;
   }

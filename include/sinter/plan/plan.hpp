@@ -133,6 +133,7 @@ struct PlanAsIs {
       if (b.space == Space::master) m.parameters += b.bytes;
       if (b.space == Space::weights) m.weights += b.bytes;
       if (b.space == Space::gradient) m.gradients += b.bytes;
+      if (b.space == Space::running) m.running += b.bytes;
       if (b.space < Space::region) continue;
       const void* owner = model.regions[int(b.space) - int(Space::region)].owner;
       bool optimizer = owner == &tag_of<typename R::optimizer>;

@@ -21,6 +21,7 @@ struct Memory {
   std::int64_t parameters = 0;  ///< master weights
   std::int64_t weights = 0;  ///< the copy of them that layers read, if it lives through all steps
   std::int64_t gradients = 0;
+  std::int64_t running = 0;      ///< running values of a step; those that are kept are parameters
   std::int64_t optimizer = 0;    ///< its state
   std::int64_t policies = 0;     ///< state of all other policies
   std::int64_t activations = 0;  ///< all else, in the largest of the programs

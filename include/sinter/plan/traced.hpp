@@ -141,7 +141,7 @@ struct Traced {
     List<short, count.units> order;
     List<ParameterOffsets, count.units> offsets;
     List<std::int64_t, count.offsets> parameter_offsets;
-    std::int64_t decayed = 0, undecayed = 0, frozen = 0;
+    std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
   };
   static constexpr Frozen freeze() {
     Graph graph = trace();
@@ -178,6 +178,10 @@ struct Traced {
         f.offsets.items[u] = {at, at + block.decayed};
         f.frozen += block.decayed + block.undecayed;
       }
+      for (int u = 0; u < count.units; ++u) {
+        f.offsets.items[u].running = f.decayed + f.undecayed + f.frozen + f.running;
+        f.running += graph.blocks[graph.units[u].block].running;
+      }
     } else {
       share_parameters(graph, f);
     }
@@ -197,10 +201,11 @@ struct Traced {
     for (int u = 0; u < int(graph.units.size()); ++u) {
       const Block& block = graph.blocks[graph.units[u].block];
       int same = same_unit(graph, u);
-      if (same < 0 && block.parameters)
+      if (same < 0 && (block.parameters || block.running))
         graph.fault.note("predict() has new parameters", graph.units[u].name, u);
       if (same >= 0 && (block.decayed != training.block(same).decayed ||
-                        block.undecayed != training.block(same).undecayed))
+                        block.undecayed != training.block(same).undecayed ||
+                        block.running != training.block(same).running))
         graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
     }
   }
@@ -210,6 +215,7 @@ struct Traced {
     f.decayed = training.decayed;
     f.undecayed = training.undecayed;
     f.frozen = training.frozen;
+    f.running = training.running;
     for (int u = 0; u < int(graph.units.size()); ++u)
       if (int same = same_unit(graph, u); same >= 0) f.offsets.items[u] = training.offsets[same];
   }
@@ -259,7 +265,8 @@ struct Traced {
                                .keeps_weights = true,
                                .decayed = frozen.decayed,
                                .undecayed = frozen.undecayed,
-                               .frozen = frozen.frozen};
+                               .frozen = frozen.frozen,
+                               .running = frozen.running};
 };
 
 }  // namespace detail

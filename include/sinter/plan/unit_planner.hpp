@@ -109,7 +109,8 @@ class UnitPlanner {
   constexpr void use_weights(const Node& n) {
     Touches& touches = plan.phase[int(phase)];
     if (n.borrowed > 0) touches.tied = true;
-    if (n.borrowed < n.layer->param_count) touches.weights = true;
+    for (int p = n.borrowed; p < n.layer->param_count; ++p)
+      touches.weights |= !n.layer->params[p].running;
   }
   constexpr void use_scratch(const Node& n) {
     int rows = sizes.rows[unit.local(n.in[0]).axis];

@@ -16,13 +16,16 @@ enum class Space : std::uint8_t {
   d_value,    // gradients of values
   saved,      // what forward leaves for backward
   workspace,  // shared by all units
+  kept,       // running values of a unit as the last step that was applied has left them
+  running,    // the same in the step at hand
   region      // state of policies (Model::regions): this and all that follow, see region()
 };
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 /// What people read of spaces. All regions are "state".
-inline constexpr const char* space_names[]{"input",    "master", "weights",   "gradient", "value",
-                                           "d(value)", "saved",  "workspace", "state"};
+inline constexpr const char* space_names[]{"input", "master",   "weights", "gradient",
+                                           "value", "d(value)", "saved",   "workspace",
+                                           "kept",  "running",  "state"};
 
 /// What an instruction does with a buffer. Accumulate and consume are the rule that gives gradients
 /// of shared values, tied weights and micro-batches.
@@ -56,6 +59,7 @@ enum class Role : std::uint8_t {
   reduce,  // makes the gradients of a run of units those of all ranks
   norm,    // takes the norm of all gradients; they are final
   guard,   // may refuse the step, which then changes nothing
+  keep,    // keeps the running values of the step, if it is applied
   update,  // advances the master weights of a run of units
   follow   // reads the master weights of a run of units as the update has left them
 };

@@ -11,6 +11,8 @@ void nothing(Machine&, const Bound&);
 void load(Machine&, const Bound&);
 void calls(Machine&, const Bound&);
 void loss(Machine&, const Bound&);
+void copy_running(Machine&, const Bound&);
+void keep_running(Machine&, const Bound&);
 }  // namespace executes
 
 namespace touches {
@@ -20,6 +22,34 @@ constexpr void nothing(const Model&, const Instruction&, TouchList&) {}
 constexpr void load(const Model& model, const Instruction&, TouchList& out) {
   for (int e = 0; e < int(model.externals.size()); ++e)
     out.push_back({Use::write, Space::input, short(e)});
+}
+
+/// What a phase of a unit does with its running values: they change once in a micro-batch, so not
+/// where it is recomputed; and without training, or where the unit is frozen, not at all.
+template <Phase P>
+constexpr void running(const Model& model, short unit, TouchList& out) {
+  if (P == Phase::evaluate || !model.changes_running(unit)) {
+    out.push_back({Use::read, Space::kept, unit});
+  } else if (P == Phase::forward) {
+    out.push_back({Use::modify, Space::running, unit});
+  }
+}
+
+/// Makes the running values of a step of those that were kept.
+constexpr void copy_running(const Model& model, const Instruction&, TouchList& out) {
+  for (int u = 0; u < model.count(); ++u) {
+    if (!model.changes_running(u)) continue;
+    out.push_back({Use::read, Space::kept, short(u)});
+    out.push_back({Use::write, Space::running, short(u)});
+  }
+}
+/// Keeps them.
+constexpr void keep_running(const Model& model, const Instruction&, TouchList& out) {
+  for (int u = 0; u < model.count(); ++u) {
+    if (!model.changes_running(u)) continue;
+    out.push_back({Use::consume, Space::running, short(u)});
+    out.push_back({Use::modify, Space::kept, short(u)});
+  }
 }
 
 /// What the layer calls of a phase of a unit read and write outside of it.
@@ -37,6 +67,7 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   for (int k = 0; k < block.outputs; ++k)
     if (t.output[k] && !plan.loss)
       out.push_back({Use::read, Space::value, short(unit.first_value + k)});
+  if (block.running > 0) running<P>(model, i.what, out);
   if (t.weights) out.push_back({Use::read, model.weights, i.what});
   if (t.tied) out.push_back({Use::read, model.weights, short(unit.tied)});
   bool writes = P == Phase::evaluate || (P == Phase::forward && !plan.loss) ||
@@ -89,6 +120,11 @@ inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, exec
 inline constexpr Kind load{"load", touches::load, executes::load};
 /// Adds the losses of a unit to the sum of the step.
 inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::loss};
+/// Makes the running values that a step changes of those that were kept.
+inline constexpr Kind copy_running{"copy running", touches::copy_running, executes::copy_running};
+/// Keeps what the step has made of them, their mean over the ranks, if it is applied.
+inline constexpr Kind keep_running{"keep running", touches::keep_running, executes::keep_running,
+                                   Role::keep};
 /// Keeps the value with the number `what` until the program ends.
 inline constexpr Kind result{"result", touches::result, executes::nothing};
 /// Begins the part that runs once for each micro-batch.

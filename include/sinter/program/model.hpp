@@ -28,14 +28,21 @@ struct Region {
 template <class T>
 inline constexpr char tag_of = 0;
 
-/// Where the decayed and the undecayed parameters of a unit begin in flat buffers, in elements.
+/// Where the decayed and the undecayed parameters of a unit begin in flat buffers, and its running
+/// values among the master weights, in elements.
 struct ParameterOffsets {
-  std::int64_t decayed = 0, undecayed = 0;
+  std::int64_t decayed = 0, undecayed = 0;  ///< in all flat buffers
+  std::int64_t running = 0;                 ///< among the master weights
+  /// Where the part begins that this parameter is in.
+  constexpr std::int64_t of(const Param& param) const {
+    return param.running ? running : param.matrix ? decayed : undecayed;
+  }
 };
 
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
 /// that is decayed comes first, then all that is not, both with the units in `order`. Behind these,
-/// master weights and their copy also have the frozen units.
+/// master weights and their copy also have the frozen units, and then the running values of all
+/// units.
 struct Model {
   std::span<const Node> nodes;
   std::span<const Local> locals;
@@ -57,20 +64,24 @@ struct Model {
   Space weights = Space::master;
   bool keeps_weights = true;  ///< the copy of the weights lives through all steps
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
+  std::int64_t running = 0;                             ///< the same of running values
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
   constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
-  /// Where parameter number p of a node begins within the decayed or undecayed part of the unit that
-  /// owns it, in elements.
+  /// Where parameter number p of a node begins within its part of the unit that owns it, in elements.
   constexpr std::int64_t offset_of(const Node& node, int p) const {
     return parameter_offsets[std::size_t(node.first_offset + p)];
   }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   /// Elements of all that is trained, padding included.
   constexpr std::int64_t elements() const { return decayed + undecayed; }
-  /// The same, and of frozen parameters.
-  constexpr std::int64_t master_elements() const { return elements() + frozen; }
+  /// The same, and of frozen parameters and running values.
+  constexpr std::int64_t master_elements() const { return elements() + frozen + running; }
+  /// Whether a step changes running values of a unit.
+  constexpr bool changes_running(int unit) const {
+    return block(unit).running > 0 && !units[unit].frozen;
+  }
   /// Whether a layer takes memory that is not planned.
   constexpr bool unplanned() const {
     for (const UnitPlan& plan : plans)

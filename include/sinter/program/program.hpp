@@ -7,9 +7,13 @@ namespace sinter {
 
 /// Runs all units forward and backward for each micro-batch; then takes the norm and updates, with
 /// the kinds of the recipe's clipping and optimizer. A unit that needs no backward keeps nothing.
+/// Running values change in a copy, which is kept with the update.
 constexpr Program plain(const Model& model, const Kind* norm, const Kind* update) {
   Program program;
-  program.reserve(3 * model.count() + 8);
+  program.reserve(3 * model.count() + 10);
+  bool running = false;
+  for (int u = 0; u < model.count(); ++u) running |= model.changes_running(u);
+  if (running) program.push_back({&copy_running});
   program.push_back({&loop});
   program.push_back({&load});
   for (int u = 0; u < model.count(); ++u)
@@ -21,6 +25,7 @@ constexpr Program plain(const Model& model, const Kind* norm, const Kind* update
   }
   program.push_back({&end_loop});
   program.push_back({norm, 0, short(model.order.size())});
+  if (running) program.push_back({&keep_running});
   program.push_back({update, 0, short(model.order.size())});
   return program;
 }

@@ -12,7 +12,7 @@ constexpr void for_each_parameter(const Model& model, Visit visit) {
     const Block& block = model.block(unit);
     for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
       for (int p = model.nodes[n].borrowed; p < model.nodes[n].layer->param_count; ++p)
-        visit(unit, n, p);
+        if (!model.nodes[n].layer->params[p].running) visit(unit, n, p);
   }
 }
 

@@ -11,6 +11,7 @@
 //   - weights that are read are current: made from the master weights as they are; and a copy that
 //     is kept is current when the step ends
 //   - every gradient and saved block that is made is used up: no backward is missing
+//   - running values are copied before the loop, and kept once, after all that may refuse the step
 //   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
 //     changed once
 #pragma once
@@ -53,7 +54,7 @@ class Verifier {
   std::vector<UnitState> units;
   std::vector<int> losses, used_regions;
   TouchList list;
-  bool in_loop = false, looped = false, normed = false;
+  bool in_loop = false, looped = false, normed = false, kept = false;
   int position = 0, iteration = 0;
 
  public:
@@ -69,6 +70,7 @@ class Verifier {
         used_regions(m.regions.size(), 0) {
     list.reserve(m.count() + 8);
     for (int u = 0; u < m.count(); ++u) {
+      if (m.block(u).running > 0) cell(Space::kept, u).open = cell(Space::kept, u).carried = true;
       if (!m.has_parameters(u)) continue;
       cell(Space::master, u).open = cell(Space::master, u).carried = true;
       for (int r = 0; r < int(m.regions.size()); ++r)
@@ -121,6 +123,8 @@ class Verifier {
     if (touch.space == Space::master && changes(use)) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
+    if (opening && touch.space == Space::running)
+      demand(!in_loop && !looped, "running values are copied in every micro-batch");
     if (opening && follows_from_batch(touch.space))
       demand(!in_loop || i.when == When::always, its_own);
     if (opening) {
@@ -169,7 +173,13 @@ class Verifier {
         break;
       case Role::guard:
         demand(normed && !in_loop, "guarded before the norm");
+        demand(!kept, "guarded after running values were kept");
         for (int g : model.order) demand(units[g].updated == 0, "guarded after an update");
+        break;
+      case Role::keep:
+        demand(normed && !in_loop, "running values are kept before the norm");
+        demand(!kept, "running values are kept twice");
+        kept = true;
         break;
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
@@ -240,6 +250,8 @@ class Verifier {
                  cell(Space::weights, g).version == cell(Space::master, g).version,
              "the copy of weights is left stale");
     }
+    for (int u = 0; u < model.count(); ++u)
+      demand(!cell(Space::running, u).open, "running values are changed and not kept");
     for (int used : used_regions) demand(used > 0, "a policy's state is planned and never used");
   }
 };

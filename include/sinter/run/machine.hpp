@@ -164,7 +164,7 @@ class Machine {
   void masters_changed();
 
   /// A flat buffer; empty if the plan does not have it. T is std::byte or the type of its elements.
-  /// requires  space is master, weights, gradient or a region
+  /// requires  space is master, weights, gradient, running or a region
   /// throws    Error if the elements are of another type, or of several, as in a region with shapes
   template <class T>
   kernel::Flat<T> flat(Space space) const {
