@@ -14,11 +14,13 @@ if(NOT sinter_pools MATCHES "sinter_heavy=")
   set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${sinter_jobs})
 endif()
 
-# sinter_add_recipe(NAME FILE) adds an executable NAME from one recipe file, which has the main().
+# sinter_add_recipe(NAME FILE [MORE…]) adds an executable NAME from one recipe file, which has the
+# main(), and from more files, such as those with the code of its Autograd layers.
 #
 #   find_package(Sinter 0.2 REQUIRED)
 #   sinter_add_recipe(my_gpt my_gpt.cpp)
 #
+# Where one of them includes a header of sinter/autograd/, all see LibTorch's headers; otherwise none.
 # Where it is installed, it looks for its shared libraries in ../lib beside it.
 function(sinter_add_recipe name file)
   cmake_path(ABSOLUTE_PATH file NORMALIZE)
@@ -26,8 +28,15 @@ function(sinter_add_recipe name file)
     message(FATAL_ERROR "sinter_add_recipe(${name}): there is no file ${file}. Expected the C++ "
       "file of a recipe; a relative path starts at ${CMAKE_CURRENT_SOURCE_DIR}.")
   endif()
-  add_executable(${name} "${file}")
+  add_executable(${name} "${file}" ${ARGN})
   target_link_libraries(${name} PRIVATE Sinter::sinter)
+  foreach(source IN LISTS ARGN ITEMS "${file}")
+    cmake_path(ABSOLUTE_PATH source NORMALIZE)
+    file(STRINGS "${source}" torch REGEX "^#include [<\"]sinter/autograd/" LIMIT_COUNT 1)
+    if(torch)
+      target_link_libraries(${name} PRIVATE Sinter::libtorch)
+    endif()
+  endforeach()
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy
     INSTALL_RPATH "$ORIGIN/../lib")
 endfunction()

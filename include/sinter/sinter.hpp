@@ -36,6 +36,7 @@
 #include "sinter/model/mlp.hpp"
 
 // Layers for models of one's own, beside those of the models above
+#include "sinter/layer/autograd.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 
@@ -94,6 +95,7 @@
 
 // Checkpoints, weights and a run's folder
 #include "sinter/device/available.hpp"
+#include "sinter/device/unplanned.hpp"
 #include "sinter/files/event_file.hpp"
 #include "sinter/files/load.hpp"
 #include "sinter/files/metrics_log.hpp"

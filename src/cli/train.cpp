@@ -18,6 +18,7 @@
 #include "cli/run_record.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
+#include "sinter/device/unplanned.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/trainer/loop.hpp"
 
@@ -210,6 +211,7 @@ class Run {
     options.on_step = [this](const StepRecord& record) {
       if (events) events->step(record);
       progress->step(record);
+      tell_of_unplanned_memory();
       progress->warn(watch.look());
       if (events) progress->warn(events->take_warnings());
     };
@@ -218,6 +220,14 @@ class Run {
       if (events) events->sync();
       note_lines(folder->take_warnings());
     };
+  }
+
+  /// Says, after the first step, what layers took beside the arena in it.
+  void tell_of_unplanned_memory() {
+    const std::int64_t bytes = std::exchange(measured, true) ? 0 : unplanned_bytes();
+    if (bytes > 0)
+      progress->line(fmt::format("note    layers took {} beside the arena in the first step",
+                                 bytes_text(bytes)));
   }
 
   std::string header() const {
@@ -280,6 +290,7 @@ class Run {
   std::unique_ptr<Loop> loop;
   std::unique_ptr<Progress> progress;
   double seconds = 0;
+  bool measured = false;  // what the first step took beside the arena
 };
 
 }  // namespace

@@ -7,16 +7,6 @@ namespace sinter {
 
 namespace {
 
-std::vector<std::int64_t> shape_in_files(const Param& param) {
-  std::vector<std::int64_t> shape;
-  for (int size : param.dimensions)
-    if (size > 0) shape.push_back(size);
-  if (!shape.empty() || param.running) return shape;
-  if (param.matrix) shape.push_back(param.rows);
-  shape.push_back(param.columns);
-  return shape;
-}
-
 /// requires  parameters are in the order of the model
 void add_state(const Model& model, std::vector<Parameter>& parameters) {
   for (int r = 0; r < int(model.regions.size()); ++r) {
@@ -29,6 +19,16 @@ void add_state(const Model& model, std::vector<Parameter>& parameters) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> shape_in_files(const Param& param) {
+  std::vector<std::int64_t> shape;
+  for (int size : param.dimensions)
+    if (size > 0) shape.push_back(size);
+  if (!shape.empty() || param.running) return shape;
+  if (param.matrix) shape.push_back(param.rows);
+  shape.push_back(param.columns);
+  return shape;
+}
 
 std::string unit_name(const Model& model, int unit) {
   return std::string(unit_letters(model.nodes, model.block(unit), model.units[unit]).view());

@@ -27,6 +27,9 @@ struct Parameter {
 /// Lists all parameters, in the order of the model. A tied one is listed with its owner alone.
 std::vector<Parameter> list_parameters(const Model& model);
 
+/// The shape of a parameter in files; empty for a single running value.
+std::vector<std::int64_t> shape_in_files(const Param& param);
+
 /// The name of a unit of a model.
 std::string unit_name(const Model& model, int unit);
 

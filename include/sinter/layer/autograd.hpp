@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer that LibTorch computes. This header includes nothing of LibTorch: a recipe that names such
+// a layer compiles without it, if the code of the layer is in another file.
+#pragma once
+#include <concepts>
+#include <typeinfo>
+
+#include "sinter/layer/context.hpp"
+
+namespace sinter {
+
+/// What the code of a layer is told of the layer, when an object for one of its uses is made.
+struct AutogradSpec {
+  const std::type_info* type;     ///< F, for error messages
+  std::span<const Param> params;  ///< of F, in its order
+  std::span<const int> in, out;   ///< widths of operands and results
+  bool random;                    ///< whether forward may draw from LibTorch's generator
+  Element compute, gradient;      ///< of operands and weights; of gradients of parameters
+  Element master;                 ///< of running values
+};
+
+/// Whether F says where its code is.
+template <class F>
+concept HasAutogradCode = requires(const AutogradSpec& spec) {
+  { F::make(spec) } -> std::same_as<std::unique_ptr<LayerObject>>;
+};
+
+/// A layer whose forward is LibTorch's, and whose backward is that of its autograd. F is a type with
+///   in, out          the widths of operands and results, as a layer has them
+///   params           (optional) an array of Param, under the names that the module gives them; what
+///                    LibTorch calls buffers are among them, by running()
+///   make(spec)       static std::unique_ptr<LayerObject> make(const AutogradSpec&), which may be
+///                    defined in another file: autograd::of_function() or autograd::of_module()
+///                    (autograd/torch.hpp)
+///   random           (optional) false promises that forward draws nothing, as dropout does; ranks
+///                    then need not take turns
+/// and facts of layers that hold for it: pools, takes_last, causal, bidirectional, ids_below, flops.
+/// Parameters are parts of the flat buffers, as those of any layer. LibTorch computes in fp32, and
+/// with Fp64 in double precision: narrower operands and weights are widened, and what comes back is
+/// rounded. What dropout draws is a function of seed, step, place in the model and the first row of
+/// the micro-batch. Running values change once in each micro-batch; a frozen unit computes as in
+/// evaluation. Its temporary memory is not planned.
+template <class F>
+struct Autograd {
+  static constexpr auto in = F::in;               ///< widths of the operands
+  static constexpr auto out = F::out;             ///< widths of the results
+  static constexpr auto params = params_of<F>();  ///< those of F
+  /// All operands that are numbers: the graph that forward leaves reads them where they lie.
+  static constexpr auto saved = [] {
+    constexpr int count = int(in.size()) - int(std::ranges::count(in, 0));
+    std::array<Keep, std::size_t(count)> keeps{};
+    for (int i = 0, k = 0; i < int(in.size()); ++i)
+      if (in[std::size_t(i)] > 0) keeps[std::size_t(k++)] = input(i);
+    return keeps;
+  }();
+  static constexpr bool unplanned = true;  ///< the graph is LibTorch's
+  /// Facts of layers, as F states them.
+  static constexpr bool pools = requires { requires F::pools; };
+  static constexpr bool takes_last = requires { requires F::takes_last; };        ///< likewise
+  static constexpr bool causal = requires { requires F::causal; };                ///< likewise
+  static constexpr bool bidirectional = requires { requires F::bidirectional; };  ///< likewise
+  /// The bound of ids that F states, or 0.
+  static constexpr int ids_below = [] {
+    if constexpr (requires { F::ids_below; }) return F::ids_below;
+    return 0;
+  }();
+  /// Those that F states, or 0.
+  static constexpr std::int64_t flops(std::int64_t context) {
+    if constexpr (requires { F::flops(context); }) {
+      return F::flops(context);
+    } else {
+      return 0;
+    }
+  }
+
+  /// Makes the object of a use. P is the precision policy.
+  template <class P>
+  static std::unique_ptr<LayerObject> object() {
+    constexpr bool draws_nothing = requires { requires !F::random; };
+    if constexpr (HasAutogradCode<F>) {
+      return F::make({&typeid(F), params, in, out, !draws_nothing, element_of<typename P::compute>,
+                      element_of<typename P::gradient>, element_of<typename P::master>});
+    } else {
+      static_assert(HasAutogradCode<F>,
+                    "Autograd: F does not say where its code is. Why: LibTorch's autograd "
+                    "computes this layer, in the file that includes its headers. Fix: declare "
+                    "static std::unique_ptr<LayerObject> make(const AutogradSpec&) in F, and "
+                    "define it by autograd::of_function() or autograd::of_module<M>(); see "
+                    "sinter/autograd/torch.hpp.");
+      return nullptr;
+    }
+  }
+  /// Both directions are the object's.
+  static void forward(auto& c) { c.untyped().object->forward(c.untyped()); }
+  static void backward(auto& c) { c.untyped().object->backward(c.untyped()); }  ///< likewise
+};
+
+}  // namespace sinter

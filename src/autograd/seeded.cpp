@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "sinter/autograd/torch.hpp"
+
+namespace sinter::autograd {
+namespace {
+
+/// Ranks are threads, and LibTorch's generator is one for all of them.
+std::mutex& one_at_a_time() {
+  static std::mutex mutex;
+  return mutex;
+}
+at::Generator generator() { return at::detail::getDefaultCPUGenerator(); }
+
+}  // namespace
+
+Seeded::Seeded(std::uint64_t seed) : alone(one_at_a_time()) {
+  at::Generator g = generator();
+  const std::scoped_lock lock(g.mutex());
+  before = g.get_state();
+  g.set_current_seed(seed);
+}
+
+Seeded::~Seeded() {
+  at::Generator g = generator();
+  const std::scoped_lock lock(g.mutex());
+  g.set_state(before);
+}
+
+}  // namespace sinter::autograd

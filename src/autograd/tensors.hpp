@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters and running values of a layer as LibTorch's tensors, in the order of the layer.
+#pragma once
+#include "sinter/autograd/torch.hpp"
+
+namespace sinter::autograd {
+
+/// LibTorch's name of an element.
+at::ScalarType scalar_type(Element element);
+
+/// The type in which LibTorch computes what is of such elements: fp32, or double precision.
+at::ScalarType computed_as(Element element);
+
+/// A parameter, or a running value.
+struct Held {
+  int number = 0;                   ///< in the order of the layer
+  std::vector<std::int64_t> shape;  ///< as in files
+  at::Tensor tensor;                ///< a leaf of the graph, or a buffer
+  const void* viewed = nullptr;     ///< the weight that the tensor is a view or a copy of
+};
+
+/// Those of a layer.
+struct HeldTensors {
+  std::vector<Held> parameters, buffers;
+};
+
+/// Puts the tensors of some code into the order of the layer.
+/// throws    ArgumentError that lists all differences in names and shapes
+HeldTensors hold(const AutogradSpec& spec, const Code& code);
+
+/// The name of the layer's type, for messages.
+std::string name_of(const AutogradSpec& spec);
+
+}  // namespace sinter::autograd
