@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer that LibTorch computes: convolutions and a batch norm, beside Sinter's own loss. They learn
+// whether the stripe in a small noisy image lies or stands.
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+
+#include <cstdio>
+#include <random>
+#include <sinter/autograd/torch.hpp>
+#include <sinter/sinter.hpp>
+
+namespace acme {
+using namespace sinter;
+
+constexpr int side = 8, channels = 6, classes = 2;
+constexpr int pixels = side * side, features = channels * pixels;
+
+/// logits = linear(relu(h + conv2(h))), h = relu(norm(conv1(image))), both convolutions 3 × 3.
+/// image: rows × 64, logits: rows × 2.
+struct Convolutions {
+  static constexpr std::array in{pixels};
+  static constexpr std::array out{classes};
+  static constexpr std::array params{
+      tensor("conv1.weight", {channels, 1, 3, 3}, normal(.2f)),
+      vector("norm.weight", channels, ones),
+      vector("norm.bias", channels, zeros),
+      tensor("conv2.weight", {channels, channels, 3, 3}, normal(.1f)),
+      vector("conv2.bias", channels, zeros),
+      matrix("fc.weight", classes, features, normal(.02f)),
+      vector("fc.bias", classes, zeros),
+      running("norm.running_mean", {channels}, zeros),
+      running("norm.running_var", {channels}, ones)};
+  static constexpr bool random = false;  // it draws nothing
+  static constexpr std::int64_t flops(std::int64_t) {
+    return std::int64_t(2) * features * (9 + 9 * channels + classes);
+  }
+
+  static autograd::Results forward(const autograd::Inputs& in) {
+    const auto& [conv1, gain, offset, conv2, conv2_bias, fc, fc_bias] = weights(in);
+    at::Tensor image = in.x[0].view({-1, 1, side, side});
+    at::Tensor h = at::conv2d(image, conv1, {}, 1, 1);
+    h = at::batch_norm(h, gain, offset, in.buffers[0], in.buffers[1], in.training, .1, 1e-5, false);
+    h = at::relu(h);
+    h = at::relu(h.add(at::conv2d(h, conv2, conv2_bias, 1, 1)));
+    return {at::linear(h.flatten(1), fc, fc_bias)};
+  }
+  static std::unique_ptr<LayerObject> make(const AutogradSpec& spec) {
+    return autograd::of_function(spec, forward);
+  }
+
+ private:
+  static std::array<at::Tensor, 7> weights(const autograd::Inputs& in) {
+    std::array<at::Tensor, 7> all;
+    std::copy(in.parameters.begin(), in.parameters.end(), all.begin());
+    return all;
+  }
+};
+
+struct Network {
+  static constexpr Value<classes> trace(auto& g, Value<pixels> image) {
+    return g("", Autograd<Convolutions>{}, image);
+  }
+};
+struct Loss {
+  static constexpr Value<1> trace(auto& g, Value<classes> logits, Ids target) {
+    return g("loss", CrossEntropy<classes>{}, logits, target);
+  }
+};
+
+struct Stripes {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto image = g.template values<pixels>();
+    auto target = g.targets();
+    g.result(g.unit("loss", Loss{}, g.unit("network", Network{}, image), target));
+  }
+  static constexpr void predict(auto& g) {
+    g.result(g.unit("network", Network{}, g.template values<pixels>()));
+  }
+};
+
+struct stripes : Recipe<Stripes, AdamW<{.lr = 3e-3}>, Batch<{.global = 64, .micro = 32}>> {};
+
+/// Images with a stripe that lies (class 0) or stands (class 1), in noise.
+HostBatch draw(int count, std::mt19937& engine) {
+  std::uniform_int_distribution<int> place(0, side - 1), kind(0, classes - 1);
+  std::normal_distribution<float> noise(0, .5f);
+  HostBatch batch;
+  batch.values.resize(1);
+  batch.ids.resize(1);
+  for (int n = 0; n < count; ++n) {
+    const int stands = kind(engine), line = place(engine);
+    for (int row = 0; row < side; ++row)
+      for (int column = 0; column < side; ++column)
+        batch.values[0].push_back(noise(engine) + ((stands ? column : row) == line ? 2.0f : 0.0f));
+    batch.ids[0].push_back(stands);
+    batch.starts.push_back(n + 1);
+  }
+  return batch;
+}
+
+/// The share of images whose class has the larger logit.
+double accuracy(TrainerCore& trainer, const HostBatch& batch) {
+  const Prediction logits = trainer.predict(batch);
+  int right = 0;
+  for (int n = 0; n < batch.sequences(); ++n) {
+    const auto row = logits.values.begin() + n * classes;
+    right += (row[1] > row[0]) == (batch.ids[0][std::size_t(n)] == 1);
+  }
+  return double(right) / batch.sequences();
+}
+
+}  // namespace acme
+
+int main() {
+  using namespace acme;
+  Trainer<stripes> trainer;
+  std::mt19937 engine(1);
+  for (int step = 1; step <= 60; ++step) {
+    const Outcome outcome = trainer.step(draw(64, engine));
+    const auto* applied = std::get_if<Applied>(&outcome);
+    if (!applied) return std::puts("The loss is not finite."), 1;
+    if (step % 20 == 0) std::printf("step %2d, loss %.4f\n", step, applied->loss.mean());
+  }
+  const double share = accuracy(trainer, draw(256, engine));
+  std::printf("%.1f %% of new images are right\n", 100 * share);
+  return share > .95 ? 0 : 1;
+}
