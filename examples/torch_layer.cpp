@@ -37,11 +37,12 @@ struct Convolutions {
     return std::int64_t(2) * features * (9 + 9 * channels + classes);
   }
 
-  static autograd::Results forward(const autograd::Inputs& in) {
-    const auto& [conv1, gain, offset, conv2, conv2_bias, fc, fc_bias] = weights(in);
-    at::Tensor image = in.x[0].view({-1, 1, side, side});
+  static autograd::Results forward(const autograd::Inputs& inputs) {
+    const auto& [conv1, gain, offset, conv2, conv2_bias, fc, fc_bias] = weights(inputs);
+    at::Tensor image = inputs.x[0].view({-1, 1, side, side});
     at::Tensor h = at::conv2d(image, conv1, {}, 1, 1);
-    h = at::batch_norm(h, gain, offset, in.buffers[0], in.buffers[1], in.training, .1, 1e-5, false);
+    h = at::batch_norm(h, gain, offset, inputs.buffers[0], inputs.buffers[1], inputs.training, .1,
+                       1e-5, false);
     h = at::relu(h);
     h = at::relu(h.add(at::conv2d(h, conv2, conv2_bias, 1, 1)));
     return {at::linear(h.flatten(1), fc, fc_bias)};
@@ -51,9 +52,9 @@ struct Convolutions {
   }
 
  private:
-  static std::array<at::Tensor, 7> weights(const autograd::Inputs& in) {
+  static std::array<at::Tensor, 7> weights(const autograd::Inputs& inputs) {
     std::array<at::Tensor, 7> all;
-    std::copy(in.parameters.begin(), in.parameters.end(), all.begin());
+    std::copy(inputs.parameters.begin(), inputs.parameters.end(), all.begin());
     return all;
   }
 };
