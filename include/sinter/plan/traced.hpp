@@ -175,10 +175,11 @@ struct Traced {
         if (!graph.units[u].frozen) continue;
         const Block& block = graph.blocks[graph.units[u].block];
         const std::int64_t at = f.decayed + f.undecayed + f.frozen;
-        f.offsets.items[u] = {at, at + block.decayed};
-        f.frozen += block.decayed + block.undecayed;
+        f.offsets.items[u] = {at, at + block.decayed, at + block.decayed + block.undecayed};
+        f.frozen += block.decayed + block.undecayed + block.running;
       }
       for (int u = 0; u < count.units; ++u) {
+        if (graph.units[u].frozen) continue;
         f.offsets.items[u].running = f.decayed + f.undecayed + f.frozen + f.running;
         f.running += graph.blocks[graph.units[u].block].running;
       }

@@ -41,8 +41,8 @@ struct ParameterOffsets {
 
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
 /// that is decayed comes first, then all that is not, both with the units in `order`. Behind these,
-/// master weights and their copy also have the frozen units, and then the running values of all
-/// units.
+/// master weights and their copy also have the frozen units, and then the running values of the
+/// others.
 struct Model {
   std::span<const Node> nodes;
   std::span<const Local> locals;
@@ -64,7 +64,7 @@ struct Model {
   Space weights = Space::master;
   bool keeps_weights = true;  ///< the copy of the weights lives through all steps
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
-  std::int64_t running = 0;                             ///< the same of running values
+  std::int64_t running = 0;  ///< the same of running values that steps change
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
