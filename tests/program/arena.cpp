@@ -259,6 +259,13 @@ TEST_CASE("GPT-2, Muon, bf16, the upper half frozen") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Muon<>, Bf16, Freeze<"h.2", "ln_f">>>(
       letters(all_full));
 }
+TEST_CASE("running values, fp32, everything kept") {
+  test<Made<Letters, Counting, TwoTimesTwo>>(letters(all_full));
+}
+TEST_CASE("running values, bf16, units recomputed, one frozen, reduced in buckets") {
+  test<Made<Letters, Counting, TwoTimesTwo, Bf16, Checkpoint<{.policy = full}>, Freeze<"h.1">,
+            Ddp<{.bucket_bytes = 2000, .ranks = 1}>>>(letters(all_full));
+}
 TEST_CASE("perceptron, SGD with momentum") {
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>,
             Sgd<{.momentum = 0.9}>>>(numbers(8, 3, 2));

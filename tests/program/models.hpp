@@ -11,6 +11,7 @@
 #include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "support/recipes.hpp"
+#include "support/running_layer.hpp"
 
 namespace sinter::testing {
 
@@ -143,6 +144,30 @@ struct Gated {
   static constexpr void predict(auto& g) {
     auto embedded = g.unit("embed", GatedEmbed<W>{}, g.tokens());
     auto x = g.repeat(2, "h", GatedBlock<W>{}, embedded);
+    g.result(g.tied_unit("head", embedded, GatedLogits<W>{}, x));
+  }
+};
+
+/// Blocks with running values, each behind a norm and a linear layer.
+template <int W>
+struct CountingBlock {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto h = g("fc", Linear<W, W>{}, g("norm", RmsNorm<W>{}, x));
+    return g("add", Add<W>{}, x, g("count", Counter<W>{}, g("act", Silu<W>{}, h)));
+  }
+};
+struct Counting {
+  using slot = slot::model;
+  static constexpr int W = 8;
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto embedded = g.unit("embed", GatedEmbed<W>{}, tokens);
+    auto x = g.repeat(2, "h", CountingBlock<W>{}, embedded);
+    g.result(g.tied_unit("head", embedded, GatedHead<W>{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto embedded = g.unit("embed", GatedEmbed<W>{}, g.tokens());
+    auto x = g.repeat(2, "h", CountingBlock<W>{}, embedded);
     g.result(g.tied_unit("head", embedded, GatedLogits<W>{}, x));
   }
 };

@@ -207,6 +207,13 @@ TEST_CASE("programs with a guard against spikes") {
   test<Gpt2<tiny>, TwoEach, Buckets, Bf16, SpikeGuard<>>("GPT-2, Ddp, Bf16, guard", {5, 3, 6, 2});
 }
 
+TEST_CASE("programs with running values") {
+  test<Counting, Thrice>("running values, three micro-batches", {5, 3, 6});
+  test<Counting, Thrice, Bf16, Full, Freeze<"h.0">>("running values, Bf16, full, one frozen",
+                                                    {5, 3, 6});
+  test<Counting, TwoEach, Buckets, SpikeGuard<>>("running values, Ddp, guard", {5, 3, 6, 2});
+}
+
 TEST_CASE("programs with padded rows and a padded vocabulary") {
   constexpr Gpt2Options padded{.layers = 2,
                                .heads = 2,

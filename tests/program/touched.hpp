@@ -31,7 +31,8 @@ class RightsOf {
     for (Touch touch : list)
       for (ByteRange r : ranges(touch.space, touch.index, t)) {
         bool writes = touch.use != Use::read && touch.use != Use::finish &&
-                      (touch.use != Use::consume || touch.space == Space::d_value);
+                      (touch.use != Use::consume || touch.space == Space::d_value ||
+                       touch.space == Space::running);  // ranks sum them where they are
         allow(rights.read, r);
         if (writes) allow(rights.write, r);
       }
@@ -50,7 +51,8 @@ class RightsOf {
   }
   std::vector<ByteRange> ranges(Space space, int index, int t) const {
     for (const Buffer& b : placement.buffers) {
-      if (b.space != space) continue;
+      if (b.space != (space == Space::kept ? Space::master : space)) continue;
+      if (space == Space::kept || space == Space::running) return of_running(b, index);
       if (b.opened_by < 0) return of_group(b, index);
       if (b.index == index && b.first <= t && t <= b.last && b.opened_by <= t)
         return {{b.offset, b.offset + b.bytes}};
@@ -66,6 +68,13 @@ class RightsOf {
     std::int64_t undecayed = flat.offset + g.undecayed * size;
     return {{decayed, decayed + block.decayed * size},
             {undecayed, undecayed + block.undecayed * size}};
+  }
+  /// Running values of a unit: at the end of the master weights, or in their own copy of that end.
+  std::vector<ByteRange> of_running(const Buffer& flat, int unit) const {
+    std::int64_t first = model.offsets[std::size_t(unit)].running;
+    if (flat.space == Space::running) first -= model.master_elements() - model.running;
+    const std::int64_t size = model.sizes.of(Type::master), begin = flat.offset + first * size;
+    return {{begin, begin + model.block(unit).running * size}};
   }
   const Region& region_of(Space space) const {
     return model.regions[std::size_t(int(space) - int(Space::region))];
