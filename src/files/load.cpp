@@ -138,7 +138,7 @@ class Matcher {
       problems.shapes.push_back(fmt::format("{} is {}, expected {}", expected.name,
                                             printable(to_string(tensor.shape)),
                                             to_string(expected.shape)));
-    if (!convertible(tensor.dtype, expected.dtype))
+    if (!convertible(tensor, expected.dtype))
       problems.types.push_back(fmt::format("{} is {}, which cannot be read as {}", expected.name,
                                            dtype_name(tensor.dtype), dtype_name(expected.dtype)));
   }

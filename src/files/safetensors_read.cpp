@@ -34,6 +34,7 @@ void convert_to(Dtype from, const char* source, char* into, std::size_t count) {
   if (from == Dtype::f64) convert_all<double, To>(source, into, count);
   if (from == Dtype::f16) convert_all<Float16, To>(source, into, count);
   if (from == Dtype::bf16) convert_all<BFloat16, To>(source, into, count);
+  if (from == Dtype::i64) convert_all<std::int64_t, To>(source, into, count);
 }
 
 /// The length N in the file's first 8 bytes, checked against the file's size.
@@ -67,11 +68,13 @@ std::uint64_t header_length(const InputFile& file) {
 
 }  // namespace
 
-bool convertible(Dtype from, Dtype to) {
+bool convertible(const TensorInfo& tensor, Dtype to) {
   auto is_real = [](Dtype type) {
     return type == Dtype::f16 || type == Dtype::bf16 || type == Dtype::f32 || type == Dtype::f64;
   };
-  return from == to || (is_real(from) && is_real(to));
+  const Dtype from = tensor.dtype;
+  const bool counts = from == Dtype::i64 && tensor.shape.empty();
+  return from == to || ((is_real(from) || counts) && is_real(to));
 }
 
 SafetensorsFile::SafetensorsFile(std::filesystem::path path) : file(std::move(path)) {
@@ -108,7 +111,7 @@ void SafetensorsFile::read(std::string_view name, void* into, Dtype as) const {
 }
 
 void SafetensorsFile::read(const TensorInfo& tensor, void* into, Dtype as) const {
-  if (!convertible(tensor.dtype, as))
+  if (!convertible(tensor, as))
     throw FileError(fmt::format(
         "{}: tensor '{}' holds {}, which cannot be read as {}. Convert the "
         "file, or use one of another precision.",

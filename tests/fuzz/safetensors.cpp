@@ -19,7 +19,7 @@ void check(const SafetensorsFile& file) {
     fuzz::ensure(file.find(tensor.name) != nullptr, "a tensor is found by its name");
     std::vector<char> bytes(tensor.end - tensor.begin);
     file.read(tensor, bytes.data(), tensor.dtype);
-    if (!convertible(tensor.dtype, Dtype::f64)) continue;
+    if (!convertible(tensor, Dtype::f64)) continue;
     std::vector<double> values(tensor.elements());
     file.read(tensor, values.data(), Dtype::f64);
   }

@@ -101,7 +101,8 @@ class SafetensorsFile {
                   std::size_t bytes) const;
 };
 
-/// Whether SafetensorsFile::read can turn `from` into `to`.
-[[nodiscard]] bool convertible(Dtype from, Dtype to);
+/// Whether SafetensorsFile::read can turn a tensor into elements of the type `to`: real numbers into
+/// real numbers, and a single I64, as torch's modules count batches, into one.
+[[nodiscard]] bool convertible(const TensorInfo& tensor, Dtype to);
 
 }  // namespace sinter

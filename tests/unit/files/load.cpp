@@ -74,6 +74,24 @@ TEST_CASE("an exact match is loaded, with conversion, with and without the prefi
   CHECK(model.untouched());
 }
 
+TEST_CASE("a single whole number, as torch counts batches, is read as a real one; two are not") {
+  TemporaryFolder folder;
+  const std::vector<std::int64_t> counts{7504, 2};
+  const std::vector<TensorView> one{{"batches", Dtype::i64, {}, counts.data(), 8}},
+      two{{"batches", Dtype::i64, {2}, counts.data(), 16}};
+  write_safetensors(folder / "one", one);
+  write_safetensors(folder / "two", two);
+  std::vector<float> into(2);
+  auto load = [&](const char* file, const Shape& shape) {
+    const std::vector<Expected> expected{{"batches", shape, into.data(), Dtype::f32}};
+    load_tensors(folder / file, expected);
+  };
+  load("one", {});
+  CHECK(into == std::vector<float>{7504, 0});
+  const std::string text = message_of([&] { load("two", {2}); });
+  CHECK(contains(text, "wrong type: batches is I64, which cannot be read as F32"));
+}
+
 TEST_CASE("mask buffers are passed over, a tied head must be equal") {
   TemporaryFolder folder;
   Made made = right("transformer.");

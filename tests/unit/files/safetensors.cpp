@@ -288,12 +288,12 @@ TEST_CASE("a real file of others: a trained MNIST classifier") {
   for (const TensorInfo& tensor : file.tensors()) {
     CHECK(tensor.begin == at);
     at = tensor.end;
-    if (!convertible(tensor.dtype, Dtype::f64)) continue;
+    if (!convertible(tensor, Dtype::f64)) continue;
     std::vector<double> values(tensor.elements());
     file.read(tensor, values.data(), Dtype::f64);
     double sum = 0;
     for (double value : values) sum += std::abs(value);
     CHECK(std::isfinite(sum));
-    CHECK(sum / static_cast<double>(values.size()) < 1e3);
+    if (tensor.dtype == Dtype::f32) CHECK(sum / static_cast<double>(values.size()) < 1e3);
   }
 }
