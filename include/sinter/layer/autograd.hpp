@@ -5,7 +5,7 @@
 #include <concepts>
 #include <typeinfo>
 
-#include "sinter/layer/context.hpp"
+#include "sinter/layer/members.hpp"
 
 namespace sinter {
 
@@ -42,16 +42,42 @@ concept HasAutogradCode = requires(const AutogradSpec& spec) {
 /// evaluation. Its temporary memory is not planned.
 template <class F>
 struct Autograd {
-  static constexpr auto in = F::in;               ///< widths of the operands
-  static constexpr auto out = F::out;             ///< widths of the results
-  static constexpr auto params = params_of<F>();  ///< those of F
+  // What F lacks is no array here, and refused as a layer's own members are.
+  /// Widths of the operands.
+  static constexpr auto in = [] {
+    if constexpr (requires { F::in; }) {
+      return F::in;
+    } else {
+      return Nothing{};
+    }
+  }();
+  /// Widths of the results.
+  static constexpr auto out = [] {
+    if constexpr (requires { F::out; }) {
+      return F::out;
+    } else {
+      return Nothing{};
+    }
+  }();
+  /// Those of F.
+  static constexpr auto params = [] {
+    if constexpr (requires { F::params; }) {
+      return F::params;
+    } else {
+      return std::array<Param, 0>{};
+    }
+  }();
   /// All operands that are numbers: the graph that forward leaves reads them where they lie.
   static constexpr auto saved = [] {
-    constexpr int count = int(in.size()) - int(std::ranges::count(in, 0));
-    std::array<Keep, std::size_t(count)> keeps{};
-    for (int i = 0, k = 0; i < int(in.size()); ++i)
-      if (in[std::size_t(i)] > 0) keeps[std::size_t(k++)] = input(i);
-    return keeps;
+    if constexpr (!detail::are_widths<decltype(in), std::size_t(max_inputs)>) {
+      return Nothing{};
+    } else {
+      constexpr int count = int(in.size()) - int(std::ranges::count(in, 0));
+      std::array<Keep, std::size_t(count)> keeps{};
+      for (int i = 0, k = 0; i < int(in.size()); ++i)
+        if (in[std::size_t(i)] > 0) keeps[std::size_t(k++)] = input(i);
+      return keeps;
+    }
   }();
   static constexpr bool unplanned = true;  ///< the graph is LibTorch's
   /// Facts of layers, as F states them.

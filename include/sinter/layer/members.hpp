@@ -90,7 +90,7 @@ constexpr LayerMisfit layer_misfit() {
   if constexpr (!HasWidthsIn<L>) return {"in", "constexpr std::array of 1-4 int"};
   if constexpr (!HasWidthsOut<L>) return {"out", "constexpr std::array of 1-3 int"};
   if constexpr (requires { &L::params; } && !HasParams<L>)
-    return {"params", "constexpr Params<Param>, 1-4 of"};
+    return {"params", "constexpr Params<Param> or array"};
   if constexpr (requires { &L::saved; } && !HasSaved<L>)
     return {"saved", "constexpr Saved<Keep, Keep>, 1-4"};
   if constexpr (requires { L::cheap; })
@@ -108,7 +108,7 @@ constexpr LayerMisfit layer_misfit() {
   if constexpr (requires { L::unplanned; }) {
     if constexpr (!is_bool<decltype(L::unplanned)>) return {"unplanned", "constexpr bool"};
     if constexpr (L::unplanned && !HasObject<L, P>)
-      return {"object", "std::unique_ptr<LayerObject> object<P>()"};
+      return {"object", "unique_ptr<LayerObject> object()"};
   }
   if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "std::int64_t flops(std::int64_t)"};
   if constexpr (NamesScratch<L> && !HasScratch<L, P>)

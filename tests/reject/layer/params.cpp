@@ -2,7 +2,7 @@
 // Must not compile: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8>
 // and: {"params"}
-// and: {"constexpr Params<Param>, 1-4 of"}
+// and: {"constexpr Params<Param> or array"}
 #include "support/recipe_of_layer.hpp"
 using namespace sinter;
 
