@@ -61,8 +61,8 @@ std::string plan_text(const RecipeView& recipe) {
     text += fmt::format("        {:<12}{:>12}  {:>16} bytes\n", name, bytes_text(bytes),
                         thousands(bytes));
   if (const auto units = unplanned_units(plan.model); !units.empty())
-    text += fmt::format("        unplanned   what layers of {} take comes on top of the total\n",
-                        fmt::join(units, ", "));
+    text += fmt::format("        unplanned   what layers of '{}' take comes on top of the total\n",
+                        fmt::join(units, "', '"));
   text += fmt::format("        evaluation  micro-batch of {} sequence{}, in the same memory\n",
                       plan.evaluation_micro, plan.evaluation_micro == 1 ? "" : "s");
   for (const auto& note : recipe.notes) text += "note    " + note() + "\n";
