@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer that LibTorch computes: convolutions and a batch norm, beside Sinter's own loss. They learn
-// whether the stripe in a small noisy image lies or stands.
+// A layer to copy that LibTorch computes: convolutions and a batch norm, beside Sinter's own loss.
+// docs/add_a_torch_module.md explains each member; what is here compiles, runs, and learns whether
+// the stripe in a small noisy image lies or stands.
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/linear.h>
@@ -20,8 +21,12 @@ constexpr int pixels = side * side, features = channels * pixels;
 /// logits = linear(relu(h + conv2(h))), h = relu(norm(conv1(image))), both convolutions 3 × 3.
 /// image: rows × 64, logits: rows × 2.
 struct Convolutions {
+  // The widths of operands and results; 0 is an operand of integer ids.
   static constexpr std::array in{pixels};
   static constexpr std::array out{classes};
+
+  // Parameters, under the names and in the shapes that files have. A tensor() and a matrix() are
+  // decayed, a vector() is not; what torch calls buffers is running().
   static constexpr std::array params{
       tensor("conv1.weight", {channels, 1, 3, 3}, normal(.2f)),
       vector("norm.weight", channels, ones),
@@ -32,30 +37,30 @@ struct Convolutions {
       vector("fc.bias", classes, zeros),
       running("norm.running_mean", {channels}, zeros),
       running("norm.running_var", {channels}, ones)};
-  static constexpr bool random = false;  // it draws nothing
+
+  // Facts. It draws no random numbers, so ranks need not take turns; and the operations of forward
+  // for one row.
+  static constexpr bool random = false;
   static constexpr std::int64_t flops(std::int64_t) {
     return std::int64_t(2) * features * (9 + 9 * channels + classes);
   }
 
+  // Parameters come in the order of params, running values left out; these are `buffers`, which
+  // forward changes where they are.
   static autograd::Results forward(const autograd::Inputs& inputs) {
-    const auto& [conv1, gain, offset, conv2, conv2_bias, fc, fc_bias] = weights(inputs);
-    at::Tensor image = inputs.x[0].view({-1, 1, side, side});
-    at::Tensor h = at::conv2d(image, conv1, {}, 1, 1);
-    h = at::batch_norm(h, gain, offset, inputs.buffers[0], inputs.buffers[1], inputs.training, .1,
+    const std::vector<at::Tensor>& p = inputs.parameters;
+    at::Tensor h = at::conv2d(inputs.x[0].view({-1, 1, side, side}), p[0], {}, 1, 1);
+    h = at::batch_norm(h, p[1], p[2], inputs.buffers[0], inputs.buffers[1], inputs.training, .1,
                        1e-5, false);
     h = at::relu(h);
-    h = at::relu(h.add(at::conv2d(h, conv2, conv2_bias, 1, 1)));
-    return {at::linear(h.flatten(1), fc, fc_bias)};
-  }
-  static std::unique_ptr<LayerObject> make(const AutogradSpec& spec) {
-    return autograd::of_function(spec, forward);
+    h = at::relu(h.add(at::conv2d(h, p[3], p[4], 1, 1)));
+    return {at::linear(h.flatten(1), p[5], p[6])};
   }
 
- private:
-  static std::array<at::Tensor, 7> weights(const autograd::Inputs& inputs) {
-    std::array<at::Tensor, 7> all;
-    std::copy(inputs.parameters.begin(), inputs.parameters.end(), all.begin());
-    return all;
+  // Where the code is. This may be declared here, and defined in another file, which then is the
+  // only one to include LibTorch's headers.
+  static std::unique_ptr<LayerObject> make(const AutogradSpec& spec) {
+    return autograd::of_function(spec, forward);
   }
 };
 
