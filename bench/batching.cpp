@@ -182,14 +182,11 @@ void write_job(const Way& way, const Task& work, int steps, const fs::path& fold
       lengths(folder / "lengths.bin", std::ios::binary);
   ExampleBatches source = way.source;
   HostBatch batch;
-  auto put = [](std::ofstream& file, const std::vector<std::int32_t>& numbers) {
-    file.write(reinterpret_cast<const char*>(numbers.data()), long(4 * numbers.size()));
-  };
   for (int step = 0; step < steps; ++step) {
     source.next(batch);
-    put(ids, batch.ids[0]);
-    put(targets, batch.ids[1]);
-    put(lengths, {batch.rows() / usual_batch});
+    bench::append(ids, batch.ids[0]);
+    bench::append(targets, batch.ids[1]);
+    bench::append(lengths, {batch.rows() / usual_batch});
   }
 }
 
@@ -200,26 +197,18 @@ bench::Row beside_pytorch(const Task& work, const Settings& settings) {
   bench::Contestant peer(
       "PyTorch eager, fused AdamW",
       {settings.python, SINTER_BENCH_DIR "/peers/batching.py", "eager", settings.folder.string()});
-  ours->step();
-  ours->seconds = 0, ours->examples = 0;
-  double apart = 0;
-  std::vector<double> mine, theirs;  // ms an example
-  for (int round = 0; round < settings.rounds; ++round) {
+  const bench::Both both = bench::take_in_turns(settings.rounds, peer, [&] {
     const double before = ours->seconds, loss = ours->step();
-    mine.push_back(1e3 * (ours->seconds - before) / usual_batch);
-    peer.take_round(true);
-    theirs.push_back(peer.milliseconds.back() / usual_batch);
-    apart = std::max(apart, std::abs(loss - peer.losses.back()));
-  }
-  peer.finish();
+    return bench::Round{1e3 * (ours->seconds - before), loss};
+  });
   return {"Padded, the same batches",
-          bench::median(mine),
-          bench::median(theirs),
+          bench::median(both.ours) / usual_batch,
+          bench::median(both.peer) / usual_batch,
           peer.name,
           "ms/example",
-          apart,
-          apart < 1e-4,
-          bench::least_to_most(mine, theirs)};
+          both.apart,
+          both.apart < 1e-4,
+          "ms/step: " + bench::least_to_most(both.ours, both.peer)};
 }
 
 }  // namespace

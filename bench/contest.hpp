@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -146,6 +147,33 @@ class Turns {
 struct Round {
   double milliseconds, loss;  // per step; of the last step
 };
+
+/// What ours and a peer took for the same rounds, in milliseconds per step.
+struct Both {
+  std::vector<double> ours, peer;
+  double apart = 0;  // the largest difference of losses
+};
+
+/// Rounds of ours, in this process, in turns with those of a peer that has taken its first one.
+/// round() takes one of ours and returns its Round; the first is not counted, as that of the peer.
+Both take_in_turns(int rounds, Contestant& peer, auto&& round) {
+  Both both;
+  round();
+  for (int r = 0; r < rounds; ++r) {
+    const Round mine = round();
+    peer.take_round(true);
+    both.ours.push_back(mine.milliseconds);
+    both.apart = std::max(both.apart, std::abs(mine.loss - peer.losses.back()));
+  }
+  peer.finish();
+  both.peer = peer.milliseconds;
+  return both;
+}
+
+/// Appends numbers to a file that peers in Python read.
+inline void append(std::ofstream& file, const std::vector<std::int32_t>& numbers) {
+  file.write(reinterpret_cast<const char*>(numbers.data()), long(4 * numbers.size()));
+}
 
 /// The other side, for a contestant of ours. take(n) takes n steps and returns their Round.
 void serve(int steps, auto&& take) {

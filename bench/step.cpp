@@ -33,13 +33,10 @@ void write_job(const Contest& w, const Settings& settings, const fs::path& folde
       lengths(folder / "lengths.bin", std::ios::binary);
   for (int b = 0; b < 1 + (settings.rounds + 1) * w.steps; ++b) {
     HostBatch batch = bench::batch_of(w, std::uint64_t(b));
-    auto put = [](std::ofstream& file, const std::vector<std::int32_t>& numbers) {
-      file.write(reinterpret_cast<const char*>(numbers.data()), long(4 * numbers.size()));
-    };
-    put(ids, batch.ids[0]);
-    put(targets, batch.ids[1]);
+    bench::append(ids, batch.ids[0]);
+    bench::append(targets, batch.ids[1]);
     for (int s = 0; s < bench::sequences; ++s)
-      put(lengths, {batch.starts[std::size_t(s) + 1] - batch.starts[std::size_t(s)]});
+      bench::append(lengths, {batch.starts[std::size_t(s) + 1] - batch.starts[std::size_t(s)]});
   }
 }
 

@@ -10,8 +10,8 @@ import time
 
 import torch
 
-from contestant import job, numbers, serve
-from gpt2 import optimizer_of, our_model
+from contestant import job, numbers, optimizer_of, serve
+from gpt2 import our_model
 
 lengths = numbers("lengths.bin", torch.int32).tolist()
 sizes = [job["sequences"] * length for length in lengths]

@@ -21,6 +21,14 @@ def numbers(name, dtype):
     return torch.from_file(str(path), size=path.stat().st_size // dtype.itemsize, dtype=dtype)
 
 
+def optimizer_of(model):
+    groups = [
+        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": job["weight_decay"]},
+        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=job["lr"], betas=(0.9, job["beta2"]), eps=1e-8, fused=True)
+
+
 def report(milliseconds, loss):
     print("STEP", milliseconds, float(torch.as_tensor(loss).detach()), flush=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPT-2 by hand with PyTorch's fastest parts, and its optimizer, for contestants in Python."""
+"""GPT-2 by hand with PyTorch's fastest parts, for contestants in Python."""
 
 import torch
 import torch.nn.functional as F
@@ -46,11 +46,3 @@ class Gpt2(torch.nn.Module):
 def our_model():
     weights = load_file(folder / "weights" / "model.safetensors")
     return Gpt2({name.removeprefix("transformer."): w for name, w in weights.items()})
-
-
-def optimizer_of(model):
-    groups = [
-        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": job["weight_decay"]},
-        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=job["lr"], betas=(0.9, job["beta2"]), eps=1e-8, fused=True)

@@ -13,8 +13,8 @@ import time
 import torch
 import torch.nn.functional as F
 
-from contestant import folder, job, numbers, report, serve
-from gpt2 import optimizer_of, our_model
+from contestant import folder, job, numbers, optimizer_of, report, serve
+from gpt2 import our_model
 
 steps, sequences, context = job["steps"], job["sequences"], job["context"]
 
