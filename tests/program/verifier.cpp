@@ -173,6 +173,22 @@ TEST_CASE("what may refuse the step") {
   expect(model, moved(p, guard, int(p.size()) - 1), one_rank, "guarded after an update");
 }
 
+TEST_CASE("running values") {
+  using Counted = Made<Letters, Counting, Batch<{.global = 3, .micro = 1}>, SpikeGuard<>>;
+  const Model& model = Plan<Counted>::model;
+  Program p = shipped<Counted>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int copy = find(p, copy_running), loop = find(p, Role::loop), norm = find(p, Role::norm),
+            guard = find(p, Role::guard), keep = find(p, Role::keep);
+  CHECK(copy < loop);
+  CHECK(keep == guard + 1);
+  expect(model, moved(p, copy, loop), one_rank, "running values are copied in every micro-batch");
+  expect(model, moved(p, keep, norm), one_rank, "running values are kept before the norm");
+  expect(model, moved(p, keep, guard), one_rank, "guarded after running values were kept");
+  expect(model, doubled(p, keep), one_rank, "running values are kept twice");
+  expect(model, without(p, keep), one_rank, "running values are changed and not kept");
+}
+
 TEST_CASE("reductions") {
   Program p = shipped<Reduced>();
   CHECK(verify(Plan<Reduced>::model, p, ranks).fine());
