@@ -92,7 +92,7 @@ constexpr LayerMisfit layer_misfit() {
   if constexpr (requires { &L::params; } && !HasParams<L>)
     return {"params", "constexpr Params<Param> or array"};
   if constexpr (requires { &L::saved; } && !HasSaved<L>)
-    return {"saved", "constexpr Saved<Keep, Keep>, 1-4"};
+    return {"saved", "Saved<Keep, Keep> or array, 1-4"};
   if constexpr (requires { L::cheap; })
     if constexpr (!is_bool<decltype(L::cheap)>) return {"cheap", "constexpr bool"};
   if constexpr (requires { L::loss; })

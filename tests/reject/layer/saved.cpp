@@ -2,7 +2,7 @@
 // Must not compile: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8>
 // and: {"saved"}
-// and: {"constexpr Saved<Keep, Keep>, 1-4"}
+// and: {"Saved<Keep, Keep> or array, 1-4"}
 #include "support/recipe_of_layer.hpp"
 using namespace sinter;
 
@@ -12,7 +12,7 @@ template <int W>
 struct Swish {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
-  static constexpr std::array saved{input()};
+  static constexpr Keep saved = input();
   static void forward(auto&) {}
   static void backward(auto&) {}
 };
