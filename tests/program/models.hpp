@@ -132,21 +132,24 @@ struct GatedLogits {
     return g.tied("head", "wte", Unembedding<11, W>{}, last);
   }
 };
-struct Gated {
+/// Two blocks between embeddings and logits.
+template <template <int> class Block>
+struct TwoBlocks {
   using slot = slot::model;
   static constexpr int W = 8;
   static constexpr void trace(auto& g) {
     auto tokens = g.tokens(), targets = g.targets();
     auto embedded = g.unit("embed", GatedEmbed<W>{}, tokens);
-    auto x = g.repeat(2, "h", GatedBlock<W>{}, embedded);
+    auto x = g.repeat(2, "h", Block<W>{}, embedded);
     g.result(g.tied_unit("head", embedded, GatedHead<W>{}, x, targets));
   }
   static constexpr void predict(auto& g) {
     auto embedded = g.unit("embed", GatedEmbed<W>{}, g.tokens());
-    auto x = g.repeat(2, "h", GatedBlock<W>{}, embedded);
+    auto x = g.repeat(2, "h", Block<W>{}, embedded);
     g.result(g.tied_unit("head", embedded, GatedLogits<W>{}, x));
   }
 };
+using Gated = TwoBlocks<GatedBlock>;
 
 /// Blocks with running values, each behind a norm and a linear layer.
 template <int W>
@@ -156,21 +159,7 @@ struct CountingBlock {
     return g("add", Add<W>{}, x, g("count", Counter<W>{}, g("act", Silu<W>{}, h)));
   }
 };
-struct Counting {
-  using slot = slot::model;
-  static constexpr int W = 8;
-  static constexpr void trace(auto& g) {
-    auto tokens = g.tokens(), targets = g.targets();
-    auto embedded = g.unit("embed", GatedEmbed<W>{}, tokens);
-    auto x = g.repeat(2, "h", CountingBlock<W>{}, embedded);
-    g.result(g.tied_unit("head", embedded, GatedHead<W>{}, x, targets));
-  }
-  static constexpr void predict(auto& g) {
-    auto embedded = g.unit("embed", GatedEmbed<W>{}, g.tokens());
-    auto x = g.repeat(2, "h", CountingBlock<W>{}, embedded);
-    g.result(g.tied_unit("head", embedded, GatedLogits<W>{}, x));
-  }
-};
+using Counting = TwoBlocks<CountingBlock>;
 
 struct PlainDescentOptions {
   double lr = 0.1;
