@@ -115,13 +115,31 @@ TEST_CASE("AddRmsNorm") {
         return gelu_tanh(h) + rms_normalised(h, w, 1e-6);
       });
 }
+/// The position of each row in its sequence.
+Tensor places() {
+  std::vector<Tensor> all;
+  for (int length : lengths) all.push_back(torch::arange(length));
+  return torch::cat(all);
+}
 TEST_CASE("AddPosition") {
-  compare<Alone<Positions>>([](auto& w, const Tensor& a, auto&, const HostBatch& batch, bool) {
-    std::vector<Tensor> places;
-    for (int length : lengths) places.push_back(torch::arange(length));
-    CHECK(batch.rows() == a.size(0));
-    return a + F::embedding(torch::cat(places), w["layer.weight"]);
+  compare<Alone<Places>>([](auto& w, const Tensor& a, auto&&...) {
+    return a + F::embedding(places(), w["layer.weight"]);
   });
+}
+TEST_CASE("AddPosition, with rows before the first") {
+  compare<Alone<OffsetPlaces>>([](auto& w, const Tensor& a, auto&&...) {
+    return a + F::embedding(places() + 2, w["layer.weight"]);
+  });
+}
+TEST_CASE("AddSinusoids") {
+  compare_function<AddSinusoids<wide>>([](const Tensor& x) {
+    const Tensor number = torch::arange(wide / 2, torch::kFloat64);
+    const Tensor angles = places().to(torch::kFloat64).outer(torch::pow(1e4, -2 * number / wide));
+    return x + torch::cat({angles.sin(), angles.cos()}, 1);
+  });
+}
+TEST_CASE("Scale") {
+  compare_function<Scaled>([](const Tensor& x) { return 2.5 * x; });
 }
 TEST_CASE("GeluTanh") { compare_function<GeluTanh<wide>>(gelu_tanh); }
 TEST_CASE("GeluErf") {

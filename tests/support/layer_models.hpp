@@ -13,6 +13,8 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/layer/rotary.hpp"
+#include "sinter/layer/scale.hpp"
+#include "sinter/layer/sinusoids.hpp"
 #include "sinter/layer/swiglu.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "support/recipes.hpp"
@@ -127,7 +129,9 @@ using InOutLinear = Linear<wide, 7>;
 using OutInLinear = Linear<wide, 7, as_torch>;
 using UnbiasedLinear = Linear<wide, 7, without_bias>;
 using Norm = LayerNorm<wide>;
-using Positions = AddPosition<positions, wide>;
+using Places = AddPosition<positions, wide>;
+using OffsetPlaces = AddPosition<positions, wide, 2>;
+using Scaled = Scale<wide, 2.5f>;
 using CausalAttention = CausalSelfAttention<wide, heads>;
 using CausalAttentionDropout = CausalSelfAttention<wide, heads, drop>;
 /// All heads share one of keys and values.

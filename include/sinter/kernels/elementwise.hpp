@@ -41,6 +41,11 @@ void add(Stream& stream, Input<T> a, Input<T> b, Tensor<T> y);
 template <class T>
 void put(Stream& stream, Input<T> x, Tensor<T> y);
 
+/// y = factor x, or y += factor x with its add flag, where the product is rounded, too, if the
+/// instruction set has no fused sum of it. Both have one shape.
+template <class T>
+void scale(Stream& stream, Input<T> x, Wide<T> factor, Tensor<T> y);
+
 /// sum[c] = Σ_r x[r][c], or sum[c] += … with its add flag. x: rows × columns, sum: 1 × columns.
 /// G is Wide<T>, or T, to which sums are rounded once. The bits are the same for every number of
 /// threads. Error ≤ (1 + √rows / 2) ε Σ|x|, ε the epsilon of Wide<T> (sums of 64 rows are summed),

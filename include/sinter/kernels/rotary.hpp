@@ -49,8 +49,8 @@ struct Rotary {
   int original_positions = 8192;  ///< see low_frequency
 };
 
-/// The widest head that turns.
-inline constexpr int most_rotary_width = 1024;
+/// The most columns of a table of angles: the widest head that turns.
+inline constexpr int most_rotary_width = 8192;
 
 /// For each place p from 0 to that of the last row of the longest sequence, with θ_i the angle of
 /// number i: table(p, i) = cos(p θ_i) and table(p, d / 2 + i) = sin(p θ_i), rounded once from
@@ -75,5 +75,12 @@ void rotary_forward(Stream& stream, Input<T> q, Input<T> k, Input<T> v, Tensor<S
 template <class T, class S>
 void rotary_backward(Stream& stream, Input<T> dy, int q_columns, int k_columns, Tensor<S> table,
                      Sequences sequences, Tensor<T> dq, Tensor<T> dk, Tensor<T> dv);
+
+/// y = x + the sines of the angles of its row's place in its sequence in the first half of the
+/// columns, and their cosines in the second: the positions of Vaswani et al. (2017), in the order of
+/// Hugging Face's Marian, rounded once from the sum in S. table: as rotary_table made it for these
+/// sequences, as wide as x. x, y: rows × width, and may be the same.
+template <class T, class S>
+void add_sinusoids(Stream& stream, Input<T> x, Tensor<S> table, Sequences sequences, Tensor<T> y);
 
 }  // namespace sinter::kernel

@@ -90,9 +90,10 @@ struct AddFirstEmbedding {
   }
 };
 
-/// y[r] = x[r] + weight[position of r in its sequence]. x, y: rows × W, weight: Positions × W.
+/// y[r] = x[r] + weight[Offset + position of r in its sequence]. x, y: rows × W, weight: (Positions +
+/// Offset) × W, of which the first Offset rows are not used, and get no gradient (BART has two).
 /// requires  no sequence is longer than Positions
-template <int Positions, int W>
+template <int Positions, int W, int Offset = 0>
 struct AddPosition {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
@@ -101,15 +102,22 @@ struct AddPosition {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", Positions, W, normal(.02f))};
+  static constexpr Params<Param> params{matrix("weight", Positions + Offset, W, normal(.02f))};
 
   static void forward(auto& c) {
-    kernel::position_forward(c.stream(), c.x(), c.weights.weight, c.sequences(), c.y());
+    kernel::position_forward(c.stream(), c.x(), used(c.weights.weight), c.sequences(), c.y());
   }
   static void backward(auto& c) {
-    if (auto dw = c.gradients.weight)
-      kernel::position_backward(c.stream(), c.dy(), c.sequences(), dw);
+    if (auto dw = c.gradients.weight) {
+      if (Offset > 0 && !dw.add) kernel::fill(c.stream(), dw.data, 0, std::int64_t(Offset) * W);
+      kernel::position_backward(c.stream(), c.dy(), c.sequences(), used(dw));
+    }
     if (auto dx = c.dx()) kernel::put(c.stream(), c.dy(), dx);
+  }
+
+ private:
+  static auto used(auto rows) {
+    return Tensor(rows.data + std::int64_t(Offset) * W, Positions, W, rows.add);
   }
 };
 

@@ -23,6 +23,7 @@ struct ElementwiseTable {
   void (*fill)(T* y, Wide<T> value, std::int64_t n);
   void (*add)(const T* a, const T* b, T* y, std::int64_t n);
   void (*scale)(const T* x, Wide<T> factor, T* y, std::int64_t n);
+  void (*add_scaled)(const T* x, Wide<T> factor, T* y, std::int64_t n);
   void (*column_sum)(const T* x, T* sum, int rows, int columns, std::int64_t stride, bool add);
   void (*wide_column_sum)(const T* x, Wide<T>* sum, int rows, int columns, std::int64_t stride,
                           bool add);
@@ -53,6 +54,13 @@ template <class T>
 void scale_range(const T* x, Wide<T> factor, T* y, std::int64_t n) {
   for_each<T>(n, [=](auto d, std::int64_t i)
                      HWY_ATTR { store(hn::Mul(load(d, x + i), hn::Set(d, factor)), d, y + i); });
+}
+
+template <class T>
+void add_scaled_range(const T* x, Wide<T> factor, T* y, std::int64_t n) {
+  for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
+    store(hn::MulAdd(load(d, x + i), hn::Set(d, factor), load(d, y + i)), d, y + i);
+  });
 }
 
 /// Rows summed in a register before they are added to the total: keeps rounding errors small.
@@ -90,13 +98,9 @@ void column_sum_range(const T* x, G* sum, int rows, int columns, std::int64_t st
 
 template <class T>
 ElementwiseTable<T> make_table() {
-  return {fill_range<T>,
-          add_arrays<T>,
-          scale_range<T>,
-          column_sum_range<T, T>,
-          column_sum_range<T, Wide<T>>,
-          put_all<T, Wide<T>>,
-          put_all<Wide<T>, T>};
+  return {fill_range<T>,       add_arrays<T>,          scale_range<T>,
+          add_scaled_range<T>, column_sum_range<T, T>, column_sum_range<T, Wide<T>>,
+          put_all<T, Wide<T>>, put_all<Wide<T>, T>};
 }
 SINTER_TABLES(ElementwiseTable)
 
@@ -156,6 +160,15 @@ void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n) {
 }
 
 template <class T>
+void scale(Stream& stream, Input<T> x, Wide<T> factor, Tensor<T> y) {
+  if (!y.add) return scale(stream, x.data, factor, y.data, y.size());
+  auto kernel = table<T>().add_scaled;
+  split_elements(stream, y.size(), [&](auto begin, auto end) {
+    kernel(x.data + begin, factor, y.data + begin, end - begin);
+  });
+}
+
+template <class T>
 void accumulate(Stream& stream, const T* a, T* y, std::int64_t n) {
   add_arrays(stream, y, a, y, n);
 }
@@ -207,6 +220,7 @@ void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum) {
   template void put(Stream&, Input<T>, Tensor<T>);                   \
   template void add_range(const T*, const T*, T*, std::int64_t);     \
   template void scale(Stream&, const T*, Wide<T>, T*, std::int64_t); \
+  template void scale(Stream&, Input<T>, Wide<T>, Tensor<T>);        \
   template void accumulate(Stream&, const T*, T*, std::int64_t);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE

@@ -150,7 +150,22 @@ void rotary_backward(Stream& stream, Input<T> dy, int q_columns, int k_columns, 
   });
 }
 
+template <class T, class S>
+void add_sinusoids(Stream& stream, Input<T> x, Tensor<S> table, Sequences sequences, Tensor<T> y) {
+  const int width = y.columns, half = width / 2;
+  for_each_place(stream, sequences, width, [&](std::int64_t r, std::int64_t place) {
+    const S *cosines = table.data + place * width, *sines = cosines + half;
+    const T* from = x.data + r * width;
+    T* to = y.data + r * width;
+    for (int i = 0; i < half; ++i) {
+      to[i] = T(from[i] + sines[i]);
+      to[half + i] = T(from[half + i] + cosines[i]);
+    }
+  });
+}
+
 #define SINTER_INSTANTIATE(T)                                                                     \
+  template void add_sinusoids(Stream&, Input<T>, Tensor<Wide<T>>, Sequences, Tensor<T>);          \
   template void rotary_forward(Stream&, Input<T>, Input<T>, Input<T>, Tensor<Wide<T>>, Sequences, \
                                Tensor<T>);                                                        \
   template void rotary_backward(Stream&, Input<T>, int, int, Tensor<Wide<T>>, Sequences,          \

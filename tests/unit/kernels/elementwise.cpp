@@ -40,6 +40,19 @@ TEST_CASE_TEMPLATE("flat arrays", T, float, double) {
           [](auto p, auto q) { return p + q; });
       once([&](Stream& s) { return kernel::scale(s, a.data(), T(0.3), y.data(), n), y; },
            [](auto p, auto) { return p * T(0.3); });
+      once([&](Stream& s) { return kernel::scale(s, tensor(a, 1, n), T(0.3), tensor(y, 1, n)), y; },
+           [](auto p, auto) { return p * T(0.3); });
+      auto added = same_on_all_threads([&](Stream& s) {
+        y = b;
+        return kernel::scale(s, tensor(a, 1, n), T(0.3), tensor(y, 1, n, true)), y;
+      });
+      std::vector<Wider<T>> sums(n), sizes_of_both(n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const Wider<T> product = Wider<T>(a[i]) * T(0.3);
+        sums[i] = b[i] + product;
+        sizes_of_both[i] = std::abs(sums[i]) + std::abs(product);
+      }
+      CHECK(share_of_bound(added, sums, sizes_of_both, 0.5) <= 1);
       once(
           [&](Stream& s) {
             y = b;

@@ -51,6 +51,10 @@ TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
     kernel::scale(stream, a.data(), .3f, y.data(), n);
     kernel::scale(stream, wide(a).data(), .3f, want.data(), n);
     CHECK(same_bits(y, narrow<H>(want)));
+    kernel::scale(stream, tensor(a, 1, n), .3f, tensor(y, 1, n, true));
+    want = wide(narrow<H>(want));
+    kernel::scale(stream, tensor(wide(a), 1, n), .3f, tensor(want, 1, n, true));
+    CHECK(same_bits(y, narrow<H>(want)));
     kernel::fill(stream, y.data(), .1f, n);
     CHECK(same_bits(y, Halves(n, H(.1f))));
     for (bool add : {false, true}) {
@@ -243,6 +247,12 @@ TEST_CASE_TEMPLATE("rotary positions", H, BFloat16, Float16) {
     Floats memory(rows * depth);
     const auto table = tensor(memory, rows, depth);
     kernel::rotary_table(stream, {}, at, table);
+    Halves sum(rows * depth);
+    Floats want_sum(rows * depth);
+    kernel::add_sinusoids(stream, tensor(values, rows, depth), table, at, tensor(sum, rows, depth));
+    kernel::add_sinusoids(stream, tensor(wide(values), rows, depth), table, at,
+                          tensor(want_sum, rows, depth));
+    CHECK(same_bits(sum, narrow<H>(want_sum)));
     Halves y(rows * columns);
     Floats want(rows * columns);
     kernel::rotary_forward(stream, tensor(x, rows, q), tensor(keys, rows, k),

@@ -152,6 +152,36 @@ TEST_CASE_TEMPLATE("rotary positions far from the start, of the widest head", T,
   check<T>({0, 3}, 1, 1, kernel::most_rotary_width, 1);
 }
 
+TEST_CASE_TEMPLATE("sinusoids are added in halves", T, float, double) {
+  const Starts starts{0, 3, 3, 20, 1000};
+  const kernel::Sequences sequences{starts.data(), 4};
+  for (int width : {2, 18, 64}) {
+    CAPTURE(width);
+    const int rows = starts.back(), half = width / 2;
+    const auto x = normal_values<T>(rows * width, 1);
+    const auto y = same_on_all_threads([&](Stream& s) {
+      std::vector<T> out(rows * width, T(NAN)), memory(rows * width, T(NAN));
+      const auto table = tensor(memory, rows, width);
+      kernel::rotary_table(s, {}, sequences, table);
+      kernel::add_sinusoids(s, tensor(x, rows, width), table, sequences, tensor(out, rows, width));
+      return out;
+    });
+    std::vector<Wider<T>> want(x.size()), scale(x.size());
+    for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+      for (int r = starts[s]; r < starts[s + 1]; ++r)
+        for (int i = 0; i < width; ++i) {
+          const long double angle = (r - starts[s]) * std::pow(1e4L, -2.0L * (i % half) / width);
+          const Wider<T> part = Wider<T>(i < half ? std::sin(angle) : std::cos(angle));
+          const std::size_t at = std::size_t(r) * width + i;
+          want[at] = x[at] + part;
+          // Roundings of the sum and of the sinusoid; angles are computed in double precision.
+          scale[at] =
+              (std::abs(want[at]) + std::abs(part)) / 2 + Wider<T>(0x1p-50 * angle / epsilon<T>());
+        }
+    CHECK(share_of_bound(y, want, scale, 1) <= 1);
+  }
+}
+
 TEST_CASE("Llama 3's scaling has slow, fast and other angles") {
   int slow = 0, fast = 0, between = 0;
   for (int i = 0; i < 32; ++i) {

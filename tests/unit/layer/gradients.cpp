@@ -26,7 +26,10 @@ TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
 TEST_CASE("PostLayerNorm") { check_layer<PostNorm>(); }
 TEST_CASE("RmsNorm") { check_layer<RmsNorm<wide>>(); }
 TEST_CASE("AddRmsNorm") { check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>(); }
-TEST_CASE("AddPosition") { check_layer<Positions>(); }
+TEST_CASE("AddPosition") { check_layer<Places>(); }
+TEST_CASE("AddPosition, with rows before the first") { check_layer<OffsetPlaces>(); }
+TEST_CASE("AddSinusoids") { check_layer<AddSinusoids<wide>>(); }
+TEST_CASE("Scale") { check_layer<Scaled>(); }
 TEST_CASE("CausalSelfAttention") { check_layer<CausalAttention>(); }
 TEST_CASE("CausalSelfAttention with dropout") { check_layer<CausalAttentionDropout>(); }
 TEST_CASE("CausalSelfAttention, keys shared") { check_layer<SharedAttention>(); }
