@@ -16,6 +16,12 @@ constexpr std::vector<const char*> frozen_patterns(auto policies) {
   return patterns;
 }
 
+/// Whether names that begin with a unit's may match a pattern, as far as it has no star.
+constexpr bool may_match(std::string_view pattern, std::string_view unit) {
+  const std::size_t known = std::min({pattern.find('*'), pattern.size(), unit.size()});
+  return pattern.substr(0, known) == unit.substr(0, known);
+}
+
 /// Marks the units whose parameters are all frozen, and those that need no backward because of it.
 constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
   std::vector<char> used(patterns.size(), 0);
@@ -23,7 +29,7 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
     const Block& block = graph.blocks[unit.block];
     int frozen = 0, all = 0;
     const char* by = nullptr;
-    if (!patterns.empty())
+    if (std::ranges::any_of(patterns, [&](auto p) { return may_match(p, unit.name); }))
       for_each_name(graph, unit, [&](std::string_view name) {
         const char* match = nullptr;
         for (std::size_t k = 0; k < patterns.size(); ++k)

@@ -40,15 +40,22 @@ struct ParameterGroup {
 };
 
 /// The name of a unit, with its number within a repeat. A unit without a name is called by its
-/// layers.
+/// layers, and by the parameters of those that have none either.
 constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& block,
                                    const Unit& unit) {
   TextBuilder name;
   name += unit.name;
   if (unit.index >= 0) (name += ".") += unit.index;
   if (*unit.name) return name;
-  for (const Node& node : nodes.subspan(block.first_node, block.nodes))
-    (name += name.view().empty() ? "" : "+") += node.name;
+  for (const Node& node : nodes.subspan(block.first_node, block.nodes)) {
+    auto join = [&](const char* part) { (name += name.view().empty() ? "" : "+") += part; };
+    if (*node.name) {
+      join(node.name);
+    } else {
+      for (int p = node.borrowed; p < node.layer->param_count; ++p)
+        join(node.layer->params[p].name);
+    }
+  }
   return name;
 }
 
