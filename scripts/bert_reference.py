@@ -44,7 +44,7 @@ def set_weights(model):
             salt = sum((place + 1) * letter for place, letter in enumerate(name.encode()))
             k = torch.arange(parameter.numel())
             value = ((k * 7919 + salt * 104729) % 2003 - 1001).double() / 4004
-            if "orm.weight" in name:
+            if "norm" in name.lower() and name.endswith(".weight"):
                 value += 1
             parameter.copy_(value.reshape(parameter.shape))
 

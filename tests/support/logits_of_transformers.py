@@ -4,7 +4,8 @@ logits of sequences, one row a line.
 
     python logits_of_transformers.py FOLDER CLASS < LINES
 
-CLASS is one of transformers. A line is the ids of a sequence; behind a bar may follow their types.
+CLASS is one of transformers. A line is the ids of a sequence; behind a bar may follow their types, or
+of an encoder-decoder what its decoder reads.
 """
 
 import sys
@@ -21,8 +22,9 @@ if any(info.values()):
     sys.exit(f"not loaded as it is: {info}")
 model.double().eval()
 for line in sys.stdin:
-    ids, *types = [torch.tensor([[int(x) for x in part.split()]]) for part in line.split("|")]
-    more = {"token_type_ids": types[0]} if types else {}
+    ids, *others = [torch.tensor([[int(x) for x in part.split()]]) for part in line.split("|")]
+    name_of_others = "decoder_input_ids" if config.is_encoder_decoder else "token_type_ids"
+    more = {name_of_others: others[0]} if others else {}
     with torch.no_grad():
         logits = model(input_ids=ids, **more).logits
     for row in logits.reshape(-1, logits.shape[-1]):

@@ -3,10 +3,7 @@
 // has written, and the library itself where SINTER_PYTHON names one.
 #include "sinter/model/bert.hpp"
 
-#include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "sinter/clipping/clip_norm.hpp"
 #include "sinter/error.hpp"
@@ -15,9 +12,8 @@
 #include "sinter/model/distilbert.hpp"
 #include "support/batches.hpp"
 #include "support/folder.hpp"
-#include "support/python.hpp"
 #include "support/recipes.hpp"
-#include "support/trainers.hpp"
+#include "support/references.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -59,19 +55,6 @@ using Small = Made<Model, UpTo<positions, words>, Batch<{.global = 6, .micro = 2
                    AdamW<{.lr = 1e-3, .beta1 = .9, .beta2 = .95, .eps = 1e-8, .weight_decay = .1}>,
                    ClipNorm<{.max = 1}>>;
 
-/// The weights of the reference: a formula of names and places.
-void set_weights(TrainerCore& trainer) {
-  for (const Parameter& p : trainer.parameters()) {
-    std::int64_t salt = 0;
-    for (std::size_t k = 0; k < p.name.size(); ++k) salt += std::int64_t(k + 1) * p.name[k];
-    const bool norm = p.name.find("orm.weight") != std::string::npos;
-    Numbers values;
-    for (std::int64_t k = 0; k < p.size; ++k)
-      values.push_back(double((k * 7919 + salt * 104729) % 2003 - 1001) / 4004 + norm);
-    trainer.set_parameter(p.name, values);
-  }
-}
-
 /// The batch of the reference, with a target for each row or each sequence, and types or none.
 HostBatch batch_of(bool masked, bool pairs) {
   HostBatch batch = sequences_of(lengths);
@@ -91,28 +74,6 @@ HostBatch batch_of(bool masked, bool pairs) {
   return batch;
 }
 
-struct Reference {
-  Numbers logits, losses;
-};
-
-std::map<std::string, Reference> read_reference() {
-  std::ifstream file(SINTER_SOURCE_DIR "/tests/data/bert.txt");
-  std::map<std::string, Reference> all;
-  std::string name;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words_of(line);
-    if (std::isalpha(line[0]) && line.find(' ') == std::string::npos) {
-      name = line;
-      continue;
-    }
-    const bool losses = line.starts_with("losses ");
-    if (losses) words_of.ignore(7);
-    Reference& reference = all[name];
-    for (double x; words_of >> x;) (losses ? reference.losses : reference.logits).push_back(x);
-  }
-  return all;
-}
-
 Numbers logits_of(TrainerCore& trainer, const HostBatch& batch) {
   const Prediction prediction = trainer.predict(batch);
   return {prediction.values.begin(), prediction.values.end()};
@@ -130,34 +91,14 @@ std::string lines_of(const HostBatch& batch, bool pairs) {
   return text;
 }
 
-/// The logits that transformers gives to what was exported; none where there is no such Python.
-Numbers logits_of_library(const TrainerCore& trainer, const std::string& architecture,
-                          const std::string& lines) {
-  const auto python = python_with("torch, transformers");
-  if (!python) return {};
-  TemporaryFolder folder;
-  const std::string exported = folder / "exported", out = folder / "out", in = folder / "in";
-  trainer.export_to(exported, 4096);  // in shards
-  REQUIRE(fs::exists(exported + "/model.safetensors.index.json"));
-  std::ofstream(in) << lines;
-  REQUIRE(std::system(("'" + *python +
-                       "' '" SINTER_SOURCE_DIR "/tests/support/logits_of_transformers.py' '" +
-                       exported + "' " + architecture + " < '" + in + "' > '" + out + "'")
-                          .c_str()) == 0);
-  std::ifstream file(out);
-  Numbers logits;
-  for (double x; file >> x;) logits.push_back(x);
-  return logits;
-}
-
 template <class Model>
 void compare(const std::string& name, const std::string& architecture) {
   const bool masked = name.ends_with("masked"), pairs = name.ends_with("pairs");
-  const Reference want = read_reference()[name];
+  const Reference want = read_references("bert.txt")[name];
   REQUIRE(want.losses.size() == steps);
   const HostBatch batch = batch_of(masked, pairs);
   Trainer<Small<Model>> trainer({.seed = 1, .threads = 2});
-  set_weights(trainer);
+  set_reference_weights(trainer);
   CHECK(relative_difference(logits_of(trainer, batch), want.logits) < 1e-5);
   if (const Numbers library = logits_of_library(trainer, architecture, lines_of(batch, pairs));
       !library.empty())
@@ -194,7 +135,7 @@ std::string older_name(std::string name) {
 TEST_CASE("Bert reads what it has exported, and files of BertForPreTraining") {
   TemporaryFolder folder;
   Trainer<Small<Bert<bert>>> trainer({.seed = 1, .threads = 1}), other({.seed = 2, .threads = 1});
-  set_weights(trainer);
+  set_reference_weights(trainer);
   trainer.export_to(folder / "exported");
   other.load_weights(folder / "exported");
   CHECK(parameters_of(other) == parameters_of(trainer));
