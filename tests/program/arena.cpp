@@ -190,10 +190,15 @@ class Subject {
   /// Kernels need not fill their scratch.
   std::int64_t largest_scratch() const {
     std::int64_t largest = 0;
-    for (const Node& node : plan.model.nodes)
-      if (node.layer->scratch)
-        largest = std::max(largest, aligned(node.layer->scratch(plan.model.sizes.rows[0]) *
-                                            plan.model.sizes.of(Type::statistic)));
+    const Sizes& sizes = plan.model.sizes;
+    for (const Block& block : plan.model.blocks)
+      for (const Node& node : plan.model.nodes.subspan(block.first_node, block.nodes)) {
+        auto rows = [&](int operand) {
+          return sizes.rows[plan.model.locals[block.first_local + node.in[operand]].axis];
+        };
+        const std::int64_t elements = node.layer->scratch(rows(0), rows(node.layer->inputs > 1));
+        largest = std::max(largest, aligned(elements * sizes.of(Type::statistic)));
+      }
     return largest;
   }
   static std::int64_t used_workspace(const Pattern& a, const Pattern& b) {

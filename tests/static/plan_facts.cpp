@@ -46,6 +46,74 @@ static_assert(Windowed<context / 4>::flops(context) == 2 * width * context * 7 /
 static_assert(Windowed<context>::flops(context) == 2 * width * context);
 static_assert(Windowed<2 * context>::flops(context) == 2 * width * context);
 
+// ---- two axes, with 16 and 48 rows in a sequence: a token of axis 0 stands for three of axis 1
+/// Takes rows of both axes. What it says is large enough for each part to be seen in a sum.
+struct Join {
+  static constexpr std::array in{8, 4};
+  static constexpr std::array out{8};
+  static constexpr std::int64_t flops(std::int64_t rows, std::int64_t other) {
+    return 1'000'000 * rows + 10'000'000'000 * other;
+  }
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows, std::int64_t other) {
+    return 16 * rows + 16'000 * other;
+  }
+  static void forward(auto&) {}
+  static void backward(auto&) {}
+};
+struct LookUp {
+  static constexpr Value<8> trace(auto& g, Ids ids) { return g("", Embedding<10, 8>{}, ids); }
+};
+struct Narrowed {
+  static constexpr Value<4> trace(auto& g, Value<8> x) { return g("", Linear<8, 4>{}, x); }
+};
+template <class L>
+struct Joined {
+  static constexpr Value<8> trace(auto& g, Value<8> x, Value<4> y) { return g("", L{}, x, y); }
+};
+struct HeadLoss {
+  static constexpr Value<1> trace(auto& g, Value<8> x, Ids targets) {
+    return g("", LinearCrossEntropy<10, 8>{}, x, targets);
+  }
+};
+/// The rows of axis `From` see those of axis 1.
+template <int From, class L = Join>
+struct TwoAxes {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto source = g.tokens(1), ids = g.tokens(0), targets = g.targets(From);
+    auto y = g.unit("narrowed", Narrowed{}, g.unit("source", LookUp{}, source));
+    auto x = g.unit("look", LookUp{}, From == 0 ? ids : source);
+    g.result(g.unit("head", HeadLoss{}, g.unit("joined", Joined<L>{}, x, y), targets));
+  }
+};
+struct Contexts {
+  using slot = slot::data;
+  static constexpr int context = 16, second_context = 48, vocabulary = 10;
+};
+template <class Model>
+struct OnTwoAxes : Recipe<Model, Contexts, Batch<{.global = 4, .micro = 2}>> {};
+using two_axes = Plan<OnTwoAxes<TwoAxes<0>>>;
+static_assert(two_axes::flops_per_token ==
+              3 * 3 * (2 * 8 * 4) + 3 * (2 * 10 * 8) + 3 * (16 * 1'000'000 + 48 * 10'000'000'000));
+static_assert(two_axes::model.plan(3).phase[int(Phase::forward)].workspace ==
+              4 * 16 * (2 * 16 + 1'000 * 2 * 48));
+static_assert(two_axes::model.plan(3).phase[int(Phase::backward)].workspace ==
+              4 * 16 * (2 * 16 + 1'000 * 2 * 48));
+// A layer that states one number has that of its own axis.
+struct JoinByRows : Join {
+  static constexpr std::int64_t flops(std::int64_t rows) { return 1'000'000 * rows; }
+  static constexpr std::int64_t scratch(std::int64_t rows) { return 16 * rows; }
+};
+using by_rows = Plan<OnTwoAxes<TwoAxes<0, JoinByRows>>>;
+static_assert(by_rows::flops_per_token ==
+              3 * 3 * (2 * 8 * 4) + 3 * (2 * 10 * 8) + 3 * 16 * 1'000'000);
+static_assert(by_rows::model.plan(3).phase[int(Phase::forward)].workspace == 4 * 16 * 2 * 16);
+using on_axis_1 = Plan<OnTwoAxes<TwoAxes<1, JoinByRows>>>;
+static_assert(on_axis_1::flops_per_token ==
+              3 * (3 * (2 * 8 * 4) + 3 * (2 * 10 * 8) + 3 * 48 * 1'000'000));
+static_assert(on_axis_1::model.plan(3).phase[int(Phase::forward)].workspace == 4 * 16 * 2 * 48);
+
 static_assert(plan::memory.parameters == 4 * plan::parameters);
 static_assert(plan::memory.gradients == 4 * plan::parameters);
 static_assert(plan::memory.optimizer == 8 * plan::parameters);

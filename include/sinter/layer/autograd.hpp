@@ -91,12 +91,8 @@ struct Autograd {
     return 0;
   }();
   /// Those that F states, or 0.
-  static constexpr std::int64_t flops(std::int64_t context) {
-    if constexpr (requires { F::flops(context); }) {
-      return F::flops(context);
-    } else {
-      return 0;
-    }
+  static constexpr std::int64_t flops(std::int64_t context, std::int64_t other) {
+    return flops_of<F>(context, other);
   }
 
   /// Makes the object of a use. P is the precision policy.

@@ -185,7 +185,7 @@ class Context {
   Compute dy(int i = 0) const { return call.tensor<compute>(call.dy[i]); }
   /// Operand i, if it is one of integer ids.
   Tensor<std::int32_t> ids(int i = 0) const { return call.tensor<std::int32_t>(call.x[i]); }
-  /// The elements that the layer's scratch(rows) asked for, uninitialised.
+  /// The elements that the layer's scratch() asked for, uninitialised.
   typename P::statistic* scratch() const {
     return static_cast<typename P::statistic*>(call.scratch);
   }
@@ -210,7 +210,7 @@ concept Differentiable = requires(Context<L, P>& c) { L::backward(c); };
 template <class L, class P>
 constexpr Layer erase_layer() {
   Layer layer = describe_layer<L>();
-  if constexpr (requires { L::template scratch<P>(1); }) layer.scratch = L::template scratch<P>;
+  layer.scratch = scratch_of<L, P>;
   if constexpr (requires { L::template object<P>(); }) layer.object = L::template object<P>;
   layer.forward = [](const Call& call) {
     Context<L, P> c(call);

@@ -18,9 +18,13 @@
 //   unplanned                    whether it takes memory that is not planned, in a LayerObject for
 //                                each of its uses; object<P>() makes one, P the precision policy
 //   ids_below                    ids must be below this
-//   flops(context)               those of forward, for one row in a sequence of `context` rows
-//   scratch(rows)                elements of the statistic type that a layer call needs for itself;
-//                                or scratch<P>(rows), P the precision policy
+//   flops(context)               those of forward, for one row of a result in a sequence of `context`
+//                                rows; or flops(context, other), other the rows of that sequence on
+//                                the axis of the second operand
+//   scratch(rows)                elements of the statistic type that a layer call needs for itself,
+//                                for so many rows of the first operand; or scratch(rows, other),
+//                                other the rows of the second; or scratch<P>(rows) or
+//                                scratch<P>(rows, other), P the precision policy
 #pragma once
 #include <array>
 #include <cstdint>
@@ -248,10 +252,13 @@ struct Layer {
   /// Whether it takes memory that is not planned, in an object for each of its uses. What forward
   /// leaves there for backward is made again where its unit is recomputed.
   bool unplanned = false;
-  std::int64_t (*flops)(std::int64_t context) = none;  ///< of forward, for one row
-  std::int64_t (*scratch)(std::int64_t rows) = none;   ///< elements of statistics that a call needs
-  void (*forward)(const Call&) = nullptr;              ///< computes y from x, and fills saved
-  void (*backward)(const Call&) = nullptr;             ///< null if the layer has none
+  /// Of forward, for one row of the results. `other` is the context of the second operand's axis.
+  std::int64_t (*flops)(std::int64_t context, std::int64_t other) = none;
+  /// Elements of statistics that a call needs. `rows` are those of the first operand, `other` those
+  /// of the second.
+  std::int64_t (*scratch)(std::int64_t rows, std::int64_t other) = none;
+  void (*forward)(const Call&) = nullptr;   ///< computes y from x, and fills saved
+  void (*backward)(const Call&) = nullptr;  ///< null if the layer has none
   /// Makes the object of a use, if it is unplanned.
   std::unique_ptr<LayerObject> (*object)() = no_object;
 
@@ -259,9 +266,37 @@ struct Layer {
   constexpr Type result_type() const { return loss ? Type::statistic : Type::compute; }
 
  private:
-  static constexpr std::int64_t none(std::int64_t) { return 0; }
+  static constexpr std::int64_t none(std::int64_t, std::int64_t) { return 0; }
   static std::unique_ptr<LayerObject> no_object() { return nullptr; }
 };
+
+/// The operations that L states, for layers of one context and of two; 0 if it states none.
+template <class L>
+constexpr std::int64_t flops_of(std::int64_t context, std::int64_t other) {
+  if constexpr (requires { L::flops(context, other); }) {
+    return L::flops(context, other);
+  } else if constexpr (requires { L::flops(context); }) {
+    return L::flops(context);
+  } else {
+    return 0;
+  }
+}
+
+/// The same for scratch, with the precision policy P.
+template <class L, class P>
+constexpr std::int64_t scratch_of(std::int64_t rows, std::int64_t other) {
+  if constexpr (requires { L::template scratch<P>(rows, other); }) {
+    return L::template scratch<P>(rows, other);
+  } else if constexpr (requires { L::template scratch<P>(rows); }) {
+    return L::template scratch<P>(rows);
+  } else if constexpr (requires { L::scratch(rows, other); }) {
+    return L::scratch(rows, other);
+  } else if constexpr (requires { L::scratch(rows); }) {
+    return L::scratch(rows);
+  } else {
+    return 0;
+  }
+}
 
 /// What is known of the layer L without a precision; its functions are not set.
 template <class L>
@@ -281,8 +316,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::bidirectional; }) layer.bidirectional = L::bidirectional;
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
   if constexpr (requires { L::unplanned; }) layer.unplanned = L::unplanned;
-  if constexpr (requires { L::flops(1); }) layer.flops = L::flops;
-  if constexpr (requires { L::scratch(1); }) layer.scratch = L::scratch;
+  layer.flops = flops_of<L>;
   if constexpr (requires { L::reads_weights_in_backward; }) {
     layer.reads_weights_in_backward = L::reads_weights_in_backward;
   }

@@ -40,17 +40,23 @@ concept HasSaved =
     is_list<decltype(L::saved), Keep, std::size_t(max_fields)> ||
     (std::same_as<decltype(L::saved), const typename L::template Saved<Keep, Keep>> &&
      is_of_fields<typename L::template Saved<Keep, Keep>, Keep>);
-template <class L>
-concept HasFlops = requires {
-  { L::flops(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;
+/// Whether flops() and scratch() take as many std::int64_t as Args, and return one.
+template <class L, class... Args>
+concept HasFlopsOf = requires(Args... args) {
+  { L::flops(args...) } -> std::convertible_to<std::int64_t>;
 };
+template <class L, class P, class... Args>
+concept HasScratchOf = requires(Args... args) {
+  { L::scratch(args...) } -> std::convertible_to<std::int64_t>;
+} || requires(Args... args) {
+  { L::template scratch<P>(args...) } -> std::convertible_to<std::int64_t>;
+};
+template <class L>
+concept HasFlops = HasFlopsOf<L, std::int64_t> || HasFlopsOf<L, std::int64_t, std::int64_t>;
 /// P is the precision policy.
 template <class L, class P>
-concept HasScratch = requires {
-  { L::scratch(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;
-} || requires {
-  { L::template scratch<P>(std::int64_t(1)) } -> std::convertible_to<std::int64_t>;
-};
+concept HasScratch =
+    HasScratchOf<L, P, std::int64_t> || HasScratchOf<L, P, std::int64_t, std::int64_t>;
 
 // A name that two bases have is ambiguous, whatever it names: this finds functions of any
 // signature.
@@ -110,9 +116,9 @@ constexpr LayerMisfit layer_misfit() {
     if constexpr (L::unplanned && !HasObject<L, P>)
       return {"object", "unique_ptr<LayerObject> object()"};
   }
-  if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "std::int64_t flops(std::int64_t)"};
+  if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "int64_t flops(context[, other])"};
   if constexpr (NamesScratch<L> && !HasScratch<L, P>)
-    return {"scratch", "std::int64_t scratch(int64_t)"};
+    return {"scratch", "int64_t scratch(rows[, other])"};
   return {};
 }
 

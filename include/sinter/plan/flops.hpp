@@ -5,13 +5,18 @@
 
 namespace sinter {
 
-/// Operations for one token in a full sequence of `context` tokens, as the layers say of forward:
-/// each of them forward, and in backward as much again for the gradient of its parameters, and as
-/// much for those of its operands. (A layer without parameters takes both for its operands, as
-/// attention does.) What nobody needs is not counted: gradients of frozen parameters, gradients of
-/// what the model reads, and backward of units that nothing trained feeds. Nor is recomputation.
-constexpr std::int64_t training_flops(const Model& model, int context) {
-  std::int64_t sum = 0;
+/// Operations for one token of axis 0, in full sequences of `context` tokens there and of
+/// `second_context` on axis 1, as the layers say of forward: each of them forward, and in backward
+/// as much again for the gradient of its parameters, and as much for those of its operands. (A
+/// layer without parameters takes both for its operands, as attention does.) What nobody needs is
+/// not counted: gradients of frozen parameters, gradients of what the model reads, and backward of
+/// units that nothing trained feeds. Nor is recomputation.
+///
+/// A layer counts for each row of the axis that its results are on, on axis 1 second_context /
+/// context times. Where results have one row for each sequence, it counts as on axis 0.
+constexpr std::int64_t training_flops(const Model& model, int context, int second_context) {
+  const std::array<int, axes> contexts{context, second_context, context, context};
+  std::array<std::int64_t, axes> sums{};  // for one row of each axis
   for (const Unit& unit : model.units) {
     const Block& block = model.blocks[unit.block];
     for (const Node& node : model.nodes.subspan(block.first_node, block.nodes)) {
@@ -27,10 +32,13 @@ constexpr std::int64_t training_flops(const Model& model, int context) {
       }
       int passes = 1;
       if (unit.backward) passes += (parameters && !frozen) + (operands ? (parameters ? 1 : 2) : 0);
-      sum += passes * node.layer->flops(context);
+      auto axis = [&](int local) { return model.locals[block.first_local + local].axis; };
+      const int second = axis(node.in[node.layer->inputs > 1]);
+      sums[axis(node.out)] +=
+          passes * node.layer->flops(contexts[axis(node.out)], contexts[second]);
     }
   }
-  return sum;
+  return sums[0] + sums[pooled(0)] + sums[pooled(1)] + sums[1] * second_context / context;
 }
 
 }  // namespace sinter

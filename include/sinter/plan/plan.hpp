@@ -180,7 +180,8 @@ struct PlanAsIs {
   /// Operations for one token in a full sequence, forward and backward (flops.hpp). For a GPT that
   /// is 6 for each parameter in a matmul (the tied head's included; biases, norms and look-ups not)
   /// plus 6 × layers × width × context for causal attention, each pair of tokens counted once.
-  static constexpr std::int64_t flops_per_token = training_flops(model, R::data::context);
+  static constexpr std::int64_t flops_per_token =
+      training_flops(model, R::data::context, detail::second_context<typename R::data>());
 
   /// The plan without its type.
   static constexpr PlanView view{.model = model,

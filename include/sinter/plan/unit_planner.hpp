@@ -113,8 +113,8 @@ class UnitPlanner {
       touches.weights |= !n.layer->params[p].running;
   }
   constexpr void use_scratch(const Node& n) {
-    int rows = sizes.rows[unit.local(n.in[0]).axis];
-    std::int64_t elements = n.layer->scratch(rows);
+    auto rows = [&](int operand) { return sizes.rows[unit.local(n.in[operand]).axis]; };
+    std::int64_t elements = n.layer->scratch(rows(0), rows(n.layer->inputs > 1));
     if (elements > 0) out.back().scratch = take(aligned(elements * sizes.of(Type::statistic)));
   }
 

@@ -2,7 +2,7 @@
 // Must not compile: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8>
 // and: {"flops"}
-// and: {"std::int64_t flops(std::int64_t)"}
+// and: {"int64_t flops(context[, other])"}
 #include "support/recipe_of_layer.hpp"
 using namespace sinter;
 
