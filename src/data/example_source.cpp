@@ -20,18 +20,19 @@ void require_fit(const ExampleList& set, ExampleRange range, int sequences) {
                     range.count, range.first, set.size()));
   if (sequences < 1)
     throw ArgumentError(fmt::format("A batch must have at least 1 example, not {}.", sequences));
-  if (std::int64_t{sequences} * set.most_rows() > std::numeric_limits<std::int32_t>::max())
+  const int most = std::max(set.most_rows(), set.most_second_rows());
+  if (std::int64_t{sequences} * most > std::numeric_limits<std::int32_t>::max())
     throw ArgumentError(
         fmt::format("A batch of {} examples of up to {} rows may have more than 2^31 - 1 rows. Use "
                     "fewer sequences per batch.",
-                    sequences, set.most_rows()));
+                    sequences, most));
 }
 
 SamplerState start(const ExampleList& set, ExampleRange range, std::string order,
                    std::uint64_t seed = 0) {
   return {.order = std::move(order),
           .seed = seed,
-          .context = std::uint64_t(set.most_rows()),
+          .context = std::uint64_t(set.most_rows()) + std::uint64_t(set.most_second_rows()),
           .data_size = std::uint64_t(range.count),
           .data_hash = set.hash()};
 }
@@ -97,11 +98,11 @@ std::uint64_t ExampleBatches::batch_end(std::uint64_t position, std::uint64_t se
   return std::max(position + std::uint64_t(options.least), std::min(end, position + sequences));
 }
 
-/// What the examples of a part of a batch are padded to, `most` at most; 0 where none are.
+/// What the examples of a part of a batch are padded to on axis 0, `most` at most; 0 where none are.
 int ExampleBatches::padded_length(std::span<const std::int64_t> part, int most) const {
   if (!options.batching.pads) return 0;
   int longest = 0;
-  for (std::int64_t number : part) longest = std::max(longest, set->length(number).rows());
+  for (std::int64_t number : part) longest = std::max(longest, set->rows(number));
   return std::min(padded_to_8(longest), most);
 }
 
@@ -159,7 +160,7 @@ void ExampleBatches::restore(const SamplerState& saved) {
 
 double ExampleBatches::padding() const {
   if (!options.batching.pads) return 0;
-  std::int64_t rows = 0, padded = 0;
+  std::int64_t rows = 0, padding = 0;
   std::vector<std::int64_t> numbers;
   for (std::uint64_t begin = 0; begin < now.data_size;) {
     const std::uint64_t end =
@@ -170,10 +171,11 @@ double ExampleBatches::padding() const {
       rows += set->length(numbers.back()).rows();
     }
     each_part(numbers, [&](std::span<const std::int64_t> part) {
-      padded += std::int64_t(part.size()) * padded_length(part, set->most_rows());
+      const int padded = padded_length(part, set->most_rows());
+      for (std::int64_t number : part) padding += padded - set->rows(number);
     });
   }
-  return 1 - double(rows) / double(padded);
+  return double(padding) / double(rows + padding);
 }
 
 EvaluationExamples::EvaluationExamples(const ExampleList& s, ExampleRange r, int n)

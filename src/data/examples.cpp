@@ -29,8 +29,8 @@ void require_limits(const ExampleLimits& limits) {
 
 }  // namespace
 
-ExampleSet::ExampleSet(Tokenizer t, ExampleLimits limits)
-    : tokenizer(std::move(t)), bounds(limits), marks(marks_of(tokenizer)) {
+ExampleSet::ExampleSet(Tokenizer t, ExampleLimits limits, ExampleMarks m)
+    : tokenizer(std::move(t)), bounds(limits), mark(m) {
   require_limits(bounds);
   delimiter = tokenizer.encode("\n");
 }
@@ -100,6 +100,31 @@ void ExampleSet::add_turns(std::span<const std::vector<std::int32_t>> turns) {
   ++record_count;
 }
 
+ExampleTokens ExampleSet::at(std::int64_t number) const {
+  const Example& example = examples[std::size_t(number)];
+  const auto context = example.label_begin - std::int64_t(delimiter.size()) - example.context;
+  const std::span<const std::int32_t> all_tokens = tokens;
+  return {.context = example.context == 0
+                         ? std::span<const std::int32_t>()
+                         : all_tokens.subspan(std::size_t(context), std::size_t(example.context)),
+          .label = all_tokens.subspan(std::size_t(example.label_begin),
+                                      std::size_t(example.label_tokens)),
+          .ends = example.label > example.label_tokens,
+          .is_cut = is_cut[std::size_t(number)]};
+}
+
+void ExampleTokens::append_label(const ExampleMarks& marks, LabelRows rows,
+                                 std::vector<std::int32_t>& shown,
+                                 std::vector<std::int32_t>& targets) const {
+  for (int row = rows.first; row < rows.first + rows.count; ++row) {
+    const auto k = std::size_t(row);
+    shown.push_back(k == 0 ? marks.start : label[k - 1]);
+    targets.push_back(k < label.size() ? label[k] : marks.end);
+  }
+  shown.insert(shown.end(), std::size_t(rows.padding), marks.pad);
+  targets.insert(targets.end(), std::size_t(rows.padding), -1);
+}
+
 ExampleLength ExampleSet::length(std::int64_t number) const {
   const Example& example = examples[std::size_t(number)];
   return {example.context, example.label};
@@ -107,8 +132,8 @@ ExampleLength ExampleSet::length(std::int64_t number) const {
 
 std::vector<SpecialToken> ExampleSet::special() const {
   std::vector<SpecialToken> all_special = tokenizer.special;
-  all_special.push_back({"__start__", marks.start});
-  all_special.push_back({"__end__", marks.end});
+  all_special.push_back({"__start__", mark.start});
+  all_special.push_back({"__end__", mark.end});
   return all_special;
 }
 
@@ -117,39 +142,29 @@ std::int64_t ExampleSet::examples_of(std::int64_t count) const {
 }
 
 void ExampleSet::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
-  const Example& example = examples[std::size_t(number)];
-  const int rows = example.context + example.label, taken = std::min(rows, most);
-  const int first = example.context > 0 ? rows - taken : 0;
-  const std::int64_t context_begin =
-      example.label_begin - std::int64_t(delimiter.size()) - example.context;
+  const ExampleTokens example = at(number);
+  const int context_rows = int(example.context.size()), rows = context_rows + example.label_rows(),
+            taken = std::min(rows, most);
+  const int first = context_rows > 0 ? rows - taken : 0;
+  const int context = std::max(0, context_rows - first), label = taken - context;
+  const int label_first = std::max(0, first - context_rows);
   std::vector<std::int32_t>&ids = batch.ids[0], &targets = batch.ids[1];
-  for (int row = first; row < first + taken; ++row) {
-    const int predicted = row - example.context;  // the number of the label's token; below 0: none
-    if (predicted < 0) {
-      ids.push_back(tokens[std::size_t(context_begin + row)]);
-      targets.push_back(-1);
-      continue;
-    }
-    const auto at = std::size_t(example.label_begin + predicted);
-    ids.push_back(predicted == 0 ? marks.start : tokens[at - 1]);
-    targets.push_back(predicted < example.label_tokens ? tokens[at] : marks.end);
-  }
+  const auto kept = example.context.last(std::size_t(context));
+  ids.insert(ids.end(), kept.begin(), kept.end());
+  targets.insert(targets.end(), std::size_t(context), -1);
   const int more = std::max(0, padded - taken);
-  ids.insert(ids.end(), std::size_t(more), marks.pad);
-  targets.insert(targets.end(), std::size_t(more), -1);
+  example.append_label(mark, {label_first, label, more}, ids, targets);
   batch.starts.push_back(batch.starts.back() + taken + more);
-  if (!batch.examples) batch.examples.emplace();
-  const int context = std::max(0, std::min(example.context - first, taken));
-  batch.examples->context += context;
-  batch.examples->label += taken - context;
-  batch.examples->padding += more;
-  batch.examples->truncated += is_cut[std::size_t(number)] || taken < rows;
+  batch.count({.context = context,
+               .label = label,
+               .padding = more,
+               .truncated = example.is_cut || taken < rows});
 }
 
 std::uint64_t ExampleSet::hash() const {
   static_assert(sizeof(Example) == 24, "it is hashed as it lies, without padding");
-  const auto between = std::uint64_t(marks.end - marks.start);  // 1 for two marks in a row
-  const std::uint64_t parts[] = {std::uint64_t(marks.start) | (between ^ 1) << 32, delimiter.size(),
+  const auto between = std::uint64_t(mark.end - mark.start);  // 1 for two marks in a row
+  const std::uint64_t parts[] = {std::uint64_t(mark.start) | (between ^ 1) << 32, delimiter.size(),
                                  XXH3_64bits(tokens.data(), tokens.size() * sizeof(tokens[0])),
                                  XXH3_64bits(examples.data(), examples.size() * sizeof(Example))};
   return XXH3_64bits(parts, sizeof(parts));

@@ -122,11 +122,10 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
   }
   batch.ids[std::size_t(inputs() - 1)].push_back(example.label);
   batch.starts.push_back(batch.starts.back() + taken + more);
-  if (!batch.examples) batch.examples.emplace();
-  batch.examples->context += taken - 1;
-  batch.examples->label += 1;
-  batch.examples->padding += more;
-  batch.examples->truncated += example.is_cut || taken < rows_of(example);
+  batch.count({.context = taken - 1,
+               .label = 1,
+               .padding = more,
+               .truncated = example.is_cut || taken < rows_of(example)});
 }
 
 std::vector<SpecialToken> LabelledSet::special() const {

@@ -45,7 +45,7 @@ std::optional<ExampleRecord> record_of(const HostBatch& batch, double ms) {
   const ExampleCounts& counts = *batch.examples;
   const double examples = batch.sequences();
   return ExampleRecord{.examples_per_s = ms > 0 ? examples / ms * 1000 : 0,
-                       .padding = double(counts.padding) / batch.rows(),
+                       .padding = double(counts.padding) / double(batch.all_rows()),
                        .context_length = double(counts.context) / examples,
                        .label_length = double(counts.label) / examples,
                        .truncated = counts.truncated / examples};

@@ -9,7 +9,9 @@ namespace sinter {
 /// How large a global batch is.
 struct BatchShape {
   int sequences;  ///< in the batch: windows, or rows of an array
-  int length;     ///< rows to which each sequence is cut
+  /// Rows to which each sequence is cut; where examples have rows on axis 1, too, those on axis 0,
+  /// and the others in the same proportion.
+  int length;
   bool operator==(const BatchShape&) const = default;
 };
 

@@ -30,7 +30,8 @@ struct Batching {
   /// Added to the name of the source's order (SamplerState::order); begins with a comma. It names
   /// all that `arrange` depends on beside the data, the seed and the epoch.
   std::string order{};
-  /// Whether each sequence of a batch is padded to the longest of it, and that to a multiple of 8.
+  /// Whether each sequence of a batch is padded to the longest of it, and that to a multiple of 8;
+  /// on axis 0 alone, where examples have rows on axis 1, too.
   bool pads = false;
   /// Arranges an epoch. It is a pure function of the lengths and of the epoch's key
   /// (Permutation::epoch_key). If it is empty, the order is a Permutation, and batches that an

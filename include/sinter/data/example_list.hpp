@@ -24,13 +24,18 @@ class ExampleList {
   virtual std::int64_t examples_of(std::int64_t count) const = 0;
   /// How many entries HostBatch::ids has.
   virtual int inputs() const = 0;
-  /// Rows of an example at most.
+  /// Rows of an example at most, on axis 0.
   virtual int most_rows() const = 0;
-  /// How long an example is; so for append().
+  /// The same on axis 1; 0 if examples have rows on axis 0 alone.
+  virtual int most_second_rows() const { return 0; }
+  /// How long an example is; so for rows() and append().
   /// requires  0 <= number < size()
   virtual ExampleLength length(std::int64_t number) const = 0;
-  /// Appends an example, cut to `most` rows, to a batch as a sequence. Rows of padding follow until
-  /// there are at least `padded`. Adds to the batch's counts of examples.
+  /// How many rows of an example are on axis 0.
+  virtual int rows(std::int64_t number) const { return length(number).rows(); }
+  /// Appends an example, cut to `most` rows on axis 0 and in the same proportion on axis 1, to a
+  /// batch as a sequence. Rows of padding follow on axis 0 until there are at least `padded`. Axis 1
+  /// has none: all rows of a sequence there are seen. Adds to the batch's counts of examples.
   virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
   /// The special tokens among those of the examples.
   virtual std::vector<SpecialToken> special() const = 0;

@@ -23,6 +23,27 @@ struct ExampleLimits {
   int rows() const { return context + label; }
 };
 
+/// Rows of a label, and of padding behind them.
+struct LabelRows {
+  int first, count;  ///< of the label
+  int padding;       ///< rows that predict nothing
+};
+
+/// What an ExampleSet has kept of an example.
+struct ExampleTokens {
+  std::span<const std::int32_t> context;  ///< c1 … cm
+  std::span<const std::int32_t> label;    ///< l1 … ln
+  bool ends;                              ///< the label predicts `end`: no limit has cut it
+  bool is_cut;                            ///< a limit has cut the context or the label
+
+  /// How many tokens the label predicts.
+  int label_rows() const { return int(label.size()) + ends; }
+  /// Appends rows of the label, of which there are label_rows(): to `shown` those of start l1 … ln,
+  /// to `targets` those of l1 … ln end.
+  void append_label(const ExampleMarks& marks, LabelRows rows, std::vector<std::int32_t>& shown,
+                    std::vector<std::int32_t>& targets) const;
+};
+
 /// Holds examples as tokens.
 ///
 /// An example is rows of tokens, each of which predicts the next token or nothing (target -1):
@@ -48,7 +69,10 @@ class ExampleSet final : public ExampleList {
 
   /// throws    ArgumentError if a limit is out of range, if a sequence of such limits has 2³¹ rows;
   ///           and what marks_of() throws
-  ExampleSet(Tokenizer tokenizer, ExampleLimits limits);
+  ExampleSet(const Tokenizer& tokenizer, ExampleLimits limits)
+      : ExampleSet(tokenizer, limits, marks_of(tokenizer)) {}
+  /// The same with other marks than those of the tokenizer.
+  ExampleSet(Tokenizer tokenizer, ExampleLimits limits, ExampleMarks marks);
 
   /// Adds a record of one example.
   /// throws    ArgumentError if there are 2³¹ - 1 records or examples; so do the others. What the
@@ -74,12 +98,18 @@ class ExampleSet final : public ExampleList {
   int most_rows() const override { return bounds.rows(); }
   /// How long the examples may be.
   const ExampleLimits& limits() const { return bounds; }
+  /// The tokens of examples that stand for no text.
+  const ExampleMarks& marks() const { return mark; }
   /// All ids are below it: the tokenizer's vocabulary and the marks.
-  int vocabulary() const { return marks.vocabulary(tokenizer); }
+  int vocabulary() const { return mark.vocabulary(tokenizer); }
   /// The special tokens among these: the tokenizer's, and what stands before and behind a label.
   std::vector<SpecialToken> special() const override;
   /// Of all examples.
   const Figures& figures() const { return all; }
+
+  /// The tokens of an example, until the next one is added.
+  /// requires  0 <= number < size()
+  ExampleTokens at(std::int64_t number) const;
 
   ExampleLength length(std::int64_t number) const override;
   std::int64_t examples_of(std::int64_t count) const override;
@@ -99,7 +129,7 @@ class ExampleSet final : public ExampleList {
   };
   Tokenizer tokenizer;
   ExampleLimits bounds;
-  ExampleMarks marks;
+  ExampleMarks mark;
   std::vector<std::int32_t> delimiter;
   std::vector<std::int32_t> tokens;  // the context of an example ends a delimiter before its label
   std::vector<Example> examples;

@@ -47,6 +47,19 @@ struct HostBatch {
     return starts_of(axis).empty() ? 0 : starts_of(axis).back();
   }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
+  /// The rows of both axes.
+  std::int64_t all_rows() const {
+    return std::int64_t{rows()} + (second_starts.empty() ? 0 : second_starts.back());
+  }
+
+  /// Adds to the counts of examples.
+  void count(const ExampleCounts& more) {
+    if (!examples) examples.emplace();
+    examples->context += more.context;
+    examples->label += more.label;
+    examples->padding += more.padding;
+    examples->truncated += more.truncated;
+  }
 
   /// Removes all sequences and rows. The inputs and all memory stay, so that a batch that is filled
   /// again and again allocates nothing.

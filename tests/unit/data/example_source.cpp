@@ -8,11 +8,8 @@
 #include <random>
 #include <set>
 
-#include "sinter/batching/dynamic_batch.hpp"
-#include "sinter/batching/length_grouped.hpp"
-#include "sinter/batching/packed.hpp"
-#include "sinter/batching/padded.hpp"
 #include "sinter/error.hpp"
+#include "support/batchings.hpp"
 #include "support/numbered_examples.hpp"
 
 using namespace sinter;
@@ -21,16 +18,6 @@ using namespace sinter::testing;
 namespace {
 
 static_assert(DataSource<ExampleBatches> && DataSource<EvaluationExamples>);
-
-/// All batchings, for batches of at most so many examples.
-std::vector<Batching> all_batchings(int sequences) {
-  std::vector<Batching> all{
-      Packed::batching(sequences), Padded::batching(sequences), LengthGrouped::batching(sequences),
-      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 700}, sequences),
-      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 1}, sequences)};
-  for (std::size_t k : {1, 2, 3}) all.emplace_back(Batching(all[k])).padded_together = 5;
-  return all;
-}
 
 bool same(const HostBatch& a, const HostBatch& b) { return a.starts == b.starts && a.ids == b.ids; }
 
