@@ -17,6 +17,7 @@
 #include "sinter/data/data_files.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/dialogue.hpp"
+#include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/data/example_files.hpp"
 #include "sinter/data/example_source.hpp"
 #include "sinter/data/examples.hpp"

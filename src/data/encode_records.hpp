@@ -9,6 +9,7 @@
 
 #include "data/example_formats.hpp"
 #include "sinter/data/labelled_set.hpp"
+#include "sinter/data/paired_examples.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter {
@@ -25,6 +26,8 @@ struct EncodedRecord {
   void add_to(ExampleSet& set) const {
     return alone ? set.add_tokens(turns.front()) : set.add_turns(turns);
   }
+  /// The same, of a dialogue.
+  void add_to(PairedExamples& set) const { set.add_turns(turns); }
   /// The same, of a labelled text.
   void add_to(LabelledSet& set) const { set.add_tokens(turns, label); }
 };

@@ -28,7 +28,8 @@ std::int64_t training_part(const ExampleList& set, const ExampleFormat& format, 
       DataUnit{format.one, format.many}.count(set.records()), held_out, train, set.size() - train));
 }
 
-std::string lengths_text(const ExampleSet& set) {
+/// Of an ExampleSet, or of PairedExamples.
+std::string lengths_text(const auto& set) {
   const ExampleSet::Figures& figures = set.figures();
   const auto examples = double(set.size());
   return fmt::format(
@@ -103,31 +104,38 @@ OpenedData sources_of(Read read, const DataRequest& request, const ExampleFormat
   return opened;
 }
 
+template <class Set, class Form>
 OpenedData open_examples(const DataRequest& request, const ExampleFormat& format,
-                         const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule) {
+                         const Tokenizer& tokenizer, const Form& form, BadRecordRule rule) {
   return sources_of(
-      read_into(std::make_shared<ExampleSet>(tokenizer, limits), request, format, tokenizer, rule),
-      request, format);
+      read_into(std::make_shared<Set>(tokenizer, form), request, format, tokenizer, rule), request,
+      format);
 }
 
 }  // namespace
 
 OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
                           ExampleLimits limits, BadRecordRule rule) {
-  return open_examples(request, dialogue_format(), tokenizer, limits, rule);
+  return open_examples<ExampleSet>(request, dialogue_format(), tokenizer, limits, rule);
+}
+
+OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& tokenizer,
+                               PairedForm form, BadRecordRule rule) {
+  return open_examples<PairedExamples>(request, dialogue_format(), tokenizer, form, rule);
 }
 
 OpenedData open_json_lines(const DataRequest& request, std::string_view context,
                            std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
                            BadRecordRule rule) {
-  return open_examples(request, json_lines_format(context, label), tokenizer, limits, rule);
+  return open_examples<ExampleSet>(request, json_lines_format(context, label), tokenizer, limits,
+                                   rule);
 }
 
 OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule) {
   const TableFormat format{std::string(columns.context), std::string(columns.label),
                            columns.separator == Separator::comma, columns.header};
-  return open_examples(request, table_format(format), tokenizer, limits, rule);
+  return open_examples<ExampleSet>(request, table_format(format), tokenizer, limits, rule);
 }
 
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,

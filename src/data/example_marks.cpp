@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include "sinter/data/examples.hpp"
+#include "sinter/data/paired_examples.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
 
@@ -23,6 +23,18 @@ std::optional<std::int32_t> first_of(const Tokenizer& tokenizer,
     if (found != tokenizer.special.end()) return found->id;
   }
   return std::nullopt;
+}
+
+/// An example of which no word of the reply is known, as a set that is empty shows it.
+HostBatch unanswered(auto set, const Tokenizer& tokenizer, std::span<const std::string> turns) {
+  std::vector<std::vector<std::int32_t>> asked;
+  for (const std::string& turn : turns) asked.push_back(tokenizer.encode(turn));
+  asked.resize(std::max<std::size_t>(asked.size(), 1) + 1);
+  set.add_turns(asked);
+  HostBatch batch;
+  batch.ids.resize(std::size_t(set.inputs()));
+  set.append(batch, set.size() - 1, set.most_rows());
+  return batch;
 }
 
 }  // namespace
@@ -74,15 +86,17 @@ void require_example_tokenizer(const Tokenizer& tokenizer, int vocabulary) {
 
 Prompt reply_prompt(const Tokenizer& tokenizer, const ExampleLimits& limits,
                     std::span<const std::string> turns) {
-  ExampleSet set(tokenizer, limits);
-  std::vector<std::vector<std::int32_t>> asked;
-  for (const std::string& turn : turns) asked.push_back(tokenizer.encode(turn));
-  asked.resize(std::max<std::size_t>(asked.size(), 1) + 1);  // no word of the reply is known yet
-  set.add_turns(asked);
-  HostBatch batch;
-  batch.ids.resize(2);
-  set.append(batch, set.size() - 1, limits.rows());
+  HostBatch batch = unanswered(ExampleSet(tokenizer, limits), tokenizer, turns);
   return {.tokens = std::move(batch.ids[0]), .end = marks_of(tokenizer).end, .reply = limits.label};
+}
+
+Prompt paired_prompt(const Tokenizer& tokenizer, const PairedForm& form,
+                     std::span<const std::string> turns) {
+  HostBatch batch = unanswered(PairedExamples(tokenizer, form), tokenizer, turns);
+  return {.tokens = std::move(batch.ids[0]),
+          .end = marks_of(tokenizer).end,
+          .reply = form.label,
+          .decoder = std::move(batch.ids[1])};
 }
 
 Prompt text_prompt(const Tokenizer& tokenizer, std::string_view text) {

@@ -62,6 +62,7 @@ static_assert(have_all_ranges<ClipNorm<>, ClipValue<>, Checkpoint<>, Average<>, 
 static_assert(!lists_all<Three> && lists_all<LossScale> && lists_all<PlateauState>);
 static_assert(
     have_all_ranges<Dialogue<>, JsonLines<"", "text">, Columns<"1", "2">, DynamicBatch<>>);
+static_assert(have_all_ranges<DialoguePairs<>>);
 static_assert(have_all_ranges<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>, ScaledRate<{}>>);
 static_assert(have_all_ranges<SkipSteps<>, RollBack<>, SpikeGuard<>>);
 
@@ -78,6 +79,8 @@ constexpr bool fine = !option_mistakes<P>.any();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
+static_assert(refuses<DialoguePairs<{.text = 1}>>("text"));
+static_assert(refuses<DialoguePairs<{.start = -2}>>("start"));
 static_assert(refuses<AdamW<{.lr = -1}>>("lr") && fine<AdamW<{.lr = 0}>>);
 static_assert(refuses<AdamW<{.lr = not_a_number}>>("lr") && refuses<AdamW<{.lr = infinity}>>("lr"));
 static_assert(refuses<AdamW<{.beta1 = 1}>>("beta1") && refuses<AdamW<{.beta1 = -.1}>>("beta1"));

@@ -66,7 +66,8 @@ struct LengthFitsTheContext {
 /// them at the start, and linearly more, by multiples of `multiple`, until windows are whole after
 /// `sequences` sequences. What is cut off is not predicted in that epoch. The length is a function
 /// of the sequences consumed, which the data's sampler counts, so a resumed run goes on in the
-/// ramp. The plan is that of whole sequences; short ones run in it.
+/// ramp. The plan is that of whole sequences; short ones run in it. Of DialoguePairs it is the replies
+/// that have these lengths, and texts are cut in the same proportion.
 template <LengthWarmupOptions O = {}>
 struct LengthWarmup {
   using slot = slot::length_warmup;

@@ -37,10 +37,7 @@ struct Dialogue {
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
-  static constexpr std::string_view paths_help =
-      "Files and folders of dialogues, as JSON lines: objects with\n"
-      "\"turns\", a list of [speaker, text]. A folder stands for all\n"
-      "files below it, sorted by path.";
+  static constexpr std::string_view paths_help = dialogue_paths_help;
   static OpenedData open(const Options& o, const DataRequest& request) {
     return open_dialogues(request, example_tokenizer(request.tokenizer, o.vocabulary),
                           {o.text, o.label, o.history}, {o.bad, o.bad_limit});

@@ -7,6 +7,7 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/data/labelled_set.hpp"
+#include "sinter/data/paired_examples.hpp"
 
 namespace sinter {
 
@@ -24,6 +25,12 @@ struct BadRecordRule {
   int limit = 100;        ///< records that `skip` leaves out at most; one more is an error
 };
 
+/// What --data takes where it is dialogues.
+inline constexpr std::string_view dialogue_paths_help =
+    "Files and folders of dialogues, as JSON lines: objects with\n"
+    "\"turns\", a list of [speaker, text]. A folder stands for all\n"
+    "files below it, sorted by path.";
+
 /// Opens dialogues from JSON lines, as the policy Dialogue has them, with any tokenizer.
 /// throws    FileError that names the file, the line and what is expected, for a record that is
 ///           bad; for data that hold no example, or more than the machine has memory; and what
@@ -32,6 +39,11 @@ struct BadRecordRule {
 ///           throw
 OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
                           ExampleLimits limits, BadRecordRule rule);
+
+/// The same for models with an encoder and a decoder, as the policy DialoguePairs has them. It throws
+/// what PairedExamples throws, too.
+OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& tokenizer,
+                               PairedForm form, BadRecordRule rule);
 
 /// Opens JSON lines with a text in the field `label`, and its context in the field `context`, or
 /// with a text alone if that name is empty. It throws what open_dialogues() does.

@@ -14,6 +14,7 @@
 namespace sinter {
 
 struct ExampleLimits;
+struct PairedForm;
 
 /// Tokens of examples that stand for no text.
 struct ExampleMarks {
@@ -54,6 +55,10 @@ void require_example_tokenizer(const Tokenizer& tokenizer, int vocabulary);
 /// throws    what ExampleSet throws
 Prompt reply_prompt(const Tokenizer& tokenizer, const ExampleLimits& limits,
                     std::span<const std::string> turns);
+/// The same as PairedExamples shows it: the tokens are what the encoder reads.
+/// throws    what PairedExamples throws
+Prompt paired_prompt(const Tokenizer& tokenizer, const PairedForm& form,
+                     std::span<const std::string> turns);
 /// The prompt that asks how a text goes on which is an example alone, as ExampleSet shows it.
 /// throws    what marks_of() and the tokenizer throw
 Prompt text_prompt(const Tokenizer& tokenizer, std::string_view text);

@@ -13,6 +13,9 @@ struct Prompt {
   int reply = 0;
   /// The type of each token, for a model that takes them; empty where all are 0.
   std::vector<std::int32_t> types{};
+  /// What the decoder of an encoder-decoder begins with, which reads `tokens` with its encoder; empty
+  /// for other models.
+  std::vector<std::int32_t> decoder{};
 };
 
 }  // namespace sinter

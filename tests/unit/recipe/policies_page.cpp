@@ -64,8 +64,8 @@ std::vector<Section> sections() {
   using Groups = Groups<Group<"*", {.learning_rate = 0.5}>>;
   return {
       {"model", table<Bert<>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>>()},
-      {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, JsonLines<"", "text">,
-                     Columns<"1", "2">, LabelledText<"1", "2">>()},
+      {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, DialoguePairs<>,
+                     JsonLines<"", "text">, Columns<"1", "2">, LabelledText<"1", "2">>()},
       {"batching", table<Packed, Padded, LengthGrouped, DynamicBatch<>>()},
       {"objective", table<MaskedLm<>>()},
       {"precision", table<Fp32, Tf32, Bf16, Fp16<>, Fp64>()},

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/data/data_view.hpp"
+#include "sinter/data/example_files.hpp"
+#include "sinter/data/next_token.hpp"
+#include "sinter/data/paired_tokens.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+struct DialoguePairsOptions {
+  /// tokens of what is replied to at most, their end included; older ones are cut off, the end never
+  int text = 256;
+  int label = 256;  ///< tokens of a reply at most, its end included; later ones are cut off
+  int history = 0;  ///< turns that are replied to at most, the newest; 0 for all
+  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int vocabulary = byte_example_vocabulary;
+  /// The id that begins a reply where it is not the mark `start` (marks_of), as in checkpoints whose
+  /// replies begin with <pad>; -1 takes the mark.
+  int start = -1;
+  BadRecords bad = fail;  ///< what is done with a dialogue that cannot be read
+  int bad_limit = 100;    ///< bad dialogues that `skip` leaves out at most
+  SINTER_FIELDS((text).at_least(2).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
+                (history).at_least(0).adjustable(), (vocabulary).at_least(1), (start).at_least(-1),
+                (bad), (bad_limit).at_least(0).adjustable())
+};
+
+/// A rule: the id that begins a reply is one.
+template <DialoguePairsOptions O>
+struct StartIsInTheVocabulary {
+  template <class R>
+  static constexpr bool holds = O.start < O.vocabulary;
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        holds<R>,
+        "DialoguePairs: .start is not in the vocabulary. Why: each reply begins with this "
+        "id, which the model looks up. Fix: an id below .vocabulary, such as that of "
+        "<pad>, or -1 for the mark that the tokenizer has.");
+  }
+};
+
+/// Dialogues, of which the replies are learnt by a model with an encoder and a decoder. Files are
+/// those of Dialogue. Every turn but the first is an example: the encoder reads the turns before it
+/// on axis 1, and their end; the decoder writes it on axis 0. PairedExamples says what a batch is;
+/// texts are bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held
+/// out. How replies become batches is said by a policy of the slot batching; what it pads are the
+/// replies alone, for the decoder sees all rows of the encoder.
+template <DialoguePairsOptions O = {}>
+struct DialoguePairs {
+  using slot = slot::data;
+  using rules = RuleList<StartIsInTheVocabulary<O>>;
+  using model_rules = RuleList<PairsAreTaken, RepliesArePredicted, NextTokenIsUnseen>;
+  using Options = DialoguePairsOptions;
+  static constexpr Options options = O;
+  static constexpr int context = O.label, second_context = O.text, vocabulary = O.vocabulary;
+  static constexpr bool takes_tokenizer = true;
+  static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+
+  static constexpr std::string_view paths_help = dialogue_paths_help;
+  static OpenedData open(const Options& o, const DataRequest& request) {
+    return open_dialogue_pairs(request, example_tokenizer(request.tokenizer, o.vocabulary), form(o),
+                               {o.bad, o.bad_limit});
+  }
+  static Tokenizer tokenizer() { return byte_tokenizer(); }
+  /// The lines of a text are the turns that are replied to.
+  static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
+    require_example_tokenizer(tokenizer, o.vocabulary);
+    return paired_prompt(tokenizer, form(o), turns_of_lines(text));
+  }
+
+ private:
+  static PairedForm form(const Options& o) { return {o.text, o.label, o.history, o.start}; }
+};
+
+}  // namespace sinter

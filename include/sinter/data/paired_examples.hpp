@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples of two sequences, what is replied to and the reply, as tokens in memory.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sinter/data/examples.hpp"
+
+namespace sinter {
+
+/// How dialogues become pairs of sequences.
+struct PairedForm {
+  int text = 256;   ///< rows on axis 1 at most, at least 2: tokens of what is replied to, and `end`
+  int label = 256;  ///< rows on axis 0 at most, at least 1
+  int history = 0;  ///< turns that are replied to at most, the newest; 0 for all
+  std::int32_t start = -1;  ///< the id that begins a reply; -1 for the mark `start` of marks_of()
+};
+
+/// Holds the examples of an ExampleSet for models with an encoder and a decoder. Each is two
+/// sequences with the same number in a batch:
+///   ids[0], axis 1    c1 … cm  end         what the encoder reads
+///   ids[1], axis 0    start  l1 … ln       what the decoder reads
+///   ids[2], axis 0       l1  …  ln  end    what it predicts
+/// c is the context, of which the last text - 1 tokens are kept, and l the label, which loses its
+/// last tokens and `end` where it is too long. No sequence is empty: without a context, the encoder
+/// reads `end`. The marks are those of marks_of(), but for a `start` that the form says.
+///
+/// A batch of fewer rows has the first rows of the label, and of the context, in the proportion of
+/// the limits and rounded up, the last tokens and `end`. The context of ExampleLength and
+/// ExampleCounts are the rows on axis 1, the label those on axis 0.
+class PairedExamples final : public ExampleList {
+ public:
+  /// throws    ArgumentError if a limit is out of range, or `start` below -1; and what ExampleSet
+  ///           throws
+  PairedExamples(const Tokenizer& tokenizer, PairedForm form);
+
+  /// Adds a record of an example for each turn but the first; see ExampleSet.
+  void add_dialogue(std::span<const std::string> turns) { set.add_dialogue(turns); }
+  /// The same, of turns that are tokens.
+  void add_turns(std::span<const std::vector<std::int32_t>> turns) { set.add_turns(turns); }
+  /// Asks for the memory of so many tokens, so that it is not moved later.
+  void reserve(std::size_t token_count) { set.reserve(token_count); }
+
+  /// See ExampleList; so for the others that override.
+  std::int64_t size() const override { return set.size(); }
+  std::int64_t records() const override { return set.records(); }
+  std::int64_t examples_of(std::int64_t count) const override { return set.examples_of(count); }
+  int inputs() const override { return 3; }
+  int most_rows() const override { return form.label; }
+  int most_second_rows() const override { return form.text; }
+  ExampleLength length(std::int64_t number) const override;
+  int rows(std::int64_t number) const override { return length(number).label; }
+  void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
+  std::vector<SpecialToken> special() const override { return set.special(); }
+  std::uint64_t hash() const override;
+
+  /// All ids are below it: the tokenizer's vocabulary and the marks.
+  int vocabulary() const { return set.vocabulary(); }
+  /// Of all examples; a context is all that the encoder reads.
+  ExampleSet::Figures figures() const;
+
+ private:
+  PairedForm form;
+  ExampleSet set;
+};
+
+}  // namespace sinter

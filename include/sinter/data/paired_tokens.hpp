@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What data of pairs, a text and the reply to it, demand of a model.
+#pragma once
+#include "sinter/recipe/policy_facts.hpp"
+#include "sinter/recipe/rules.hpp"
+
+namespace sinter {
+
+/// A rule of the model: it takes the tokens of an encoder, those of a decoder, and what the latter
+/// predicts.
+struct PairsAreTaken {
+  static constexpr bool holds(const Model& model) {
+    constexpr External wanted[] = {{1, 0, false}, {0, 0, false}, {0, 0, true}};
+    if (model.externals.size() != 3) return false;
+    for (int k = 0; k < 3; ++k) {
+      const External& input = model.externals[k];
+      if (input.axis != wanted[k].axis || input.width != 0 || input.targets != wanted[k].targets)
+        return false;
+    }
+    return true;
+  }
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "DialoguePairs: the model does not read a text and write its reply. Why: a batch "
+                  "is the tokens of an encoder on axis 1, then those of a decoder and their "
+                  "targets on axis 0. Fix: a model whose trace takes g.tokens(1), g.tokens(0) and "
+                  "g.targets(0), in this order; or Dialogue, for a model that reads both as one "
+                  "sequence, such as Gpt2.");
+  }
+};
+/// A rule of the model, and of all others: nothing but the reply is predicted.
+struct RepliesArePredicted {
+  template <class R>
+  static constexpr bool holds(const Model& /*model*/) {
+    return !has_objective<R>();
+  }
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "DialoguePairs: an objective with replies. Why: an objective such as MaskedLm "
+                  "says which tokens of one sequence are hidden and predicted, and these data have "
+                  "the reply predicted from another. Fix: leave the objective out.");
+  }
+};
+
+}  // namespace sinter

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/data/paired_examples.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+ExampleLimits limits_of(const PairedForm& form) {
+  if (form.text < 2 || form.start < -1)
+    throw ArgumentError(
+        fmt::format("Pairs need at least 2 tokens of what is replied to, the last of which is its "
+                    "end, and a start that is an id, or -1; given were {} and {}.",
+                    form.text, form.start));
+  return {.context = form.text - 1, .label = form.label, .history = form.history};
+}
+
+ExampleMarks marks_of(const Tokenizer& tokenizer, const PairedForm& form) {
+  ExampleMarks marks = sinter::marks_of(tokenizer);
+  if (form.start >= 0) marks.start = form.start;
+  return marks;
+}
+
+}  // namespace
+
+PairedExamples::PairedExamples(const Tokenizer& tokenizer, PairedForm f)
+    : form(f), set(tokenizer, limits_of(f), marks_of(tokenizer, f)) {}
+
+ExampleLength PairedExamples::length(std::int64_t number) const {
+  const ExampleLength shown = set.length(number);
+  return {shown.context + 1, shown.label};
+}
+
+void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  const ExampleTokens example = set.at(number);
+  const int label = std::min(example.label_rows(), most);
+  const std::int64_t second_most =
+      (std::int64_t{std::min(most, form.label)} * form.text + form.label - 1) / form.label;
+  const auto context = std::size_t(std::min(std::int64_t(example.context.size()), second_most - 1));
+  const auto kept = example.context.last(context);
+  batch.ids[0].insert(batch.ids[0].end(), kept.begin(), kept.end());
+  batch.ids[0].push_back(set.marks().end);
+  if (batch.second_starts.empty()) batch.second_starts.push_back(0);
+  batch.second_starts.push_back(batch.second_starts.back() + std::int32_t(context) + 1);
+  const int more = std::max(0, padded - label);
+  example.append_label(set.marks(), {0, label, more}, batch.ids[1], batch.ids[2]);
+  batch.starts.push_back(batch.starts.back() + label + more);
+  const bool is_cut = label < example.label_rows() || context < example.context.size();
+  batch.count({.context = std::int64_t(context) + 1,
+               .label = label,
+               .padding = more,
+               .truncated = example.is_cut || is_cut});
+}
+
+std::uint64_t PairedExamples::hash() const {
+  const std::uint64_t parts[] = {set.hash(), std::uint64_t(form.text)};
+  return XXH3_64bits(parts, sizeof(parts));
+}
+
+ExampleSet::Figures PairedExamples::figures() const {
+  ExampleSet::Figures all = set.figures();
+  all.context_tokens += size();
+  all.longest_context += size() > 0;
+  return all;
+}
+
+}  // namespace sinter
