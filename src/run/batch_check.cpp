@@ -63,9 +63,7 @@ void check_surplus(const PlanView& plan, const HostBatch& batch) {
   for (const External& external : plan.model.externals) ++(external.width ? values : ids);
   check("ids", batch.ids, ids);
   check("values", batch.values, values);
-  const bool second = std::ranges::any_of(
-      plan.model.externals, [](const External& e) { return e.axis % token_axes == 1; });
-  if (!second && !batch.second_starts.empty())
+  if (!plan.model.has_second_axis() && !batch.second_starts.empty())
     refuse(
         "the batch has second_starts, and the model has no input on axis 1. Leave them out, or "
         "have the model's trace ask for one, such as g.tokens(1).");

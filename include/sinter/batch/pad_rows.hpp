@@ -54,11 +54,7 @@ struct TargetsAreIds {
 
 /// A rule of the model: all of its inputs have the rows or the sequences of axis 0.
 struct OneAxis {
-  static constexpr bool holds(const Model& model) {
-    for (const External& e : model.externals)
-      if (e.axis % token_axes != 0) return false;
-    return true;
-  }
+  static constexpr bool holds(const Model& model) { return !model.has_second_axis(); }
   template <class R>
   static auto enforce() {
     static_assert(sizeof(R) == 0,

@@ -20,7 +20,7 @@ OpenedData open_bytes(const DataRequest& request, int context);
 template <BytesOptions O = {}>
 struct Bytes {
   using slot = slot::data;
-  using model_rules = RuleList<NextTokenIsUnseen>;
+  using model_rules = NextTokenRules;
   using Options = BytesOptions;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = 256;

@@ -31,7 +31,7 @@ struct Columns {
   using slot = slot::data;
   using Options = ColumnsOptions;
   using rules = RuleList<LabelHasAName<Label>>;
-  using model_rules = RuleList<NextTokenIsUnseen>;
+  using model_rules = NextTokenRules;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;

@@ -30,7 +30,7 @@ struct DialogueOptions {
 template <DialogueOptions O = {}>
 struct Dialogue {
   using slot = slot::data;
-  using model_rules = RuleList<NextTokenIsUnseen>;
+  using model_rules = NextTokenRules;
   using Options = DialogueOptions;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;

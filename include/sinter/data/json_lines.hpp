@@ -42,7 +42,7 @@ struct JsonLines {
   using slot = slot::data;
   using Options = JsonLinesOptions;
   using rules = RuleList<LabelHasAName<Label>>;
-  using model_rules = RuleList<NextTokenIsUnseen>;
+  using model_rules = NextTokenRules;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;

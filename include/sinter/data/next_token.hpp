@@ -30,9 +30,26 @@ struct NextTokenIsUnseen {
     static_assert(sizeof(R) == 0,
                   "The model sees the token that it is to predict. Why: it has attention to both "
                   "sides, and the targets of these data are the next tokens, which it would only "
-                  "copy. Fix: MaskedLm<> in the recipe, which hides tokens and has those "
-                  "predicted, or CausalSelfAttention in place of SelfAttention.");
+                  "copy. Fix: CausalSelfAttention in place of SelfAttention on the axis of the "
+                  "targets; or, with data on one axis, MaskedLm<> in the recipe, which hides "
+                  "tokens and has those predicted.");
   }
 };
+
+/// A rule of the model, for data policies of one sequence at a time: no input is on another axis.
+struct TokensAreOnOneAxis {
+  static constexpr bool holds(const Model& model) { return !model.has_second_axis(); }
+  template <class R>
+  static auto enforce() {
+    static_assert(sizeof(R) == 0,
+                  "The model has an input on axis 1, and these data have one sequence at a time. "
+                  "Why: an encoder would read what its decoder is to write, and the model would "
+                  "only copy it. Fix: data of pairs, such as DialoguePairs, or a model on one "
+                  "axis, such as Gpt2.");
+  }
+};
+
+/// What data policies demand whose targets are the next tokens of one sequence.
+using NextTokenRules = RuleList<TokensAreOnOneAxis, NextTokenIsUnseen>;
 
 }  // namespace sinter

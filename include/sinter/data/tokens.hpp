@@ -26,7 +26,7 @@ OpenedData open_tokens(const DataRequest& request, TokensOptions options);
 template <TokensOptions O = {}>
 struct Tokens {
   using slot = slot::data;
-  using model_rules = RuleList<NextTokenIsUnseen>;
+  using model_rules = NextTokenRules;
   using Options = TokensOptions;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = O.vocabulary;

@@ -88,6 +88,12 @@ struct Model {
       if (plan.unplanned) return true;
     return false;
   }
+  /// Whether an input has the rows or the sequences of axis 1.
+  constexpr bool has_second_axis() const {
+    for (const External& input : externals)
+      if (input.axis % token_axes == 1) return true;
+    return false;
+  }
   /// Whether the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
   /// What a value of the model is inside the unit that makes it.
