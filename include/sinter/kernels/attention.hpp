@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self-attention, causal or full, in blocks, so that the rows × rows probabilities are never stored
-// (Dao 2023, FlashAttention-2). Heads of queries may share a head of keys and values (grouped-query
-// attention, Ainslie et al. 2023), and a causal row may see a window alone (sliding-window
-// attention, Beltagy et al. 2020), in time that grows with rows × window. T is the type of elements
-// and S that of statistics: (float, float), (double, double), (BFloat16, float) or (Float16,
-// float). The bits are the same for every number of threads.
+// Self-attention, causal or full, and cross-attention, in blocks, so that the rows × rows
+// probabilities are never stored (Dao 2023, FlashAttention-2). Heads of queries may share a head of
+// keys and values (grouped-query attention, Ainslie et al. 2023), and a causal row may see a window
+// alone (sliding-window attention, Beltagy et al. 2020), in time that grows with rows × window. T is
+// the type of elements and S that of statistics: (float, float), (double, double), (BFloat16,
+// float) or (Float16, float). The bits are the same for every number of threads.
 //
 // Errors, with ε the epsilon of S, p the probabilities and L the rows of the sequence, or of the
-// window where that is shorter. Narrow types add the rounding of what is stored, and an add flag
-// adds one ε of the sum and √L / 2 ε of what was there. In a head, with s = max Σ|q k| / √d, a
-// score is wrong by up to (1 + √d / 4) s ε, and so is p, relatively: with what softmax adds,
-// τ = 4 + √L / 4 + (1 + √d / 4) s. (√: roundings are as good as random, Higham & Mary 2019.)
+// window where that is shorter; in cross-attention the more of the sequence's queries and keys.
+// Narrow types add the rounding of what is stored, and an add flag adds one ε of the sum and
+// √L / 2 ε of what was there. In a head, with s = max Σ|q k| / √d, a score is wrong by up to
+// (1 + √d / 4) s ε, and so is p, relatively: with what softmax adds, τ = 4 + √L / 4 + (1 + √d / 4)
+// s. (√: roundings are as good as random, Higham & Mary 2019.)
 //   y        τ ε Σ p |v|
 //   log_sum  (τ + |log_sum|) ε
 //   dv       3 τ ε Σ p |dy|
@@ -64,5 +65,27 @@ template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
                         Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* scratch,
                         Dropout dropout = {});
+
+/// y = softmax(q kᵀ / √d) v for each head, d = width / heads, where queries and keys are rows of
+/// their own (Vaswani et al. 2017): all of sequence s of `queries` see all of sequence s of `keys`.
+/// Where they are parts of the same rows, the bits are those of full self-attention. Dropout is as
+/// there: first_row and row are those of the query.
+///   q        rows of `queries` × width
+///   kv       rows of `keys` × 2 width: k, then v
+///   y        as q
+///   log_sum  rows of `queries` × heads
+/// requires  each sequence has at least one row in both
+template <class T, class S>
+void cross_attention_forward(Stream& stream, Input<T> q, Input<T> kv, Tensor<T> y,
+                             Tensor<S> log_sum, Sequences queries, Sequences keys,
+                             Dropout dropout = {});
+
+/// dq = gradient of q, and dkv that of kv, each or += with its own add flag, unless it is empty. y
+/// and log_sum are as the forward pass left them. dy: as y, scratch:
+/// attention_scratch<T>(rows of `keys`, width) elements.
+template <class T, class S>
+void cross_attention_backward(Stream& stream, Input<T> q, Input<T> kv, Input<T> y, Input<T> dy,
+                              Input<S> log_sum, Tensor<T> dq, Output<T> dkv, Sequences queries,
+                              Sequences keys, S* scratch, Dropout dropout = {});
 
 }  // namespace sinter::kernel

@@ -72,9 +72,9 @@ struct Strip {
   template <class E>
   Strip(const Attention<E>& a, Head h, int first_query)
       : first(first_query),
-        count(std::min(strip<T>, h.length - first_query)),
-        window(most_seen(a.span, h.length)),
-        keys(seen_keys(a.span, h.length, first, count)),
+        count(std::min(strip<T>, h.queries.length - first_query)),
+        window(most_seen(a.span, h.keys.length)),
+        keys(seen_keys(a.span, h.keys.length, first, count)),
         causal(a.span.causal) {}
 
   /// How many of the keys [first_key, first_key + n) are for both halves. Only the upper half sees

@@ -81,8 +81,8 @@ struct BackwardStrip {
   template <class E>
   void load(const Attention<E>& a, Head h, const Strip<T>& s, int padded) {
     const int depth = a.depth();
-    const std::int64_t row = a.row(), at = h.start + s.first;
-    const E* q = a.qkv + at * row + h.head * depth;
+    const std::int64_t row = a.q_row, at = h.queries.start + s.first;
+    const E* q = a.q + at * row + h.head * depth;
     const E* dy = a.dy + at * a.width + h.head * depth;
     const E* y = a.y + at * a.width + h.head * depth;
     T** parts[] = {&queries, &slopes, &dqueries, &query_rows, &slope_rows};
@@ -151,73 +151,95 @@ struct BackwardStrip {
   }
 };
 
-/// What the next strip reads and writes: of this head, or else of the next one.
+/// What the next strip reads and writes: of this head, or else of the next one. Of its keys those
+/// that stand where its queries do, as a causal strip comes to them first.
 template <class E, class T>
 HWY_INLINE void prefetch_next(const Attention<E>& a, Head h, const Strip<T>& s) {
   const int depth = a.depth();
-  std::int64_t at = h.start + s.first + s.count;
-  int head = h.head;
-  if (s.first + s.count == h.length) at = h.start, ++head;
+  int first = s.first + s.count, head = h.head;
+  if (first == h.queries.length) first = 0, ++head;
   if (head == a.heads) return;
-  const int rows = std::min(strip<T>, int(h.start + h.length - at));
-  const std::int64_t row = a.row(), keys = a.width + a.key_column(head);
-  for (const std::int64_t column : {std::int64_t(head) * depth, keys, keys + a.key_width}) {
-    prefetch(a.qkv + at * row + column, row, rows, depth);
-    prefetch(a.dqkv + at * row + column, row, rows, depth);
-  }
-  prefetch(a.y + at * a.width + head * depth, a.width, rows, depth);
-  prefetch(a.dy + at * a.width + head * depth, a.width, rows, depth);
+  const int queries = std::min(strip<T>, h.queries.length - first);
+  const int keys = std::min(strip<T>, h.keys.length - first);
+  const std::int64_t query = h.queries.start + first, key = h.keys.start + first;
+  const std::int64_t column = head * depth, key_column = a.key_column(head);
+  prefetch(a.q + query * a.q_row + column, a.q_row, queries, depth);
+  if (a.dq) prefetch(a.dq + query * a.q_row + column, a.q_row, queries, depth);
+  for (const E* part : {a.k, a.v})
+    prefetch(part + key * a.key_row + key_column, a.key_row, keys, depth);
+  if (a.dk)
+    for (const E* part : {a.dk, a.dv})
+      prefetch(part + key * a.key_row + key_column, a.key_row, keys, depth);
+  prefetch(a.y + query * a.width + column, a.width, queries, depth);
+  prefetch(a.dy + query * a.width + column, a.width, queries, depth);
 }
 
-/// Where the gradients of a head's keys and values are summed: in dqkv, or beside it where its
-/// elements are narrow.
+/// Where the gradients of a head's keys and values are summed: in dk and dv, or beside them where
+/// their elements are narrow; null where nobody wants them.
 template <class E, class T = Wide<E>>
 struct KeySums {
   static constexpr bool beside = is_narrow<E>;
-  T *dk, *dv;
-  std::int64_t row;
+  T *dk = nullptr, *dv = nullptr;
+  std::int64_t row = 0;
 
   KeySums(const Attention<E>& a, Head h) {
+    if (!a.dk) return;
     if constexpr (beside) {
       row = 2 * std::int64_t(a.key_width);
-      dk = a.sums + h.start * row + a.key_column(h.head);
+      dk = a.sums + h.keys.start * row + a.key_column(h.head);
+      dv = dk + a.key_width;
     } else {
-      row = a.row();
-      dk = a.dqkv + h.start * row + a.width + a.key_column(h.head);
+      row = a.key_row;
+      dk = a.dk + h.keys.start * row + a.key_column(h.head);
+      dv = a.dv + h.keys.start * row + a.key_column(h.head);
     }
-    dv = dk + a.key_width;
   }
   void put_into(const Attention<E>& a, Head h) const {
     if constexpr (!beside) return;
-    E* to = a.dqkv + h.start * a.row() + a.width + a.key_column(h.head);
-    for (std::int64_t i = 0; i < h.length; ++i)
-      for (int part = 0; part < 2; ++part)
-        put_all(dk + i * row + part * a.key_width, to + i * a.row() + part * a.key_width, a.depth(),
-                a.add);
+    if (!a.dk) return;
+    const std::int64_t to = h.keys.start * a.key_row + a.key_column(h.head);
+    for (std::int64_t i = 0; i < h.keys.length; ++i) {
+      put_all(dk + i * row, a.dk + to + i * a.key_row, a.depth(), a.add_to_keys);
+      put_all(dv + i * row, a.dv + to + i * a.key_row, a.depth(), a.add_to_keys);
+    }
   }
 };
+
+/// Puts a strip's part of dq.
+template <class E, class T>
+HWY_INLINE void put_queries(const Attention<E>& a, Head h, const Strip<T>& s, const T* dqueries) {
+  const int depth = a.depth();
+  const std::int64_t row = a.q_row;
+  E* to = a.dq + (h.queries.start + s.first) * row + h.head * depth;
+  if (a.add_to_dq) {
+    for (int i = 0; i < s.count; ++i)
+      for (int j = 0; j < depth; ++j)
+        to[i * row + j] = E(to[i * row + j] + a.scale() * dqueries[j * strip<T> + i]);
+  } else {
+    transpose(dqueries, strip<T>, depth, s.count, a.scale(), to, row);
+  }
+}
 
 /// For one head of queries. `shared` is whether the sums of its keys hold those of another head.
 template <bool Dropped, class E, class T = Wide<E>>
 void backward_head(const Attention<E>& a, Head h, bool shared) {
   const int lanes = int(hn::Lanes(Tag<T>())), depth = a.depth();
   const int padded = (depth + lanes - 1) / lanes * lanes;
-  const std::int64_t row = a.row();
-  const E* k = a.qkv + h.start * row + a.width + a.key_column(h.head);
-  const E* v = k + a.key_width;
-  E* dq = a.dqkv + h.start * row + h.head * depth;
+  const std::int64_t row = a.key_row;
+  const E* k = a.k + h.keys.start * row + a.key_column(h.head);
+  const E* v = a.v + h.keys.start * row + a.key_column(h.head);
   const KeySums<E> sums(a, h);
 
   BackwardStrip<T> b;
   StripMask<T> mask;
   HWY_ALIGN T wide_keys[wide_rows<E>], wide_values[wide_rows<E>];
   // Keys whose sums hold something to add to.
-  int open = shared || (a.add && !sums.beside) ? h.length : 0;
-  for (int first_query = 0; first_query < h.length; first_query += strip<T>) {
+  int open = shared || (a.add_to_keys && !sums.beside) ? h.keys.length : 0;
+  for (int first_query = 0; first_query < h.queries.length; first_query += strip<T>) {
     const Strip<T> s(a, h, first_query);
     b.load(a, h, s, padded);
     prefetch_next(a, h, s);
-    if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
+    if (Dropped) mask.set(for_head(a.dropout, h.head), h.queries.start + s.first);
     for (int first = s.keys.first; first < s.keys.last; first += key_block) {
       const int n = std::min(key_block, s.keys.last - first);
       const int opened = std::clamp(open - first, 0, n);
@@ -227,9 +249,12 @@ void backward_head(const Attention<E>& a, Head h, bool shared) {
       times_queries<T>(both, n, {keys.data, keys.row, 1}, b.queries, depth, b.p);
       times_queries<T>(both, n, {values.data, values.row, 1}, b.slopes, depth, b.ds);
       b.template block<Dropped>(first, both, n, s, mask);
-      T *dk = sums.dk + first * sums.row, *dv = sums.dv + first * sums.row;
-      sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv, sums.row, depth);
-      sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk, sums.row, depth);
+      if (sums.dk) {
+        T *dk = sums.dk + first * sums.row, *dv = sums.dv + first * sums.row;
+        sum_over_queries(opened, both, n, b.p, b.slope_rows, padded, s.count, dv, sums.row, depth);
+        sum_over_queries(opened, both, n, b.ds, b.query_rows, padded, s.count, dk, sums.row, depth);
+      }
+      if (!a.dq) continue;
       const Strided<T> columns{keys.data, 1, keys.row};
       if (first == s.keys.first) {
         sum_over_keys<Into::assign>(both, n, columns, b.ds, depth, b.dqueries);
@@ -238,14 +263,7 @@ void backward_head(const Attention<E>& a, Head h, bool shared) {
       }
     }
     open = std::max(open, s.keys.last);
-    E* to = dq + s.first * row;
-    if (a.add) {
-      for (int i = 0; i < s.count; ++i)
-        for (int j = 0; j < depth; ++j)
-          to[i * row + j] = E(to[i * row + j] + a.scale() * b.dqueries[j * strip<T> + i]);
-    } else {
-      transpose(b.dqueries, strip<T>, depth, s.count, a.scale(), to, row);
-    }
+    if (a.dq) put_queries(a, h, s, b.dqueries);
   }
 }
 
@@ -280,9 +298,23 @@ namespace {
 SINTER_DISPATCH(AttentionBackwardTable)
 
 /// In proportion to the pairs of a query and a key that it sees, among heads of one span.
-std::int64_t pairs(AttentionSpan span, int length) {
-  const std::int64_t window = most_seen(span, length);
+std::int64_t pairs(AttentionSpan span, Head h) {
+  const std::int64_t length = h.keys.length;
+  if (!span.causal) return length * h.queries.length;
+  const std::int64_t window = most_seen(span, h.keys.length);
   return window * (2 * length - window);
+}
+
+template <class T>
+void propagate(Stream& stream, const Attention<T>& a, Sequences queries, Sequences keys) {
+  const auto kernel = table<T>();
+  balance(
+      stream, std::int64_t(a.sharing()) * a.depth(),
+      [&](const auto& visit) {
+        for_each_head(queries, keys, a.heads / a.sharing(),
+                      [&](Head h) { visit(h, 0, pairs(a.span, h)); });
+      },
+      [&](Head head, int) { kernel.backward(a, head); });
 }
 
 }  // namespace
@@ -291,36 +323,36 @@ template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
                         Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* scratch,
                         Dropout dropout) {
-  const auto kernel = table<T>();
-  const int heads = log_sum.columns;
-  const std::int32_t* starts = sequences.starts;
-  const Attention<T> a{qkv.data,
-                       const_cast<T*>(y.data),
-                       const_cast<S*>(log_sum.data),
-                       heads,
-                       y.columns,
-                       (qkv.columns - y.columns) / 2,
-                       span,
-                       dropout,
-                       dy.data,
-                       dqkv.data,
-                       dqkv.add,
-                       scratch};
-  balance(
-      stream, std::int64_t(a.sharing()) * a.depth(),
-      [&](const auto& visit) {
-        for (int s = 0; s < sequences.count; ++s) {
-          const int length = starts[s + 1] - starts[s];
-          for (int h = 0; length > 0 && h < heads / a.sharing(); ++h)
-            visit(Head{starts[s], length, h}, 0, pairs(span, length));
-        }
-      },
-      [&](Head head, int) { kernel.backward(a, head); });
+  if (!qkv) return;  // no rows
+  Attention<T> a = self_attention<T>(qkv, written(y), written(log_sum), span, dropout);
+  a.dy = dy.data;
+  a.dq = dqkv.data;
+  a.dk = a.dq + a.width;
+  a.dv = a.dk + a.key_width;
+  a.add_to_dq = a.add_to_keys = dqkv.add;
+  a.sums = scratch;
+  propagate(stream, a, sequences, sequences);
 }
 
-#define SINTER_INSTANTIATE(T)                                                             \
-  template void attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<Wide<T>>, \
-                                   Tensor<T>, Sequences, AttentionSpan, Wide<T>*, Dropout);
+template <class T, class S>
+void cross_attention_backward(Stream& stream, Input<T> q, Input<T> kv, Input<T> y, Input<T> dy,
+                              Input<S> log_sum, Tensor<T> dq, Output<T> dkv, Sequences queries,
+                              Sequences keys, S* scratch, Dropout dropout) {
+  if (!q) return;  // no rows
+  Attention<T> a = cross_attention<T>(q, kv, written(y), written(log_sum), dropout);
+  a.dy = dy.data;
+  if (dq) a.dq = dq.data, a.add_to_dq = dq.add;
+  if (dkv) a.dk = dkv.data, a.dv = a.dk + a.key_width, a.add_to_keys = dkv.add;
+  a.sums = scratch;
+  if (dq || dkv) propagate(stream, a, queries, keys);
+}
+
+#define SINTER_INSTANTIATE(T)                                                               \
+  template void attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<Wide<T>>,   \
+                                   Tensor<T>, Sequences, AttentionSpan, Wide<T>*, Dropout); \
+  template void cross_attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<T>,   \
+                                         Input<Wide<T>>, Tensor<T>, Tensor<T>, Sequences,   \
+                                         Sequences, Wide<T>*, Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

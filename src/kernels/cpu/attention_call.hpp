@@ -12,25 +12,25 @@
 
 namespace sinter::kernel {
 
-/// The operands of a call.
+/// The operands of a call, of self-attention or of cross-attention: queries, and keys with their
+/// values, lie in rows of their own, wherever those are.
 template <class T>
 struct Attention {
-  const T* qkv;
+  const T *q, *k, *v;
+  std::int64_t q_row, key_row;  // from one row to the next, also of gradients; of v as of k
   T* y;
   Wide<T>* log_sum;
   int heads, width, key_width;
   AttentionSpan span;
   Dropout dropout;
-  // Of the backward pass alone:
+  // Of the backward pass alone. Nobody wants what is null; dk and dv are wanted together.
   const T* dy = nullptr;
-  T* dqkv = nullptr;
-  bool add = false;
-  /// Where T is narrow: sums of the gradients of keys and values, rows × 2 key_width.
+  T *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  bool add_to_dq = false, add_to_keys = false;
+  /// Where T is narrow: sums of dk and dv, rows of keys × 2 key_width.
   Wide<T>* sums = nullptr;
 
   int depth() const { return width / heads; }
-  /// From one row of qkv to the next.
-  std::int64_t row() const { return width + 2 * std::int64_t(key_width); }
   /// How many heads of queries share one of keys and values.
   int sharing() const { return width / key_width; }
   /// Where the keys of a head of queries begin in a row of as many columns as keys have.
@@ -38,13 +38,59 @@ struct Attention {
   Wide<T> scale() const { return Wide<T>(1 / std::sqrt(double(depth()))); }
 };
 
-/// One head of one sequence, rows [start, start + length).
-struct Head {
+/// Attention among the rows of qkv.
+template <class T>
+Attention<T> self_attention(Tensor<const T> qkv, Tensor<T> y, Tensor<Wide<T>> log_sum,
+                            AttentionSpan span, Dropout dropout) {
+  const int key_width = (qkv.columns - y.columns) / 2;
+  const T* k = qkv.data + y.columns;
+  return {qkv.data,        k,         k + key_width, qkv.columns, qkv.columns, y.data, log_sum.data,
+          log_sum.columns, y.columns, key_width,     span,        dropout};
+}
+
+/// Attention of the rows of q to those of kv.
+template <class T>
+Attention<T> cross_attention(Tensor<const T> q, Tensor<const T> kv, Tensor<T> y,
+                             Tensor<Wide<T>> log_sum, Dropout dropout) {
+  assert(q.columns == y.columns && kv.columns == 2 * y.columns);
+  return {q.data,       kv.data,         kv.data + y.columns, q.columns, kv.columns, y.data,
+          log_sum.data, log_sum.columns, y.columns,           y.columns, {},         dropout};
+}
+
+/// Tensors that the forward pass has written, for those operands of the backward pass.
+template <class T>
+Tensor<T> written(Tensor<const T> tensor) {
+  return {const_cast<T*>(tensor.data), tensor.rows, tensor.columns};
+}
+
+/// Rows of one sequence, [start, start + length).
+struct Rows {
   std::int64_t start;
-  int length, head;
+  int length;
+};
+inline Rows rows_of(Sequences sequences, int s) {
+  const std::int32_t* starts = sequences.starts;
+  return {starts[s], starts[s + 1] - starts[s]};
+}
+
+/// One head of one sequence.
+struct Head {
+  Rows queries, keys;
+  int head;
 };
 
-/// A row sees no more keys than this, in a sequence of `length` rows.
+/// Calls visit(head) for each of so many heads of each sequence that has rows.
+template <class F>
+void for_each_head(Sequences queries, Sequences keys, int heads, const F& visit) {
+  assert(queries.count == keys.count);
+  for (int s = 0; s < queries.count; ++s) {
+    const Rows of_queries = rows_of(queries, s), of_keys = rows_of(keys, s);
+    assert(of_queries.length == 0 || of_keys.length > 0);
+    for (int h = 0; of_queries.length > 0 && h < heads; ++h) visit(Head{of_queries, of_keys, h});
+  }
+}
+
+/// A row sees no more keys than this, in a sequence of `length` keys.
 inline int most_seen(AttentionSpan span, int length) {
   assert(span.window >= 0 && (span.causal || span.window == 0));
   return span.window > 0 ? std::min(span.window, length) : length;
@@ -55,7 +101,7 @@ struct KeyRange {
   int first, last;
 };
 
-/// Those that queries [first, first + count) see between them, in a sequence of `length` rows.
+/// Those that queries [first, first + count) see between them, in a sequence of `length` keys.
 inline KeyRange seen_keys(AttentionSpan span, int length, int first, int count) {
   if (!span.causal) return {0, length};
   return {std::max(first + 1 - most_seen(span, length), 0), first + count};

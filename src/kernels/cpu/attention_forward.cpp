@@ -84,21 +84,22 @@ void forward_strip(const Attention<E>& a, Head h, int first_query) {
   const Tag<T> d;
   const int lanes = int(hn::Lanes(d));
   const int depth = a.depth();
-  const std::int64_t row = a.row();
+  const std::int64_t row = a.key_row;
   const Strip<T> s(a, h, first_query);
-  const E* q = a.qkv + (h.start + s.first) * row + h.head * depth;
-  const E* k = a.qkv + h.start * row + a.width + a.key_column(h.head);
-  const E* v = k + a.key_width;
+  const std::int64_t at = h.queries.start + s.first;
+  const E* q = a.q + at * a.q_row + h.head * depth;
+  const E* k = a.k + h.keys.start * row + a.key_column(h.head);
+  const E* v = a.v + h.keys.start * row + a.key_column(h.head);
 
   HWY_ALIGN T queries[most_head_width * strip<T>];
   HWY_ALIGN T result[most_head_width * strip<T>];
   HWY_ALIGN T scores[key_block * strip<T>];
   HWY_ALIGN T wide[wide_rows<E>];
   if (s.count < strip<T>) std::fill_n(queries, depth * strip<T>, T(0));
-  transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
+  transpose(q, a.q_row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
   Softmax<T> softmax;
   StripMask<T> mask;
-  if (Dropped) mask.set(for_head(a.dropout, h.head), h.start + s.first);
+  if (Dropped) mask.set(for_head(a.dropout, h.head), at);
 
   for (int first = s.keys.first; first < s.keys.last; first += key_block) {
     const int n = std::min(key_block, s.keys.last - first);
@@ -127,9 +128,9 @@ void forward_strip(const Attention<E>& a, Head h, int first_query) {
       hn::Store(hn::Mul(hn::Load(d, at), inverse), d, at);
     }
   }
-  T* log_sum = a.log_sum + (h.start + s.first) * a.heads + h.head;
+  T* log_sum = a.log_sum + at * a.heads + h.head;
   for (int i = 0; i < s.count; ++i) log_sum[std::int64_t(i) * a.heads] = logarithms[i];
-  E* y = a.y + (h.start + s.first) * a.width + h.head * depth;
+  E* y = a.y + at * a.width + h.head * depth;
   transpose(result, strip<T>, depth, s.count, T(1), y, a.width);
 }
 
@@ -161,16 +162,26 @@ SINTER_DISPATCH(AttentionForwardTable)
 
 /// Calls visit(head, first_query, cost) for each strip of `strip` queries of each head.
 template <class F>
-void for_each_strip(Sequences sequences, int heads, int strip, AttentionSpan span, const F& visit) {
-  const std::int32_t* starts = sequences.starts;
-  for (int s = 0; s < sequences.count; ++s) {
-    const int length = starts[s + 1] - starts[s];
-    for (int h = 0; h < heads; ++h)
-      for (int first = 0; first < length; first += strip) {
-        const KeyRange keys = seen_keys(span, length, first, std::min(strip, length - first));
-        visit(Head{starts[s], length, h}, first, std::int64_t(keys.last - keys.first));
-      }
-  }
+void for_each_strip(Sequences queries, Sequences keys, int heads, int strip, AttentionSpan span,
+                    const F& visit) {
+  for_each_head(queries, keys, heads, [&](Head h) {
+    for (int first = 0; first < h.queries.length; first += strip) {
+      const int count = std::min(strip, h.queries.length - first);
+      const KeyRange seen = seen_keys(span, h.keys.length, first, count);
+      visit(h, first, std::int64_t(seen.last - seen.first));
+    }
+  });
+}
+
+template <class T>
+void attend(Stream& stream, const Attention<T>& a, Sequences queries, Sequences keys) {
+  const auto kernel = table<T>();
+  balance(
+      stream, std::int64_t(kernel.strip) * a.depth(),
+      [&](const auto& visit) {
+        for_each_strip(queries, keys, a.heads, kernel.strip, a.span, visit);
+      },
+      [&](Head head, int first) { kernel.forward(a, head, first); });
 }
 
 }  // namespace
@@ -178,20 +189,23 @@ void for_each_strip(Sequences sequences, int heads, int strip, AttentionSpan spa
 template <class T, class S>
 void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
                        Sequences sequences, AttentionSpan span, Dropout dropout) {
-  const auto kernel = table<T>();
-  const int heads = log_sum.columns;
-  const Attention<T> a{qkv.data, y.data,    log_sum.data,
-                       heads,    y.columns, (qkv.columns - y.columns) / 2,
-                       span,     dropout};
-  balance(
-      stream, std::int64_t(kernel.strip) * a.depth(),
-      [&](const auto& visit) { for_each_strip(sequences, heads, kernel.strip, span, visit); },
-      [&](Head head, int first) { kernel.forward(a, head, first); });
+  if (!qkv) return;  // no rows
+  attend(stream, self_attention<T>(qkv, y, log_sum, span, dropout), sequences, sequences);
 }
 
-#define SINTER_INSTANTIATE(T)                                                               \
-  template void attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<Wide<T>>, Sequences, \
-                                  AttentionSpan, Dropout);
+template <class T, class S>
+void cross_attention_forward(Stream& stream, Input<T> q, Input<T> kv, Tensor<T> y,
+                             Tensor<S> log_sum, Sequences queries, Sequences keys,
+                             Dropout dropout) {
+  if (!q) return;  // no rows
+  attend(stream, cross_attention<T>(q, kv, y, log_sum, dropout), queries, keys);
+}
+
+#define SINTER_INSTANTIATE(T)                                                                    \
+  template void attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<Wide<T>>, Sequences,      \
+                                  AttentionSpan, Dropout);                                       \
+  template void cross_attention_forward(Stream&, Input<T>, Input<T>, Tensor<T>, Tensor<Wide<T>>, \
+                                        Sequences, Sequences, Dropout);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

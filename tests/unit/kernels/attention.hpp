@@ -26,18 +26,14 @@ template <class T, class W = Wider<T>>
 struct Reference {
   std::vector<W> y, y_bound, log_sum, log_bound, dqkv, bound;
 
+  /// Of self-attention.
   Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& starts, int heads,
             int width, AttentionSpan span, const Factor& factor)
-      : y(dy.size()),
-        y_bound(dy.size()),
-        log_sum(dy.size() / width * heads),
-        log_bound(log_sum.size()),
-        dqkv(qkv.size()),
-        bound(qkv.size()) {
+      : Reference(qkv.size(), dy.size(), heads, width) {
     for (std::size_t s = 0; s + 1 < starts.size(); ++s)
       for (int h = 0; h < heads; ++h) {
         const int begin = starts[s], end = starts[s + 1];
-        const W relative = score_error(qkv, begin, end, h, heads, width) +
+        const W relative = score_error(qkv, begin, end, begin, end, h, heads, width) +
                            std::sqrt(W(rows_seen(span, end - begin))) / 4;
         for (int r = begin; r < end; ++r) {
           const int first = span.window > 0 ? std::max(begin, r - span.window + 1) : begin;
@@ -46,15 +42,38 @@ struct Reference {
         }
       }
   }
+  /// Of cross-attention: qkv has all rows of queries, whose k and v are not read, and behind them
+  /// all rows of keys, whose q is not read.
+  Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& queries,
+            const Starts& keys, int heads, int width, const Factor& factor)
+      : Reference(qkv.size(), dy.size(), heads, width) {
+    for (std::size_t s = 0; s + 1 < queries.size(); ++s)
+      for (int h = 0; h < heads; ++h) {
+        const int first = queries[s], last = queries[s + 1];
+        const int begin = queries.back() + keys[s], end = queries.back() + keys[s + 1];
+        const W relative = score_error(qkv, first, last, begin, end, h, heads, width) +
+                           std::sqrt(W(std::max(last - first, end - begin))) / 4;
+        for (int r = first; r < last; ++r)
+          row(qkv, dy, r, h, begin, begin, end, relative, heads, width, factor);
+      }
+  }
 
  private:
-  /// In ε: of the scores of a head in a sequence.
-  static W score_error(const std::vector<T>& qkv, int first, int last, int h, int heads,
-                       int width) {
+  Reference(std::size_t size, std::size_t results, int heads, int width)
+      : y(results),
+        y_bound(results),
+        log_sum(results / width * heads),
+        log_bound(log_sum.size()),
+        dqkv(size),
+        bound(size) {}
+
+  /// In ε: of the scores of a head, of queries [first, last) and keys [begin, end).
+  static W score_error(const std::vector<T>& qkv, int first, int last, int begin, int end, int h,
+                       int heads, int width) {
     const int depth = width / heads;
     W most = 0;
     for (int r = first; r < last; ++r)
-      for (int k = first; k < last; ++k) {
+      for (int k = begin; k < end; ++k) {
         W size = 0;
         for (int d = h * depth; d < (h + 1) * depth; ++d)
           size += std::abs(W(qkv[std::size_t(r) * 3 * width + d]) *
@@ -64,7 +83,7 @@ struct Reference {
     return 4 + (1 + std::sqrt(W(depth)) / 4) * most / std::sqrt(W(depth));
   }
 
-  /// Of a row of the sequence that starts at `begin`, which sees the keys of rows [first, last).
+  /// Of a row that sees the keys of rows [first, last) of the sequence that starts at `begin`.
   void row(const std::vector<T>& qkv, const std::vector<T>& dy, int r, int h, int begin, int first,
            int last, W relative, int heads, int width, const Factor& factor) {
     const int depth = width / heads;

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of the rows of one set of sequences to those of another.
+#include "unit/kernels/attention.hpp"
+#include "unit/kernels/narrow.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using kernel::Sequences;
+using kernel::Tensor;
+
+Sequences of(const Starts& starts) { return {starts.data(), int(starts.size()) - 1}; }
+
+/// What is asked for a gradient.
+enum class Put { nothing, assign, add };
+
+/// Operands and results of both directions, in the type T.
+template <class T, class S = kernel::Wide<T>>
+struct Cross {
+  Starts queries, keys;
+  int heads, width;
+  Dropout dropout;
+  std::vector<T> q, kv, dy, y, dq, dkv;
+  std::vector<S> log_sum, scratch;
+
+  Cross(Starts of_queries, Starts of_keys, int head_count, int depth, Dropout dropped = {})
+      : queries(std::move(of_queries)),
+        keys(std::move(of_keys)),
+        heads(head_count),
+        width(head_count * depth),
+        dropout(dropped),
+        q(normal_values<T>(queries.back() * width, 1, 1.5)),
+        kv(normal_values<T>(keys.back() * 2 * width, 2, 1.5)),
+        dy(normal_values<T>(q.size(), 3)),
+        y(q.size(), T(NAN)),
+        dq(normal_values<T>(q.size(), 4)),
+        dkv(normal_values<T>(kv.size(), 5)),
+        log_sum(queries.back() * heads),
+        scratch(kernel::attention_scratch<T>(keys.back(), width), S(NAN)) {}
+
+  Tensor<const T> of_q() const { return {q.data(), queries.back(), width}; }
+  Tensor<const T> of_kv() const { return {kv.data(), keys.back(), 2 * width}; }
+
+  void forward(Stream& s) {
+    kernel::cross_attention_forward(s, of_q(), of_kv(), tensor(y, queries.back(), width),
+                                    tensor(log_sum, queries.back(), heads), of(queries), of(keys),
+                                    dropout);
+  }
+  void backward(Stream& s, Put q_put, Put kv_put) {
+    Tensor<T> to_q, to_kv;
+    if (q_put != Put::nothing) to_q = {dq.data(), queries.back(), width, q_put == Put::add};
+    if (kv_put != Put::nothing) to_kv = {dkv.data(), keys.back(), 2 * width, kv_put == Put::add};
+    if (q_put == Put::assign) std::fill(dq.begin(), dq.end(), T(NAN));
+    if (kv_put == Put::assign) std::fill(dkv.begin(), dkv.end(), T(NAN));
+    kernel::cross_attention_backward(
+        s, of_q(), of_kv(), tensor(y, queries.back(), width), tensor(dy, queries.back(), width),
+        tensor(log_sum, queries.back(), heads), to_q, to_kv, of(queries), of(keys),
+        kv_put == Put::nothing ? nullptr : scratch.data(), dropout);
+  }
+  /// After forward, from what lies in dq and dkv now; the same for every number of threads.
+  Cross after_backward(Put q_put, Put kv_put) const {
+    Cross result = *this;
+    same_on_all_threads([&](Stream& s) {
+      result = *this;
+      result.backward(s, q_put, kv_put);
+      std::vector<T> both = result.dq;
+      both.insert(both.end(), result.dkv.begin(), result.dkv.end());
+      return both;
+    });
+    return result;
+  }
+};
+
+/// The mask at (row, head, key), as mask() finds it. Sequences of keys may be as long as a head is
+/// wide.
+template <class T>
+std::vector<int> cross_mask(const Starts& queries, const Starts& keys, int heads, int depth,
+                            Dropout dropout) {
+  Cross<T> c(queries, keys, heads, depth, dropout);
+  std::fill(c.q.begin(), c.q.end(), T(0));
+  std::fill(c.kv.begin(), c.kv.end(), T(0));
+  for (std::size_t s = 0; s + 1 < keys.size(); ++s)
+    for (int k = keys[s]; k < keys[s + 1]; ++k)
+      for (int h = 0; h < heads; ++h)
+        c.kv[std::size_t(2 * k + 1) * c.width + h * depth + k - keys[s]] = 1;
+  Stream stream(1);
+  c.forward(stream);
+  std::vector<int> kept(c.y.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = c.y[i] != 0;
+  return kept;
+}
+
+/// The rows of queries, and behind them those of keys, as Reference takes them.
+template <class T>
+std::vector<T> in_one(const Cross<T>& c) {
+  std::vector<T> qkv(std::size_t(c.queries.back() + c.keys.back()) * 3 * c.width);
+  for (std::size_t i = 0; i < c.q.size(); ++i)
+    qkv[i / c.width * 3 * c.width + i % c.width] = c.q[i];
+  for (std::size_t i = 0; i < c.kv.size(); ++i)
+    qkv[(c.queries.back() + i / (2 * c.width)) * 3 * c.width + c.width + i % (2 * c.width)] =
+        c.kv[i];
+  return qkv;
+}
+/// The parts of such rows that are queries', or keys'.
+template <class W>
+std::vector<W> part_of(const std::vector<W>& qkv, int first, int rows, int column, int columns,
+                       int width) {
+  std::vector<W> part;
+  for (int r = first; r < first + rows; ++r)
+    for (int c = column; c < column + columns; ++c)
+      part.push_back(qkv[std::size_t(r) * 3 * width + c]);
+  return part;
+}
+
+/// Checks a gradient within the header's bound, and what was added to it. The bound grows by √L / 2
+/// of what was there, for the rows of each sequence.
+template <class T>
+void check_gradient(const std::vector<T>& got, const std::vector<T>& before, Put put,
+                    const std::vector<Wider<T>>& want, std::vector<Wider<T>> bound,
+                    const Cross<T>& c, const Starts& rows, int columns) {
+  for (std::size_t s = 0; put == Put::add && s + 1 < rows.size(); ++s) {
+    const int most = std::max(c.queries[s + 1] - c.queries[s], c.keys[s + 1] - c.keys[s]);
+    for (int i = rows[s] * columns; i < rows[s + 1] * columns; ++i)
+      bound[i] += std::sqrt(Wider<T>(most)) / 2 * std::abs(before[i]);
+  }
+  CHECK(share_of_bound(got, want, bound, 1, put == Put::add ? Added<T>{&before} : Added<T>{}) <= 1);
+}
+
+/// Both directions against the definition, within the header's bounds; and gradients that nobody
+/// wants change nothing of the others.
+template <class T>
+void check(const Starts& queries, const Starts& keys, int heads, int depth, Dropout dropout = {}) {
+  Cross<T> c(queries, keys, heads, depth, dropout);
+  const int width = c.width, query_rows = queries.back(), key_rows = keys.back();
+  CAPTURE(query_rows);
+  CAPTURE(key_rows);
+  CAPTURE(heads);
+  CAPTURE(depth);
+  CAPTURE(dropout.probability);
+  Factor factor = [](int, int, int) { return 1; };
+  if (dropout.probability > 0) {
+    factor = [=, kept = cross_mask<T>(queries, keys, heads, depth, dropout)](int r, int h, int k) {
+      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
+    };
+  }
+  const Reference<T> want(in_one(c), c.dy, queries, keys, heads, width, factor);
+  same_on_all_threads([&](Stream& s) {
+    c.forward(s);
+    return c.y;
+  });
+  CHECK(share_of_bound(c.y, want.y, want.y_bound, 1) <= 1);
+  CHECK(share_of_bound(c.log_sum, want.log_sum, want.log_bound, 1) <= 1);
+  auto of_queries = [&](const std::vector<Wider<T>>& all) {
+    return part_of(all, 0, query_rows, 0, width, width);
+  };
+  auto of_keys = [&](const std::vector<Wider<T>>& all) {
+    return part_of(all, query_rows, key_rows, width, 2 * width, width);
+  };
+  for (Put q : {Put::assign, Put::add})
+    for (Put kv : {Put::assign, Put::add}) {
+      CAPTURE(int(q));
+      CAPTURE(int(kv));
+      const Cross<T> got = c.after_backward(q, kv);
+      check_gradient(got.dq, c.dq, q, of_queries(want.dqkv), of_queries(want.bound), c, queries,
+                     width);
+      check_gradient(got.dkv, c.dkv, kv, of_keys(want.dqkv), of_keys(want.bound), c, keys,
+                     2 * width);
+      const Cross<T> only_q = c.after_backward(q, Put::nothing);
+      CHECK((same_bits(only_q.dq, got.dq) && same_bits(only_q.dkv, c.dkv)));
+      const Cross<T> only_kv = c.after_backward(Put::nothing, kv);
+      CHECK((same_bits(only_kv.dkv, got.dkv) && same_bits(only_kv.dq, c.dq)));
+    }
+  const Cross<T> neither = c.after_backward(Put::nothing, Put::nothing);
+  CHECK((same_bits(neither.dq, c.dq) && same_bits(neither.dkv, c.dkv)));
+}
+
+TEST_CASE_TEMPLATE("cross-attention equals its definition, both directions", T, float, double) {
+  on_every_instruction_set([] {
+    check<T>({0}, {0}, 2, 16);
+    check<T>({0, 1}, {0, 1}, 1, 1);
+    check<T>({0, 1}, {0, 40}, 2, 5);
+    check<T>({0, 40}, {0, 1}, 2, 5);
+    check<T>({0, 17}, {0, 3}, 3, 17);
+    check<T>({0, 64, 70}, {0, 64, 200}, 4, 16);
+    check<T>({0, 97, 110}, {0, 30, 160}, 1, 48);
+    check<T>({0, 7}, {0, 70}, 1, 128);
+    check<T>({0, 1, 34, 99, 100}, {0, 65, 66, 70, 105}, 2, 24);
+  });
+}
+
+TEST_CASE_TEMPLATE("cross-attention over long sequences", T, float, double) {
+  check<T>({0, 600}, {0, 300}, 1, 20);
+  check<T>({0, 300, 310}, {0, 600, 1300}, 2, 20);
+  check<T>({0, 40}, {0, 10}, 1, kernel::most_head_width);
+}
+
+TEST_CASE_TEMPLATE("cross-attention with dropout follows its mask, both directions", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    check<T>({0, 20}, {0, 48}, 2, 48, {0.25f, 7, 0});
+    check<T>({0, 33, 34, 140}, {0, 1, 70, 100}, 2, 70, {0.1f, 8, 1000});
+  });
+}
+
+TEST_CASE("the mask is that of self-attention at the same row, head and position of the key") {
+  const int heads = 2, depth = 40;
+  const Dropout dropout{0.3f, 5, 20};
+  const Starts queries{0, 40, 64, 100}, keys{0, 10, 50, 70};
+  const auto self = mask<float>(queries, heads, depth, dropout);
+  const auto cross = cross_mask<float>(queries, keys, heads, depth, dropout);
+  for (int s = 0; s < 3; ++s)
+    for (int r = queries[s]; r < queries[s + 1]; ++r)
+      for (int h = 0; h < heads; ++h) {
+        const int seen = std::min(queries[s + 1] - queries[s], keys[s + 1] - keys[s]);
+        const auto* at = self.data() + (r * heads + h) * depth;
+        REQUIRE(std::equal(at, at + seen, cross.data() + (r * heads + h) * depth));
+      }
+  // A micro-batch that begins with the third sequence has its part of the whole.
+  const auto last = cross_mask<float>({0, 36}, {0, 20}, heads, depth, {0.3f, 5, 20 + 64});
+  CHECK(std::equal(last.begin(), last.end(), cross.begin() + 64 * heads * depth));
+}
+
+TEST_CASE_TEMPLATE("cross-attention of rows to themselves has the bits of full self-attention", T,
+                   float, double, BFloat16, Float16) {
+  on_every_instruction_set([] {
+    const Starts starts{0, 1, 78, 228};
+    const int heads = 4, n = starts.back();
+    for (float probability : {0.f, .3f})
+      for (Put put : {Put::assign, Put::add}) {
+        CAPTURE(probability);
+        CAPTURE(int(put));
+        Cross<T> c(starts, starts, heads, 20, {probability, 7, 3});
+        auto in_rows = [&](const std::vector<T>& q, const std::vector<T>& kv) {
+          std::vector<T> rows;
+          for (int r = 0; r < n; ++r) {
+            rows.insert(rows.end(), q.begin() + r * c.width, q.begin() + (r + 1) * c.width);
+            rows.insert(rows.end(), kv.begin() + r * 2 * c.width,
+                        kv.begin() + (r + 1) * 2 * c.width);
+          }
+          return rows;
+        };
+        const std::vector<T> qkv = in_rows(c.q, c.kv);
+        std::vector<T> y(c.y.size()), dqkv = in_rows(c.dq, c.dkv);
+        auto log_sum = c.log_sum, scratch = c.scratch;
+        Stream stream(2);
+        kernel::attention_forward(stream, tensor(qkv, n, 3 * c.width), tensor(y, n, c.width),
+                                  tensor(log_sum, n, heads), of(starts), AttentionSpan{},
+                                  c.dropout);
+        kernel::attention_backward(stream, tensor(qkv, n, 3 * c.width), tensor(y, n, c.width),
+                                   tensor(c.dy, n, c.width), tensor(log_sum, n, heads),
+                                   tensor(dqkv, n, 3 * c.width, put == Put::add), of(starts),
+                                   AttentionSpan{}, scratch.data(), c.dropout);
+        c.forward(stream);
+        c.backward(stream, put, put);
+        CHECK(same_bits(c.y, y));
+        CHECK(same_bits(c.log_sum, log_sum));
+        CHECK(same_bits(in_rows(c.dq, c.dkv), dqkv));
+      }
+  });
+}
+
+TEST_CASE_TEMPLATE("cross-attention of narrow elements is that of fp32, rounded", H, BFloat16,
+                   Float16) {
+  on_every_instruction_set([] {
+    for (float probability : {0.f, .3f}) {
+      CAPTURE(probability);
+      Cross<H> c({0, 5, 82, 100}, {0, 150, 151, 228}, 4, 20, {probability, 7, 3});
+      Cross<float> same(c.queries, c.keys, c.heads, 20, c.dropout);
+      same.q = wide(c.q), same.kv = wide(c.kv), same.dy = wide(c.dy);
+      Stream stream(2);
+      c.forward(stream), same.forward(stream);
+      CHECK(same_bits(c.y, narrow<H>(same.y)));
+      CHECK(same_bits(c.log_sum, same.log_sum));
+      same.y = wide(c.y), same.dq = wide(c.dq), same.dkv = wide(c.dkv);
+      const Cross<H> assigned = c.after_backward(Put::assign, Put::assign);
+      const Cross<float> wanted = same.after_backward(Put::assign, Put::assign);
+      CHECK(same_bits(assigned.dq, narrow<H>(wanted.dq)));
+      CHECK(same_bits(assigned.dkv, narrow<H>(wanted.dkv)));
+      const Cross<H> added = c.after_backward(Put::add, Put::add);
+      const Cross<float> sums = same.after_backward(Put::add, Put::add);
+      CHECK(nearly(added.dq, sums.dq));
+      CHECK(nearly(added.dkv, sums.dkv));
+      CHECK(same_bits(c.after_backward(Put::assign, Put::nothing).dq, assigned.dq));
+      CHECK(same_bits(c.after_backward(Put::nothing, Put::assign).dkv, assigned.dkv));
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("queries see the keys of their own sequence alone, and all of them", T, float,
+                   double) {
+  on_every_instruction_set([] {
+    Cross<T> c({0, 30, 60, 75}, {0, 90, 91, 131}, 2, 16);
+    const int width = c.width;
+    Stream stream(2);
+    c.forward(stream);
+    const auto y = c.y;
+    for (int key : {91, 130}) {
+      CAPTURE(key);
+      Cross<T> spoilt = c;
+      for (int h = 0; h < 2; ++h) spoilt.kv[std::size_t(key) * 2 * width + h * 16] = T(NAN);
+      spoilt.forward(stream);
+      CHECK(std::equal(y.begin(), y.begin() + 60 * width, spoilt.y.begin()));
+      for (int i = 60 * width; i < 75 * width; ++i) REQUIRE(std::isnan(spoilt.y[i]));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace sinter::testing
