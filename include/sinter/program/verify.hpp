@@ -12,9 +12,13 @@
 //     is kept is current when the step ends
 //   - every gradient and saved block that is made is used up: no backward is missing
 //   - running values are copied before the loop, and kept once, after all that may refuse the step
+//   - what several units add to a gradient is added in one order, from the last unit to the first, so
+//     that a sum has the same bits in every program of a model
 //   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
 //     changed once
 #pragma once
+#include <limits>
+
 #include "sinter/program/kinds.hpp"
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/walk.hpp"
@@ -36,11 +40,13 @@ struct Purpose {
 
 /// Runs a program in the abstract, when it is made.
 class Verifier {
+  static constexpr int last_unit = std::numeric_limits<int>::max();  // comes after all of them
   struct Cell {
     bool open = false;
-    bool arriving = false;  // a transfer writes it
-    bool leaving = false;   // a transfer reads it
-    bool carried = false;   // made for all iterations
+    bool arriving = false;     // a transfer writes it
+    bool leaving = false;      // a transfer reads it
+    bool carried = false;      // made for all iterations
+    int added_by = last_unit;  // of a gradient: the unit that has added to it in this iteration
     int version = 0;  // master, regions: changes so far; weights: of the masters they are made from
   };
   struct UnitState {
@@ -118,6 +124,10 @@ class Verifier {
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (touch.space == Space::gradient && use == Use::accumulate)
       demand(units[touch.index].reduced == 0 && !normed, "added to after it was final");
+    if (use == Use::accumulate && i.kind->phases == calls_of(Phase::backward)) {
+      demand(i.what < c.added_by, "sums of a gradient are added in another order");
+      c.added_by = i.what;
+    }
     if (touch.space == Space::gradient && purpose.reduces && closes(use))
       demand(units[touch.index].reduced == 1, "used up before it was reduced");
     if (touch.space == Space::master && changes(use)) ++c.version;
@@ -131,7 +141,10 @@ class Verifier {
       c.open = true;
       c.carried = carries(i, in_loop);
     }
-    if (closes(use)) c.open = false;
+    if (closes(use)) {
+      c.open = false;
+      c.added_by = last_unit;
+    }
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
   }
@@ -218,6 +231,7 @@ class Verifier {
     for (int u = 0; u < model.count(); ++u) {
       demand(!cell(Space::saved, u).open,
              "a saved block is made and not used: a backward is missing");
+      cell(Space::gradient, u).added_by = last_unit;
       Cell& weights = cell(Space::weights, u);
       demand(weights.carried || !weights.arriving,
              "a transfer passes from one micro-batch to the next");
