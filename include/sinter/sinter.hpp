@@ -35,6 +35,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/model/seq2seq.hpp"
 
 // Layers for models of one's own, beside those of the models above
 #include "sinter/layer/autograd.hpp"

@@ -107,11 +107,7 @@ class Subject {
   HostBatch batch;
 
   bool predicts() const { return !plan.predicting.results.empty(); }
-  HostBatch one_micro_batch() const {
-    HostBatch some = batch;
-    some.starts.resize(std::size_t(R::batch::micro) + 1);
-    return some;
-  }
+  HostBatch one_micro_batch() const { return first_sequences(batch, R::batch::micro); }
 
  public:
   explicit Subject(HostBatch full) : batch(std::move(full)) {}
@@ -242,6 +238,13 @@ TEST_CASE("BERT, a head with a borrowed weight and a bias of its own") {
 TEST_CASE("BERT, bf16, pairs and classes of sequences, cheap layers recomputed") {
   test<Made<Letters, Bert<tiny_pairs>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       pairs(all_full));
+}
+TEST_CASE("encoder and decoder, fp32, everything kept") {
+  test<Made<Letters, Seq2Seq<tiny_seq2seq>, TwoTimesTwo>>(replies(all_full, all_full));
+}
+TEST_CASE("encoder and decoder, bf16, units recomputed") {
+  test<Made<Letters, Seq2Seq<tiny_seq2seq>, TwoTimesTwo, Bf16, Checkpoint<{.policy = full}>>>(
+      replies(all_full, all_full));
 }
 TEST_CASE("Llama, fp32, everything kept") {
   test<Made<Letters, Llama<tiny_llama>, TwoTimesTwo>>(letters(all_full));

@@ -8,6 +8,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/model/seq2seq.hpp"
 #include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "support/recipes.hpp"
@@ -50,6 +51,21 @@ inline constexpr LlamaOptions tiny_llama{.layers = 2,
                                          .window = 4,
                                          .qkv_biases = true,
                                          .attention_dropout = 0.2};
+
+/// Blenderbot's norms, and a dropout of each kind.
+inline constexpr Seq2SeqOptions tiny_seq2seq{.encoder_layers = 1,
+                                             .decoder_layers = 2,
+                                             .heads = 2,
+                                             .width = 8,
+                                             .hidden = 12,
+                                             .vocabulary = 11,
+                                             .positions = 6,
+                                             .encoder_norm = EmbeddingNorm::after_positions,
+                                             .decoder_norm = EmbeddingNorm::before_positions,
+                                             .scale_embedding = true,
+                                             .dropout = 0.2,
+                                             .attention_dropout = 0.2,
+                                             .activation_dropout = 0.2};
 
 /// A transformer whose residual join is fused across the border of its blocks: every unit but the
 /// last hands on two values, the sum and its norm.
@@ -201,6 +217,21 @@ inline HostBatch pairs(const std::vector<int>& lengths, int salt = 0) {
     batch.ids[1][row] = std::int32_t(row * row + row) / 2 % 2;
   batch.ids.emplace_back();
   for (int s = 0; s < batch.sequences(); ++s) batch.ids[2].push_back((s + salt) % 3);
+  return batch;
+}
+
+/// The same sequences as replies to texts of these lengths, on axis 1.
+inline HostBatch replies(const std::vector<int>& lengths, const std::vector<int>& texts) {
+  HostBatch batch = letters(lengths), text = letters(texts, 1);
+  batch.second_starts = text.starts;
+  batch.ids.insert(batch.ids.begin(), text.ids[0]);
+  return batch;
+}
+
+/// The first sequences of a batch; rows that are left over do not matter.
+inline HostBatch first_sequences(HostBatch batch, int count) {
+  batch.starts.resize(std::size_t(count) + 1);
+  if (!batch.second_starts.empty()) batch.second_starts.resize(batch.starts.size());
   return batch;
 }
 

@@ -75,11 +75,6 @@ class Subject {
     }
     return traces;
   }
-  static HostBatch first_sequences(const HostBatch& batch, int count) {
-    HostBatch some = batch;
-    some.starts.resize(std::size_t(count) + 1);
-    return some;
-  }
 
   /// Compares every mutant of one of the programs with what all of them compute.
   void judge_all(const char* name, Program Programs::* which, const Model& model, Purpose purpose) {
@@ -169,6 +164,14 @@ TEST_CASE("plain programs") {
   test<Llama<tiny_llama>, Thrice>("Llama, three micro-batches", {5, 3, 6});
   test<Fused, Thrice, Fp64>("units with two outputs, three micro-batches, Fp64", {5, 3, 6});
   test<Bert<tiny_bert>, Thrice>("BERT, three micro-batches", {5, 3, 6});
+}
+
+TEST_CASE("programs of an encoder and a decoder") {
+  Subject<Made<Letters, Seq2Seq<tiny_seq2seq>, Thrice>>(replies({5, 3, 6}, {2, 6, 4}))
+      .test("encoder and decoder, three micro-batches");
+  Subject<Made<Letters, Seq2Seq<tiny_seq2seq>, TwoEach, Buckets, Bf16, Full>>(
+      replies({5, 3, 6, 2}, {2, 6, 4, 5}))
+      .test("encoder and decoder, Ddp, Bf16, full");
 }
 
 TEST_CASE("checkpointed programs") {

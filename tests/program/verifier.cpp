@@ -173,6 +173,19 @@ TEST_CASE("what may refuse the step") {
   expect(model, moved(p, guard, int(p.size()) - 1), one_rank, "guarded after an update");
 }
 
+TEST_CASE("the order of sums") {
+  using Tied = Made<Letters, Seq2Seq<tiny_seq2seq>, Batch<{.global = 3, .micro = 1}>>;
+  const Model& model = Plan<Tied>::model;
+  Program p = shipped<Tied>();
+  CHECK(verify(model, p, one_rank).fine());
+  // The decoder's embeddings have the encoder's table, and nothing else joins both.
+  const int first = find(p, backward, 0);
+  const short decoder = short(tiny_seq2seq.encoder_layers + 1);
+  REQUIRE(model.units[decoder].tied == 0);
+  expect(model, moved(p, find(p, backward, decoder), first), one_rank,
+         "sums of a gradient are added in another order");
+}
+
 TEST_CASE("running values") {
   using Counted = Made<Letters, Counting, Batch<{.global = 3, .micro = 1}>, SpikeGuard<>>;
   const Model& model = Plan<Counted>::model;

@@ -17,4 +17,11 @@ struct UpTo {
   static constexpr int context = Context, vocabulary = Vocabulary;
 };
 
+/// The same on two axes, with a bound of its own on the second.
+template <int Context, int Second, int Vocabulary = 0>
+struct UpToBoth {
+  using slot = slot::data;
+  static constexpr int context = Context, second_context = Second, vocabulary = Vocabulary;
+};
+
 }  // namespace sinter::testing

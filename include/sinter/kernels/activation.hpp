@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activation functions. T: float, double, BFloat16 or Float16.
 #pragma once
+#include <string_view>
+
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
@@ -16,6 +18,12 @@ enum class Activation {
   silu,       ///< x / (1 + exp(-x)) (Elfwing, Uchibe & Doya 2018)
   tanh,       ///< tanh(x)
 };
+
+/// The name of a function, as options print it.
+constexpr std::string_view name_of(Activation f) {
+  constexpr std::string_view names[]{"gelu_tanh", "gelu_erf", "relu", "silu", "tanh"};
+  return names[int(f)];
+}
 
 /// y = f(x). x and y have one shape; y may be x. Error ≤ 4 ulp of max(|x|, 1).
 template <class T>

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoder-decoders: BART (Lewis et al. 2020), Marian (Junczys-Dowmunt et al. 2018), Blenderbot
+// (Roller et al. 2021), and the transformer of ParlAI.
+#pragma once
+#include "sinter/graph/tracer.hpp"
+#include "sinter/layer/activation.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/concat.hpp"
+#include "sinter/layer/cross_attention.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/init.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/layer/normalize.hpp"
+#include "sinter/layer/scale.hpp"
+#include "sinter/layer/sinusoids.hpp"
+#include "sinter/model/hugging_face.hpp"
+#include "sinter/model/optional_dropout.hpp"
+#include "sinter/model/seq2seq_files.hpp"
+#include "sinter/model/seq2seq_options.hpp"
+
+namespace sinter {
+
+namespace seq2seq {
+
+/// A matrix as torch.nn has it, out × in.
+inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
+
+/// What becomes of the embeddings of tokens on one side: they are scaled, positions are added, and
+/// there may be a norm before or behind that.
+template <Seq2SeqOptions O, EmbeddingNorm Where, int W = O.width>
+struct Placed {
+  static constexpr float factor = O.scale_embedding ? float(square_root(double(W))) : 1;
+  const char *scale, *norm, *positions, *drop;  ///< names of its nodes
+
+  constexpr Value<W> add(auto& g, Value<W> tokens) const {
+    auto scaled = scaled_tokens(g, tokens);
+    auto before = normed<EmbeddingNorm::before_positions>(g, scaled);
+    auto after = normed<EmbeddingNorm::after_positions>(g, placed(g, before));
+    return optional_dropout<W, float(O.dropout)>(g, drop, after);
+  }
+
+ private:
+  constexpr Value<W> scaled_tokens(auto& g, Value<W> x) const {
+    if constexpr (O.scale_embedding && Where != EmbeddingNorm::before_positions) {
+      return g(scale, Scale<W, factor>{}, x);
+    } else {
+      return x;
+    }
+  }
+  constexpr Value<W> placed(auto& g, Value<W> x) const {
+    if constexpr (O.position == Positions::learned) {
+      return g(positions, AddPosition<O.positions, W, O.position_offset>{}, x);
+    } else {
+      return g(positions, AddSinusoids<W>{}, x);
+    }
+  }
+  template <EmbeddingNorm Here>
+  constexpr Value<W> normed(auto& g, Value<W> x) const {
+    if constexpr (Where == Here) {
+      return g(norm, LayerNorm<W>{}, x);
+    } else {
+      return x;
+    }
+  }
+};
+
+/// The embeddings of the encoder's tokens. The table is the model's only one.
+template <Seq2SeqOptions O, int W = O.width>
+struct EncoderEmbed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    constexpr Placed<O, O.encoder_norm> placed{"encoder.scale", "encoder.layernorm_embedding",
+                                               "encoder.embed_positions", "encoder.dropout"};
+    return placed.add(g, g("shared", Embedding<O.vocabulary, W>{}, tokens));
+  }
+};
+/// The embeddings of the decoder's tokens, from the same table.
+template <Seq2SeqOptions O, int W = O.width>
+struct DecoderEmbed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    constexpr Placed<O, O.decoder_norm> placed{"scale", "layernorm_embedding", "embed_positions",
+                                               "dropout"};
+    return placed.add(g, g.tied("embed_tokens", "shared", Embedding<O.vocabulary, W>{}, tokens));
+  }
+};
+
+/// The queries of an attention, or what has passed through it, by a matrix.
+template <int W>
+constexpr Value<W> projected(auto& g, const char* name, Value<W> x) {
+  return g(name, Linear<W, W, as_torch>{}, x);
+}
+
+/// What both kinds of blocks have: dropout and a norm behind the sum of each part, and a perceptron.
+template <Seq2SeqOptions O, int W = O.width>
+struct Parts {
+  static constexpr float P = float(O.dropout), attention = float(O.attention_dropout);
+
+  /// x and what a part has made of it, joined.
+  static constexpr Value<W> joined(auto& g, const char* drop, const char* norm, Value<W> made,
+                                   Value<W> x) {
+    return g(norm, PostLayerNorm<W>{}, optional_dropout<W, P>(g, drop, made), x);
+  }
+  /// Attention of each row to its own sequence.
+  template <class Attention>
+  static constexpr Value<W> attended(auto& g, Value<W> x) {
+    auto q = projected(g, "self_attn.q_proj", x);
+    auto k = projected(g, "self_attn.k_proj", x);
+    auto v = projected(g, "self_attn.v_proj", x);
+    auto mixed = g("self_attn", Attention{}, g("self_attn.qkv", Concat<W, W, W>{}, q, k, v));
+    return joined(g, "self_attn.dropout", "self_attn_layer_norm",
+                  projected(g, "self_attn.out_proj", mixed), x);
+  }
+  static constexpr Value<W> perceptron(auto& g, Value<W> x) {
+    auto wide = g("fc1", Linear<W, O.hidden, as_torch>{}, x);
+    auto active = g("act", Activate<O.hidden, O.activation>{}, wide);
+    auto kept = optional_dropout<O.hidden, float(O.activation_dropout)>(g, "act.dropout", active);
+    return joined(g, "dropout", "final_layer_norm", g("fc2", Linear<O.hidden, W, as_torch>{}, kept),
+                  x);
+  }
+};
+
+/// Attention to the whole text, and a perceptron, each with a norm behind the sum.
+template <Seq2SeqOptions O, int W = O.width>
+struct EncoderBlock : Parts<O> {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    using Attention = SelfAttention<W, O.heads, Parts<O>::attention>;
+    return Parts<O>::perceptron(g, Parts<O>::template attended<Attention>(g, x));
+  }
+};
+
+/// Attention to the reply so far, attention to what the encoder has made of the text, and a
+/// perceptron, each with a norm behind the sum.
+template <Seq2SeqOptions O, int W = O.width>
+struct DecoderBlock : Parts<O> {
+  static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> text) {
+    using Attention = CausalSelfAttention<W, O.heads, Parts<O>::attention>;
+    auto h = Parts<O>::template attended<Attention>(g, x);
+    auto q = projected(g, "encoder_attn.q_proj", h);
+    auto k = projected(g, "encoder_attn.k_proj", text);
+    auto v = projected(g, "encoder_attn.v_proj", text);
+    auto kv = g("encoder_attn.kv", Concat<W, W>{}, k, v);
+    auto mixed = g("encoder_attn", CrossAttention<W, O.heads, Parts<O>::attention>{}, q, kv);
+    auto joined = Parts<O>::joined(g, "encoder_attn.dropout", "encoder_attn_layer_norm",
+                                   projected(g, "encoder_attn.out_proj", mixed), h);
+    return Parts<O>::perceptron(g, joined);
+  }
+};
+
+/// The bias of logits as Hugging Face's files have it, where it is not trained.
+template <int Vocabulary>
+constexpr Param final_logits_bias() {
+  Param bias = vector("final_logits_bias", Vocabulary, zeros);
+  bias.dimensions = {1, Vocabulary};
+  return bias;
+}
+/// A layer of a table and a bias, with that bias.
+template <class L, int Vocabulary>
+struct WithFinalBias : L {
+  static constexpr typename L::template Params<Param> params{L::params.weight,
+                                                             final_logits_bias<Vocabulary>()};
+};
+
+/// The loss over logits that are tied to the embedding.
+template <Seq2SeqOptions O, int W = O.width, int V = O.vocabulary>
+struct ReplyLoss {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
+    using Loss = WithFinalBias<LinearBiasCrossEntropy<V, W>, V>;
+    return g.tied_weight("", "shared", Loss{}, x, targets);
+  }
+};
+/// The logits of what follows each reply.
+template <Seq2SeqOptions O, int W = O.width, int V = O.vocabulary>
+struct NextToken {
+  static constexpr Value<V> trace(auto& g, Value<W> x) {
+    using Logits = WithFinalBias<UnembeddingBias<V, W>, V>;
+    return g.tied_weight("", "shared", Logits{}, g("last", LastRow<W>{}, x));
+  }
+};
+
+}  // namespace seq2seq
+
+/// An encoder-decoder: the encoder reads a text, each row of which sees all of it, and the decoder
+/// learns the reply, each row of which sees itself, those before it and all of the text. Norms stand
+/// behind the sums, and one table embeds the tokens of both sides and gives the logits. Options make
+/// it, with Hugging Face's names and initial values,
+///   BartForConditionalGeneration             learned positions with an offset of 2, both embedding
+///                                            norms after_positions
+///   BlenderbotSmallForConditionalGeneration  learned positions, the encoder's norm after_positions
+///                                            and the decoder's before_positions
+///   MarianMTModel                            sinusoidal positions, no embedding norms
+/// Others train as well, and their exports have the weights alone. ParlAI's transformer/generator is
+/// the Marian shape with Activation::relu, .scale_embedding and 2 heads; there, sines and cosines take
+/// turns, so that its weights fit after a permutation of the width.
+///
+/// A batch has the texts on axis 1 and the replies on axis 0: ids[0] are the tokens of texts, ids[1]
+/// those that the decoder reads, ids[2] those that it predicts (DialoguePairs). Each side has rows of
+/// its own, so texts need no padding and no attention mask, and nobody sees padding behind replies. A
+/// prediction is the logits of what follows each reply. The bias of logits is as files have it and is
+/// not trained.
+template <Seq2SeqOptions O = {}>
+struct Seq2Seq {
+  using slot = slot::model;
+  using Options = Seq2SeqOptions;
+  using rules = seq2seq::Rules;
+  static constexpr Options options = O;
+  static constexpr std::array frozen{"final_logits_bias"};
+
+  static constexpr void trace(auto& g) {
+    auto text = g.tokens(1), reply = g.tokens(0), targets = g.targets(0);
+    auto [x, table] = decoded(g, text, reply);
+    g.result(g.tied_unit("", table, seq2seq::ReplyLoss<O>{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto text = g.tokens(1), reply = g.tokens(0);
+    auto [x, table] = decoded(g, text, reply);
+    g.result(g.tied_unit("", table, seq2seq::NextToken<O>{}, x));
+  }
+  /// The files of the class that the options make; without a class, none but the weights.
+  template <class R>
+  static HuggingFace hugging_face() {
+    return seq2seq::files_of(options, sizeof(typename R::precision::master));
+  }
+
+ private:
+  /// What the decoder makes of its rows, and a value of the unit that has the table.
+  static constexpr auto decoded(auto& g, Ids text, Ids reply) {
+    auto table = g.unit("model", seq2seq::EncoderEmbed<O>{}, text);
+    auto encoded =
+        g.repeat(O.encoder_layers, "model.encoder.layers", seq2seq::EncoderBlock<O>{}, table);
+    auto embedded = g.tied_unit("model.decoder", table, seq2seq::DecoderEmbed<O>{}, reply);
+    auto x = g.repeat(O.decoder_layers, "model.decoder.layers", seq2seq::DecoderBlock<O>{},
+                      embedded, encoded);
+    return std::pair(x, table);
+  }
+};
+
+}  // namespace sinter

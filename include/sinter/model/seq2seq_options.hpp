@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Seq2Seq may be, and what must hold of a recipe with one.
+#pragma once
+#include <algorithm>
+
+#include "sinter/kernels/activation.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+using kernel::Activation;
+
+/// How an encoder-decoder tells positions apart.
+enum class Positions : std::uint8_t {
+  learned,    ///< by an embedding of each, in encoder and decoder
+  sinusoidal  ///< by sines and cosines, which are not learnt (AddSinusoids)
+};
+/// The name of a choice, as options print it.
+constexpr std::string_view name_of(Positions positions) {
+  return positions == Positions::learned ? "learned" : "sinusoidal";
+}
+
+/// Where embeddings have a norm of their own.
+enum class EmbeddingNorm : std::uint8_t {
+  none,
+  /// Before positions are added, and of what is not scaled: a norm takes all scale away.
+  before_positions,
+  after_positions  ///< behind the sum
+};
+/// The name of a choice, as options print it.
+constexpr std::string_view name_of(EmbeddingNorm norm) {
+  switch (norm) {
+    case EmbeddingNorm::none:
+      return "none";
+    case EmbeddingNorm::before_positions:
+      return "before_positions";
+    case EmbeddingNorm::after_positions:
+      return "after_positions";
+  }
+  return "";
+}
+
+/// The default sizes are those of the first transformer (Vaswani et al. 2017), with BART's vocabulary
+/// and places.
+struct Seq2SeqOptions {
+  int encoder_layers = 6;                   ///< transformer blocks of the encoder
+  int decoder_layers = 6;                   ///< and of the decoder
+  int heads = 8;                            ///< of each attention; they divide the width
+  int width = 512;                          ///< numbers in a row of activations
+  int hidden = 2048;                        ///< numbers in a row inside the perceptron of a block
+  int vocabulary = 50265;                   ///< ids are in [0, vocabulary), of encoder and decoder
+  int positions = 1024;                     ///< rows of the longest sequence, on each side
+  Positions position = Positions::learned;  ///< how they are told apart
+  int position_offset = 0;  ///< rows before the first position in learned tables; BART has 2
+  EmbeddingNorm encoder_norm = EmbeddingNorm::none;  ///< of the encoder's embeddings
+  EmbeddingNorm decoder_norm = EmbeddingNorm::none;  ///< of the decoder's
+  Activation activation = Activation::gelu_erf;      ///< in perceptrons
+  bool scale_embedding = false;   ///< whether embeddings of tokens are multiplied by √width
+  double dropout = 0.1;           ///< the probability, of embeddings and of halves of a block
+  double attention_dropout = 0;   ///< the probability, of attention probabilities
+  double activation_dropout = 0;  ///< the probability, inside perceptrons
+  // Ids that config.json says, for programs that generate with the exported model; they change
+  // nothing here. -1: none.
+  int start = -1;  ///< with which the decoder begins (decoder_start_token_id)
+  int end = -1;    ///< which ends a text (eos_token_id)
+  int pad = -1;    ///< of padding (pad_token_id)
+  SINTER_FIELDS((encoder_layers).at_least(1), (decoder_layers).at_least(1), (heads).at_least(1),
+                (width).at_least(1), (hidden).at_least(1), (vocabulary).at_least(1),
+                (positions).at_least(1), (position), (position_offset).at_least(0), (encoder_norm),
+                (decoder_norm), (activation), (scale_embedding), (dropout).at_least(0).below(1),
+                (attention_dropout).at_least(0).below(1), (activation_dropout).at_least(0).below(1),
+                (start).at_least(-1), (end).at_least(-1), (pad).at_least(-1))
+};
+
+namespace seq2seq {
+
+/// A rule: each head has as many numbers, and sinusoids come in pairs.
+struct WidthFits {
+  template <class R>
+  static constexpr bool holds =
+      R::model::options.width % R::model::options.heads == 0 &&
+      (R::model::options.position == Positions::learned || R::model::options.width % 2 == 0);
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        holds<R>,
+        "Seq2Seq: heads does not divide width, or width is odd with sinusoidal positions. "
+        "Why: each head attends with width / heads numbers, and each sine has a cosine. "
+        "Fix: choose a width that is an even multiple of heads, such as 64 for each.");
+  }
+};
+/// The most rows of a sequence on either side.
+template <class Data>
+constexpr int longest() {
+  if constexpr (requires { Data::second_context; }) {
+    return std::max(int(Data::context), int(Data::second_context));
+  } else {
+    return Data::context;
+  }
+}
+/// A rule: each place in a sequence has a position.
+struct ContextWithinPositions {
+  template <class R>
+  static constexpr bool holds = longest<typename R::data>() <= R::model::options.positions;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Seq2Seq: the data's texts or replies are longer than the model's positions. "
+                  "Why: there are only `positions` places, on each side. Fix: a larger .positions "
+                  "in the model, or a smaller .text or .label in the data.");
+  }
+};
+/// A rule: each id of the data has an embedding.
+struct VocabularyHoldsData {
+  template <class R>
+  static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Seq2Seq: the model's vocabulary is smaller than the data's. Why: the data has "
+                  "ids that the model has no embedding for. Fix: make .vocabulary at least that of "
+                  "the data.");
+  }
+};
+/// A rule: ids that files name have an embedding.
+struct VocabularyHoldsMarks {
+  template <class R>
+  static constexpr bool holds = [] {
+    const Seq2SeqOptions o = R::model::options;
+    return std::max({o.start, o.end, o.pad}) < o.vocabulary;
+  }();
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Seq2Seq: start, end or pad is beyond the vocabulary. Why: they are ids of the "
+                  "model's embedding, which the exported config.json names. Fix: ids below "
+                  ".vocabulary, or leave them out.");
+  }
+};
+/// A rule: offsets belong to tables.
+struct OffsetIsOfATable {
+  template <class R>
+  static constexpr bool holds =
+      R::model::options.position == Positions::learned || R::model::options.position_offset == 0;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Seq2Seq: position_offset with sinusoidal positions. Why: it counts unused rows "
+                  "of a learned table, and there is none. Fix: leave .position_offset out.");
+  }
+};
+/// All of them.
+using Rules = RuleList<WidthFits, ContextWithinPositions, VocabularyHoldsData, VocabularyHoldsMarks,
+                       OffsetIsOfATable>;
+
+}  // namespace seq2seq
+}  // namespace sinter
