@@ -35,11 +35,16 @@ QuestionForm form_of(const RecipeView& recipe) {
   const auto inputs = plan.predicting.externals;
   const bool types = inputs.size() == 2 && inputs[0].width == 0 && inputs[1].width == 0 &&
                      inputs[0].axis == inputs[1].axis;
+  if (is_encoder_decoder(plan.predicting))
+    return {.ids_below = id_limit(plan.predicting, 0),
+            .context = plan.second_context,
+            .decoder_ids_below = id_limit(plan.predicting, 1),
+            .decoder_context = plan.context};
   if (inputs.size() != 1 && !types)
     throw Error(
         fmt::format("The recipe {} cannot predict here: its model takes {} inputs, and a line can "
-                    "say ids, with a type for each, or values. Use Trainer<{}> in a program of "
-                    "your own.",
+                    "say ids, with a type for each or with ids for a decoder, or values. Use "
+                    "Trainer<{}> in a program of your own.",
                     recipe.name, inputs.size(), recipe.name));
   return {.width = inputs[0].width,
           .ids_below = id_limit(plan.predicting, 0),

@@ -44,13 +44,13 @@ void check_keys(const nlohmann::json& line, std::initializer_list<std::string_vi
       refuse("it has the key '{}', which is nothing to this model", printable(name, 60));
 }
 
-void check_length(std::size_t rows, std::string_view one, const QuestionForm& form) {
+/// `most` is the recipe's `context`, or what it calls that of another axis.
+void check_length(std::size_t rows, std::string_view one, int most,
+                  std::string_view context = "context") {
   if (rows == 0) refuse("it has no {}; the model needs at least one", one);
-  if (rows > std::size_t(form.context))
-    refuse(
-        "it has {} {}s, and the recipe's context is {}. Cut it, or build the recipe with a larger "
-        "context",
-        rows, one, form.context);
+  if (rows > std::size_t(most))
+    refuse("it has {} {}s, and the recipe's {} is {}. Cut it, or build the recipe with a larger {}",
+           rows, one, context, most, context);
 }
 
 void check_id(bool good, std::string_view one, std::size_t at, const std::string& id, int below) {
@@ -133,7 +133,7 @@ std::string Questions::place(std::int64_t line) const {
 
 void Questions::add_ids(const std::vector<std::int32_t>& ids, std::vector<std::int32_t> types,
                         HostBatch& batch) const {
-  check_length(ids.size(), encode_ ? "token" : "id", form_);
+  check_length(ids.size(), encode_ ? "token" : "id", form_.context);
   batch.ids.resize(form_.types_below ? 2 : 1);
   batch.ids[0].insert(batch.ids[0].end(), ids.begin(), ids.end());
   if (form_.types_below) {
@@ -141,6 +141,18 @@ void Questions::add_ids(const std::vector<std::int32_t>& ids, std::vector<std::i
     batch.ids[1].insert(batch.ids[1].end(), types.begin(), types.end());
   }
   batch.starts.push_back(batch.starts.back() + std::int32_t(ids.size()));
+}
+
+void Questions::add_pair(const std::vector<std::int32_t>& ids,
+                         const std::vector<std::int32_t>& decoder_ids, HostBatch& batch) const {
+  check_length(ids.size(), encode_ ? "token" : "id", form_.context, "second_context");
+  check_length(decoder_ids.size(), encode_ ? "decoder token" : "decoder id", form_.decoder_context);
+  batch.ids.resize(2);
+  batch.ids[0].insert(batch.ids[0].end(), ids.begin(), ids.end());
+  batch.ids[1].insert(batch.ids[1].end(), decoder_ids.begin(), decoder_ids.end());
+  batch.starts.push_back(batch.starts.back() + std::int32_t(decoder_ids.size()));
+  if (batch.second_starts.empty()) batch.second_starts.push_back(0);
+  batch.second_starts.push_back(batch.second_starts.back() + std::int32_t(ids.size()));
 }
 
 void Questions::add_text(const std::string& text, HostBatch& batch) const {
@@ -153,16 +165,29 @@ void Questions::add_text(const std::string& text, HostBatch& batch) const {
   if (form_.types_below) check(prompt.types, "token type", form_.types_below);
   if (!prompt.types.empty() && prompt.types.size() != prompt.tokens.size())
     refuse("it has {} ids and {} token types", prompt.tokens.size(), prompt.types.size());
+  if (form_.decoder_ids_below) {
+    if (prompt.decoder.empty())
+      refuse("the data policy's prompt does not say what the decoder begins with");
+    check(prompt.decoder, "decoder id", form_.decoder_ids_below);
+    return add_pair(prompt.tokens, prompt.decoder, batch);
+  }
+  if (!prompt.decoder.empty())
+    refuse("the data policy's prompt has tokens for a decoder, and the model has no encoder");
   add_ids(prompt.tokens, std::move(prompt.types), batch);
 }
 
 void Questions::add_line_of_ids(const nlohmann::json& line, HostBatch& batch) const {
-  if (form_.types_below) {
+  if (form_.decoder_ids_below) {
+    check_keys(line, {"ids", "decoder_ids"});
+  } else if (form_.types_below) {
     check_keys(line, {"ids", "token_types"});
   } else {
     check_keys(line, {"ids"});
   }
   const std::vector<std::int32_t> ids = ids_in(list_in(line, "ids"), "id", form_.ids_below);
+  if (form_.decoder_ids_below)
+    return add_pair(
+        ids, ids_in(list_in(line, "decoder_ids"), "decoder id", form_.decoder_ids_below), batch);
   std::vector<std::int32_t> types;
   if (line.contains("token_types")) {
     types = ids_in(list_in(line, "token_types"), "token type", form_.types_below);
@@ -176,7 +201,7 @@ void Questions::add_line_of_values(const nlohmann::json& line, HostBatch& batch)
   check_keys(line, {"values"});
   const nlohmann::json& list = list_in(line, "values");
   const bool apart = form_.context == 1;
-  check_length(apart ? std::min<std::size_t>(list.size(), 1) : list.size(), "row", form_);
+  check_length(apart ? std::min<std::size_t>(list.size(), 1) : list.size(), "row", form_.context);
   const std::vector<float> values = values_in(list, form_);
   batch.values.resize(1);
   batch.values[0].insert(batch.values[0].end(), values.begin(), values.end());
@@ -189,6 +214,8 @@ std::string Questions::expected() const {
   if (form_.width > 0)
     return fmt::format(R"(Each line must be {{"values": [[...], ...]}}, with rows of {} numbers.)",
                        form_.width);
+  if (form_.decoder_ids_below)
+    return R"(Each line must be {"ids": [464, 257], "decoder_ids": [2, 464]}.)";
   if (form_.types_below) return R"(Each line must be {"ids": [464, 257], "token_types": [0, 1]}.)";
   return R"(Each line must be {"ids": [464, 257]}, as tokenize --json prints it.)";
 }

@@ -43,13 +43,16 @@ struct QuestionForm {
   /// Where each id has a type of token, in ids[1] of a batch: types are in [0, types_below). Else 0.
   int types_below = 0;
   int context = 0;  ///< the most rows of a sequence
+  /// Where ids are those of an encoder, on axis 1, the ids of the decoder, on axis 0 and in ids[1]
+  /// of a batch, are in [0, decoder_ids_below), and so many at most. Else 0.
+  int decoder_ids_below = 0, decoder_context = 0;
 };
 
 /// The questions in a file, a line each: {"ids": [...]}, with "token_types" or, where all are 0,
-/// without, {"values": [[...], ...]}, or a text.
+/// without, or with "decoder_ids", {"values": [[...], ...]}, or a text.
 class Questions {
  public:
-  /// The ids of a text, and their types.
+  /// The ids of a text, with their types or what the decoder begins with.
   /// throws    Error that says what is wrong with it
   using Encode = std::function<Prompt(const std::string& text)>;
 
@@ -72,6 +75,8 @@ class Questions {
   std::string expected() const;
   void add_ids(const std::vector<std::int32_t>& ids, std::vector<std::int32_t> types,
                HostBatch& batch) const;
+  void add_pair(const std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& decoder_ids,
+                HostBatch& batch) const;
   void add_text(const std::string& text, HostBatch& batch) const;
   void add_line_of_ids(const nlohmann::json& line, HostBatch& batch) const;
   void add_line_of_values(const nlohmann::json& line, HostBatch& batch) const;

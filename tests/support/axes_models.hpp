@@ -2,8 +2,11 @@
 // Small models with a label for each sequence, and with rows on two axes.
 #pragma once
 #include "sinter/graph/tracer.hpp"
+#include "sinter/layer/add.hpp"
+#include "sinter/layer/attention.hpp"
 #include "sinter/layer/dropout.hpp"
 #include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/recipe/concepts.hpp"
@@ -138,6 +141,46 @@ struct TwoAxes {
   }
 };
 
+struct AttendRows {
+  static constexpr int W = axes_width;
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto qkv = g("qkv", Linear<W, 3 * W>{}, x);
+    return g("add", Add<W>{}, x, g("attend", CausalSelfAttention<W, 2>{}, qkv));
+  }
+};
+struct PredictRows {
+  static constexpr Value<1> trace(auto& g, Value<axes_width> x, Ids targets) {
+    auto logits = g("", Linear<axes_width, axes_vocabulary>{}, x);
+    return g("loss", CrossEntropy<axes_vocabulary>{}, logits, targets);
+  }
+};
+struct PredictWhatFollows {
+  static constexpr Value<axes_vocabulary> trace(auto& g, Value<axes_width> x) {
+    return g("", Linear<axes_width, axes_vocabulary>{}, g("last", LastRow<axes_width>{}, x));
+  }
+};
+
+/// An encoder-decoder: each row of axis 0 sees those before it and the mean of the source on axis 1,
+/// and predicts its next token.
+struct TinySeq2Seq {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = rows(g);
+    g.result(g.unit("head", PredictRows{}, x, g.targets(0)));
+  }
+  static constexpr void predict(auto& g) {
+    g.result(g.unit("head", PredictWhatFollows{}, rows(g)));
+  }
+
+ private:
+  static constexpr Value<axes_width> rows(auto& g) {
+    auto source = g.tokens(1), tokens = g.tokens(0);
+    auto encoded = g.unit("encode", EmbedRows<0.f>{}, source);
+    auto decoded = g.unit("decode", AttendRows{}, g.unit("embed", EmbedRows<0.f>{}, tokens));
+    return g.unit("mix", MixAxes{}, decoded, encoded);
+  }
+};
+
 /// Sequences of at most 5 rows on axis 0 and 9 on axis 1.
 struct TwoContexts {
   using slot = slot::data;
@@ -164,6 +207,16 @@ inline HostBatch two_axes_batch(const std::vector<int>& lengths, const std::vect
   batch.second_starts = source.starts;
   batch.ids.push_back(source.ids[0]);
   add_ids(batch, axes_classes, seed + 2, ignored);
+  return batch;
+}
+
+/// A source on axis 1 and what a decoder reads on axis 0, with lengths of `second` and `lengths`, as
+/// TinySeq2Seq asks for them to predict.
+inline HostBatch source_batch(const std::vector<int>& lengths, const std::vector<int>& second,
+                              std::uint64_t seed) {
+  HostBatch batch = two_axes_batch(lengths, second, seed);
+  std::swap(batch.ids[0], batch.ids[1]);
+  batch.ids.pop_back();
   return batch;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ids a model takes.
+// Which ids a model takes, and for what.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -23,6 +23,14 @@ constexpr int id_limit(const Model& model, int external) {
     }
   }
   return limit;
+}
+
+/// Whether a model, as it predicts, is an encoder-decoder: it asks for ids on axis 1, which its
+/// encoder reads, and then for ids on axis 0, those of its decoder.
+constexpr bool is_encoder_decoder(const Model& predicting) {
+  const auto inputs = predicting.externals;
+  return inputs.size() == 2 && inputs[0].width == 0 && inputs[1].width == 0 &&
+         inputs[0].axis == 1 && inputs[1].axis == 0;
 }
 
 }  // namespace sinter

@@ -44,8 +44,14 @@ Rows rows_of(TrainerCore& trainer, const HostBatch& batch) {
 /// What predict() gives for the sequence of a batch up to a row.
 std::vector<float> at_row(TrainerCore& trainer, const HostBatch& batch, int sequence, int row) {
   HostBatch prefix = sequences_of({row + 1 - batch.starts[std::size_t(sequence)]});
-  prefix.ids.emplace_back(batch.ids[0].begin() + batch.starts[std::size_t(sequence)],
-                          batch.ids[0].begin() + row + 1);
+  if (!batch.second_starts.empty()) {
+    const int first = batch.second_starts[std::size_t(sequence)],
+              last = batch.second_starts[std::size_t(sequence) + 1];
+    prefix.second_starts = {0, last - first};
+    prefix.ids.emplace_back(batch.ids[0].begin() + first, batch.ids[0].begin() + last);
+  }
+  const std::vector<std::int32_t>& ids = batch.ids.back();
+  prefix.ids.emplace_back(ids.begin() + batch.starts[std::size_t(sequence)], ids.begin() + row + 1);
   return trainer.predict(prefix).values;
 }
 
@@ -54,21 +60,19 @@ struct Compared {
   double difference = 0, largest = 0;
 };
 template <class R>
-Compared compare(const std::vector<int>& lengths) {
+Compared compare(const HostBatch& batch, int columns) {
   Trainer<R> trainer(settings);
   randomise(trainer, 7);
-  HostBatch batch = sequences_of(lengths);
-  add_ids(batch, vocabulary, 11);
   poison(trainer);
   const Rows all = rows_of(trainer, batch);
-  REQUIRE((all.rows == batch.rows() && all.columns == vocabulary));
-  CHECK(all.parts > (int(lengths.size()) + micro - 1) / micro);  // not all rows at once
+  REQUIRE((all.rows == batch.rows() && all.columns == columns));
+  CHECK(all.parts > (batch.sequences() + micro - 1) / micro);  // not all rows at once
   Compared worst;
   for (int s = 0; s < batch.sequences(); ++s)
     for (int r = batch.starts[std::size_t(s)]; r < batch.starts[std::size_t(s) + 1]; ++r) {
       const std::vector<float> want = at_row(trainer, batch, s, r);
-      for (int k = 0; k < vocabulary; ++k) {
-        const double found = all.values[std::size_t(r * vocabulary + k)];
+      for (int k = 0; k < columns; ++k) {
+        const double found = all.values[std::size_t(r * columns + k)];
         worst.difference = std::max(worst.difference, std::abs(found - want[std::size_t(k)]));
         worst.largest = std::max(worst.largest, std::abs(double(want[std::size_t(k)])));
       }
@@ -76,6 +80,12 @@ Compared compare(const std::vector<int>& lengths) {
   const Rows again = rows_of(trainer, batch);  // behind other predictions
   CHECK(again.values == all.values);
   return worst;
+}
+template <class R>
+Compared compare(const std::vector<int>& lengths) {
+  HostBatch batch = sequences_of(lengths);
+  add_ids(batch, vocabulary, 11);
+  return compare<R>(batch, vocabulary);
 }
 const std::vector<int> lengths{7, context, 1, 280, 33, 5};
 
@@ -96,6 +106,33 @@ TEST_CASE("half precision predicts rows, too") {
   CHECK(half.difference <= half.largest * 8 * 0x1p-8);
 }
 
+/// Sequences of at most `context` rows on axis 0 and fewer on axis 1.
+struct LongReplies {
+  using slot = slot::data;
+  static constexpr int context = testing::context, second_context = 20,
+                       vocabulary = axes_vocabulary;
+};
+template <class Model, class... Policies>
+using Pair = Made<Model, LongReplies, Sgd<>, Batch<{.global = micro, .micro = micro}>, Policies...>;
+
+TEST_CASE("each row of a decoder is predicted with all of its source") {
+  const HostBatch batch = source_batch(lengths, {20, 3, 9, 1, 14, 6}, 11);
+  const Compared fine = compare<Pair<TinySeq2Seq, Fp64>>(batch, axes_vocabulary);
+  CHECK(fine.largest > 1);
+  CHECK(fine.difference <= fine.largest * 0x1p-23);
+  const Compared single = compare<Pair<TinySeq2Seq>>(batch, axes_vocabulary);
+  MESSAGE("fp32: ", single.difference / single.largest);
+  CHECK(single.difference <= single.largest * 64 * 0x1p-24);
+}
+
+TEST_CASE("a source with sequences as long as the decoder's needs no starts of its own") {
+  HostBatch batch = source_batch({4, 7}, {4, 7}, 3);
+  Trainer<Pair<TinySeq2Seq>> trainer(settings);
+  const Rows all = rows_of(trainer, batch);
+  batch.second_starts.clear();
+  CHECK(rows_of(trainer, batch).values == all.values);
+}
+
 TEST_CASE("predicting rows between steps changes nothing") {
   const HostBatch batch = token_batch({9, context, 2, 17}, vocabulary, 5);
   Trainer<Net<>> plain(settings), asked(settings);
@@ -107,19 +144,59 @@ TEST_CASE("predicting rows between steps changes nothing") {
   CHECK(parameters_of(plain) == parameters_of(asked));
 }
 
-TEST_CASE("a model that pools otherwise, or too early, says so") {
-  Trainer<Made<SequenceClassifier<>, TwoContexts, Sgd<>, Batch<{.global = 4, .micro = 4}>>> trainer(
-      settings);
-  const HostBatch batch = classified_batch({3, 2}, 1, 0);
+/// Checks that a model of two sequences predicts, but not at each position.
+void check_refused(TrainerCore& trainer, const HostBatch& batch, const std::string& because) {
   std::string why;
   try {
     rows_of(trainer, batch);
   } catch (const ArgumentError& error) {
     why = error.what();
   }
+  CAPTURE(why);
   CHECK(why.find("cannot predict at each position") != why.npos);
-  CHECK(why.find("one row for each sequence already") != why.npos);
+  CHECK(why.find(because) != why.npos);
   CHECK(trainer.predict(batch).rows == 2);
+}
+
+TEST_CASE("a model that pools otherwise, or too early, says so") {
+  Trainer<Made<SequenceClassifier<>, TwoContexts, Sgd<>, Batch<{.global = 4, .micro = 4}>>> trainer(
+      settings);
+  check_refused(trainer, classified_batch({3, 2}, 1, 0), "one row for each sequence already");
+}
+
+struct PredictMixed {
+  static constexpr int W = axes_width;
+  static constexpr Value<1> trace(auto& g, Value<W> x, Value<W> source, Ids targets) {
+    auto logits = g("", Linear<W, axes_vocabulary>{}, g("mix", AddMeanOfRows<W>{}, x, source));
+    return g("loss", CrossEntropy<axes_vocabulary>{}, logits, targets);
+  }
+};
+struct LastOfMixed {
+  static constexpr int W = axes_width;
+  static constexpr Value<axes_vocabulary> trace(auto& g, Value<W> x, Value<W> source) {
+    auto mixed = g("mix", AddMeanOfRows<W>{}, x, source);
+    return g("", Linear<W, axes_vocabulary>{}, g("last", LastRow<W>{}, mixed));
+  }
+};
+/// A model whose prediction has a last unit that takes rows, and reads a source, too.
+struct LateSource {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto source = g.unit("source", EmbedRows<0.f>{}, g.tokens(1));
+    auto x = g.unit("embed", EmbedRows<0.f>{}, g.tokens(0));
+    g.result(g.unit("head", PredictMixed{}, x, source, g.targets(0)));
+  }
+  static constexpr void predict(auto& g) {
+    auto source = g.unit("source", EmbedRows<0.f>{}, g.tokens(1));
+    auto x = g.unit("embed", EmbedRows<0.f>{}, g.tokens(0));
+    g.result(g.unit("head", LastOfMixed{}, x, source));
+  }
+};
+
+TEST_CASE("a model whose last unit reads a source, too, says so") {
+  Trainer<Pair<LateSource>> trainer(settings);
+  check_refused(trainer, source_batch({3, 2}, {1, 4}, 1),
+                "does more with the rows of a sequence than take the last one");
 }
 
 }  // namespace
