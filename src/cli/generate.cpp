@@ -44,7 +44,7 @@ int generate(RecipeView recipe, const Arguments& a) {
     text += piece;
     if (!a.json) print_result(piece);
   };
-  sinter::generate(trainer, prompt.tokens, most, sampling, on_token, prompt.end);
+  sinter::generate(trainer, prompt, most, sampling, on_token);
   if (a.json) {
     nlohmann::ordered_json result{{"prompt", a.prompt},
                                   {"text", text},

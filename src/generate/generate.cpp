@@ -7,10 +7,12 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
 #include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/random.hpp"
+#include "sinter/program/id_limit.hpp"
 
 namespace sinter {
 namespace {
@@ -48,6 +50,41 @@ bool predicts_what_follows(const Model& model, int tokens) {
   return local.axis == pooled(0) && local.width >= tokens;
 }
 
+/// throws    ArgumentError if a prompt is longer than a side of an encoder-decoder
+void check_length(std::string_view side, const std::vector<std::int32_t>& tokens,
+                  std::string_view name, int most) {
+  if (tokens.size() > std::size_t(most))
+    throw ArgumentError(fmt::format(
+        "The prompt has {} tokens for the {}, and the recipe's {} is {}. Shorten it, or "
+        "build the recipe with a larger {}.",
+        tokens.size(), side, name, most, name));
+}
+
+/// throws    ArgumentError if the model cannot write behind the prompt
+void check(const PlanView& plan, const Prompt& prompt) {
+  if (plan.vocabulary < 1)
+    throw ArgumentError("This recipe's data has no vocabulary, so it generates no text.");
+  if (!predicts_what_follows(plan.predicting, plan.vocabulary))
+    throw ArgumentError(
+        "This recipe's model does not predict what follows a text, so it generates none. Models "
+        "that predict the next token do, such as Gpt2.");
+  if (prompt.tokens.empty())
+    throw ArgumentError("There is no token to continue from. Give at least one.");
+  if (!is_encoder_decoder(plan.predicting)) {
+    if (!prompt.decoder.empty())
+      throw ArgumentError(
+          "The prompt has tokens for a decoder, and this recipe's model has no encoder that could "
+          "read the others. Give them as one text, without Prompt::decoder.");
+    return;
+  }
+  if (prompt.decoder.empty())
+    throw ArgumentError(
+        "This recipe's model is an encoder-decoder, and the prompt does not say what its decoder "
+        "begins with. Give at least one token in Prompt::decoder.");
+  check_length("encoder", prompt.tokens, "second_context", plan.second_context);
+  check_length("decoder", prompt.decoder, "context", plan.context);
+}
+
 }  // namespace
 
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
@@ -71,27 +108,27 @@ int sample(std::span<const float> logits, const SamplingOptions& options, std::u
   return tokens[std::min(k, keep - 1)];
 }
 
-void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t count,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token,
-              std::int32_t end) {
+void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
+              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {
   const PlanView& plan = trainer.plan();
-  if (plan.vocabulary < 1)
-    throw ArgumentError("This recipe's data has no vocabulary, so it generates no text.");
-  if (!predicts_what_follows(plan.predicting, plan.vocabulary))
-    throw ArgumentError(
-        "This recipe's model does not predict what follows a text, so it generates none. Models "
-        "that predict the next token do, such as Gpt2.");
-  if (text.empty()) throw ArgumentError("There is no token to continue from. Give at least one.");
+  check(plan, prompt);
+  const bool decodes = is_encoder_decoder(plan.predicting);
+  std::vector<std::int32_t> text = decodes ? prompt.decoder : prompt.tokens;
   HostBatch batch;
-  batch.ids.resize(1);
+  if (decodes) {
+    batch.ids.push_back(prompt.tokens);
+    batch.second_starts = {0, std::int32_t(prompt.tokens.size())};
+  }
+  std::vector<std::int32_t>& seen = batch.ids.emplace_back();
   for (std::int64_t drawn = 0; drawn < count; ++drawn) {
+    if (decodes && text.size() > std::size_t(plan.context)) return;
     auto rows = std::min<std::ptrdiff_t>(std::ptrdiff_t(text.size()), plan.context);
-    batch.ids[0].assign(text.end() - rows, text.end());
+    seen.assign(text.end() - rows, text.end());
     batch.starts = {0, std::int32_t(rows)};
     Prediction next = trainer.predict(batch);
     std::size_t known = std::size_t(std::min(plan.vocabulary, next.columns));
     text.push_back(sample(std::span(next.values).first(known), options, std::uint64_t(drawn)));
-    if (text.back() == end) return;
+    if (text.back() == prompt.end) return;
     on_token(text.back());
   }
 }

@@ -158,6 +158,48 @@ TEST_CASE(
       0);  // no data are needed
 }
 
+TEST_CASE(
+    "an encoder-decoder answers each of decoder_ids, and writes behind what a text makes it") {
+  Scratch scratch;
+  const std::string weights = fresh(scratch, SINTER_SOURCED);
+  const std::string lines = R"({"ids": [1, 2, 10, 4], "decoder_ids": [0, 3, 9]})"
+                            "\n"
+                            R"({"decoder_ids": [0], "ids": [1, 2, 10, 4]})"
+                            "\n"
+                            R"({"ids": [1], "decoder_ids": [0]})"
+                            "\n";
+  const auto found = answers(weights, write(scratch / "lines", lines), SINTER_SOURCED);
+  REQUIRE(found.size() == 3);
+  REQUIRE(found[0]["logits"].size() == 3);
+  CHECK(found[0]["logits"][0].size() == 11);
+  REQUIRE((found[1]["logits"].size() == 1 && found[2]["logits"].size() == 1));
+  CHECK(difference(found[1]["logits"][0], found[0]["logits"][0]) < 64 * 0x1p-24);
+  CHECK(difference(found[2]["logits"][0], found[0]["logits"][0]) > 1e-3);
+
+  const Words predict{"predict", "--json", "--weights", weights};
+  const std::string text = write(scratch / "text", "bcke\nb\n");
+  CHECK(lines_of(fine(predict + Words{"--text", text}, SINTER_SOURCED).out) ==
+        std::vector<Json>(found.begin() + 1, found.end()));
+  check_refused(
+      run(predict + Words{"--ids", write(scratch / "none", ids_line({1}))}, SINTER_SOURCED), 1,
+      "line 1: it has no key 'decoder_ids'. Each line must be {\"ids\": [464, 257], "
+      "\"decoder_ids\": [2, 464]}");
+
+  auto generated = [&](const Words& more) {
+    const Words words{"generate", "--weights", weights, "--temperature", "0", "--json", "--prompt"};
+    return fine(words + more, SINTER_SOURCED).json();
+  };
+  const Json reply = generated({"bcke", "--tokens", "100"});
+  CHECK(reply["tokens"] == 5);
+  const auto& row = found[1]["logits"][0];
+  CHECK(reply["text"].get<std::string>()[0] ==
+        char('a' + (std::max_element(row.begin(), row.end()) - row.begin())));
+  CHECK(generated({"bcke", "--tokens", "2"})["tokens"] == 2);
+  check_refused(
+      run({"generate", "--weights", weights, "--json", "--prompt", "abcdefghij"}, SINTER_SOURCED),
+      1, "10 tokens for the encoder");
+}
+
 TEST_CASE("a line that is no question is refused by file and line, behind the answers before it") {
   Scratch scratch;
   const std::string weights = fresh(scratch), good = ids_line({1, 2, 3});
