@@ -38,8 +38,6 @@ struct Counter {
   static std::unique_ptr<LayerObject> object() {
     return std::make_unique<CounterObject<P>>();
   }
-  static void forward(auto& c) { c.untyped().object->forward(c.untyped()); }
-  static void backward(auto& c) { c.untyped().object->backward(c.untyped()); }
 };
 
 }  // namespace sinter::testing

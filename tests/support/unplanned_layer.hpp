@@ -43,8 +43,6 @@ struct Square {
   static std::unique_ptr<LayerObject> object() {
     return std::make_unique<SquareObject>();
   }
-  static void forward(auto& c) { c.untyped().object->forward(c.untyped()); }
-  static void backward(auto& c) { c.untyped().object->backward(c.untyped()); }
 };
 
 }  // namespace sinter::testing

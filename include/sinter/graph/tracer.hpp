@@ -84,9 +84,6 @@ class UnitTracer {
       (void)&a_layer_has_another_member<L, Text<misfit.member.size() + 1>(misfit.member),
                                         Text<misfit.expected.size() + 1>(misfit.expected)>;
       return false;
-    } else if constexpr (!detail::HasForward<L, P>) {
-      (void)&a_layer_has_another_member<L, Text("forward"), Text("static void forward(auto& c)")>;
-      return false;
     } else {
       return true;
     }

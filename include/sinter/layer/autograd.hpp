@@ -112,9 +112,6 @@ struct Autograd {
       return nullptr;
     }
   }
-  /// Both directions are the object's.
-  static void forward(auto& c) { c.untyped().object->forward(c.untyped()); }
-  static void backward(auto& c) { c.untyped().object->backward(c.untyped()); }  ///< likewise
 };
 
 }  // namespace sinter

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cassert>
+#include <concepts>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -163,8 +164,6 @@ class Context {
         gradients(bind_fields<Gradients, params_of<L>().size()>(c, c.gradients)),
         saved(bind_fields<Saved, saved_of<L>().size()>(c, c.saved)) {}
 
-  /// The call itself, for a layer that takes its operands by address.
-  const Call& untyped() const { return call; }
   /// A zero of the type in which sums are accumulated.
   static auto zero() { return typename P::accumulate(0); }
   /// Where the kernels of the layer run.
@@ -202,25 +201,41 @@ class Context {
   }
 };
 
-/// A layer that has a backward() for the precision policy P.
+/// A layer that makes an object for each of its uses, which computes both directions. P is the
+/// precision policy.
 template <class L, class P>
-concept Differentiable = requires(Context<L, P>& c) { L::backward(c); };
+concept HasObject = requires {
+  { L::template object<P>() } -> std::same_as<std::unique_ptr<LayerObject>>;
+};
+
+/// A layer that has a backward() of its own for the precision policy P.
+template <class L, class P>
+concept HasBackward = requires(Context<L, P>& c) { L::backward(c); };
+
+/// A layer that computes gradients with the precision policy P.
+template <class L, class P>
+concept Differentiable = HasBackward<L, P> || HasObject<L, P>;
 
 /// describe_layer<L>(), with the layer's functions for precision P.
 template <class L, class P>
 constexpr Layer erase_layer() {
   Layer layer = describe_layer<L>();
   layer.scratch = scratch_of<L, P>;
-  if constexpr (requires { L::template object<P>(); }) layer.object = L::template object<P>;
-  layer.forward = [](const Call& call) {
-    Context<L, P> c(call);
-    L::forward(c);
-  };
-  if constexpr (Differentiable<L, P>) {
-    layer.backward = [](const Call& call) {
+  if constexpr (HasObject<L, P>) {
+    layer.object = L::template object<P>;
+    layer.forward = [](const Call& call) { call.object->forward(call); };
+    layer.backward = [](const Call& call) { call.object->backward(call); };
+  } else {
+    layer.forward = [](const Call& call) {
       Context<L, P> c(call);
-      L::backward(c);
+      L::forward(c);
     };
+    if constexpr (HasBackward<L, P>) {
+      layer.backward = [](const Call& call) {
+        Context<L, P> c(call);
+        L::backward(c);
+      };
+    }
   }
   return layer;
 }

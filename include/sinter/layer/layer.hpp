@@ -3,11 +3,14 @@
 //
 // A layer is an empty type:
 //   in, out      the widths of its operands and results; 0 stands for an operand of integer ids
-//   params       (optional) has one Param for each field of its aggregate Params; or it is an array
-//                of any number of them, for a layer that takes its calls untyped
-//   saved        (optional) has one Keep for each field of its aggregate Saved, or is such an array
+//   params       (optional) has one Param for each field of its aggregate Params
+//   saved        (optional) has one Keep for each field of its aggregate Saved
 //   forward(c)   and backward(c) compute, with what a Context gives them (context.hpp)
-// and may state facts:
+// A layer that takes memory which is not planned has in place of the last two
+//   object<P>()  makes the LayerObject of one of its uses, which computes; P is the precision policy
+//   unplanned    true
+// and its params may be an array of any number of Param, its saved one of at most four Keep.
+// Any layer may state facts:
 //   cheap                        whether its results are worth recomputing rather than keeping
 //   loss                         whether its result is one loss for each row, see Layer::loss
 //   pools                        whether its result has one row for each sequence
@@ -15,8 +18,6 @@
 //   causal                       whether its rows see none that follow them, see Layer::causal
 //   bidirectional                whether its rows see also those that follow them
 //   reads_weights_in_backward    whether it does so; by default it does if it has parameters
-//   unplanned                    whether it takes memory that is not planned, in a LayerObject for
-//                                each of its uses; object<P>() makes one, P the precision policy
 //   ids_below                    ids must be below this
 //   flops(context)               those of forward, for one row of a result in a sequence of `context`
 //                                rows; or flops(context, other), other the rows of that sequence on

@@ -2,7 +2,6 @@
 // Whether the members of a layer are what the planner and the step can use (layer.hpp says what
 // each is).
 #pragma once
-#include <concepts>
 #include <string_view>
 
 #include "sinter/layer/context.hpp"
@@ -80,18 +79,12 @@ struct LayerMisfit {
   std::string_view member{}, expected{};
 };
 
-/// Whether L makes an object for each of its uses. P is the precision policy.
-template <class L, class P>
-concept HasObject = requires {
-  { L::template object<P>() } -> std::same_as<std::unique_ptr<LayerObject>>;
-};
-
 template <class Fact>
 constexpr bool is_bool = std::same_as<Fact, const bool>;
 
-/// The first misfit of the layer L with the precision policy P.
+/// The first misfit of what the layer L says of itself with the precision policy P.
 template <class L, class P>
-constexpr LayerMisfit layer_misfit() {
+constexpr LayerMisfit member_misfit() {
   if constexpr (!std::is_empty_v<L>) return {"data", "none; all members are static"};
   if constexpr (!HasWidthsIn<L>) return {"in", "constexpr std::array of 1-4 int"};
   if constexpr (!HasWidthsOut<L>) return {"out", "constexpr std::array of 1-3 int"};
@@ -122,9 +115,33 @@ constexpr LayerMisfit layer_misfit() {
   return {};
 }
 
-/// Whether L::forward can be called.
-/// requires  layer_misfit<L, P>() finds none
 template <class L, class P>
 concept HasForward = requires(Context<L, P>& c) { L::forward(c); };
+
+/// The first misfit of what computes: forward(), or the object in its place.
+/// requires  member_misfit<L, P>() finds none
+template <class L, class P>
+constexpr LayerMisfit function_misfit() {
+  if constexpr (!HasObject<L, P>) {
+    if constexpr (!HasForward<L, P>) return {"forward", "static void forward(auto& c)"};
+  } else {
+    if constexpr (!requires { requires L::unplanned; })
+      return {"unplanned", "true, as it has object<P>()"};
+    if constexpr (HasForward<L, P>) return {"forward", "none, as object<P>() computes"};
+    if constexpr (HasBackward<L, P>) return {"backward", "none, as object<P>() computes"};
+  }
+  return {};
+}
+
+/// The first misfit of the layer L with the precision policy P.
+template <class L, class P>
+constexpr LayerMisfit layer_misfit() {
+  constexpr LayerMisfit misfit = member_misfit<L, P>();
+  if constexpr (misfit.member.empty()) {
+    return function_misfit<L, P>();
+  } else {
+    return misfit;
+  }
+}
 
 }  // namespace sinter::detail
