@@ -92,33 +92,10 @@ struct ResNet {
   }
 };
 
-struct Network {
-  static constexpr Value<classes> trace(auto& g, Value<side * side> image) {
-    return g("", Autograd<ResNet>{}, image);
-  }
-};
-struct Head {
-  static constexpr Value<1> trace(auto& g, Value<classes> logits, Ids target) {
-    return g("loss", CrossEntropy<classes>{}, logits, target);
-  }
-};
-
-struct Classifier {
-  using slot = sinter::slot::model;
-  static constexpr void trace(auto& g) {
-    auto image = g.template values<side * side>();
-    auto target = g.targets();
-    g.result(g.unit("loss", Head{}, g.unit("resnet", Network{}, image), target));
-  }
-  static constexpr void predict(auto& g) {
-    g.result(g.unit("resnet", Network{}, g.template values<side * side>()));
-  }
-};
-
 }  // namespace resnet
 
 struct mnist_resnet
-    : Recipe<resnet::Classifier,
+    : Recipe<Classifier<Autograd<resnet::ResNet>, "resnet">,
              ArrayFiles<{.in = 784, .out = 10, .classes = true, .divisor = 255, .held_out = 0.2}>,
              AdamW<{.lr = 5e-3, .weight_decay = 0.05}>, CosineDecay<{.warmup = 50, .steps = 1000}>,
              Batch<{.global = 64, .micro = 64}>> {};

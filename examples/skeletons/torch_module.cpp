@@ -64,30 +64,10 @@ struct Convolutions {
   }
 };
 
-struct Network {
-  static constexpr Value<classes> trace(auto& g, Value<pixels> image) {
-    return g("", Autograd<Convolutions>{}, image);
-  }
-};
-struct Loss {
-  static constexpr Value<1> trace(auto& g, Value<classes> logits, Ids target) {
-    return g("loss", CrossEntropy<classes>{}, logits, target);
-  }
-};
-
-struct Stripes {
-  using slot = sinter::slot::model;
-  static constexpr void trace(auto& g) {
-    auto image = g.template values<pixels>();
-    auto target = g.targets();
-    g.result(g.unit("loss", Loss{}, g.unit("network", Network{}, image), target));
-  }
-  static constexpr void predict(auto& g) {
-    g.result(g.unit("network", Network{}, g.template values<pixels>()));
-  }
-};
-
-struct stripes : Recipe<Stripes, AdamW<{.lr = 3e-3}>, Batch<{.global = 64, .micro = 32}>> {};
+// The model: this one layer, with a loss behind it. A layer among others is joined by a model of its
+// own, as model.cpp beside this file does.
+struct stripes : Recipe<Classifier<Autograd<Convolutions>, "network">, AdamW<{.lr = 3e-3}>,
+                        Batch<{.global = 64, .micro = 32}>> {};
 
 /// Images with a stripe that lies (class 0) or stands (class 1), in noise.
 HostBatch draw(int count, std::mt19937& engine) {

@@ -31,6 +31,7 @@
 #include "sinter/data/tokens.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/model/bert.hpp"
+#include "sinter/model/classifier.hpp"
 #include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"

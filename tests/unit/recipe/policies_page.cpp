@@ -63,7 +63,8 @@ struct Section {
 std::vector<Section> sections() {
   using Groups = Groups<Group<"*", {.learning_rate = 0.5}>>;
   return {
-      {"model", table<Bert<>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>, Seq2Seq<>>()},
+      {"model",
+       table<Bert<>, Classifier<Linear<2, 2>>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>, Seq2Seq<>>()},
       {"data", table<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, DialoguePairs<>,
                      JsonLines<"", "text">, Columns<"1", "2">, LabelledText<"1", "2">>()},
       {"batching", table<Packed, Padded, LengthGrouped, DynamicBatch<>>()},

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A classifier of rows of numbers that is one layer, such as a torch module.
+#pragma once
+#include "sinter/graph/tracer.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+namespace classifier {
+
+/// The layer.
+template <class Layer, int In = Layer::in[0], int Classes = Layer::out[0]>
+struct Network {
+  static constexpr Value<Classes> trace(auto& g, Value<In> x) { return g("", Layer{}, x); }
+};
+/// The loss.
+template <int Classes>
+struct Loss {
+  static constexpr Value<1> trace(auto& g, Value<Classes> logits, Ids classes) {
+    return g("loss", CrossEntropy<Classes>{}, logits, classes);
+  }
+};
+
+/// A layer that turns a row of numbers into a row of numbers.
+template <class Layer>
+concept GivesLogits =
+    detail::are_widths<decltype(Layer::in), 1> && detail::are_widths<decltype(Layer::out), 1> &&
+    (Layer::in[0] > 0) && !requires { requires bool(Layer::loss); };
+
+/// A rule: the layer gives logits.
+template <class Layer>
+struct LayerGivesLogits {
+  template <class R>
+  static constexpr bool holds = GivesLogits<Layer>;
+  template <class R>
+  static auto enforce() {
+    static_assert(holds<R>,
+                  "Classifier: Layer, in this error, does not turn one operand of numbers into one "
+                  "result of logits. Why: a batch has rows of numbers, the width of the result is "
+                  "the number of classes, and the classifier itself has the loss. Fix: give it a "
+                  "layer whose `in` and `out` are a std::array of one width each, without the "
+                  "loss; what is more than that is a model of its own, see docs/add_a_model.md.");
+  }
+};
+
+}  // namespace classifier
+
+/// A classifier that is one layer, such as Autograd<F>. Layer has one operand of numbers and one
+/// result, the logits, as wide as there are classes. A batch has values[0] inputs and ids[0]
+/// classes, below zero where a row has none; of a layer that pools, there is a class for each
+/// sequence. The loss is the mean cross-entropy in nats, and predict() gives logits. Name is that
+/// of the unit with the layer, and begins the names of its parameters in files: without one they
+/// are called as the layer calls them.
+template <class Layer, Text Name = "">
+struct Classifier {
+  using slot = slot::model;
+  using rules = RuleList<classifier::LayerGivesLogits<Layer>>;
+
+  static constexpr void trace(auto& g) {
+    auto y = logits(g);
+    g.result(g.unit("loss", classifier::Loss<Layer::out[0]>{}, y, g.targets(y.axis)));
+  }
+  static constexpr void predict(auto& g) { g.result(logits(g)); }
+
+ private:
+  static constexpr auto logits(auto& g) {
+    return g.unit(Name.text, classifier::Network<Layer>{}, g.template values<Layer::in[0]>());
+  }
+};
+
+}  // namespace sinter
