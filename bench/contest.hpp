@@ -175,6 +175,13 @@ inline void append(std::ofstream& file, const std::vector<std::int32_t>& numbers
   file.write(reinterpret_cast<const char*>(numbers.data()), long(4 * numbers.size()));
 }
 
+/// The rows of each sequence, which begin and end at `starts`.
+inline std::vector<std::int32_t> lengths_of(const std::vector<std::int32_t>& starts) {
+  std::vector<std::int32_t> lengths;
+  for (std::size_t s = 1; s < starts.size(); ++s) lengths.push_back(starts[s] - starts[s - 1]);
+  return lengths;
+}
+
 /// The other side, for a contestant of ours. take(n) takes n steps and returns their Round.
 void serve(int steps, auto&& take) {
   auto tell = [](const Round& round) {

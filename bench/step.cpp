@@ -35,8 +35,7 @@ void write_job(const Contest& w, const Settings& settings, const fs::path& folde
     HostBatch batch = bench::batch_of(w, std::uint64_t(b));
     bench::append(ids, batch.ids[0]);
     bench::append(targets, batch.ids[1]);
-    for (int s = 0; s < bench::sequences; ++s)
-      bench::append(lengths, {batch.starts[std::size_t(s) + 1] - batch.starts[std::size_t(s)]});
+    bench::append(lengths, bench::lengths_of(batch.starts));
   }
 }
 

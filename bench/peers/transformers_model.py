@@ -2,8 +2,9 @@
 """A model of transformers as a contestant of bench/models.cpp and bench/predict.cpp:
 python3 transformers_model.py train|predict FOLDER.
 
-FOLDER holds job.json, weights/ and, as int32, ids.bin (all sequences, one after the other),
-lengths.bin (of all sequences) and labels.bin (a class for each). Batches are padded to their longest
+FOLDER holds job.json, weights/ and for each input of ours, as int32, idsN.bin (of all sequences, one
+after the other) and lengthsN.bin (of all sequences): tokens and a class for each sequence, or those
+of texts, what decoders read, and what they predict (-1: nothing). Batches are padded to their longest
 before the first step. `predict` is compiled, and gives the mean of the logits' magnitudes as its
 loss.
 """
@@ -17,22 +18,35 @@ import transformers
 from contestant import folder, job, numbers, optimizer_of, serve
 
 transformers.logging.set_verbosity_error()
-lengths = numbers("lengths.bin", torch.int32).tolist()
-labels = numbers("labels.bin", torch.int32).long().split(job["sequences"])
-parts = numbers("ids.bin", torch.int32).long().split(lengths)
+
+
+def sequences(number):
+    lengths = numbers(f"lengths{number}.bin", torch.int32).tolist()
+    return numbers(f"ids{number}.bin", torch.int32).long().split(lengths)
+
+
+parts = [sequences(number) for number in range(len(job["axes"]))]
+replies = len(parts) == 3
+
+
+def padded(some, fill=0):
+    return torch.nn.utils.rnn.pad_sequence(some, True, fill)
 
 
 def batch(first):
-    some = parts[first : first + job["sequences"]]
-    ids = torch.nn.utils.rnn.pad_sequence(some, True, 0)
-    inputs = {"input_ids": ids}
-    ends = torch.tensor([len(one) for one in some])
-    if ends.min() < ids.size(1):  # else no mask is the faster way
-        inputs["attention_mask"] = (torch.arange(ids.size(1)) < ends[:, None]).long()
-    return inputs
+    some = [part[first : first + job["sequences"]] for part in parts]
+    inputs = {"input_ids": padded(some[0])}
+    ends = torch.tensor([len(one) for one in some[0]])
+    if ends.min() < ends.max():  # else no mask is the faster way
+        inputs["attention_mask"] = (torch.arange(ends.max()) < ends[:, None]).long()
+    if replies:
+        inputs["decoder_input_ids"] = padded(some[1])
+        labels = padded(some[2], -100)
+        return inputs, labels.masked_fill(labels < 0, -100)
+    return inputs, torch.cat(some[1])
 
 
-batches = [batch(first) for first in range(0, len(parts), job["sequences"])]
+batches = [batch(first) for first in range(0, len(parts[0]), job["sequences"])]
 model = getattr(transformers, job["class"]).from_pretrained(
     folder / "weights", attn_implementation="sdpa"
 )
@@ -44,7 +58,8 @@ def trained():
     optimizer = optimizer_of(model)
 
     def step():
-        loss = model(**batches[taken], labels=labels[taken]).loss
+        inputs, labels = batches[taken]
+        loss = model(**inputs, labels=labels, **({"use_cache": False} if replies else {})).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_norm"], foreach=True)
         optimizer.step()
@@ -54,14 +69,22 @@ def trained():
     return step
 
 
+def logits_of(inputs):
+    """Those of the class, or of what follows."""
+    if replies:
+        last = model.model(**inputs, use_cache=False).last_hidden_state[:, -1]
+        return model.lm_head(last) + model.final_logits_bias
+    more = {"logits_to_keep": 1, "use_cache": False} if job["class"].endswith("LMHeadModel") else {}
+    return model(**inputs, **more).logits
+
+
 def predicting():
     model.eval()
-    more = {"logits_to_keep": 1, "use_cache": False} if job["class"].endswith("LMHeadModel") else {}
-    forward = torch.compile(lambda inputs: model(**inputs, **more).logits)
+    forward = torch.compile(logits_of)
 
     def step():
         with torch.inference_mode():
-            return forward(batches[taken]).abs().mean()
+            return forward(batches[taken][0]).abs().mean()
 
     return step
 
