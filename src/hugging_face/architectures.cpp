@@ -20,14 +20,17 @@ constexpr Architecture all[] = {
     {"BertForSequenceClassification", read_bert},
     {"DistilBertForMaskedLM", read_distilbert},
     {"DistilBertForSequenceClassification", read_distilbert},
+    {"BartForConditionalGeneration", read_bart, true},
+    {"BlenderbotSmallForConditionalGeneration", read_blenderbot_small, true},
+    {"MarianMTModel", read_marian, true},
 };
 
 constexpr double parameters_below = 0x1p40;  // and their bytes fit an int64 with any state
 
-/// What none of the models does.
-void refuse_for_all(Config& config) {
-  config.only("is_encoder_decoder", false);
-  config.only("add_cross_attention", false);
+/// What none of the models does, and what those of the other kind do alone.
+void refuse_for_all(Config& config, bool has_encoder) {
+  config.only("is_encoder_decoder", has_encoder);
+  if (!has_encoder) config.only("add_cross_attention", false);
   if (const Config::Json* heads = config.find("pruned_heads"); heads && !heads->empty())
     config.refuse("pruned_heads is " + shown(*heads) + "; Sinter has as many heads in each block");
   if (config.find("quantization_config"))
@@ -50,7 +53,7 @@ FolderModel read_model(Config& config, bool has_tokenizer, const std::string& fo
                     "have. It has {}.",
                     folder, printable(config.architecture()), fmt::join(names, ", ")));
   }
-  refuse_for_all(config);
+  refuse_for_all(config, found->has_encoder);
   FolderModel model = found->read(config, has_tokenizer);
   if (model.parameters >= parameters_below)
     config.refuse(fmt::format(

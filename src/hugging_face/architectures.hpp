@@ -10,7 +10,12 @@
 namespace sinter::hugging_face {
 
 /// What a model learns of its sequences.
-enum class Learns { next_tokens, hidden_tokens, classes };
+enum class Learns {
+  next_tokens,
+  hidden_tokens,
+  classes,
+  replies  // by an encoder-decoder, to what its encoder reads
+};
 
 /// A model that fits a folder, and what data for it must know.
 struct FolderModel {
@@ -20,6 +25,7 @@ struct FolderModel {
   double parameters = 0;  // of the model; a double, as what a file says may be beyond an integer
   int classes = 0;        // of a sequence, where it learns them
   bool types = false;     // whether it takes the type of each token
+  int start = -1;         // the id with which a decoder begins; -1 where the model says none
 };
 
 /// Makes a model of what a config.json says. What cannot be it refuses in `config`. `has_tokenizer`
@@ -32,11 +38,15 @@ FolderModel read_mistral(Config& config, bool has_tokenizer);
 FolderModel read_qwen2(Config& config, bool has_tokenizer);
 FolderModel read_bert(Config& config, bool has_tokenizer);
 FolderModel read_distilbert(Config& config, bool has_tokenizer);
+FolderModel read_bart(Config& config, bool has_tokenizer);
+FolderModel read_blenderbot_small(Config& config, bool has_tokenizer);
+FolderModel read_marian(Config& config, bool has_tokenizer);
 
 /// An architecture by the name that config.json gives it.
 struct Architecture {
   std::string_view name;
   ReadModel read;
+  bool has_encoder = false;  // whether it is an encoder-decoder
 };
 std::span<const Architecture> architectures();
 

@@ -92,6 +92,13 @@ int micro_batch(int context, int global) {
 
 std::string text_policies(const Draft& r) {
   const int vocabulary = r.model.vocabulary;
+  if (r.model.learns == Learns::replies) {
+    std::vector<std::string> sizes{fmt::format(".text = {}", r.context()),
+                                   fmt::format(".label = {}", r.context()),
+                                   fmt::format(".vocabulary = {}", vocabulary)};
+    if (r.model.start >= 0) sizes.push_back(fmt::format(".start = {}", r.model.start));
+    return written({"DialoguePairs", {}, sizes}, policy_column);
+  }
   std::vector<std::string> sizes{fmt::format(".context = {}", r.context()),
                                  fmt::format(".vocabulary = {}", vocabulary)};
   if (r.model.learns == Learns::classes) {
@@ -112,9 +119,11 @@ std::string declaration(const Draft& r) {
         "/// Batches of ids from a program of your own.\n"
         "struct {} {{\n"
         "  using slot = slot::data;\n"
-        "  static constexpr int context = {}, vocabulary = {};\n"
+        "  static constexpr int context = {}, {}vocabulary = {};\n"
         "}};\n\n",
-        r.ids_policy(), r.context(), r.model.vocabulary);
+        r.ids_policy(), r.context(),
+        r.model.learns == Learns::replies ? fmt::format("second_context = {}, ", r.context()) : "",
+        r.model.vocabulary);
   return text + fmt::format(
                     "struct {}\n"
                     "    : Recipe<{},\n"
@@ -147,6 +156,13 @@ std::string comment(const std::string& text) {
   return lines + "\n";
 }
 
+/// A line of ids that such a model could be asked.
+std::string line_of_ids(const FolderModel& model) {
+  if (model.learns == Learns::replies)
+    return fmt::format(R"({{"ids": [464, 257], "decoder_ids": [{}]}})", std::max(model.start, 0));
+  return model.types ? R"({"ids": [464, 257], "token_types": [0, 1]})" : R"({"ids": [464, 257]})";
+}
+
 /// What the commands in the comment take.
 std::string explanation(const Draft& r) {
   std::string text;
@@ -155,14 +171,18 @@ std::string explanation(const Draft& r) {
         "LINES is a file with {} on each line. The folder has no tokenizer that could be used, so "
         "the recipe takes ids alone: to train it, give batches to Trainer<{}> in a program of your "
         "own, or add a tokenizer and have the recipe written again.",
-        r.model.types ? R"({"ids": [464, 257], "token_types": [0, 1]})" : R"({"ids": [464, 257]})",
-        r.name);
+        line_of_ids(r.model), r.name);
   } else if (r.model.learns == Learns::classes) {
     text = fmt::format(
         "TABLE is a TSV whose first line names the columns: `label`, a whole number from 0 to {}, "
         "and `sentence`. LINES is a file with a text on each line. For pairs of texts, name the "
         "columns of both: LabelledText<\"label\", \"premise\", \"hypothesis\", ...>.",
         r.model.classes - 1);
+  } else if (r.model.learns == Learns::replies) {
+    text =
+        "DIALOGUES is files of JSON lines such as {\"turns\": [[\"A\", \"Where?\"], [\"B\", "
+        "\"Here.\"]]}, in which each turn but the first is a reply. LINES is a file with a text on "
+        "each line.";
   } else {
     text = "TEXT is files and folders of text, and LINES a file with a text on each line.";
   }
@@ -172,13 +192,24 @@ std::string explanation(const Draft& r) {
   return text;
 }
 
+/// What --data takes, as the comment calls it.
+std::string_view data_of(const FolderModel& model) {
+  switch (model.learns) {
+    case Learns::classes:
+      return "TABLE";
+    case Learns::replies:
+      return "DIALOGUES";
+    default:
+      return "TEXT";
+  }
+}
+
 std::string commands(const Draft& r) {
   const std::string weights = "--weights " + r.folder,
                     tokenizer = r.has_tokenizer ? " --tokenizer " + r.folder : "";
   std::string text = "//   ./sinter build " + r.file + "\n//   BINARY describe " + weights + "\n";
   if (r.has_tokenizer)
-    text += fmt::format("//   BINARY train {}{} --data {}\n", weights, tokenizer,
-                        r.model.learns == Learns::classes ? "TABLE" : "TEXT");
+    text += fmt::format("//   BINARY train {}{} --data {}\n", weights, tokenizer, data_of(r.model));
   return text + fmt::format("//   BINARY predict {}{} {} LINES --json\n", weights, tokenizer,
                             r.has_tokenizer ? "--text" : "--ids");
 }

@@ -98,6 +98,52 @@ TEST_CASE("a classifier reads texts with a class each, and takes types of tokens
             "{.context = 64, .vocabulary = 6, .classes = 2}>,"));
 }
 
+/// Without its last brace.
+const std::string marian = R"({"architectures": ["MarianMTModel"], "encoder_layers": 2,
+  "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "d_model": 16,
+  "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "vocab_size": 600, "decoder_start_token_id": 5,
+  "pad_token_id": 5, "max_position_embeddings": )";
+
+TEST_CASE("an encoder-decoder reads dialogues, and its replies begin as config.json says") {
+  const ModelFolder folder(marian + "64}", "mt");
+  folder.add_vocabulary();
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  CHECK(recipe.notes.empty());
+  const std::string expected = R"(
+struct tuned_mt
+    : Recipe<Seq2Seq<{.encoder_layers = 2, .decoder_layers = 1, .heads = 2, .width = 16, .hidden = 32,
+                      .vocabulary = 600, .positions = 64, .position = Positions::sinusoidal,
+                      .start = 5, .end = 0, .pad = 5}>,
+             DialoguePairs<{.text = 64, .label = 64, .vocabulary = 600, .start = 5}>,
+             AdamW<{.lr = 5e-5, .weight_decay = 0.01}>,
+             LinearDecay<{.warmup = 100, .steps = 1000}>,
+             Batch<{.global = 32, .micro = 16}>> {};
+)";
+  CAPTURE(recipe.text);
+  CHECK(has(flat(recipe.text), flat(expected)));
+  const std::string comment = comment_of(recipe);
+  CHECK(has(comment, "--data DIALOGUES"));
+  CHECK(has(comment, "DIALOGUES is files of JSON lines"));
+  CHECK(has(comment, "--text LINES --json"));
+
+  const ModelFolder without(R"({"architectures": ["BartForConditionalGeneration"],
+      "decoder_start_token_id": null})");
+  without.add_vocabulary();
+  CHECK(has(code_of(recipe_of_folder(without.path())),
+            "DialoguePairs<{.text = 1024, .label = 1024, .vocabulary = 50265}>,"));
+}
+
+TEST_CASE("an encoder-decoder without a tokenizer takes ids for both of its sides") {
+  const ModelFolder folder(marian + "2048}", "mt");
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  CHECK(recipe.notes.empty());
+  CHECK(has(code_of(recipe),
+            "struct tuned_mt_ids { using slot = slot::data; static constexpr int context = 1024, "
+            "second_context = 1024, vocabulary = 600; };"));
+  CHECK(has(comment_of(recipe), R"({"ids": [464, 257], "decoder_ids": [5]} on each line)"));
+  CHECK(has(comment_of(recipe), "1024 of the model's 2048 positions"));
+}
+
 TEST_CASE("without a tokenizer a recipe takes ids alone") {
   for (const std::string& config : {gpt2, masked, classes}) {
     CAPTURE(config);
