@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What BartConfig, BlenderbotSmallConfig and MarianConfig of transformers say, as options of Seq2Seq.
+#include <utility>
+
 #include "hugging_face/architectures.hpp"
 #include "sinter/model/seq2seq_options.hpp"
 
@@ -38,13 +40,16 @@ int read_both(Config& config, const std::string& name, int absent) {
 Activation read_activation(Config& config) {
   constexpr std::string_view key = "activation_function";
   const std::string word = config.word(key, "gelu");
-  if (word == "relu") return Activation::relu;
-  if (word == "silu" || word == "swish") return Activation::silu;
-  if (word != "gelu")
-    config.refuse(
-        fmt::format("{} is {}; Sinter has \"gelu\", \"relu\", \"silu\" and \"swish\", which is "
-                    "\"silu\"",
-                    key, shown(word)));
+  constexpr std::pair<std::string_view, Activation> known[]{
+      {"gelu", Activation::gelu_erf}, {"gelu_new", Activation::gelu_tanh},
+      {"relu", Activation::relu},     {"silu", Activation::silu},
+      {"swish", Activation::silu},    {"tanh", Activation::tanh}};
+  for (const auto& [name, activation] : known)
+    if (word == name) return activation;
+  config.refuse(
+      fmt::format("{} is {}; Sinter has \"gelu\", \"gelu_new\", \"relu\", \"silu\", \"swish\", "
+                  "which is \"silu\", and \"tanh\"",
+                  key, shown(word)));
   return Activation::gelu_erf;
 }
 
