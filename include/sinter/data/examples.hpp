@@ -69,8 +69,7 @@ class ExampleSet final : public ExampleList {
 
   /// throws    ArgumentError if a limit is out of range, if a sequence of such limits has 2³¹ rows;
   ///           and what marks_of() throws
-  ExampleSet(const Tokenizer& tokenizer, ExampleLimits limits)
-      : ExampleSet(tokenizer, limits, marks_of(tokenizer)) {}
+  ExampleSet(const Tokenizer& t, ExampleLimits limits) : ExampleSet(t, limits, marks_of(t)) {}
   /// The same with other marks than those of the tokenizer.
   ExampleSet(Tokenizer tokenizer, ExampleLimits limits, ExampleMarks marks);
 
