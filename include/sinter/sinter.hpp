@@ -40,6 +40,7 @@
 
 // Layers for models of one's own, beside those of the models above
 #include "sinter/layer/autograd.hpp"
+#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/layer/swiglu.hpp"
 

@@ -45,6 +45,25 @@ void compare_step(TrainerCore& trainer, const HostBatch& batch, NamedTensors& le
   }
 }
 
+/// softmax(q kᵀ / √d) v of each head and sequence.
+Tensor attended(const Tensor& q, const Tensor& kv, const HostBatch& batch, int heads) {
+  const auto depth = q.size(1) / heads;
+  std::vector<Tensor> results;
+  for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
+    auto by_head = [&](const Tensor& rows) {
+      return rows.view({-1, heads, depth}).transpose(0, 1);
+    };
+    const Tensor keys = kv.slice(0, batch.second_starts[s], batch.second_starts[s + 1]);
+    const Tensor queries = by_head(q.slice(0, batch.starts[s], batch.starts[s + 1]));
+    const auto parts = keys.chunk(2, 1);
+    const Tensor scores = queries.matmul(by_head(parts[0].contiguous()).transpose(1, 2));
+    const Tensor y =
+        (scores / std::sqrt(double(depth))).softmax(2).matmul(by_head(parts[1].contiguous()));
+    results.push_back(y.transpose(0, 1).reshape({-1, q.size(1)}));
+  }
+  return torch::cat(results);
+}
+
 }  // namespace
 
 TEST_CASE("a class for each sequence, from the mean of its rows") {
@@ -69,6 +88,19 @@ TEST_CASE("a class for each row, from it and the rows of its sequence on the oth
   const Tensor spread = means_of(other, batch.second_starts)
                             .repeat_interleave(torch::tensor(counts, torch::kInt64), 0);
   compare_step(trainer, batch, w, loss_of(w, x + spread, ids_of(batch, 2)));
+}
+
+TEST_CASE("a class for each row, by attention to the rows of its sequence on the other axis") {
+  const HostBatch batch = two_axes_batch(lengths, {9, 1, 4, 8, 2, 9, 9}, 1, 0.2);
+  Trainer<Net<AcrossAxes<>>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  const Tensor x = F::embedding(ids_of(batch), w["embed.weight"]);
+  const Tensor source = F::embedding(ids_of(batch, 1), w["source.weight"]);
+  const Tensor q = x.matmul(w["mix.q.weight"]) + w["mix.q.bias"];
+  const Tensor kv = source.matmul(w["mix.kv.weight"]) + w["mix.kv.bias"];
+  const Tensor y = 2 * attended(q, kv, batch, AttendAcross<0.f>::heads);
+  compare_step(trainer, batch, w, loss_of(w, y, ids_of(batch, 2)));
 }
 
 }  // namespace sinter::testing

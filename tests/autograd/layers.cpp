@@ -190,12 +190,12 @@ kernel::Tensor<Numbers::value_type> view(Numbers& values, int rows, int columns)
   return {values.data(), rows, columns};
 }
 
-/// The dropout of the first step, in the unit after "a".
-kernel::Dropout dropout_of_step_one() {
+/// The dropout of the first step, in the unit after "a" or of this number.
+kernel::Dropout dropout_of_step_one(std::uint32_t unit = 1) {
   Now now;
   now.seed = settings.seed;
   now.step = 1;
-  return {drop, dropout_key(now, 1 * 256), 0};  // unit 1, node 0
+  return {drop, dropout_key(now, unit * 256), 0};  // node 0
 }
 TEST_CASE("Dropout") {
   auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
@@ -212,7 +212,8 @@ TEST_CASE("Dropout") {
 
 /// mask[row][head][key]: what each probability is multiplied by. Read off the forward pass: with
 /// q = 0 all probabilities of a row are equal, and with v the unit vectors its results show them.
-Tensor attention_mask(const HostBatch& batch, kernel::AttentionSpan span) {
+Tensor attention_mask(const HostBatch& batch, kernel::AttentionSpan span,
+                      kernel::Dropout dropout = dropout_of_step_one()) {
   constexpr int head = wide / heads;
   static_assert(head >= context);
   const int rows = batch.rows();
@@ -225,7 +226,7 @@ Tensor attention_mask(const HostBatch& batch, kernel::AttentionSpan span) {
   kernel::Stream stream(1);
   kernel::attention_forward(stream, view(qkv, rows, 3 * wide), view(y, rows, wide),
                             view(log_sum, rows, heads), {batch.starts.data(), batch.sequences()},
-                            span, dropout_of_step_one());
+                            span, dropout);
   Tensor mask = tensor_of(y, {rows, heads, head});
   return mask * torch::exp(tensor_of(log_sum, {rows, heads, 1}));
 }
@@ -275,6 +276,23 @@ TEST_CASE("CausalSelfAttention in a window, keys shared, with dropout") {
 }
 TEST_CASE("SelfAttention") { compare_attention<FullAttention>(false); }
 TEST_CASE("SelfAttention with dropout") { compare_attention<FullAttentionDropout>(true); }
+/// On one axis it is SelfAttention of both operands side by side.
+template <class L>
+void compare_cross_attention(bool with_dropout) {
+  auto layer = [=](auto&, const Tensor& q, const Tensor& kv, const HostBatch& batch,
+                   bool training) {
+    const Tensor mask =
+        with_dropout && training ? attention_mask(batch, {}, dropout_of_step_one(2)) : Tensor();
+    return attention(torch::cat({q, kv}, 1), batch, {}, mask);
+  };
+  compare<Alone<L>>(layer, with_dropout);
+}
+TEST_CASE("CrossAttention, of rows to their own axis") {
+  compare_cross_attention<AttentionAcross>(false);
+}
+TEST_CASE("CrossAttention, of rows to their own axis, with dropout") {
+  compare_cross_attention<AttentionAcrossDropout>(true);
+}
 
 /// Turns heads of six numbers by the angles of their rows' places: apply_rotary_pos_emb of
 /// transformers, with rotate_half.

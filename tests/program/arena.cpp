@@ -12,6 +12,7 @@
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "support/axes_models.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -252,6 +253,10 @@ TEST_CASE("Llama, fp32, everything kept") {
 TEST_CASE("Llama, bf16, cheap layers recomputed") {
   test<Made<Letters, Llama<tiny_llama>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       letters(all_full));
+}
+TEST_CASE("rows on two axes, bf16, attention across them, cheap layers recomputed") {
+  test<Made<AcrossAxes<.2f>, TwoContexts, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
+      two_axes_batch({5, 5, 5, 5}, {9, 9, 9, 9}, 1));
 }
 TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16>>(letters(all_full));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about the plan of GPT-2 124M, and of its deeper kin, as values that the compiler computes.
 #include "sinter/data/bytes.hpp"
+#include "sinter/layer/cross_attention.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
@@ -8,6 +9,7 @@
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/plan/plan.hpp"
+#include "sinter/precision/bf16.hpp"
 
 using namespace sinter;
 
@@ -39,6 +41,12 @@ static_assert(Plan<Gpt2Small<Freeze<"wte", "wpe", "h.0">>>::flops_per_token ==
                   2 * vocabulary * width);
 static_assert(CausalSelfAttention<width, heads>::flops(context) == 2 * width * context);
 static_assert(SelfAttention<width, heads>::flops(context) == 4 * width * context);
+// Rows that see others see those others' context. In half precision their gradients are summed
+// beside them.
+using Across = CrossAttention<width, heads>;
+static_assert(Across::flops(1, context) == SelfAttention<width, heads>::flops(context));
+static_assert(Across::scratch<Bf16>(1, context) == 2 * context * width);
+static_assert(Across::scratch<Fp32>(1, context) == 0);
 // In a window of a quarter of the context, a row sees 7/16 as much as without.
 template <int Window>
 using Windowed = CausalSelfAttention<width, heads, 0.f, heads, Window>;

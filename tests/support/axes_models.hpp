@@ -4,6 +4,7 @@
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
+#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/dropout.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
@@ -129,17 +130,34 @@ struct MixAxes {
   }
 };
 
+/// Attends to the other axis twice, with the same operands: in the backward phase one assigns their
+/// gradients, and the other adds to them.
+template <float P>
+struct AttendAcross {
+  static constexpr int W = axes_width, heads = 2;
+  static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> source) {
+    auto q = g("q", Linear<W, W>{}, x);
+    auto kv = g("kv", Linear<W, 2 * W>{}, source);
+    auto first = g("first", CrossAttention<W, heads, P>{}, q, kv);
+    return g("sum", Add<W>{}, first, g("again", CrossAttention<W, heads, P>{}, q, kv));
+  }
+};
+
 /// Tokens on axis 0, each of which is classified, and tokens on axis 1, which they all see.
-template <float P = 0.f>
+template <float P = 0.f, class Mix = MixAxes>
 struct TwoAxes {
   using slot = slot::model;
   static constexpr void trace(auto& g) {
     auto tokens = g.tokens(0), source = g.tokens(1), classes = g.targets(0);
     auto x = g.unit("embed", EmbedRows<P>{}, tokens);
     auto y = g.unit("source", EmbedRows<P>{}, source);
-    g.result(g.unit("head", ClassifyRows{}, g.unit("mix", MixAxes{}, x, y), classes));
+    g.result(g.unit("head", ClassifyRows{}, g.unit("mix", Mix{}, x, y), classes));
   }
 };
+
+/// By cross-attention.
+template <float P = 0.f>
+using AcrossAxes = TwoAxes<P, AttendAcross<P>>;
 
 struct AttendRows {
   static constexpr int W = axes_width;

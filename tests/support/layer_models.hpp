@@ -6,6 +6,7 @@
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/concat.hpp"
+#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/dropout.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
@@ -144,6 +145,9 @@ using WindowAttentionDropout = CausalSelfAttention<wide, heads, drop, 1, 3>;
 using Turned = Rotary<2, 1, 6, RotaryOptions{.theta = 50}>;
 using FullAttention = SelfAttention<wide, heads>;
 using FullAttentionDropout = SelfAttention<wide, heads, drop>;
+/// On one axis.
+using AttentionAcross = CrossAttention<wide, heads>;
+using AttentionAcrossDropout = CrossAttention<wide, heads, drop>;
 using Drop = Dropout<wide, drop>;
 using Logits = Unembedding<vocabulary, wide>;
 using BiasedLogits = UnembeddingBias<vocabulary, wide>;

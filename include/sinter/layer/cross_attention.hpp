@@ -5,16 +5,21 @@
 
 namespace sinter {
 
-/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads, where queries and keys have sequences of
-/// their own (Vaswani et al. 2017): each row of the first operand sees all rows of the same sequence
-/// of the second, which may be on another axis. q: rows × W, kv: rows × 2 W (k, then v), y: as q.
-/// Keeps both operands, y and the log-sum-exp of each row and head; backward computes the
-/// probabilities again. Attention probabilities are dropped with probability Dropout. It is not said
-/// to be bidirectional: rows of y see none but their own of the axis that they are on.
+/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads: each row of q sees all rows of kv that are
+/// of its sequence, as a decoder sees its encoder (Vaswani et al. 2017). q: rows × W, kv: rows × 2 W
+/// (k, v), on another axis; y: as q. Keeps q, kv, y and the log-sum-exp of each row and head;
+/// backward computes the probabilities again. Attention probabilities are dropped with probability
+/// Dropout.
+///
+/// It states neither `causal` nor `bidirectional`, as a row sees no others of its own axis. q and
+/// kv on one axis are SelfAttention, without its facts: nothing then refuses data whose targets are
+/// the next tokens.
 template <int W, int Heads, float Dropout = 0.f>
 struct CrossAttention {
   static_assert(Heads > 0 && W % Heads == 0,
-                "CrossAttention: the number of heads does not divide the width.");
+                "CrossAttention: the number of heads does not divide the width. Why: each head "
+                "attends with width / heads numbers. Fix: choose a width that is a multiple of "
+                "the heads.");
   static constexpr std::array in{W, 2 * W};
   static constexpr std::array out{W};
   template <class T, class Statistic>
@@ -23,8 +28,9 @@ struct CrossAttention {
     Statistic log_sum;
   };
   static constexpr Saved<Keep, Keep> saved{input(0), input(1), output(), statistic(Heads)};
-  /// Those of two matmuls over the rows of one sequence × those of the other.
+  /// Those of two matmuls over context × other.
   static constexpr std::int64_t flops(std::int64_t, std::int64_t other) { return 4 * other * W; }
+  /// Sums of the gradients of kv, where the compute type is narrow.
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t, std::int64_t other) {
     return kernel::attention_scratch<typename P::compute>(other, W);

@@ -43,6 +43,10 @@ TEST_CASE("CausalSelfAttention in a window, keys shared, with dropout") {
 TEST_CASE("Rotary") { check_layer<Turned>(); }
 TEST_CASE("SelfAttention") { check_layer<FullAttention>(); }
 TEST_CASE("SelfAttention with dropout") { check_layer<FullAttentionDropout>(); }
+TEST_CASE("CrossAttention, of rows to their own axis") { check_layer<AttentionAcross>(); }
+TEST_CASE("CrossAttention, of rows to their own axis, with dropout") {
+  check_layer<AttentionAcrossDropout>();
+}
 TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
 TEST_CASE("GeluErf") { check_layer<GeluErf<wide>>(); }
 TEST_CASE("Relu") { check_layer<Relu<wide>>(); }

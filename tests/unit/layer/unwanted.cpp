@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer right behind the data, whose dx nobody wants: put() is then harmless.
-#include "sinter/graph/tracer.hpp"
-#include "sinter/layer/linear.hpp"
-#include "sinter/layer/loss.hpp"
-#include "support/recipes.hpp"
+// Layers right behind the data or behind what is frozen, whose dx nobody wants.
+#include "sinter/parameters/freeze.hpp"
+#include "support/batches.hpp"
+#include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
 namespace sinter::testing {
@@ -51,6 +50,31 @@ TEST_CASE("a layer may put a gradient that nobody wants") {
   trainer.set_parameter("body.weight", std::vector<double>{1, 1});
   trainer.set_parameter("body.bias", std::vector<double>{0});
   CHECK(applied(trainer, batch).loss.mean() == 0);  // x² + y² is what it has learnt already
+}
+
+template <class... Policies>
+NamedNumbers gradients_of_across() {
+  Trainer<Made<Around<Alone<AttentionAcrossDropout>>, UpTo<context>, Fp64,
+               Batch<{.global = global, .micro = micro}>, Policies...>>
+      trainer;
+  randomise(trainer, 7);
+  applied(trainer, regression_batch(lengths, given_width, target_width, 1));
+  NamedNumbers trained;
+  for (const Parameter& p : trainer.parameters())
+    if (!p.frozen) trained[p.name] = trainer.gradient(p.name);
+  return trained;
+}
+TEST_CASE("CrossAttention has the same gradient of one operand if nobody wants the other's") {
+  const NamedNumbers both = gradients_of_across();
+  const NamedNumbers of_q = gradients_of_across<Freeze<"b">>();
+  const NamedNumbers of_kv = gradients_of_across<Freeze<"a">>();
+  CHECK((of_q.contains("a.weight") && !of_q.contains("b.weight")));
+  CHECK((of_kv.contains("b.weight") && !of_kv.contains("a.weight")));
+  for (const NamedNumbers* some : {&of_q, &of_kv})
+    for (const auto& [name, gradient] : *some) {
+      CAPTURE(name);
+      CHECK(gradient == both.at(name));
+    }
 }
 
 }  // namespace

@@ -78,6 +78,8 @@ TEST_CASE("gradients are right with a label for each sequence, and on two axes")
   expect_right_gradients<Net<SequenceClassifier<.4f>, 2>>(classified_batch({3, 5, 1, 4}, 1));
   expect_right_gradients<Net<TwoAxes<>, 2>>(two_axes_batch({3, 5, 1}, {9, 2, 6}, 1));
   expect_right_gradients<Net<TwoAxes<.4f>, 2>>(two_axes_batch({3, 5, 1}, {9, 2, 6}, 1));
+  expect_right_gradients<Net<AcrossAxes<>, 2>>(two_axes_batch({3, 5, 1}, {9, 2, 6}, 1));
+  expect_right_gradients<Net<AcrossAxes<.4f>, 2>>(two_axes_batch({3, 5, 1}, {9, 2, 6}, 1));
 }
 
 TEST_CASE("all axes are cut alike into micro-batches and over ranks, dropout included") {
@@ -90,6 +92,12 @@ TEST_CASE("all axes are cut alike into micro-batches and over ranks, dropout inc
   check_same(step_of<Net<TwoAxes<.4f>, 4>>(both()), of_both);
   check_same(step_of<Net<TwoAxes<.4f>, 2, Ddp<{.ranks = 2}>>>(both()), of_both);
   CHECK(step_of<Net<TwoAxes<>, 8>>(both()).loss.sum != of_both.loss.sum);
+  using Attention = AttendAcross<.4f>;  // whose dropout is the only one
+  const Step across = step_of<Net<TwoAxes<0.f, Attention>, 8>>(both());
+  check_same(step_of<Net<TwoAxes<0.f, Attention>, 1>>(both()), across);
+  check_same(step_of<Net<TwoAxes<0.f, Attention>, 4>>(both()), across);
+  check_same(step_of<Net<TwoAxes<0.f, Attention>, 2, Ddp<{.ranks = 2}>>>(both()), across);
+  CHECK(step_of<Net<AcrossAxes<>, 8>>(both()).loss.sum != across.loss.sum);
 }
 
 TEST_CASE("a batch without starts of its own on axis 1 has those of axis 0") {
@@ -155,7 +163,7 @@ TEST_CASE("a batch that does not fit its axes is refused with what is wrong") {
   CHECK(has(refusal<Two>(batch), "second_starts[0] must be 0"));
 }
 
-TEST_CASE("a reader hands out both axes, and both models learn") {
+TEST_CASE("a reader hands out both axes, and models learn from them") {
   auto learn = [](auto& trainer, const HostBatch& batch) {
     BackgroundReader reader(AnySource(Same{batch}), 2);
     HostBatch read;
@@ -179,4 +187,6 @@ TEST_CASE("a reader hands out both axes, and both models learn") {
     std::fill(batch.ids[2].begin() + batch.starts[s], batch.ids[2].begin() + batch.starts[s + 1],
               s % axes_classes);
   learn(two, batch);
+  Trainer<Net<AcrossAxes<>, 4, AdamW<{.lr = 0.05}>>> across(settings);
+  learn(across, batch);
 }
