@@ -31,9 +31,14 @@ inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
 /// there may be a norm before or behind that.
 template <Seq2SeqOptions O, EmbeddingNorm Where, int W = O.width>
 struct Placed {
+  /// Of tokens, where they are scaled.
   static constexpr float factor = O.scale_embedding ? float(square_root(double(W))) : 1;
-  const char *scale, *norm, *positions, *drop;  ///< names of its nodes
+  const char* scale;      ///< the name of the node that scales,
+  const char* norm;       ///< of the norm,
+  const char* positions;  ///< of positions,
+  const char* drop;       ///< and of dropout
 
+  /// Adds these nodes to a unit.
   constexpr Value<W> add(auto& g, Value<W> tokens) const {
     auto scaled = scaled_tokens(g, tokens);
     auto before = normed<EmbeddingNorm::before_positions>(g, scaled);
@@ -85,7 +90,7 @@ struct DecoderEmbed {
   }
 };
 
-/// The queries of an attention, or what has passed through it, by a matrix.
+/// x through the matrix of this name, of an attention.
 template <int W>
 constexpr Value<W> projected(auto& g, const char* name, Value<W> x) {
   return g(name, Linear<W, W, as_torch>{}, x);
@@ -94,7 +99,8 @@ constexpr Value<W> projected(auto& g, const char* name, Value<W> x) {
 /// What both kinds of blocks have: dropout and a norm behind the sum of each part, and a perceptron.
 template <Seq2SeqOptions O, int W = O.width>
 struct Parts {
-  static constexpr float P = float(O.dropout), attention = float(O.attention_dropout);
+  static constexpr float P = float(O.dropout);                    ///< of dropout
+  static constexpr float attention = float(O.attention_dropout);  ///< of attention probabilities
 
   /// x and what a part has made of it, joined.
   static constexpr Value<W> joined(auto& g, const char* drop, const char* norm, Value<W> made,
@@ -111,6 +117,7 @@ struct Parts {
     return joined(g, "self_attn.dropout", "self_attn_layer_norm",
                   projected(g, "self_attn.out_proj", mixed), x);
   }
+  /// The perceptron of each row, joined.
   static constexpr Value<W> perceptron(auto& g, Value<W> x) {
     auto wide = g("fc1", Linear<W, O.hidden, as_torch>{}, x);
     auto active = g("act", Activate<O.hidden, O.activation>{}, wide);
@@ -157,6 +164,7 @@ constexpr Param final_logits_bias() {
 /// A layer of a table and a bias, with that bias.
 template <class L, int Vocabulary>
 struct WithFinalBias : L {
+  /// The table, and the bias.
   static constexpr typename L::template Params<Param> params{L::params.weight,
                                                              final_logits_bias<Vocabulary>()};
 };
