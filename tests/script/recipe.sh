@@ -9,8 +9,8 @@ says "recipe takes a folder and a file, no options: '--help'"
 expect 1 "$sinter" recipe "$scratch/none"
 says "there is no folder '$scratch/none'"
 
-reviews="$scratch/film reviews" llama=$scratch/llama
-mkdir "$reviews" "$llama"
+reviews="$scratch/film reviews" llama=$scratch/llama bart=$scratch/bart marian=$scratch/marian
+mkdir "$reviews" "$llama" "$bart" "$marian"
 cat >"$reviews/config.json" <<'JSON'
 {"architectures": ["BertForSequenceClassification"], "hidden_size": 32, "intermediate_size": 64,
  "max_position_embeddings": 64, "num_attention_heads": 2, "num_hidden_layers": 2, "num_labels": 3,
@@ -25,6 +25,16 @@ cat >"$llama/config.json" <<'JSON'
                   "original_max_position_embeddings": 32, "rope_type": "llama3"}}
 JSON
 
+cat >"$bart/config.json" <<'JSON'
+{"architectures": ["BartForConditionalGeneration"], "d_model": 32, "decoder_attention_heads": 2,
+ "decoder_ffn_dim": 64, "decoder_layers": 1, "encoder_attention_heads": 2, "encoder_ffn_dim": 64,
+ "encoder_layers": 2, "max_position_embeddings": 64, "vocab_size": 96}
+JSON
+sed 's/BartForConditionalGeneration/MarianMTModel/; s/"vocab_size"/"activation_function": "swish", "decoder_start_token_id": 95, "pad_token_id": 95, &/' \
+  "$bart/config.json" >"$marian/config.json"
+printf '{"a": 0, "b": 1, "ab": 2, "<s>": 3, "</s>": 4}' >"$bart/vocab.json"
+printf '#version: 0.2\na b\n' >"$bart/merges.txt"
+
 touch "$scratch/mine.cpp"
 expect 1 "$sinter" recipe "$llama" "$scratch/mine.cpp"
 says "'$scratch/mine.cpp' is there already"
@@ -36,7 +46,12 @@ says 'Next: ./sinter build'
   fail "recipe exits $?: $(cat "$scratch/messages")"
 grep -q '^struct tuned_film_reviews$' "$scratch/film reviews.cpp" || fail 'the recipe has another name'
 grep -q '^struct tuned_llama_ids {$' "$scratch/llama.cpp" || fail 'the recipe does not take ids alone'
-for file in "$scratch/film reviews.cpp" "$scratch/llama.cpp"; do
+expect 0 "$sinter" recipe "$bart" "$scratch/bart.cpp"
+grep -q 'DialoguePairs<{.text = 64, .label = 64, .vocabulary = 96, .start = 2}>' "$scratch/bart.cpp" ||
+  fail 'the recipe does not read dialogues'
+expect 0 "$sinter" recipe "$marian" "$scratch/marian.cpp"
+grep -q 'context = 64, second_context = 64' "$scratch/marian.cpp" || fail 'the recipe has no ids for both sides'
+for file in "$scratch/film reviews.cpp" "$scratch"/{llama,bart,marian}.cpp; do
   expect 0 "$CXX" -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror "-I$root/include" "$file"
 done
 

@@ -8,7 +8,7 @@
 #include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
-#include "sinter/model/seq2seq_options.hpp"
+#include "sinter/model/seq2seq.hpp"
 #include "support/recipes.hpp"
 #include "trainer/state_json.hpp"
 #include "unit/hugging_face/support.hpp"
@@ -26,28 +26,19 @@ HuggingFace files_of() {
   return Model::template hugging_face<Made<Model, UpTo<1, 1>>>();
 }
 
-/// Checks that a folder's config.json becomes a model of this name with these options.
-template <class Options>
-FolderModel check_says(const ModelFolder& folder, std::string_view name, const Options& options,
-                       bool has_tokenizer) {
-  Config read(folder.path() / "config.json");
-  const FolderModel model = read_model(read, has_tokenizer, "FOLDER");
-  CHECK(written(model.policy, 0) == written(policy_text(model.policy.name, options), 0));
-  CHECK(model.policy.name == name);
-  CHECK(model.vocabulary == options.vocabulary);
-  CHECK(model.positions == options.positions);
-  CHECK(read.notes().empty());
-  return model;
-}
-
 /// Checks that a config.json becomes this model, and that weights with the file are taken by it.
 template <class Model>
 FolderModel check_becomes(const std::string& config, bool has_tokenizer = false) {
   CAPTURE(config);
   const ModelFolder folder(config);
-  const FolderModel model =
-      check_says(folder, detail::short_type_name<Model>(), Model::options, has_tokenizer);
   const fs::path file = folder.path() / "config.json";
+  Config read(file);
+  const FolderModel model = read_model(read, has_tokenizer, "FOLDER");
+  CHECK(written(model.policy, 0) == written(policy_text(model.policy.name, Model::options), 0));
+  CHECK(model.policy.name == detail::short_type_name<Model>());
+  CHECK(model.vocabulary == Model::options.vocabulary);
+  CHECK(model.positions == Model::options.positions);
+  CHECK(read.notes().empty());
   CHECK(refusal([&] { require_same_architecture(file, files_of<Model>()); }) == "");
   return model;
 }
@@ -251,27 +242,38 @@ TEST_CASE("DistilBERT's config.json becomes DistilBert") {
 }
 
 /// Checks that a config.json becomes an encoder-decoder with these options.
-FolderModel check_encodes(const std::string& config, const Seq2SeqOptions& options) {
-  CAPTURE(config);
-  const FolderModel model = check_says(ModelFolder(config), "Seq2Seq", options, false);
+template <Seq2SeqOptions O>
+FolderModel check_replies(const std::string& config) {
+  const FolderModel model = check_becomes<Seq2Seq<O>>(config);
   CHECK(model.learns == hugging_face::Learns::replies);
-  CHECK(model.start == options.start);
+  CHECK(model.start == O.start);
   return model;
 }
 
-/// BART base.
-constexpr Seq2SeqOptions bart{.heads = 12,
-                              .width = 768,
-                              .hidden = 3072,
-                              .position_offset = 2,
-                              .encoder_norm = EmbeddingNorm::after_positions,
-                              .decoder_norm = EmbeddingNorm::after_positions,
-                              .start = 2,
-                              .end = 2,
-                              .pad = 1};
+/// BART as its class has it, and BART base.
+constexpr Seq2SeqOptions bart_large{.encoder_layers = 12,
+                                    .decoder_layers = 12,
+                                    .heads = 16,
+                                    .width = 1024,
+                                    .hidden = 4096,
+                                    .position_offset = 2,
+                                    .encoder_norm = EmbeddingNorm::after_positions,
+                                    .decoder_norm = EmbeddingNorm::after_positions,
+                                    .start = 2,
+                                    .end = 2,
+                                    .pad = 1};
+constexpr Seq2SeqOptions bart_base = [] {
+  Seq2SeqOptions o = bart_large;
+  o.encoder_layers = o.decoder_layers = 6;
+  o.heads = 12;
+  o.width = 768;
+  o.hidden = 3072;
+  o.attention_dropout = o.activation_dropout = .1;
+  return o;
+}();
 
 TEST_CASE("BART's config.json becomes Seq2Seq") {
-  const FolderModel model = check_encodes(R"({"activation_dropout": 0.1,
+  const FolderModel model = check_replies<bart_base>(R"({"activation_dropout": 0.1,
     "activation_function": "gelu", "add_bias_logits": false, "add_final_layer_norm": false,
     "architectures": ["BartForConditionalGeneration"], "attention_dropout": 0.1, "bos_token_id": 0,
     "classif_dropout": 0.1, "classifier_dropout": 0.0, "d_model": 768,
@@ -284,44 +286,35 @@ TEST_CASE("BART's config.json becomes Seq2Seq") {
     "is_encoder_decoder": true, "max_position_embeddings": 1024, "model_type": "bart",
     "normalize_before": false, "normalize_embedding": true, "num_beams": 4, "num_hidden_layers": 6,
     "pad_token_id": 1, "scale_embedding": false, "static_position_embeddings": false,
-    "use_cache": true, "vocab_size": 50265})",
-                                          [] {
-                                            Seq2SeqOptions o = bart;
-                                            o.attention_dropout = o.activation_dropout = .1;
-                                            return o;
-                                          }());
+    "use_cache": true, "vocab_size": 50265})");
   CHECK(model.parameters == 139'420'416);  // as transformers counts what is trained
-
-  Seq2SeqOptions large = bart;
-  large.encoder_layers = large.decoder_layers = 12;
-  large.heads = 16;
-  large.width = 1024;
-  large.hidden = 4096;
-  CHECK(check_encodes(R"({"architectures": ["BartForConditionalGeneration"]})", large).parameters ==
-        406'291'456);
-  large.encoder_layers = 2;
-  large.decoder_layers = 3;
-  large.activation = Activation::relu;
-  large.start = large.pad = -1;
-  check_encodes(R"({"architectures": ["BartForConditionalGeneration"], "encoder_layers": 2,
-    "decoder_layers": 3, "activation_function": "relu", "decoder_start_token_id": null,
-    "pad_token_id": null})",
-                large);
+  const std::string begin = R"({"architectures": ["BartForConditionalGeneration"])";
+  CHECK(check_replies<bart_large>(begin + "}").parameters == 406'291'456);
+  constexpr Seq2SeqOptions other = [] {
+    Seq2SeqOptions o = bart_large;
+    o.encoder_layers = 2;
+    o.decoder_layers = 3;
+    o.activation = Activation::relu;
+    o.start = o.pad = -1;
+    return o;
+  }();
+  check_replies<other>(begin + R"(, "encoder_layers": 2, "decoder_layers": 3,
+    "activation_function": "relu", "decoder_start_token_id": null, "pad_token_id": null})");
 }
 
 TEST_CASE("Blenderbot Small's config.json becomes Seq2Seq") {
-  Seq2SeqOptions o{.encoder_layers = 8,
-                   .decoder_layers = 8,
-                   .heads = 16,
-                   .vocabulary = 54944,
-                   .positions = 512,
-                   .encoder_norm = EmbeddingNorm::after_positions,
-                   .decoder_norm = EmbeddingNorm::before_positions,
-                   .scale_embedding = true,
-                   .start = 1,
-                   .end = 2,
-                   .pad = 0};
-  const FolderModel model = check_encodes(R"({"activation_dropout": 0.0,
+  static constexpr Seq2SeqOptions small{.encoder_layers = 8,
+                                        .decoder_layers = 8,
+                                        .heads = 16,
+                                        .vocabulary = 54944,
+                                        .positions = 512,
+                                        .encoder_norm = EmbeddingNorm::after_positions,
+                                        .decoder_norm = EmbeddingNorm::before_positions,
+                                        .scale_embedding = true,
+                                        .start = 1,
+                                        .end = 2,
+                                        .pad = 0};
+  const FolderModel model = check_replies<small>(R"({"activation_dropout": 0.0,
     "activation_function": "gelu", "add_bias_logits": false, "add_final_layer_norm": false,
     "architectures": ["BlenderbotSmallForConditionalGeneration"], "attention_dropout": 0.0,
     "bos_token_id": 1, "classif_dropout": 0.0, "classifier_dropout": 0.0, "d_model": 512,
@@ -335,23 +328,26 @@ TEST_CASE("Blenderbot Small's config.json becomes Seq2Seq") {
     "normalize_before": false, "normalize_embedding": true, "num_beams": 10,
     "num_hidden_layers": 8, "pad_token_id": 0, "scale_embedding": true,
     "static_position_embeddings": false, "unk_token_id": 3, "use_cache": true,
-    "vocab_size": 54944})",
-                                          o);
+    "vocab_size": 54944})");
   CHECK(model.parameters == 87'508'992);
-  o.vocabulary = 50265;
-  o.scale_embedding = false;
-  check_encodes(R"({"architectures": ["BlenderbotSmallForConditionalGeneration"]})", o);
+  constexpr Seq2SeqOptions usual = [] {
+    Seq2SeqOptions o = small;
+    o.vocabulary = 50265;
+    o.scale_embedding = false;
+    return o;
+  }();
+  check_replies<usual>(R"({"architectures": ["BlenderbotSmallForConditionalGeneration"]})");
 }
 
 TEST_CASE("Marian's config.json becomes Seq2Seq") {
-  Seq2SeqOptions o{.vocabulary = 58101,
-                   .positions = 512,
-                   .position = Positions::sinusoidal,
-                   .activation = Activation::silu,
-                   .scale_embedding = true,
-                   .start = 58100,
-                   .end = 0,
-                   .pad = 58100};
+  constexpr Seq2SeqOptions opus{.vocabulary = 58101,
+                                .positions = 512,
+                                .position = Positions::sinusoidal,
+                                .activation = Activation::silu,
+                                .scale_embedding = true,
+                                .start = 58100,
+                                .end = 0,
+                                .pad = 58100};
   const std::string begin = R"({"activation_dropout": 0.0, "activation_function": "swish",
     "add_bias_logits": false, "add_final_layer_norm": false, "architectures": ["MarianMTModel"],
     "attention_dropout": 0.0, "bad_words_ids": [[58100]], "bos_token_id": 0,
@@ -364,20 +360,22 @@ TEST_CASE("Marian's config.json becomes Seq2Seq") {
     "normalize_before": false, "normalize_embedding": false, "num_hidden_layers": 6,
     "pad_token_id": 58100, "scale_embedding": true, "static_position_embeddings": true,
     "use_cache": true, "vocab_size": 58101)";
-  CHECK(check_encodes(begin + "}", o).parameters == 73'886'208);
+  CHECK(check_replies<opus>(begin + "}").parameters == 73'886'208);
   // As transformers 5 writes it.
-  check_encodes(begin + R"(, "decoder_vocab_size": 58101, "dtype": "float32", "is_decoder": false,
-    "share_encoder_decoder_embeddings": true, "tie_word_embeddings": true,
-    "add_cross_attention": false})",
-                o);
-  o.encoder_layers = o.decoder_layers = 12;
-  o.heads = 16;
-  o.width = 1024;
-  o.hidden = 4096;
-  o.positions = 1024;
-  o.activation = Activation::gelu_erf;
-  o.scale_embedding = false;
-  check_encodes(R"({"architectures": ["MarianMTModel"], "decoder_vocab_size": null})", o);
+  check_replies<opus>(begin + R"(, "decoder_vocab_size": 58101, "dtype": "float32",
+    "is_decoder": false, "share_encoder_decoder_embeddings": true, "tie_word_embeddings": true,
+    "add_cross_attention": false})");
+  constexpr Seq2SeqOptions usual{.encoder_layers = 12,
+                                 .decoder_layers = 12,
+                                 .heads = 16,
+                                 .width = 1024,
+                                 .hidden = 4096,
+                                 .vocabulary = 58101,
+                                 .position = Positions::sinusoidal,
+                                 .start = 58100,
+                                 .end = 0,
+                                 .pad = 58100};
+  check_replies<usual>(R"({"architectures": ["MarianMTModel"], "decoder_vocab_size": null})");
 }
 
 /// The config.json that an export writes.
@@ -432,6 +430,22 @@ TEST_CASE("what every model exports becomes that model again") {
                     .positions = 32,
                     .dropout = 0.25}>{});
   check(DistilBert<{.labels = 4, .classifier_dropout = 0.5}>{});
+  check(Seq2Seq<bart_base>{});
+  check(Seq2Seq<{.encoder_layers = 1,
+                 .decoder_layers = 2,
+                 .heads = 2,
+                 .width = 12,
+                 .hidden = 7,
+                 .vocabulary = 13,
+                 .positions = 32,
+                 .encoder_norm = EmbeddingNorm::after_positions,
+                 .decoder_norm = EmbeddingNorm::before_positions,
+                 .activation = Activation::gelu_tanh,
+                 .scale_embedding = true,
+                 .dropout = 0.25,
+                 .end = 12}>{});
+  check(Seq2Seq<{.position = Positions::sinusoidal, .activation = Activation::silu, .pad = 7}>{});
+  check(Seq2Seq<{.position = Positions::sinusoidal, .activation = Activation::tanh, .start = 7}>{});
 }
 
 }  // namespace

@@ -144,6 +144,17 @@ TEST_CASE("an encoder-decoder without a tokenizer takes ids for both of its side
   CHECK(has(comment_of(recipe), "1024 of the model's 2048 positions"));
 }
 
+TEST_CASE("Blenderbot Small's pieces of words are no tokenizer that is understood") {
+  const ModelFolder folder(R"({"architectures": ["BlenderbotSmallForConditionalGeneration"]})");
+  folder.add("vocab.json", R"({"__null__": 0, "__start__": 1, "__end__": 2, "__unk__": 3,
+      "t@@": 4, "h@@": 5, "th@@": 6, "the": 7, "e": 8})");
+  folder.add("merges.txt", "#version: 0.2\nt h\nth e</w>\n");
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  REQUIRE(recipe.notes.size() == 1);
+  CHECK(has(recipe.notes[0], "tokenizer is left out"));
+  CHECK(has(code_of(recipe), "context = 512, second_context = 512, vocabulary = 50265; };"));
+}
+
 TEST_CASE("without a tokenizer a recipe takes ids alone") {
   for (const std::string& config : {gpt2, masked, classes}) {
     CAPTURE(config);
