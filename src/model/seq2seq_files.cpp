@@ -16,12 +16,6 @@ ConfigEntry activation_entry(Activation f) {
   return entry;
 }
 
-ConfigEntry id_entry(const char* key, int id) {
-  ConfigEntry entry{key, nullptr};
-  if (id >= 0) entry.value = std::int64_t(id);
-  return entry;
-}
-
 /// The name of its class, and model_type.
 std::pair<Text, Text> names_of(Family family) {
   switch (family) {
@@ -62,11 +56,18 @@ std::vector<ConfigEntry> config_of(const Seq2SeqOptions& o, std::size_t master_b
                                   {"decoder_layerdrop", 0.0},
                                   {"init_std", 0.02},
                                   {"tie_word_embeddings", true, true},
-                                  id_entry("decoder_start_token_id", o.start),
-                                  id_entry("eos_token_id", o.end),
-                                  id_entry("forced_eos_token_id", o.end),
-                                  id_entry("pad_token_id", o.pad),
                                   {"torch_dtype", Text(master_bytes == 8 ? "float64" : "float32")}};
+  auto add_id = [&](const char* key, int id) {
+    if (id >= 0) config.push_back({key, number(id)});
+  };
+  add_id("decoder_start_token_id", o.start);
+  add_id("eos_token_id", o.end);
+  add_id("forced_eos_token_id", o.end);
+  if (o.pad >= 0) {
+    add_id("pad_token_id", o.pad);
+  } else {  // absent, it would be 58100 of Marian, which a smaller vocabulary does not have
+    config.push_back({"pad_token_id", nullptr});
+  }
   if (type == "marian") {
     config.push_back({"decoder_vocab_size", number(o.vocabulary)});
     config.push_back({"share_encoder_decoder_embeddings", true});

@@ -214,6 +214,26 @@ TEST_CASE("a config is held to the model, in transformers' older words, too") {
                        doctest::Contains("scale_embedding"), FileError);
 }
 
+constexpr Seq2SeqOptions marian_without_ids = [] {
+  Seq2SeqOptions o = marian;
+  o.start = o.end = o.pad = -1;
+  return o;
+}();
+
+TEST_CASE("ids that the options do not say are left to transformers") {
+  TemporaryFolder folder;
+  Trainer<Small<marian_without_ids>> trainer({.seed = 1, .threads = 1});
+  set_reference_weights(trainer);
+  trainer.export_to(folder / "exported");
+  const std::string config = text_of(folder / "exported/config.json");
+  CHECK(config.find("\"pad_token_id\": null") != config.npos);
+  for (const char* key : {"decoder_start_token_id", "eos_token_id"})
+    CHECK(config.find(key) == config.npos);
+  if (const Numbers library = logits_of_library(trainer, "MarianMTModel", lines_of(batch_of()));
+      !library.empty())
+    CHECK(relative_difference(library, read_references("seq2seq.txt")["marian"].logits) < 1e-5);
+}
+
 constexpr Seq2SeqOptions of_no_class = [] {
   Seq2SeqOptions o = bart;
   o.decoder_norm = EmbeddingNorm::none;
