@@ -53,9 +53,14 @@ Activation read_activation(Config& config) {
   return Activation::gelu_erf;
 }
 
-/// An id below the vocabulary; -1 where the file says null, which is none.
-int read_id(Config& config, std::string_view key, int absent, int vocabulary) {
+/// Whether transformers makes the model without an id.
+enum class Without : bool { no, yes };
+
+/// An id below the vocabulary; -1 where the file says null, which is none, or where it is absent and
+/// what transformers takes then is beyond the vocabulary, if it does without.
+int read_id(Config& config, std::string_view key, int absent, int vocabulary, Without without) {
   if (config.says_null(key)) return -1;
+  if (without == Without::yes && !config.find(key) && absent >= vocabulary) return -1;
   const int id = config.whole(key, absent, Range().at_least(0));
   if (id >= vocabulary)
     config.refuse(fmt::format(
@@ -80,9 +85,9 @@ Seq2SeqOptions read_common(Config& config, const Absent& absent, bool has_tokeni
   o.dropout = config.dropout("dropout", 0.1);
   o.attention_dropout = config.dropout("attention_dropout", 0);
   o.activation_dropout = config.dropout("activation_dropout", 0);
-  o.start = read_id(config, "decoder_start_token_id", absent.start, o.vocabulary);
-  o.end = read_id(config, "eos_token_id", absent.end, o.vocabulary);
-  o.pad = read_id(config, "pad_token_id", absent.pad, o.vocabulary);
+  o.start = read_id(config, "decoder_start_token_id", absent.start, o.vocabulary, Without::yes);
+  o.end = read_id(config, "eos_token_id", absent.end, o.vocabulary, Without::yes);
+  o.pad = read_id(config, "pad_token_id", absent.pad, o.vocabulary, Without::no);
 
   config.only("encoder_layerdrop", 0);
   config.only("decoder_layerdrop", 0);

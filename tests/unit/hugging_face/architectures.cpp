@@ -443,9 +443,17 @@ TEST_CASE("what every model exports becomes that model again") {
                  .activation = Activation::gelu_tanh,
                  .scale_embedding = true,
                  .dropout = 0.25,
+                 .start = 11,
                  .end = 12}>{});
-  check(Seq2Seq<{.position = Positions::sinusoidal, .activation = Activation::silu, .pad = 7}>{});
-  check(Seq2Seq<{.position = Positions::sinusoidal, .activation = Activation::tanh, .start = 7}>{});
+  check(Seq2Seq<{.position = Positions::sinusoidal,
+                 .activation = Activation::silu,
+                 .start = 3,
+                 .end = 5,
+                 .pad = 7}>{});
+  check(Seq2Seq<{.vocabulary = 13,
+                 .position = Positions::sinusoidal,
+                 .activation = Activation::tanh,
+                 .end = 2}>{});
 }
 
 }  // namespace
