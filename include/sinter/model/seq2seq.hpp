@@ -129,7 +129,7 @@ struct Parts {
 
 /// Attention to the whole text, and a perceptron, each with a norm behind the sum.
 template <Seq2SeqOptions O, int W = O.width>
-struct EncoderBlock : Parts<O> {
+struct EncoderBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
     using Attention = SelfAttention<W, O.heads, Parts<O>::attention>;
     return Parts<O>::perceptron(g, Parts<O>::template attended<Attention>(g, x));
@@ -139,7 +139,7 @@ struct EncoderBlock : Parts<O> {
 /// Attention to the reply so far, attention to what the encoder has made of the text, and a
 /// perceptron, each with a norm behind the sum.
 template <Seq2SeqOptions O, int W = O.width>
-struct DecoderBlock : Parts<O> {
+struct DecoderBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> text) {
     using Attention = CausalSelfAttention<W, O.heads, Parts<O>::attention>;
     auto h = Parts<O>::template attended<Attention>(g, x);

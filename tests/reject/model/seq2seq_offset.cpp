@@ -2,12 +2,9 @@
 // Must not compile: Seq2Seq: position_offset with sinusoidal positions
 #include "sinter/model/seq2seq.hpp"
 #include "sinter/plan/plan.hpp"
+#include "support/recipes.hpp"
 using namespace sinter;
 
-struct pairs {
-  using slot = slot::data;
-  static constexpr int context = 16, second_context = 16, vocabulary = 257;
-};
 struct mine : Recipe<Seq2Seq<{.encoder_layers = 1,
                               .decoder_layers = 1,
                               .heads = 2,
@@ -17,5 +14,5 @@ struct mine : Recipe<Seq2Seq<{.encoder_layers = 1,
                               .positions = 16,
                               .position = Positions::sinusoidal,
                               .position_offset = 2}>,
-                     pairs> {};
+                     testing::UpToBoth<16, 16, 257>> {};
 constexpr bool checked = ready<mine>();

@@ -2,12 +2,9 @@
 // Must not compile: Seq2Seq: heads does not divide width, or width is odd
 #include "sinter/model/seq2seq.hpp"
 #include "sinter/plan/plan.hpp"
+#include "support/recipes.hpp"
 using namespace sinter;
 
-struct pairs {
-  using slot = slot::data;
-  static constexpr int context = 16, second_context = 16, vocabulary = 257;
-};
 struct mine : Recipe<Seq2Seq<{.encoder_layers = 1,
                               .decoder_layers = 1,
                               .heads = 2,
@@ -15,5 +12,5 @@ struct mine : Recipe<Seq2Seq<{.encoder_layers = 1,
                               .hidden = 16,
                               .vocabulary = 257,
                               .positions = 16}>,
-                     pairs> {};
+                     testing::UpToBoth<16, 16, 257>> {};
 constexpr bool checked = ready<mine>();

@@ -2,12 +2,6 @@
 // However examples are put into batches, they have the same loss.
 #include <doctest/doctest.h>
 
-#include <random>
-
-#include "sinter/batching/dynamic_batch.hpp"
-#include "sinter/batching/length_grouped.hpp"
-#include "sinter/batching/packed.hpp"
-#include "sinter/batching/padded.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/example_source.hpp"
 #include "sinter/model/gpt2.hpp"
@@ -15,8 +9,10 @@
 #include "sinter/plan/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "sinter/trainer/trainer.hpp"
+#include "support/batchings.hpp"
 
 using namespace sinter;
+using namespace sinter::testing;
 
 namespace {
 
@@ -27,31 +23,8 @@ struct one_rank : Recipe<Model, Data, Batch<{.global = most, .micro = 4}>> {};
 struct two_ranks : Recipe<Model, Data, Batch<{.global = most, .micro = 4}>, Ddp<{.ranks = 2}>> {};
 
 ExampleSet random_dialogues(std::uint64_t seed, int count) {
-  std::mt19937_64 random(seed);
-  ExampleSet set(byte_tokenizer(), {.context = 40, .label = 24});
-  for (int d = 0; d < count; ++d) {
-    std::vector<std::string> turns;
-    for (std::uint64_t left = 1 + random() % 6; left > 0; --left) {
-      std::string& turn = turns.emplace_back();
-      for (std::uint64_t letters = random() % 30; letters > 0; --letters)
-        turn += char('a' + random() % 26);
-    }
-    set.add_dialogue(turns);
-  }
-  return set;
-}
-
-ExampleBatches source_of(const ExampleSet& set, const Batching& batching, int least = 1) {
-  return {
-      set, {0, set.size()}, {.sequences = most, .least = least, .seed = 1, .batching = batching}};
-}
-
-std::vector<Batching> all_batchings() {
-  std::vector<Batching> all{
-      Packed::batching(most), Padded::batching(most), LengthGrouped::batching(most),
-      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 512}, most)};
-  for (std::size_t k : {1, 2, 3}) all.emplace_back(Batching(all[k])).padded_together = 4;
-  return all;
+  return with_random_dialogues(ExampleSet(byte_tokenizer(), {.context = 40, .label = 24}), seed,
+                               count);
 }
 
 }  // namespace
@@ -60,9 +33,9 @@ TEST_CASE("an epoch has the same loss in all batchings, over the same number of 
   const ExampleSet set = random_dialogues(1, 2 * most);  // a whole number of batches is not needed
   Trainer<one_rank> trainer({.seed = 1, .threads = 2});
   std::optional<Loss> first;
-  for (const Batching& batching : all_batchings()) {
+  for (const Batching& batching : all_batchings(most)) {
     CAPTURE(batching.order);
-    ExampleBatches source = source_of(set, batching);
+    ExampleBatches source = source_of(set, batching, most);
     Loss loss;
     HostBatch batch;
     std::uint64_t left = std::uint64_t(set.size());
@@ -89,8 +62,8 @@ TEST_CASE("an epoch has the same loss in all batchings, over the same number of 
 TEST_CASE("steps on padded batches are those on packed ones, to rounding") {
   const ExampleSet set = random_dialogues(2, 60);
   Trainer<one_rank> packed({.seed = 1, .threads = 2}), padded({.seed = 1, .threads = 2});
-  ExampleBatches a = source_of(set, Packed::batching(most));
-  ExampleBatches b = source_of(set, Padded::batching(most));
+  ExampleBatches a = source_of(set, Packed::batching(most), most);
+  ExampleBatches b = source_of(set, Padded::batching(most), most);
   HostBatch batch;
   for (int step = 0; step < 6; ++step) {
     a.next(batch);
@@ -105,13 +78,10 @@ TEST_CASE("steps on padded batches are those on packed ones, to rounding") {
 
 TEST_CASE("every batching trains, also with batches smaller than there are ranks") {
   const ExampleSet set = random_dialogues(3, 20);
-  std::vector<Batching> batchings = all_batchings();
-  batchings.push_back(
-      DynamicBatch<>::batching({.mode = DynamicMode::batchsort, .tokens = 1}, most));  // one by one
-  for (const Batching& batching : batchings) {
+  for (const Batching& batching : all_batchings(most)) {
     CAPTURE(batching.order);
     Trainer<two_ranks> trainer({.seed = 1, .threads = 2});
-    ExampleBatches source = source_of(set, batching, trainer.recipe().ranks());
+    ExampleBatches source = source_of(set, batching, most, trainer.recipe().ranks());
     HostBatch batch;
     double first = 0, last = 0;
     for (int step = 0; step < 40; ++step) {

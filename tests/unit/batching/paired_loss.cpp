@@ -2,8 +2,6 @@
 // However pairs of sequences are put into batches, they have the same loss.
 #include <doctest/doctest.h>
 
-#include <random>
-
 #include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/data/example_source.hpp"
@@ -49,23 +47,8 @@ struct attentive : Recipe<Attentive, Data, Steps> {};
 static_assert(ready<attentive>());
 
 PairedExamples random_dialogues(std::uint64_t seed, int count) {
-  std::mt19937_64 random(seed);
-  PairedExamples set(byte_tokenizer(), {.text = 40, .label = 24});
-  for (int d = 0; d < count; ++d) {
-    std::vector<std::string> turns;
-    for (std::uint64_t left = 1 + random() % 6; left > 0; --left) {
-      std::string& turn = turns.emplace_back();
-      for (std::uint64_t letters = random() % 30; letters > 0; --letters)
-        turn += char('a' + random() % 26);
-    }
-    set.add_dialogue(turns);
-  }
-  return set;
-}
-
-ExampleBatches source_of(const ExampleList& set, const Batching& batching, int least = 1) {
-  return {
-      set, {0, set.size()}, {.sequences = most, .least = least, .seed = 1, .batching = batching}};
+  return with_random_dialogues(PairedExamples(byte_tokenizer(), {.text = 40, .label = 24}), seed,
+                               count);
 }
 
 }  // namespace
@@ -81,7 +64,7 @@ TEST_CASE("pairs have the same loss in all batchings, over the same number of pr
   for (const Batching& batching : all_batchings(most)) {
     if (!batching.arrange) continue;  // batches of theirs are of two epochs at the end
     CAPTURE(batching.order);
-    ExampleBatches source = source_of(set, batching);
+    ExampleBatches source = source_of(set, batching, most);
     Loss loss;
     while (source.state().epoch == 0) {
       source.next(batch);
@@ -95,8 +78,8 @@ TEST_CASE("pairs have the same loss in all batchings, over the same number of pr
 TEST_CASE("steps on padded pairs are those on packed ones, to rounding") {
   const PairedExamples set = random_dialogues(2, 60);
   Trainer<attentive> packed({.seed = 1, .threads = 2}), padded({.seed = 1, .threads = 2});
-  ExampleBatches a = source_of(set, Packed::batching(most));
-  ExampleBatches b = source_of(set, Padded::batching(most));
+  ExampleBatches a = source_of(set, Packed::batching(most), most);
+  ExampleBatches b = source_of(set, Padded::batching(most), most);
   HostBatch batch;
   for (int step = 0; step < 6; ++step) {
     a.next(batch);
@@ -117,7 +100,7 @@ TEST_CASE("every batching trains on pairs, also with batches smaller than there 
   for (const Batching& batching : all_batchings(most)) {
     CAPTURE(batching.order);
     Trainer<two_ranks> trainer({.seed = 1, .threads = 2});
-    ExampleBatches source = source_of(set, batching, trainer.recipe().ranks());
+    ExampleBatches source = source_of(set, batching, most, trainer.recipe().ranks());
     HostBatch batch;
     double first = 0, last = 0;
     for (int step = 0; step < 40; ++step) {
