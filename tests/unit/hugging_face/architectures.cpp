@@ -246,7 +246,7 @@ template <Seq2SeqOptions O>
 FolderModel check_replies(const std::string& config) {
   const FolderModel model = check_becomes<Seq2Seq<O>>(config);
   CHECK(model.learns == hugging_face::Learns::replies);
-  CHECK(model.start == O.start);
+  CHECK(model.start == Seq2Seq<O>::options.start);
   return model;
 }
 
