@@ -16,26 +16,25 @@ namespace sinter::testing {
 
 void imitate_processor(std::string_view words) {
   using kernel::Gemm;
-  static const std::map<std::string_view, Gemm> products{{"vendor", Gemm::vendor},
-                                                         {"tiles", Gemm::tiles},
-                                                         {"pairs", Gemm::pairs},
-                                                         {"vendor_bf16", Gemm::vendor_bf16}};
+  static const std::map<std::string_view, Gemm> products{
+      {"vendor", Gemm::vendor}, {"tiles", Gemm::tiles}, {"pairs", Gemm::pairs}, {"amx", Gemm::amx}};
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(words.size(), word.size() + 1));
     if (word == "avx2") {
       switch_off_avx512();
     } else if (auto product = products.find(word); product != products.end()) {
-      if (product->second == Gemm::pairs && !kernel::has_pairs()) {
-        std::fputs("SINTER_TEST_PROCESSOR holds 'pairs': this processor has no such unit.\n",
-                   stderr);
+      if ((product->second == Gemm::pairs && !kernel::has_pairs()) ||
+          (product->second == Gemm::amx && !kernel::has_amx())) {
+        std::fprintf(stderr, "SINTER_TEST_PROCESSOR holds '%s': this processor has no such unit.\n",
+                     std::string(word).c_str());
         std::exit(2);
       }
       kernel::force_gemm(product->second);
     } else {
       std::fprintf(stderr,
                    "SINTER_TEST_PROCESSOR holds '%s'. Expected, divided by commas: avx2, vendor, "
-                   "tiles, pairs, vendor_bf16.\n",
+                   "tiles, pairs, amx.\n",
                    std::string(word).c_str());
       std::exit(2);
     }

@@ -18,7 +18,7 @@ inline void switch_off_avx512() {
 
 /// Does what the words of SINTER_TEST_PROCESSOR say, which commas divide. "avx2" switches AVX-512
 /// off. The others are matrix products (kernels/cpu/gemm.hpp), which from now on multiply whatever
-/// they can: "vendor", "tiles", "pairs" and "vendor_bf16". Ends the process with a message where a
+/// they can: "vendor", "tiles", "pairs" and "amx". Ends the process with a message where a
 /// word has no such meaning.
 void imitate_processor(std::string_view words);
 

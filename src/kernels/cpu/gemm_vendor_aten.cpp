@@ -7,8 +7,6 @@
 #include <ATen/ops/mm_ops.h>
 #include <c10/core/InferenceMode.h>
 
-#include <stdexcept>
-
 #include "kernels/cpu/gemm.hpp"
 
 namespace sinter::kernel {
@@ -37,16 +35,6 @@ void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add) {
   }
 }
 
-bool vendor_has_bf16() { return false; }
-
-template <class T, class C>
-void gemm_vendor_bf16(Matrix<const T>, Matrix<const T>, Matrix<C>, bool) {
-  throw std::logic_error("gemm_vendor_bf16() where vendor_has_bf16() denies it.");
-}
-template void gemm_vendor_bf16(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
-template void gemm_vendor_bf16(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<float>, bool);
-template void gemm_vendor_bf16(Matrix<const BFloat16>, Matrix<const BFloat16>, Matrix<BFloat16>,
-                               bool);
 template void gemm_vendor(Matrix<const float>, Matrix<const float>, Matrix<float>, bool);
 template void gemm_vendor(Matrix<const double>, Matrix<const double>, Matrix<double>, bool);
 

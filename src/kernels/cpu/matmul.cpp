@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/matmul.hpp"
 
-#include <hwy/targets.h>
-
 #include <algorithm>
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include "kernels/cpu/elements.hpp"
 #include "kernels/cpu/gemm.hpp"
@@ -64,23 +58,11 @@ bool put_first(Addend<T> addend, Matrix<T> c) {
   return bool(addend);
 }
 
-/// Tiles of bfloat16: far faster than anything else that a processor may have. Not where AVX-512 is
-/// switched off.
-bool has_amx() {
-#if defined(__x86_64__)
-  unsigned a, b, c, d = 0;
-  return (hwy::SupportedTargets() & HWY_AVX3) && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
-         (d >> 22 & 1);
-#else
-  return false;
-#endif
-}
-
 template <class T>
 Gemm choose_gemm() {
   if (std::is_same_v<T, Float16>) return Gemm::tiles;
   if (std::is_same_v<T, BFloat16>) {
-    if (has_amx() && vendor_has_bf16()) return Gemm::vendor_bf16;
+    if (has_amx()) return Gemm::amx;
     return has_pairs() ? Gemm::pairs : Gemm::tiles;
   }
 #if defined(__x86_64__)
@@ -131,8 +113,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
         return gemm_vendor<T>(rows, columns, result, put_first(added, result));
     }
     if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>) {
-      if (gemm == Gemm::vendor_bf16)
-        return gemm_vendor_bf16<T, C>(rows, columns, result, put_first(added, result));
+      if (gemm == Gemm::amx) return gemm_amx<T, C>(rows, columns, result, added);
       if (gemm == Gemm::pairs) return gemm_pairs<T, C>(rows, columns, result, added);
     }
     gemm_tiles<T, C>(rows, columns, result, added);

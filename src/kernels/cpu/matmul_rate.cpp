@@ -13,8 +13,8 @@ namespace sinter::kernel {
 template <class T>
 MatmulUnit matmul_unit(MatmulInputs inputs) {
   switch (preferred_gemm<T>(inputs)) {
-    case Gemm::vendor_bf16:
-      return MatmulUnit::amx;  // preferred for nothing else
+    case Gemm::amx:
+      return MatmulUnit::amx;
     case Gemm::pairs:
       return MatmulUnit::pairs;
     default:

@@ -37,12 +37,4 @@ TEST_CASE_TEMPLATE("matmul by pairs", C, BFloat16, float) {
   }
 }
 
-TEST_CASE_TEMPLATE("matmul by the vendor's library", C, BFloat16, float) {
-  if (kernel::vendor_has_bf16()) {
-    check_matmuls<BFloat16, C>(kernel::Gemm::vendor_bf16);
-  } else {
-    MESSAGE("skipped: this LibTorch exports no product of bfloat16");
-  }
-}
-
 }  // namespace

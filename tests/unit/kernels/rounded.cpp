@@ -70,8 +70,7 @@ TEST_CASE("a rounding product is within its bound, and ours has the same bits fo
     each_shape([&](const Shape& s) {
       const Floats a = normal_values<float>(s.m * s.k, 1), b = normal_values<float>(s.k * s.n, 2);
       auto compute = [&](kernel::Stream& stream) { return product_by(gemm, stream, s, a, b); };
-      if (gemm != Gemm::vendor_bf16 && gemm != Gemm::vendor)
-        return check_bound(s, a, b, same_on_all_threads(compute));
+      if (gemm != Gemm::vendor) return check_bound(s, a, b, same_on_all_threads(compute));
       for (int threads : {1, 2, 3}) {
         kernel::Stream stream(threads);
         check_bound(s, a, b, compute(stream));
@@ -80,21 +79,25 @@ TEST_CASE("a rounding product is within its bound, and ours has the same bits fo
   };
   on_every_instruction_set([&] { check(Gemm::tiles); });  // which rounds nothing
   if (kernel::has_pairs()) check(Gemm::pairs);
-  if (kernel::vendor_has_bf16()) check(Gemm::vendor_bf16);
+  if (kernel::has_amx()) check(Gemm::amx);
   check(kernel::preferred_gemm<float>(kernel::MatmulInputs::rounded));
 }
 
-TEST_CASE("pairs of fp32 are those of their roundings, bit for bit") {
-  if (!kernel::has_pairs()) {
-    MESSAGE("skipped: this processor has no AVX-512 BF16");
-    return;
-  }
+TEST_CASE("products of fp32 by units of BFloat16 are those of their roundings, bit for bit") {
   kernel::Stream stream(2);
-  each_shape([&](const Shape& s) {
-    const Floats a = normal_values<float>(s.m * s.k, 1), b = normal_values<float>(s.k * s.n, 2);
-    CHECK(same_bits(product_by(Gemm::pairs, stream, s, a, b),
-                    product_by(Gemm::pairs, stream, s, narrow<BFloat16>(a), narrow<BFloat16>(b))));
-  });
+  auto check = [&](Gemm gemm, bool has) {
+    if (!has) {
+      MESSAGE("skipped: this processor has no such unit");
+      return;
+    }
+    each_shape([&](const Shape& s) {
+      const Floats a = normal_values<float>(s.m * s.k, 1), b = normal_values<float>(s.k * s.n, 2);
+      CHECK(same_bits(product_by(gemm, stream, s, a, b),
+                      product_by(gemm, stream, s, narrow<BFloat16>(a), narrow<BFloat16>(b))));
+    });
+  };
+  check(Gemm::pairs, kernel::has_pairs());
+  check(Gemm::amx, kernel::has_amx());
 }
 
 TEST_CASE("a stream's rule decides for fp32, and for nothing else") {

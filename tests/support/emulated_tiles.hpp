@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eight tiles of bfloat16 in plain C++, as AmxProduct asks for them (kernels/cpu/gemm_amx-inl.hpp):
+// on every processor it multiplies with them as on one with AMX.
+#pragma once
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cpu/gemm_amx-inl.hpp"
+
+namespace sinter::testing {
+
+struct EmulatedTiles {
+  using Sums = float[16][16];
+  using Numbers = BFloat16[16][32];
+
+  /// Of the calling thread.
+  struct State {
+    Sums sums[2][2];
+    Numbers left[2], right[2];
+  };
+  static inline thread_local State* state = nullptr;
+
+  /// Begins with numbers that spoil every sum.
+  struct Tiles {
+    State own;
+    Tiles() {
+      std::memset(static_cast<void*>(&own), 0xff, sizeof own);
+      state = &own;
+    }
+    ~Tiles() { state = nullptr; }
+    Tiles(const Tiles&) = delete;
+    Tiles& operator=(const Tiles&) = delete;
+  };
+
+  template <class T>
+  static BFloat16 number(const T* from, bool there) {
+    return there ? BFloat16(float(*from)) : BFloat16(0.f);
+  }
+
+  template <class T>
+  static void pack_rows(const T* from, std::int64_t stride, int rows, int depth, BFloat16* to) {
+    for (int i = 0; i < 32; ++i)
+      for (int p = 0; p < 32; ++p)
+        to[i * 32 + p] = number(from + i * stride + p, i < rows && p < depth);
+  }
+  template <class T>
+  static void pack_columns(const T* from, std::int64_t stride, int rows, int depth, BFloat16* to) {
+    for (int i = 0; i < 32; ++i)
+      for (int p = 0; p < 32; ++p)
+        to[i * 32 + p] = number(from + p * stride + i, i < rows && p < depth);
+  }
+  template <class T>
+  static void pack_pair(const T* from, std::int64_t stride, int columns, int depth, BFloat16* to) {
+    for (int j = 0; j < 32; ++j)
+      for (int p = 0; p < 2; ++p)
+        to[j / 16 * 512 + j % 16 * 2 + p] = number(from + p * stride + j, j < columns && p < depth);
+  }
+  template <class T>
+  static void pack_panel(const T* from, std::int64_t stride, int columns, int depth, BFloat16* to) {
+    for (int j = 0; j < 32; ++j)
+      for (int p = 0; p < 32; ++p)
+        to[j / 16 * 512 + p / 2 * 32 + j % 16 * 2 + p % 2] =
+            number(from + j * stride + p, j < columns && p < depth);
+  }
+
+  static void zero_sums() { std::memset(state->sums, 0, sizeof state->sums); }
+  template <bool TwoRows, bool TwoColumns>
+  static void load_sums(const float* from, std::int64_t stride) {
+    each<TwoRows, TwoColumns>([&](float& sum, int i, int j) { sum = from[i * stride + j]; });
+  }
+  template <bool TwoRows, bool TwoColumns>
+  static void store_sums(float* to, std::int64_t stride) {
+    each<TwoRows, TwoColumns>([&](float& sum, int i, int j) { to[i * stride + j] = sum; });
+  }
+  template <int I>
+  static void load_left(const void* from, std::int64_t bytes) {
+    for (int i = 0; i < 16; ++i)
+      std::memcpy(state->left[I][i], static_cast<const char*>(from) + i * bytes, 64);
+  }
+  template <int I>
+  static void load_right(const BFloat16* from) {
+    std::memcpy(state->right[I], from, sizeof(Numbers));
+  }
+
+  /// TDPBF16PS of Intel's manual: even and odd products are summed apart, then together. Subnormal
+  /// numbers are zero.
+  template <int I, int J>
+  static void multiply() {
+    for (int i = 0; i < 16; ++i)
+      for (int j = 0; j < 16; ++j) {
+        float even = 0, odd = 0;
+        for (int q = 0; q < 16; ++q) {
+          const BFloat16* a = state->left[I][i] + 2 * q;
+          const BFloat16* b = state->right[J][q] + 2 * j;
+          even = flushed(std::fma(flushed(float(a[0])), flushed(float(b[0])), even));
+          odd = flushed(std::fma(flushed(float(a[1])), flushed(float(b[1])), odd));
+        }
+        float& sum = state->sums[I][J][i][j];
+        sum = flushed(flushed(sum) + flushed(even + odd));
+      }
+  }
+
+  template <class C>
+  static void put(const float* sums, std::int64_t stride, int rows, int columns,
+                  kernel::Addend<C> addend, C* to, std::int64_t to_stride) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < std::min(columns, 32); ++j) {
+        const float sum = sums[i * stride + j];
+        to[i * to_stride + j] = C(addend ? float(*addend.at(i, j)) + sum : sum);
+      }
+  }
+
+ private:
+  static float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
+
+  template <bool TwoRows, bool TwoColumns>
+  static void each(const auto& visit) {
+    for (int i = 0; i < (TwoRows ? 32 : 16); ++i)
+      for (int j = 0; j < (TwoColumns ? 32 : 16); ++j)
+        visit(state->sums[i / 16][j / 16][i % 16][j % 16], i, j);
+  }
+};
+
+}  // namespace sinter::testing
