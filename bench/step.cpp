@@ -5,9 +5,9 @@
 //   ./sinter bench step [--threads N] [--rounds N] [--peers PYTHON|new] [--only TEXT]
 //                       [--avx2] [--json FILE] [--svg FILE]
 // The peers are LibTorch's autograd with the fused optimizer in C++; with --peers also PyTorch
-// eager with fused AdamW, torch.compile, Hugging Face Trainer and Lightning, in a Python that has
-// them, or in a new environment of their pinned versions (bench/peers/requirements.txt, 5 GB). With
-// --avx2 nobody uses AVX-512 or AMX.
+// eager with fused AdamW, torch.compile, its whole step as one graph, JAX, Hugging Face Trainer and
+// Lightning, in a Python that has them, or in a new environment of their pinned versions
+// (bench/peers/requirements.txt, 5 GB). With --avx2 nobody uses AVX-512 or AMX.
 #include "contestants.hpp"
 #include "report.hpp"
 
@@ -111,11 +111,14 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
       peers.push_back(turns.add_python("PyTorch eager, padded", "step.py", "eager", folder));
   }
   if (!settings.python.empty() && !w.packed) {
-    for (auto [name, word] : {std::pair{"PyTorch eager, fused AdamW", "eager"},
-                              {"torch.compile", "compile"},
-                              {"Hugging Face Trainer", "hugging-face"},
-                              {"Lightning", "lightning"}})
-      peers.push_back(turns.add_python(name, "step.py", word, folder));
+    for (auto [name, file, word] :
+         {std::tuple{"PyTorch eager, fused AdamW", "step.py", "eager"},
+          {"torch.compile", "step.py", "compile"},
+          {"PyTorch's whole step as one graph, inductor", "step.py", "whole-graph"},
+          {"JAX, jit, donated buffers, optax", "step_jax.py", "jit"},
+          {"Hugging Face Trainer", "step.py", "hugging-face"},
+          {"Lightning", "step.py", "lightning"}})
+      peers.push_back(turns.add_python(name, file, word, folder));
     if (!bench::only_avx2())  // with AVX2 alone, PyTorch needs minutes for a step in bf16
       autocast = turns.add_python("PyTorch autocast in bf16", "step.py", "autocast", folder);
   }

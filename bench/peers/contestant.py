@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What contestants in Python share: python3 FILE.py PEER FOLDER, FOLDER holding job.json.
-
-After its first step, and after each round (a line on standard input asks for one), a contestant
-prints "STEP milliseconds-per-step loss".
-"""
-
-import json
-import pathlib
-import sys
+"""What contestants share that use PyTorch."""
 
 import torch
 
-folder = pathlib.Path(sys.argv[2])
-job = json.loads((folder / "job.json").read_text())
+import rounds
+from rounds import folder, job
+
 torch.set_num_threads(job["threads"])
 
 
@@ -30,11 +23,14 @@ def optimizer_of(model):
 
 
 def report(milliseconds, loss):
-    print("STEP", milliseconds, float(torch.as_tensor(loss).detach()), flush=True)
+    rounds.report(milliseconds, torch.as_tensor(loss).detach())
 
 
 def serve(take):
-    """take(n) takes n steps; it returns milliseconds per step, and the last one's loss."""
-    report(*take(1))
-    for _ in sys.stdin:
-        report(*take(job["steps"]))
+    """As rounds.serve(), of a loss that may have a gradient."""
+
+    def detached(n):
+        milliseconds, loss = take(n)
+        return milliseconds, torch.as_tensor(loss).detach()
+
+    rounds.serve(detached)

@@ -62,6 +62,49 @@ def by_hand(compiled=False, half=False):
     serve(take)
 
 
+def whole_graph():
+    """Forward, backward, clipping and AdamW as one graph of ATen's operators, compiled by inductor."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    model = our_model()
+    names = [name for name, _ in model.named_parameters()]
+    weights = [p.detach() for p in model.parameters()]
+    means, squares = ([torch.zeros_like(w) for w in weights] for _ in range(2))
+    rate, beta1, beta2 = job["lr"], 0.9, job["beta2"]
+
+    def step(weights, means, squares, number, ids, targets):
+        leaves = [w.detach().requires_grad_() for w in weights]
+        loss = torch.func.functional_call(model, dict(zip(names, leaves)), (ids, targets))
+        gradients = torch.autograd.grad(loss, leaves)
+        norm = torch.sqrt(sum((g * g).sum() for g in gradients))
+        scale = (job["max_norm"] / (norm + 1e-6)).clamp(max=1.0)
+        first, second = 1 - beta1**number, 1 - beta2**number
+        for w, m, v, g in zip(weights, means, squares, gradients):
+            g = g * scale
+            m.copy_(beta1 * m + (1 - beta1) * g)
+            v.copy_(beta2 * v + (1 - beta2) * g * g)
+            decay = rate * job["weight_decay"] if w.dim() > 1 else 0.0
+            w.copy_(w * (1 - decay) - rate * (m / first) / (torch.sqrt(v / second) + 1e-8))
+        return loss.detach()
+
+    copies = [[t.clone() for t in some] for some in (weights, means, squares)]
+    graph = make_fx(step)(*copies, torch.tensor(1.0), ids[0], targets[0])
+    compiled = torch.compile(graph)
+    number = 0
+
+    def take(n):
+        nonlocal number
+        begin = time.perf_counter()
+        with torch.no_grad():
+            for _ in range(n):
+                count = torch.tensor(float(number + 1))
+                loss = compiled(weights, means, squares, count, ids[number], targets[number])
+                number += 1
+        return (time.perf_counter() - begin) * 1000 / n, loss
+
+    serve(take)
+
+
 class Rounds:
     """Where a framework owns the loop: called after each of its steps."""
 
@@ -185,6 +228,7 @@ def lightning():
 peers = {
     "eager": by_hand,
     "compile": lambda: by_hand(compiled=True),
+    "whole-graph": whole_graph,
     "autocast": lambda: by_hand(half=True),
     "hugging-face": hugging_face,
     "lightning": lightning,

@@ -21,6 +21,12 @@ Matrix<T> columns_of(Matrix<T> m, int first, int last) {
   return {m.data + first, m.rows, last - first, m.stride, false};
 }
 
+/// Where element (row, column) of op(m) lies.
+template <class T>
+T* element_of(const Matrix<T>& m, int row, int column) {
+  return m.transposed ? m.data + column * m.stride + row : m.data + row * m.stride + column;
+}
+
 /// Which product computes the tiles of a matmul.
 enum class Gemm {
   vendor,  ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen (gemm_vendor_aten.cpp)

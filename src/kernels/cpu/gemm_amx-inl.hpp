@@ -74,11 +74,6 @@ struct AmxProduct {
     return round_up((n + parts - 1) / parts);
   }
 
-  template <class T>
-  static const T* at(const Operand<T>& m, int row, int column) {
-    return m.transposed ? m.data + column * m.stride + row : m.data + row * m.stride + column;
-  }
-
   /// Panels of 32 columns of op(b), two tiles for each step of the depth.
   template <class T>
   static void pack(const Operand<T>& b, int row, int depth, int column, int columns,
@@ -87,12 +82,12 @@ struct AmxProduct {
     if (b.transposed) {
       for (int j = 0; j < columns; j += block)
         for (int p = 0; p < depth; p += step)
-          Unit::pack_panel(at(b, row + p, column + j), b.stride, columns - j, depth - p,
+          Unit::pack_panel(element_of(b, row + p, column + j), b.stride, columns - j, depth - p,
                            panels + std::int64_t(j) * whole + p * block);
       return;
     }
     for (int p = 0; p < whole; p += 2) {  // in the order of memory: it may be far away
-      const T* from = at(b, row + p, column);
+      const T* from = element_of(b, row + p, column);
       BFloat16* to = panels + p / step * step * block + p % step / 2 * 32;
       for (int j = 0; j < columns; j += block)
         Unit::pack_pair(from + j, b.stride, columns - j, depth - p, to + std::int64_t(j) * whole);
@@ -104,10 +99,10 @@ struct AmxProduct {
   static Rows take_rows(const Operand<T>& a, int row, int rows, int column, int depth,
                         BFloat16* to) {
     if (std::is_same_v<T, BFloat16> && !a.transposed && rows == block && depth % step == 0)
-      return {at(a, row, column), 2 * a.stride, 16 * 2 * a.stride, 64};
+      return {element_of(a, row, column), 2 * a.stride, 16 * 2 * a.stride, 64};
     const Rows packed{to, 64, 1024, 2048};
     for (int p = 0; p < depth; p += step, to += 2 * tile_numbers) {
-      const T* from = at(a, row, column + p);
+      const T* from = element_of(a, row, column + p);
       a.transposed ? Unit::pack_columns(from, a.stride, rows, depth - p, to)
                    : Unit::pack_rows(from, a.stride, rows, depth - p, to);
     }

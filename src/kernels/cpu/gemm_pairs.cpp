@@ -27,10 +27,6 @@ constexpr int rows_at_once = 12;
 template <class T>
 using Operand = Matrix<const T>;
 
-template <class T>
-const T* at(const Operand<T>& m, int row, int column) {
-  return m.transposed ? m.data + column * m.stride + row : m.data + row * m.stride + column;
-}
 __mmask16 first_of(int n) { return __mmask16(n >= 16 ? 0xffff : (1 << std::max(n, 0)) - 1); }
 
 /// Numbers as bfloat16, zeros where the mask has none.
@@ -89,7 +85,7 @@ void pack_panel(const Operand<T>& b, int row, int depth, int column, int columns
   if (!b.transposed) {
     for (int q = 0; q < count; ++q)
       for (int half = 0; half < panel; half += 16) {
-        const T* lower = at(b, row + 2 * q, column + half);
+        const T* lower = element_of(b, row + 2 * q, column + half);
         const T* upper = 2 * q + 1 < depth ? lower + b.stride : nullptr;
         _mm512_storeu_si512(to + q * panel + half,
                             pair_rows(lower, upper, first_of(columns - half)));
@@ -98,7 +94,7 @@ void pack_panel(const Operand<T>& b, int row, int depth, int column, int columns
   }
   if (columns < panel) std::fill_n(to, count * panel, 0);
   for (int j = 0; j < columns; j += 4) {
-    const T* from = at(b, row, column + j);
+    const T* from = element_of(b, row, column + j);
     int q = 0;
     if (columns - j >= 4)
       for (; 2 * q + 8 <= depth; q += 4)
@@ -121,14 +117,14 @@ Factors pack_rows(const Operand<T>& a, int row, int column, int depth, std::uint
   const int count = (depth + 1) / 2;
   if (!a.transposed) {
     for (int i = 0; i < Rows; ++i) {
-      const T* from = at(a, row + i, column);
+      const T* from = element_of(a, row + i, column);
       narrow(from, depth, reinterpret_cast<BFloat16*>(to + i * pairs));
       if (depth % 2) to[i * pairs + count - 1] = BFloat16(from[depth - 1]).bits;
     }
     return {to, pairs, 1};
   }
   for (int q = 0; q < count; ++q) {
-    const T* lower = at(a, row, column + 2 * q);
+    const T* lower = element_of(a, row, column + 2 * q);
     const T* upper = 2 * q + 1 < depth ? lower + a.stride : nullptr;
     _mm512_storeu_si512(to + q * 16, pair_rows(lower, upper, first_of(Rows)));
   }

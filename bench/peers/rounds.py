@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a contestant in Python talks to the bench: python3 FILE.py PEER FOLDER, FOLDER holding job.json.
+
+After its first step, and after each round (a line on standard input asks for one), a contestant
+prints "STEP milliseconds-per-step loss".
+"""
+
+import json
+import pathlib
+import sys
+
+folder = pathlib.Path(sys.argv[2])
+job = json.loads((folder / "job.json").read_text())
+
+
+def report(milliseconds, loss):
+    print("STEP", milliseconds, float(loss), flush=True)
+
+
+def serve(take):
+    """take(n) takes n steps; it returns milliseconds per step, and the last one's loss."""
+    report(*take(1))
+    for _ in sys.stdin:
+        report(*take(job["steps"]))
