@@ -38,17 +38,17 @@ enum class Gemm {
 
 /// The fastest product on this processor. For float and double: MKL keeps to AVX2 on processors
 /// that are not Intel's; on AMD's Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with
-/// AVX-512 and 115 with AVX2. On Intel's, MKL's fp32 stays: ours reaches 0.75 to 1.05 of it. For
-/// BFloat16: amx, else pairs, else tiles. For Float16: tiles. For float inputs that may be rounded: what is preferred for BFloat16 where the
-/// processor has instructions for it, else as for whole ones. What force_gemm() was given goes
-/// before all of this.
+/// AVX-512 and 115 with AVX2. Intel's keep MKL: tiles reach 0.75 to 1.05 of it there. For BFloat16:
+/// amx, else pairs, else tiles. For Float16: tiles. For float inputs that may be rounded: what is
+/// preferred for BFloat16 where the processor has instructions for it, else as for whole ones. What
+/// force_gemm() was given goes before all of this.
 template <class T>
 Gemm preferred_gemm(MatmulInputs inputs = MatmulInputs::whole);
 
 /// For tests: from now on this product is preferred wherever it can multiply, as if it were the
-/// fastest on this processor. `vendor` multiplies float and double, `pairs` and `amx`
-/// BFloat16 and float that may be rounded, `tiles` all but Float16, which keeps to them anyway; the
-/// other elements keep what was preferred.
+/// fastest on this processor. `vendor` multiplies float and double, `pairs` and `amx` BFloat16 and
+/// float that may be rounded, `tiles` all but Float16, which keeps to them anyway; the other
+/// elements keep what was preferred.
 /// requires  no matmul() was called yet; for pairs: has_pairs(); for amx: has_amx()
 void force_gemm(Gemm gemm);
 /// What was forced for float and double, and for narrower inputs.
