@@ -52,7 +52,7 @@ void write_job(const OptimizerContest& w, const Settings& settings, const fs::pa
   for (const Parameter& p : trainer.parameters())
     job["parameters"].push_back({{"shape", p.shape},
                                  {"decayed", p.decayed},
-                                 {"hidden", Muon<>::orthogonalises(*p.layer, p.number)},
+                                 {"hidden", is_hidden_matrix(*p.layer, p.number)},
                                  {"fan_out", p.layer->params[p.number].fan_out},
                                  {"embedding", p.layer->ids_below > 0}});
   std::ofstream(folder / "job.json") << job;
