@@ -10,7 +10,8 @@ import time
 
 import torch
 
-from contestant import job, numbers, optimizer_of, serve
+from contestant import numbers, optimizer_of
+from rounds import job, serve
 from gpt2 import our_model
 
 lengths = numbers("lengths.bin", torch.int32).tolist()

@@ -3,7 +3,6 @@
 
 import torch
 
-import rounds
 from rounds import folder, job
 
 torch.set_num_threads(job["threads"])
@@ -20,17 +19,3 @@ def optimizer_of(model):
         {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=job["lr"], betas=(0.9, job["beta2"]), eps=1e-8, fused=True)
-
-
-def report(milliseconds, loss):
-    rounds.report(milliseconds, torch.as_tensor(loss).detach())
-
-
-def serve(take):
-    """As rounds.serve(), of a loss that may have a gradient."""
-
-    def detached(n):
-        milliseconds, loss = take(n)
-        return milliseconds, torch.as_tensor(loss).detach()
-
-    rounds.serve(detached)

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
-from contestant import folder, job
+from rounds import folder, job
 
 
 class Gpt2(torch.nn.Module):

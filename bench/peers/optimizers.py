@@ -15,7 +15,8 @@ import time
 
 import torch
 
-from contestant import job, numbers, serve
+from contestant import numbers
+from rounds import job, serve
 
 kinds = job["parameters"]
 sizes = [math.prod(k["shape"]) for k in kinds]

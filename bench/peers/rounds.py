@@ -14,7 +14,9 @@ job = json.loads((folder / "job.json").read_text())
 
 
 def report(milliseconds, loss):
-    print("STEP", milliseconds, float(loss), flush=True)
+    """The loss is a number, or whatever becomes one; a tensor of PyTorch's may have a gradient."""
+    number = float(loss.detach() if hasattr(loss, "detach") else loss)
+    print("STEP", milliseconds, number, flush=True)
 
 
 def serve(take):

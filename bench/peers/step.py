@@ -13,8 +13,9 @@ import time
 import torch
 import torch.nn.functional as F
 
-from contestant import folder, job, numbers, optimizer_of, report, serve
+from contestant import numbers, optimizer_of
 from gpt2 import our_model
+from rounds import folder, job, report, serve
 
 steps, sequences, context = job["steps"], job["sequences"], job["context"]
 

@@ -15,7 +15,8 @@ import time
 import torch
 import transformers
 
-from contestant import folder, job, numbers, optimizer_of, serve
+from contestant import numbers, optimizer_of
+from rounds import folder, job, serve
 
 transformers.logging.set_verbosity_error()
 

@@ -23,18 +23,6 @@
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 #include "kernels/cpu/amx-inl.hpp"
 #include "kernels/cpu/gemm_amx-inl.hpp"
-
-namespace sinter::kernel {
-namespace {
-
-template <class T, class C>
-void product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<C>& c,
-             Addend<C> addend) {
-  AmxProduct<Amx>::product(a, b, c, addend);
-}
-
-}  // namespace
-}  // namespace sinter::kernel
 HWY_POP_ATTRIBUTES
 
 namespace sinter::kernel {
@@ -52,7 +40,7 @@ bool has_amx() {
 
 template <class T, class C>
 void gemm_amx(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
-  product(a, b, c, addend);
+  AmxProduct<Amx>::product(a, b, c, addend);
 }
 
 }  // namespace sinter::kernel
