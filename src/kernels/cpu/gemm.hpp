@@ -30,7 +30,8 @@ T* element_of(const Matrix<T>& m, int row, int column) {
 /// Which product computes the tiles of a matmul.
 enum class Gemm {
   vendor,  ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen (gemm_vendor_aten.cpp)
-  tiles,   ///< ours (gemm_tiles.cpp): the bits are the same for every cut into tiles
+  tiles,   ///< ours (gemm_tiles.cpp, and gemm_few.cpp for few rows): the bits are the same for
+           ///< every cut into tiles
   pairs,   ///< ours of BFloat16 (gemm_pairs.cpp), where has_pairs(): likewise; float is rounded to
            ///< that
   amx,     ///< ours of BFloat16 (gemm_amx.cpp), where has_amx(): as pairs
@@ -74,6 +75,14 @@ void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
 /// Float16, and then C may be float.
 template <class T, class C>
 void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
+
+/// For fewer rows of c than these, gemm_few() is faster than gemm_tiles().
+inline constexpr int least_rows = 12;
+
+/// gemm_tiles() for few rows, without packing, in at most 40 KB of stack. T: float or double.
+/// requires  c.rows < least_rows
+template <class T>
+void gemm_few(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
 
 /// Whether the processor multiplies pairs of BFloat16.
 bool has_pairs();

@@ -13,9 +13,6 @@ namespace {
 /// and rounded differently.
 constexpr int step = 16;
 
-/// For fewer rows, packing the other matrix costs more than our tiles gain.
-constexpr int least_rows = 12;
-
 /// How c is cut into tiles: `rows` × `columns` of them.
 struct Grid {
   int rows = 1, columns = 1;
@@ -95,7 +92,6 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return stream.parallel(1, [&](int) { put_first(addend, c) ? void() : clear(c); });
   if constexpr (!is_narrow<T>) {
-    if (m < least_rows && gemm == Gemm::tiles) gemm = Gemm::vendor;
     if (gemm == Gemm::vendor && !vendor_is_single_threaded)
       return stream.parallel(1, [&](int) { gemm_vendor<T>(a, b, c, put_first(addend, c)); });
   }
@@ -111,6 +107,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if constexpr (!is_narrow<T>) {
       if (gemm == Gemm::vendor)
         return gemm_vendor<T>(rows, columns, result, put_first(added, result));
+      if (gemm == Gemm::tiles && m < least_rows) return gemm_few<T>(rows, columns, result, added);
     }
     if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>) {
       if (gemm == Gemm::amx) return gemm_amx<T, C>(rows, columns, result, added);

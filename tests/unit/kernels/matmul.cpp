@@ -77,7 +77,11 @@ TEST_CASE_TEMPLATE("matmul equals the plain sums", T, float, double) {
             check_product<T>(gemm, stream, 95, 33, 300, ta, tb, add);
             check_product<T>(gemm, stream, 40, 300, 20, ta, tb, add);
             check_product<T>(gemm, stream, 1, 500, 100, ta, tb, add);
+            check_product<T>(gemm, stream, 2, 9, 255, ta, tb, add);
+            check_product<T>(gemm, stream, 7, 530, 259, ta, tb, add);
+            check_product<T>(gemm, stream, 11, 70, 600, ta, tb, add);
             check_product<T>(gemm, stream, 33, 33, 1000, ta, tb, add, true);  // the worst for sums
+            check_product<T>(gemm, stream, 5, 33, 1000, ta, tb, add, true);
           }
     }
   };
@@ -89,8 +93,9 @@ TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T
   on_every_instruction_set([] {
     for (bool ta : {false, true})
       for (bool tb : {false, true})
-        for (int m : {17, 64, 333})
-          for (int n : {17, 64, 333}) {
+        for (int m : {1, 3, 11, 17, 64, 333})
+          for (int n : {17, 64, 333, 5000}) {
+            if (m * n > 333 * 333) continue;
             Operand<T> a(m, 300, ta, 3, 1), b(300, n, tb, 5, 2);
             same_on_all_threads([&](kernel::Stream& stream) {
               std::vector<T> c(m * n, 1);

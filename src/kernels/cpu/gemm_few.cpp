@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// A matrix product of our own for few rows, where packing the other matrix would cost more than it
+// gains: b is read as it lies. Where b is not transposed, columns of c are held in registers along
+// the depth; where it is, both factors lie along the depth, and lanes are summed at its end. Each
+// element of c is summed over blocks of the depth in order, whatever lies beside it, so how c is cut
+// into tiles does not change a bit.
+#include <algorithm>
+
+#include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/gemm_few.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/tile-inl.hpp"
+
+#ifndef SINTER_FEW_TABLE
+#define SINTER_FEW_TABLE
+namespace sinter::kernel {
+namespace {
+/// What each instruction set provides.
+template <class T>
+struct FewTable {
+  void (*product)(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
+};
+}  // namespace
+}  // namespace sinter::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+constexpr int depth_block = 256;
+
+/// A part of c, and what is added to it.
+template <class T>
+struct Target {
+  T* data;
+  std::int64_t row;
+  Addend<T> addend;
+
+  Target from(int i, int j) const { return {data + i * row + j, row, addend.from(i, j)}; }
+};
+
+/// `Rows` rows and `Vectors` vectors of columns: c = ab + addend.
+template <int Rows, int Vectors, class D, class T = Element_of<D>>
+HWY_INLINE void multiply_part(D d, Strided<T> a, const T* b, std::int64_t b_step, int depth,
+                              Target<T> c) {
+  if (c.addend) {
+    multiply_rows<Into::add, Rows, Vectors>(d, a, b, b_step, depth, c.data, c.row, c.addend.data,
+                                            c.addend.stride);
+  } else {
+    multiply_rows<Into::assign, Rows, Vectors>(d, a, b, b_step, depth, c.data, c.row);
+  }
+}
+
+/// `Rows` rows of c, with b as it is stored.
+template <int Rows, class T>
+HWY_NOINLINE void across(Strided<T> a, Matrix<const T> b, int depth, Target<T> c) {
+  const hn::ScalableTag<T> d;
+  constexpr int lanes = int(hn::MaxLanes(d)), vectors = Rows < 4 ? 8 / Rows : 2;
+  int j = 0;
+  for (; j + vectors * lanes <= b.columns; j += vectors * lanes)
+    multiply_part<Rows, vectors>(d, a, b.data + j, b.stride, depth, c.from(0, j));
+  for (; j + lanes <= b.columns; j += lanes)
+    multiply_part<Rows, 1>(d, a, b.data + j, b.stride, depth, c.from(0, j));
+  if (j == b.columns) return;
+  const int columns = b.columns - j;
+  HWY_ALIGN T rest[depth_block * lanes] = {}, sums[Rows * lanes];
+  for (int p = 0; p < depth; ++p) std::copy_n(b.data + p * b.stride + j, columns, rest + p * lanes);
+  multiply_rows<Into::assign, Rows, 1>(d, a, rest, lanes, depth, sums, lanes);
+  for (int i = 0; i < Rows; ++i) {
+    const Target<T> to = c.from(i, j);
+    for (int s = 0; s < columns; ++s)
+      to.data[s] = to.addend ? *to.addend.at(0, s) + sums[i * lanes + s] : sums[i * lanes + s];
+  }
+}
+
+/// `Rows` rows and `Columns` columns of c. Rows of a are depth_block apart, and columns of op(b) are
+/// rows of b.
+template <int Rows, int Columns, class T>
+HWY_NOINLINE void multiply_along(const T* a, const T* b, std::int64_t b_row, int depth,
+                                 Target<T> c) {
+  const hn::ScalableTag<T> d;
+  const int lanes = int(hn::Lanes(d)), whole = depth - depth % lanes;
+  hn::Vec<decltype(d)> sum[Rows][Columns];
+  SINTER_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    SINTER_UNROLL
+    for (int j = 0; j < Columns; ++j) sum[i][j] = hn::Zero(d);
+  }
+  for (int p = 0; p < whole; p += lanes) {
+    SINTER_UNROLL
+    for (int j = 0; j < Columns; ++j) {
+      const auto column = hn::LoadU(d, b + j * b_row + p);
+      SINTER_UNROLL
+      for (int i = 0; i < Rows; ++i)
+        sum[i][j] = hn::MulAdd(hn::LoadU(d, a + i * depth_block + p), column, sum[i][j]);
+    }
+  }
+  SINTER_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    SINTER_UNROLL
+    for (int j = 0; j < Columns; ++j) {
+      const hn::CappedTag<T, 1> one;
+      auto rest = hn::Zero(one);
+      for (int p = whole; p < depth; ++p)
+        rest =
+            hn::MulAdd(hn::Set(one, a[i * depth_block + p]), hn::Set(one, b[j * b_row + p]), rest);
+      const T all = reduce_sum(d, sum[i][j]) + hn::GetLane(rest);
+      const Target<T> to = c.from(i, j);
+      *to.data = to.addend ? *to.addend.data + all : all;
+    }
+  }
+}
+
+/// All rows of c and `Columns` columns.
+template <int Columns, class T>
+void down(const T* a, int rows, const T* b, std::int64_t b_row, int depth, Target<T> c) {
+  int i = 0;
+  for (; i + 2 <= rows; i += 2)
+    multiply_along<2, Columns>(a + i * depth_block, b, b_row, depth, c.from(i, 0));
+  if (i < rows) multiply_along<1, Columns>(a + i * depth_block, b, b_row, depth, c.from(i, 0));
+}
+
+/// A block of the depth. Columns [p, p + depth) of op(a) and those rows of op(b) take part.
+template <class T>
+void multiply_block(Strided<T> a, int rows, Matrix<const T> b, int p, int depth, Target<T> c) {
+  if (!b.transposed) {
+    const Matrix<const T> part = rows_of(b, p, p + depth);
+    int i = 0;
+    for (; i + tile_rows <= rows; i += tile_rows)
+      across<tile_rows>(a.from(i, p), part, depth, c.from(i, 0));
+    for (; i + 4 <= rows; i += 4) across<4>(a.from(i, p), part, depth, c.from(i, 0));
+    for (; i + 2 <= rows; i += 2) across<2>(a.from(i, p), part, depth, c.from(i, 0));
+    for (; i < rows; ++i) across<1>(a.from(i, p), part, depth, c.from(i, 0));
+    return;
+  }
+  HWY_ALIGN T factors[(least_rows - 1) * depth_block];
+  for (int i = 0; i < rows; ++i)
+    for (int q = 0; q < depth; ++q)
+      factors[i * depth_block + q] = a.data[i * a.row + (p + q) * a.step];
+  const T* columns = b.data + p;
+  int j = 0;
+  for (; j + 4 <= b.rows; j += 4)
+    down<4>(factors, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
+  for (; j < b.rows; ++j)
+    down<1>(factors, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
+}
+
+template <class T>
+void product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend) {
+  const int depth = a.transposed ? a.rows : a.columns;
+  const Strided<T> factors{a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
+  for (int p = 0; p < depth; p += depth_block) {
+    multiply_block(factors, c.rows, b, p, std::min(depth_block, depth - p),
+                   Target<T>{c.data, c.stride, addend});
+    addend = {c.data, c.stride};
+  }
+}
+
+FewTable<float> table_f32() { return {product<float>}; }
+FewTable<double> table_f64() { return {product<double>}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sinter::kernel {
+namespace {
+HWY_EXPORT(table_f32);
+HWY_EXPORT(table_f64);
+}  // namespace
+
+template <class T>
+void gemm_few(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend) {
+  if constexpr (std::is_same_v<T, float>) {
+    HWY_DYNAMIC_DISPATCH(table_f32)().product(a, b, c, addend);
+  } else {
+    HWY_DYNAMIC_DISPATCH(table_f64)().product(a, b, c, addend);
+  }
+}
+
+template void gemm_few(Matrix<const float>, Matrix<const float>, Matrix<float>, Addend<float>);
+template void gemm_few(Matrix<const double>, Matrix<const double>, Matrix<double>, Addend<double>);
+
+}  // namespace sinter::kernel
+#endif  // HWY_ONCE
