@@ -17,8 +17,8 @@ class Sinter(ConanFile):
     license = "Apache-2.0"
     package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"assertions": [True, False]}
-    default_options = {"assertions": False}
+    options = {"assertions": [True, False], "libtorch": [True, False]}
+    default_options = {"assertions": False, "libtorch": True}
     exports_sources = ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*",
                        "scripts/fetch_libtorch.py")
 
@@ -27,7 +27,8 @@ class Sinter(ConanFile):
         self.version = re.search(r"project\(Sinter VERSION ([\d.]+)", text).group(1)
 
     def requirements(self):
-        self.requires("libtorch/[>=2.11 <2.12]")
+        if self.options.libtorch:
+            self.requires("libtorch/[>=2.11 <2.12]")
         self.requires("boost/[>=1.74]", transitive_headers=True, options={"header_only": True})
         self.requires("fmt/[>=9 <12]")
         self.requires("highway/[>=1.0]")
@@ -58,6 +59,7 @@ class Sinter(ConanFile):
         toolchain.cache_variables["SINTER_ARROW"] = "OFF"  # its libraries are in a Python environment
         toolchain.cache_variables["SINTER_SENTENCEPIECE"] = "OFF"  # whatever the machine has
         toolchain.cache_variables["SINTER_ASSERTIONS"] = bool(self.options.assertions)
+        toolchain.cache_variables["SINTER_WITH_LIBTORCH"] = bool(self.options.libtorch)
         toolchain.user_presets_path = False  # the presets of the source tree are its own
         toolchain.generate()
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` installs: Sinter's headers, its library, and the package that
-# find_package(Sinter 0.2) finds, in two components of the same names as the package's:
+# find_package(Sinter 0.2) finds, in three components of the same names as the package's:
 #   headers  the headers alone, for whoever plans and checks recipes without training
 #   sinter   the library, and sinter_add_recipe()
+#   libtorch what computes layers by LibTorch, and what finds LibTorch; not there where Sinter was
+#            built without (SINTER_WITH_LIBTORCH)
 # The installed tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -21,9 +23,14 @@ configure_package_config_file(cmake/SinterConfig.cmake.in SinterConfig.cmake
 write_basic_package_version_file(SinterConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/SinterConfig.cmake" "${PROJECT_BINARY_DIR}/SinterConfigVersion.cmake"
   cmake/libraries.cmake DESTINATION "${package_folder}" COMPONENT headers)
-install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/libtorch.txt
-  cmake/sinter_add_recipe.cmake scripts/fetch_libtorch.py
-  DESTINATION "${package_folder}" COMPONENT sinter)
+install(FILES cmake/sinter_add_recipe.cmake DESTINATION "${package_folder}" COMPONENT sinter)
+if(SINTER_WITH_LIBTORCH)
+  set_target_properties(sinter_autograd PROPERTIES EXPORT_NAME autograd)
+  install(TARGETS sinter_autograd EXPORT SinterAutograd ARCHIVE COMPONENT libtorch)
+  install(EXPORT SinterAutograd NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT libtorch)
+  install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/libtorch.txt
+    scripts/fetch_libtorch.py DESTINATION "${package_folder}" COMPONENT libtorch)
+endif()
 if(SINTER_ARROW_FOLDER)
   install(FILES cmake/arrow.cmake DESTINATION "${package_folder}" COMPONENT sinter)
 endif()

@@ -14,13 +14,27 @@ if(NOT sinter_pools MATCHES "sinter_heavy=")
   set_property(GLOBAL APPEND PROPERTY JOB_POOLS sinter_heavy=${sinter_jobs})
 endif()
 
+# Sets RESULT to the first of the files that has the code of layers that LibTorch computes, or to "".
+function(sinter_find_torch_code result)
+  set(${result} "" PARENT_SCOPE)
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE)
+    file(STRINGS "${source}" torch REGEX "^#include [<\"]sinter/autograd/" LIMIT_COUNT 1)
+    if(torch)
+      set(${result} "${source}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
 # sinter_add_recipe(NAME FILE [MORE…]) adds an executable NAME from one recipe file, which has the
 # main(), and from more files, such as those with the code of its Autograd layers.
 #
 #   find_package(Sinter 0.2 REQUIRED)
 #   sinter_add_recipe(my_gpt my_gpt.cpp)
 #
-# Where one of them includes a header of sinter/autograd/, all see LibTorch's headers; otherwise none.
+# Where one of them includes a header of sinter/autograd/, all see LibTorch's headers, and the binary
+# is linked with it; otherwise none, and the binary begins without.
 # Where it is installed, it looks for its shared libraries in ../lib beside it.
 function(sinter_add_recipe name file)
   cmake_path(ABSOLUTE_PATH file NORMALIZE)
@@ -30,21 +44,22 @@ function(sinter_add_recipe name file)
   endif()
   add_executable(${name} "${file}" ${ARGN})
   target_link_libraries(${name} PRIVATE Sinter::sinter)
-  foreach(source IN LISTS ARGN ITEMS "${file}")
-    cmake_path(ABSOLUTE_PATH source NORMALIZE)
-    file(STRINGS "${source}" torch REGEX "^#include [<\"]sinter/autograd/" LIMIT_COUNT 1)
-    if(torch)
-      target_link_libraries(${name} PRIVATE Sinter::libtorch)
-    endif()
-  endforeach()
+  sinter_find_torch_code(torch_code "${file}" ${ARGN})
+  if(torch_code AND NOT TARGET Sinter::autograd)
+    message(FATAL_ERROR "sinter_add_recipe(${name}): ${torch_code} has layers that LibTorch computes, "
+      "and this Sinter is without LibTorch. Build Sinter with -DSINTER_WITH_LIBTORCH=ON, or ask its "
+      "package for COMPONENTS libtorch.")
+  elseif(torch_code)
+    target_link_libraries(${name} PRIVATE Sinter::autograd)
+  endif()
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy
     INSTALL_RPATH "$ORIGIN/../lib")
 endfunction()
 
 # sinter_install_recipe(NAME…) installs executables of sinter_add_recipe() in bin, LibTorch's shared
-# libraries in lib, and its licences: the prefix can then be moved. Arrow, where Sinter has it, comes
-# likewise. What it still needs of the system are the libraries of its packages; ./sinter pack takes
-# those along, too.
+# libraries in lib, and its licences: the prefix can then be moved. Where there is only the component
+# sinter, no LibTorch comes along. Arrow, where Sinter has it, comes likewise. What it still needs of
+# the system are the libraries of its packages; ./sinter pack takes those along, too.
 function(sinter_install_recipe)
   install(TARGETS ${ARGN} RUNTIME DESTINATION bin)
   if(SINTER_ARROW_FOLDER)
@@ -52,7 +67,9 @@ function(sinter_install_recipe)
     get_target_property(parquet Sinter::parquet IMPORTED_LOCATION)
     install(FILES "${arrow}" "${parquet}" DESTINATION lib)
   endif()
-  install(CODE "
+  set(wheels "")
+  if(TARGET Sinter::libtorch)
+    install(CODE "
     file(GET_RUNTIME_DEPENDENCIES LIBRARIES \"${SINTER_LIBTORCH}/lib/libtorch_cpu.so\"
       RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR missing
       POST_EXCLUDE_REGEXES ^/lib ^/usr/lib)
@@ -61,7 +78,8 @@ function(sinter_install_recipe)
     endif()
     file(INSTALL \"${SINTER_LIBTORCH}/lib/libtorch_cpu.so\" \${libraries}
       DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib\" FOLLOW_SYMLINK_CHAIN)")
-  file(GLOB wheels "${SINTER_LIBTORCH}/../*.dist-info" "${SINTER_LIBTORCH}/../licenses/*")
+    file(GLOB wheels "${SINTER_LIBTORCH}/../*.dist-info" "${SINTER_LIBTORCH}/../licenses/*")
+  endif()
   if(SINTER_ARROW_FOLDER)
     file(GLOB arrow "${SINTER_ARROW_FOLDER}/../pyarrow-*.dist-info")
     list(APPEND wheels ${arrow})
@@ -76,14 +94,18 @@ function(sinter_install_recipe)
   endforeach()
 endfunction()
 
-# Adds Sinter's own recipes and SINTER_RECIPE_FILES, with their binaries in bin/. A file of the
-# latter whose name is taken gets a longer one; recipes.txt in the build folder lists
-# "target<tab>file".
+# Adds Sinter's own recipes, without LibTorch those that need none, and SINTER_RECIPE_FILES, with
+# their binaries in bin/. A file of the latter whose name is taken gets a longer one; recipes.txt in
+# the build folder lists "target<tab>file".
 function(sinter_add_recipe_files)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   file(GLOB own CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.cpp")
   set(listing "")
   foreach(file IN LISTS own SINTER_RECIPE_FILES)
+    sinter_find_torch_code(torch_code "${file}")
+    if(torch_code AND NOT TARGET Sinter::autograd AND file IN_LIST own)
+      continue()
+    endif()
     cmake_path(GET file STEM LAST_ONLY name)
     string(MAKE_C_IDENTIFIER "${name}" name)
     if(TARGET ${name})

@@ -25,7 +25,7 @@ describe_libtorch() {  # FOLDER VERSION
   have nm || return 0
   gemm=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -cxE 'sgemm_|dgemm_') || true
   wish 'matrix product' "$([[ $gemm == 2 ]] && echo 'sgemm_ and dgemm_ are exported by libtorch_cpu')" \
-    'this LibTorch exports no sgemm_: matrix products go through ATen, slower for small ones'
+    "this LibTorch exports no sgemm_: Sinter's own matrix products multiply"
 }
 
 check_libtorch() {

@@ -4,12 +4,14 @@
 
 pack_usage() {
   cat <<'TEXT'
-usage: ./sinter pack BINARY [--out PATH] [--license NAME=FILE]…
+usage: ./sinter pack BINARY [--out PATH] [--no-libtorch] [--license NAME=FILE]…
 
 Makes a folder with a binary, all libraries that it loads, and their licences. It runs on every Linux
 of this kind of processor whose glibc is new enough, for any user, from anywhere.
   --out PATH             the folder; or an archive: PATH.tar.gz, PATH.tar.xz, PATH.tar.zst
                          (default: ./NAME-linux-PROCESSOR)
+  --no-libtorch          leave LibTorch out: Sinter's own products multiply, slower in fp32 on Intel's
+                         processors
   --license NAME=FILE    the licence of a library, instead of what is found for it
 A report goes to standard error, the path of what was made to standard output. docs/shipping.md
 TEXT
@@ -22,10 +24,13 @@ is_of_glibc() {  # SONAME
   [[ $1 =~ ^(linux-vdso|ld-linux.*|lib(c|m|mvec|pthread|dl|rt|util|resolv|anl|BrokenLocale|nss_.*|thread_db))\.so\.[0-9]+$ ]]
 }
 
-libraries_of() {  # BINARY: prints "SONAME<tab>PATH" of what it loads beside glibc
+libraries_of() {  # BINARY: prints "SONAME<tab>PATH" of what it loads beside glibc, and $opened loads
   local name path
-  env -u LD_PRELOAD LD_TRACE_LOADED_OBJECTS=1 "$loader" "$1" >"$stage/loaded" 2>"$stage/messages" ||
+  env -u LD_PRELOAD LD_TRACE_LOADED_OBJECTS=1 "$loader" ${opened:+--preload "$opened"} "$1" \
+    >"$stage/loaded" 2>"$stage/messages" ||
     die "'$1' cannot be loaded on this machine: $(tail -n 1 "$stage/messages")"
+  ! grep -q 'cannot be preloaded' "$stage/messages" || die "'$1' opens $opened when it runs, and does not" \
+    "find it here. Say where it is: LD_LIBRARY_PATH=FOLDER ./sinter pack …, or leave it out: --no-libtorch"
   [[ ! -s $stage/messages ]] || die "'$1' does not fit its libraries: $(tail -n 1 "$stage/messages")"
   sed -E 's/ \(0x[0-9a-f]+\)$//; s/^\t//; / => /!s/.*/& => &/; s/ => /\t/' "$stage/loaded" |
     while IFS=$'\t' read -r name path; do
@@ -44,7 +49,7 @@ check_binary() {  # sets $loader
     "Pack it on the kind of machine that it was built for."
 }
 
-find_libraries() {  # sets $version, that of the Sinter in them
+find_libraries() {  # sets $version, that of the Sinter in them, and $opened, what it opens when it runs
   local missing files
   libraries_of "$binary" >"$stage/libraries"
   missing=$(sed -n 's/\tnot found$//p' "$stage/libraries" | tr '\n' ' ')
@@ -53,6 +58,13 @@ find_libraries() {  # sets $version, that of the Sinter in them
   mapfile -t files < <(cut -f2 "$stage/libraries")
   version=$(grep -aohE -m 1 'Sinter version [0-9.]+' -- "$binary" "${files[@]}" | sed -n '1s/.* //p') || :
   [[ -n $version ]] || die "'$binary' was not built with Sinter: it bears none of its versions. $expected"
+  if [[ -n $no_libtorch ]]; then
+    ! grep -q '^libtorch_cpu\.so' "$stage/libraries" || die "'$binary' is linked with LibTorch, which" \
+      "computes layers of its recipe (Autograd). Leave --no-libtorch out."
+  elif grep -aqF libtorch_cpu.so -- "$binary" "${files[@]}"; then # as its Sinter names it
+    opened=libtorch_cpu.so
+    libraries_of "$binary" >"$stage/libraries"
+  fi
 }
 
 # --- licences -------------------------------------------------------------------------------------
@@ -198,12 +210,13 @@ archive() {  # the same bytes for the same pack: order, dates and owners are fix
   chmod 644 "$stage/archive"
 }
 
-read_pack_options() {  # sets binary, out and licences
+read_pack_options() {  # sets binary, out, no_libtorch and licences
   while (($#)); do
     case $1 in
       --help | -h) pack_usage; exit ;;
       --out | --license) (($# > 1)) || die "$1 wants a value. ./sinter pack --help"; set -- "$1=$2" "${@:3}"; continue ;;
       --out=?*) out=${1#*=} ;;
+      --no-libtorch) no_libtorch=yes ;;
       --license=*=*)
         [[ -f ${1#*=*=} ]] || die "there is no file '${1#*=*=}' that --license names."
         licences[$(cut -d= -f2 <<<"$1")]=${1#*=*=} ;;
@@ -226,7 +239,7 @@ install_pack_tools() {
 
 # Everything is made in a folder beside the place where it will stand, and renamed when it is whole.
 verb_pack() {
-  local binary='' out='' program top pack loader version needs cache
+  local binary='' out='' no_libtorch='' opened='' program top pack loader version needs cache
   local expected='Expected a program built with Sinter, as ./sinter build prints it.'
   local -A licences=()
   read_pack_options "$@"

@@ -24,9 +24,10 @@ void imitate_processor(std::string_view words) {
     if (word == "avx2") {
       switch_off_avx512();
     } else if (auto product = products.find(word); product != products.end()) {
-      if ((product->second == Gemm::pairs && !kernel::has_pairs()) ||
+      if ((product->second == Gemm::vendor && !kernel::has_vendor()) ||
+          (product->second == Gemm::pairs && !kernel::has_pairs()) ||
           (product->second == Gemm::amx && !kernel::has_amx())) {
-        std::fprintf(stderr, "SINTER_TEST_PROCESSOR holds '%s': this processor has no such unit.\n",
+        std::fprintf(stderr, "SINTER_TEST_PROCESSOR holds '%s': there is no such product here.\n",
                      std::string(word).c_str());
         std::exit(2);
       }

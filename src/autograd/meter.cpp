@@ -6,21 +6,18 @@
 #include <atomic>
 #include <memory>
 
-#include "sinter/device/unplanned.hpp"
+#include "device/unplanned.hpp"
 
-namespace sinter {
-namespace autograd {
+namespace sinter::autograd {
 namespace {
 
-std::atomic<std::int64_t> first_step{0}, held{0}, most{0};
+std::atomic<std::int64_t> first_step{0};
 
 /// LibTorch tells it of each allocation, on the thread that has it installed.
 class Listener final : public c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t,
                          c10::Device) override {
-    const std::int64_t now = held.fetch_add(bytes) + bytes;
-    for (std::int64_t seen = most.load(); now > seen && !most.compare_exchange_weak(seen, now);) {
-    }
+    count_unplanned(bytes);
   }
   bool memoryProfilingEnabled() const override { return true; }
 };
@@ -38,8 +35,4 @@ Meter::Meter(const Call& call) {
     counts.emplace(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<Listener>());
 }
 
-}  // namespace autograd
-
-std::int64_t unplanned_bytes() { return autograd::most.load(); }
-
-}  // namespace sinter
+}  // namespace sinter::autograd

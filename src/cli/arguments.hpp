@@ -58,7 +58,8 @@ struct Arguments {
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
-  bool schedule = false;  // asks for the program, too, by its former name
+  bool no_libtorch = false;  // Sinter's own products multiply everything
+  bool schedule = false;     // asks for the program, too, by its former name
 };
 
 /// The result of parsing: arguments, or a text that was asked for (--help, --version).

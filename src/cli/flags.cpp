@@ -109,6 +109,11 @@ constexpr Flag flags[] = {
     {"--threads", "N", of(train, eval, generate, predict, export_folder, tokenize, train_tokenizer),
      "Threads to compute with. Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
+    {"--no-libtorch", "", of(train, eval, generate, predict, describe),
+     "Multiply by Sinter's own products alone, and do not look for\n"
+     "LibTorch: less memory and an earlier start, and slower fp32 on\n"
+     "Intel's processors. See docs/running.md.",
+     [](Arguments& a, const Given&) { a.no_libtorch = true; }},
     {"--workers", "N", of(train),
      "Threads that prepare batches ahead of the step; 0: the step's own\n"
      "thread does. Any number gives the same batches. Default: 1.",

@@ -32,9 +32,10 @@ std::string what_multiplies(const MatmulRate& rate) {
   const std::string rounded = rounds(rate) ? "inputs rounded to bf16, " : "";
   switch (rate.unit) {
     case MatmulUnit::own:
-      return rounds(rate)
-                 ? "this processor has no unit for shorter inputs; whole fp32 is multiplied"
-                 : "multiplied as it is";
+      return (rounds(rate)
+                  ? "this processor has no unit for shorter inputs; whole fp32 is multiplied"
+                  : "multiplied as it is") +
+             std::string(rate.libtorch ? ", by LibTorch (MKL)" : ", by Sinter's own products");
     case MatmulUnit::amx:
       return rounded + "multiplied in tiles (AMX), summed in fp32";
     case MatmulUnit::pairs:
@@ -83,7 +84,10 @@ MatmulRate matmul_of(const RecipeView& recipe) {
   MatmulRate rate;
   rate.element = recipe.plan->model.sizes.element[int(Type::compute)];
   rate.inputs = recipe.plan->matmul_inputs;
-  with_element(rate.element, [&]<class T>(T) { rate.unit = kernel::matmul_unit<T>(rate.inputs); });
+  with_element(rate.element, [&]<class T>(T) {
+    rate.unit = kernel::matmul_unit<T>(rate.inputs);
+    rate.libtorch = kernel::matmul_is_libtorchs<T>(rate.inputs);
+  });
   return rate;
 }
 
@@ -131,6 +135,7 @@ std::string odd_sizes_text(const RecipeView& recipe) {
 nlohmann::ordered_json matmul_json(const MatmulRate& rate) {
   return {{"precision", precision_of(rate)},
           {"unit", name_of(rate.unit)},
+          {"library", rate.libtorch ? "libtorch" : "sinter"},
           {"flops_per_s", rate.flops},
           {"fp32_flops_per_s", rate.fp32_flops}};
 }

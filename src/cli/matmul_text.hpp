@@ -14,6 +14,7 @@ struct MatmulRate {
   Element element = Element::f32;  // of the recipe's activations and weights
   kernel::MatmulInputs inputs = kernel::MatmulInputs::whole;
   kernel::MatmulUnit unit = kernel::MatmulUnit::own;
+  bool libtorch = false;             // whether LibTorch multiplies
   double flops = 0, fp32_flops = 0;  // per second; 0 if they were not measured
 
   /// Whether the recipe's matmuls are fp32's, so that there is nothing to compare.
@@ -31,7 +32,7 @@ std::string matmul_text(const MatmulRate& rate);
 /// Names on one line parameters with sides that are no multiples of 8, which matrix units want
 /// (Micikevicius et al. 2018); empty if there are none.
 std::string odd_sizes_text(const RecipeView& recipe);
-/// The same as {precision, unit, flops_per_s, fp32_flops_per_s}.
+/// The same as {precision, unit, library, flops_per_s, fp32_flops_per_s}.
 nlohmann::ordered_json matmul_json(const MatmulRate& rate);
 
 }  // namespace sinter::cli

@@ -6,12 +6,22 @@
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/cli/run.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 
 namespace sinter {
 namespace cli {
 namespace {
 
+void do_without_libtorch() {
+  if (kernel::is_linked_with_libtorch())
+    throw UsageError(
+        "--no-libtorch: this binary is linked with LibTorch, which computes layers of its recipe "
+        "(Autograd; describe names them). Leave the flag out.");
+  kernel::do_without_libtorch();
+}
+
 int call(RecipeView recipe, const Arguments& arguments, const std::string& program) {
+  if (arguments.no_libtorch) do_without_libtorch();
   switch (arguments.verb) {
     case Verb::train:
       return train(std::move(recipe), arguments, program);

@@ -88,12 +88,29 @@ TEST_CASE("describe for people") {
   auto has = [&](const std::string& text) { return d.out.find(text) != d.out.npos; };
   CHECK(has("recipe  small: Gpt2, Bytes, Fp32, AdamW, CosineDecay, ClipNorm, Batch, KeepAll, Ddp"));
   CHECK(has("10,944 parameters"));
-  CHECK(has("matmul  fp32: multiplied as it is; measured at "));
+  CHECK(has("matmul  fp32: multiplied as it is, by "));
   CHECK(has("h.1.mlp.c_proj.weight"));
   CHECK(has("64 × 16"));
   CHECK(has("optimizer.lr"));
   CHECK(has("buffers of the training step"));
   CHECK(!has("program of the training step"));
+}
+
+TEST_CASE("--no-libtorch multiplies without LibTorch, and only where no layer needs it") {
+  setenv("LD_DEBUG", "files", 1);
+  const Ended own = run({"describe", "--no-libtorch"});
+  unsetenv("LD_DEBUG");
+  CHECK(own.code == 0);
+  CHECK(own.out.find("multiplied as it is, by Sinter's own products; measured at ") !=
+        own.out.npos);
+  CHECK(own.says("file=libstdc++"));
+  CHECK(!own.says("libc10"));  // which LibTorch needs
+  CHECK(run({"describe", "--no-libtorch", "--json"}).json()["matmul"]["library"] == "sinter");
+
+  const Ended layers = run({"describe", "--no-libtorch"}, SINTER_MNIST_CNN);
+  CHECK(layers.code == 2);
+  CHECK(layers.says("--no-libtorch: this binary is linked with LibTorch, which computes layers"));
+  CHECK(run({"export", "--no-libtorch"}).says("--no-libtorch"));
 }
 
 TEST_CASE("describe lists the hooks that it found in each policy") {

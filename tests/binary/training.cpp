@@ -195,7 +195,7 @@ TEST_CASE("a header, then plain lines in a pipe; one line of JSON with --json") 
   };
   for (const char* part :
        {"recipe  small: Gpt2, Bytes", "10,944 parameters", "activations", "total", "device  ",
-        "matmul  fp32: multiplied as it is\n", "options seed 0\n",
+        "matmul  fp32: multiplied as it is, by ", "options seed 0\n",
         "data    3,000 bytes in 1 file, the last 300 held out", "steps 1 to 3", "step 1/3  loss 5.",
         "  norm ", "  lr 2.00e-03", " tok/s", "FLOP/s  ", " left", "validation loss",
         "bits per byte", "saved in"})

@@ -44,12 +44,26 @@ find_sinter 0 '0.2' -DFETCH="$root" -DCMAKE_PREFIX_PATH= -DTorch_DIR="$libtorch"
 says 'there is a library'
 [[ -e $scratch/find/_deps/sinter-build ]] || fail 'FetchContent did not take the source tree'
 find_sinter 0 '0.2.0;EXACT;REQUIRED;COMPONENTS;headers;sinter'
+says 'there is a library'
+is_silent_about 'LibTorch was looked for'
+find_sinter 0 '0.2;REQUIRED;COMPONENTS;libtorch'
+says 'there is a library'
+says 'LibTorch was looked for'
+find_sinter 1 '0.2;REQUIRED;COMPONENTS;sinter' -DTORCH_CODE=ON
+says 'has layers that LibTorch computes, and'
+autograd=$(find "$scratch/moved" -name SinterAutograd.cmake)
+mv "$autograd" "$scratch"
+find_sinter 0 '0.2;REQUIRED'
+is_silent_about 'LibTorch was looked for'
+find_sinter 1 '0.2;REQUIRED;COMPONENTS;libtorch'
+says 'was built or installed without'
+mv "$scratch/SinterAutograd.cmake" "$autograd"
 for version in 0.1 0.3 1.0; do
   find_sinter 1 "$version;REQUIRED"
   says 'version: 0.2.0'
 done
 find_sinter 1 '0.2;REQUIRED;COMPONENTS;cuda'
-says "Sinter has no component 'cuda'. It has headers and sinter."
+says "Sinter has no component 'cuda'. It has headers, sinter and libtorch."
 find_sinter 0 '0.2;REQUIRED;COMPONENTS;headers;OPTIONAL_COMPONENTS;cuda'
 
 # Another LibTorch than it was built with.
@@ -68,7 +82,7 @@ build_project "$scratch/my_reader" -DCMAKE_PREFIX_PATH="$scratch/moved"
 # What the project installs may be moved, and finds LibTorch beside itself alone.
 expect 0 cmake --install build/release --prefix "$scratch/installed"
 mv "$scratch/installed" "$scratch/elsewhere"
-expect 0 ldd "$scratch/elsewhere/bin/my_reader"
+expect 0 env LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libtorch_cpu.so "$scratch/elsewhere/bin/my_reader"
 says "$scratch/elsewhere/bin/../lib/libtorch_cpu.so"
 is_silent_about 'not found'
 is_silent_about "$libtorch"

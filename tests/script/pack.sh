@@ -147,7 +147,8 @@ empty=$scratch/empty
 mkdir -p "$empty/opt" "$empty/work" "$empty/proc"
 umask 077 # not that of the pack
 expect 0 "$sinter" pack "$binary" --out "$empty/opt/pack"
-if ldd "$binary" | grep -F " $SINTER_CACHE/libtorch-" >/dev/null; then
+[[ -e $empty/opt/pack/lib/libtorch_cpu.so ]] || fail 'LibTorch, which the binary opens, was not packed'
+if LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libtorch_cpu.so "$binary" | grep -F " $SINTER_CACHE/libtorch-" >/dev/null; then
   for name in torch-2 nvidia_cuda_runtime nvidia_cuda_cupti; do
     compgen -G "$empty/opt/pack/licenses/$name*/*" >/dev/null || fail "the licence of $name is missing"
   done
@@ -195,6 +196,19 @@ expect 0 $inside "$packed" generate --weights /work/run --prompt 'int ' --tokens
 expect 0 "$binary" train --data "$empty/work/text" --steps 3 --out "$scratch/run"
 cmp "$empty/work/run/step-00000003/model.safetensors" "$scratch/run/step-00000003/model.safetensors" ||
   fail 'the packed binary computes something else'
+
+# Without LibTorch: small, and whole.
+expect 0 "$sinter" pack "$binary" --out "$empty/opt/small" --no-libtorch
+(($(du -sk "$empty/opt/small/bin" "$empty/opt/small/lib" | awk '{ n += $1 } END { print n }') < 20480)) ||
+  fail 'a pack without LibTorch is larger than 20 MiB'
+expect 0 $inside "/opt/small/bin/$(basename "$binary")" train --data /work/text --steps 3 --out /work/small
+says "matmul  fp32: multiplied as it is, by Sinter's own products"
+says 'Done after 3 steps'
+binary_of_torch=$root/build/$(basename "$CXX")-release/bin/mnist_cnn
+if [[ -e $binary_of_torch ]]; then
+  expect 1 "$sinter" pack "$binary_of_torch" --out "$empty/opt/torch" --no-libtorch
+  says 'is linked with LibTorch'
+fi
 
 # Without /proc and /dev, too: no figure that was not measured; closed outputs stay out of files.
 expect 0 without_proc "$packed" describe

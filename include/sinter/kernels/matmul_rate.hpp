@@ -17,6 +17,20 @@ enum class MatmulUnit : std::uint8_t {
 template <class T>
 MatmulUnit matmul_unit(MatmulInputs inputs = MatmulInputs::whole);
 
+/// Whether MKL in LibTorch multiplies elements of type T, instead of Sinter's own products: where it
+/// is the faster one and LibTorch was found. To know that, opens LibTorch, which takes about 0.1 s.
+template <class T>
+bool matmul_is_libtorchs(MatmulInputs inputs = MatmulInputs::whole);
+
+/// Whether the program begins with LibTorch, as one does that has layers of LibTorch's (Autograd).
+/// requires  no product was asked for yet that opens LibTorch
+bool is_linked_with_libtorch();
+
+/// From now on products do as if there were no LibTorch: Sinter's own multiply everything. What
+/// layers of LibTorch's (Autograd) compute stays theirs.
+/// throws    Error if LibTorch was asked for already: matmul(), and what tells of it, does so once
+void do_without_libtorch();
+
 /// Floating-point operations per second of matmul() on elements of type T, at a size where it runs
 /// at full speed. Measuring takes at most about `seconds` on the stream's threads, or one product
 /// where that takes longer.

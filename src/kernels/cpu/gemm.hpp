@@ -29,7 +29,7 @@ T* element_of(const Matrix<T>& m, int row, int column) {
 
 /// Which product computes the tiles of a matmul.
 enum class Gemm {
-  vendor,  ///< the BLAS in libtorch_cpu (gemm_vendor_blas.cpp), else ATen (gemm_vendor_aten.cpp)
+  vendor,  ///< MKL in libtorch_cpu (gemm_vendor.cpp), where has_vendor()
   tiles,   ///< ours (gemm_tiles.cpp, and gemm_few.cpp for few rows): the bits are the same for
            ///< every cut into tiles
   pairs,   ///< ours of BFloat16 (gemm_pairs.cpp), where has_pairs(): likewise; float is rounded to
@@ -37,7 +37,8 @@ enum class Gemm {
   amx,     ///< ours of BFloat16 (gemm_amx.cpp), where has_amx(): as pairs
 };
 
-/// The fastest product on this processor. For float and double: MKL keeps to AVX2 on processors
+/// The fastest product on this processor. For float and double: tiles where has_vendor() denies, and
+/// where the processor is not Intel's: MKL keeps to AVX2 on processors
 /// that are not Intel's; on AMD's Zen 5 it reaches 98 GFLOP/s a core where our tiles reach 230 with
 /// AVX-512 and 115 with AVX2. Intel's keep MKL: tiles reach 0.75 to 1.05 of it there. For BFloat16:
 /// amx, else pairs, else tiles. For Float16: tiles. For float inputs that may be rounded: what is
@@ -50,7 +51,8 @@ Gemm preferred_gemm(MatmulInputs inputs = MatmulInputs::whole);
 /// fastest on this processor. `vendor` multiplies float and double, `pairs` and `amx` BFloat16 and
 /// float that may be rounded, `tiles` all but Float16, which keeps to them anyway; the other
 /// elements keep what was preferred.
-/// requires  no matmul() was called yet; for pairs: has_pairs(); for amx: has_amx()
+/// requires  no matmul() was called yet; for vendor: has_vendor(); for pairs: has_pairs(); for
+///           amx: has_amx()
 void force_gemm(Gemm gemm);
 /// What was forced for float and double, and for narrower inputs.
 struct ForcedGemm {
@@ -63,11 +65,12 @@ template <class T, class C>
 void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                Addend<C> addend);
 
-/// Whether gemm_vendor() runs on the calling thread alone, so that tiles can be spread over a pool.
-extern const bool vendor_is_single_threaded;
+/// Whether LibTorch is here, was not done without (do_without_libtorch()), and has an MKL that can
+/// be kept to the calling thread. Opens it, once.
+bool has_vendor();
 
-/// c = op(a) op(b), or += with `add`. T: float or double.
-/// requires  no size is zero
+/// c = op(a) op(b), or += with `add`, by one thread. T: float or double.
+/// requires  has_vendor(), and no size is zero
 template <class T>
 void gemm_vendor(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool add);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of its own: what forces a product need not be linked with all of them, and so with LibTorch.
+// A file of its own: what forces a product need not be linked with all of them.
 #include "kernels/cpu/gemm.hpp"
 
 namespace sinter::kernel {

@@ -65,10 +65,9 @@ Gemm choose_gemm() {
 #if defined(__x86_64__)
   const bool tiles =
       !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return tiles ? Gemm::tiles : Gemm::vendor;
-#else
-  return Gemm::vendor;
+  if (!tiles && has_vendor()) return Gemm::vendor;
 #endif
+  return Gemm::tiles;
 }
 
 }  // namespace
@@ -91,10 +90,6 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
   const int m = c.rows, n = c.columns, k = a.transposed ? a.rows : a.columns;
   if (m <= 0 || n <= 0) return;
   if (k <= 0) return stream.parallel(1, [&](int) { put_first(addend, c) ? void() : clear(c); });
-  if constexpr (!is_narrow<T>) {
-    if (gemm == Gemm::vendor && !vendor_is_single_threaded)
-      return stream.parallel(1, [&](int) { gemm_vendor<T>(a, b, c, put_first(addend, c)); });
-  }
   const Grid grid = choose_grid(stream.threads(), m, n, k);
   stream.parallel(grid.rows * grid.columns, [&](int tile) {
     const int i = tile / grid.columns, j = tile % grid.columns;

@@ -23,6 +23,11 @@ MatmulUnit matmul_unit(MatmulInputs inputs) {
 }
 
 template <class T>
+bool matmul_is_libtorchs(MatmulInputs inputs) {
+  return preferred_gemm<T>(inputs) == Gemm::vendor;
+}
+
+template <class T>
 double measured_matmul_rate(Stream& stream, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr int n = 512;
@@ -42,8 +47,9 @@ double measured_matmul_rate(Stream& stream, double seconds) {
   return flops / best;
 }
 
-#define SINTER_INSTANTIATE(T)                       \
-  template MatmulUnit matmul_unit<T>(MatmulInputs); \
+#define SINTER_INSTANTIATE(T)                         \
+  template MatmulUnit matmul_unit<T>(MatmulInputs);   \
+  template bool matmul_is_libtorchs<T>(MatmulInputs); \
   template double measured_matmul_rate<T>(Stream&, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE

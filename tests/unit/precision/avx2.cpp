@@ -28,7 +28,7 @@ TEST_CASE("without AVX-512 the header says that Tf32 rounds nothing") {
   CAPTURE(line);
   CHECK(
       line.starts_with("matmul  tf32: this processor has no unit for shorter inputs; whole fp32 "
-                       "is multiplied; measured at "));
+                       "is multiplied, by "));
 }
 
 TEST_CASE("without AVX-512 Tf32 is Fp32, bit for bit") {
