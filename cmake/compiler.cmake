@@ -42,8 +42,10 @@ function(sinter_own_code target)
 endfunction()
 
 # Makes a target a library of ring 2, whose files may include others of src/ by their path below it.
+# Each function is a section of its own, so that programs can leave out what they do not call.
 function(sinter_library target)
   sinter_own_code(${target})
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   target_link_libraries(${target} PUBLIC sinter_headers)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
 endfunction()
