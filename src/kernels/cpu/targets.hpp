@@ -6,11 +6,14 @@
 
 #include "kernels/cpu/elements.hpp"
 
-// SSSE3 and the later AVX-512 extensions would only cost compile time.
+// SSSE3 and the later AVX-512 extensions would only cost compile time. Kernels hold arrays of vectors,
+// which those of SVE, whose size no compiler knows, cannot be in: ARM's have NEON.
+#define SINTER_SCALABLE_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #if SINTER_FEW_TARGETS  // sanitizers make kernels slow to compile: the baseline and AVX-512
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3_DL)
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3_DL | SINTER_SCALABLE_TARGETS)
 #else
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | SINTER_SCALABLE_TARGETS)
 #endif
 
 /// To be used in each instruction set's namespace, where make_table<T>() returns a Table<T> of its
