@@ -148,12 +148,13 @@ mkdir -p "$empty/opt" "$empty/work" "$empty/proc"
 umask 077 # not that of the pack
 expect 0 "$sinter" pack "$binary" --out "$empty/opt/pack"
 [[ -e $empty/opt/pack/lib/libtorch_cpu.so ]] || fail 'LibTorch, which the binary opens, was not packed'
-if LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libtorch_cpu.so "$binary" | grep -F " $SINTER_CACHE/libtorch-" >/dev/null; then
+loaded() { LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libtorch_cpu.so "$binary"; } # and what it opens
+if loaded | grep -F " $SINTER_CACHE/libtorch-" >/dev/null; then
   for name in torch-2 nvidia_cuda_runtime nvidia_cuda_cupti; do
     compgen -G "$empty/opt/pack/licenses/$name*/*" >/dev/null || fail "the licence of $name is missing"
   done
 fi
-ldd "$binary" | sed -nE 's/ \(0x.*//; s/^\t(.* => )?//p' |
+loaded | sed -nE 's/ \(0x.*//; s/^\t(.* => )?//p' |
   grep -E '/(ld-linux[^/]*|lib(c|m|pthread|dl|rt|util))\.so\.[0-9]$' | while read -r file; do
   mkdir -p "$empty$(dirname "$file")"
   cp -L "$file" "$empty$file"
