@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "program/models.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/precision/fp64.hpp"
@@ -156,6 +157,7 @@ void check(const std::string& name, const ByLibrary& allocations, bool first) {
 template <class R>
 void test(const std::string& name, const std::vector<HostBatch>& batches) {
   Trainer<R> trainer({.seed = 1, .threads = 2 * R::parallel::ranks(R::parallel::options)});
+  kernel::matmul_is_libtorchs<float>();  // opens LibTorch, once for a program
   auto step = [&](int number) {
     Outcome outcome = trainer.step(batches[std::size_t(number) % batches.size()]);
     if (!std::holds_alternative<Applied>(outcome)) throw "a step was skipped";
