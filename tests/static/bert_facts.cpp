@@ -33,3 +33,10 @@ using base = Plan<Hidden<Bert<>>>;
 constexpr std::int64_t width = 768, layers = 12, context = 128;
 constexpr std::int64_t in_matmuls = layers * 12 * width * width + width * width + 30522 * width;
 static_assert(base::flops_per_token == 6 * in_matmuls + 12 * layers * width * context);
+
+// For classes, the last block has keys and values of all rows, and once in a sequence the rest.
+using classes = Plan<Classified<Bert<{.labels = 2}>>>;
+constexpr std::int64_t of_all_rows = (layers - 1) * 12 * width * width + 2 * width * width;
+constexpr std::int64_t of_first_rows = (10 + 1) * width * width + 2 * width;
+static_assert(classes::flops_per_token == 6 * of_all_rows + 12 * (layers - 1) * width * context +
+                                              (6 * of_first_rows + 12 * width * context) / context);

@@ -190,12 +190,7 @@ class Tracer {
   /// Adds a unit. Returns its results: a Value, or a tuple of Values.
   template <class B, class... V>
   constexpr auto unit(const char* name, B block, V... x) {
-    if constexpr (takes<B, V...>()) {
-      auto inside = trace(block, x...);
-      return stamp(name, -1, -1, inside, x...);
-    } else {
-      return refuse_unit<B, V...>(name);
-    }
+    return numbered_unit(name, -1, block, x...);
   }
   /// Adds a unit that borrows parameters of the unit that made the value `owner`.
   template <class B, class Owner, class... V>
@@ -220,6 +215,18 @@ class Tracer {
           }
         },
         as_tuple(x));
+  }
+  /// repeat() whose last unit is a `last` in place of a block, such as one that computes what is
+  /// read of its results alone. It has the name and the number that a block would have there.
+  template <class B, class Last, int W, class... V>
+  constexpr auto repeat_with_last(int count, const char* name, B block, Last last, Value<W> x,
+                                  V... more) {
+    if constexpr (std::is_same_v<B, Last>) {
+      return repeat(count, name, block, x, more...);
+    } else {
+      if (count > 1) x = repeat(count - 1, name, block, x, more...);
+      return numbered_unit(name, count - 1, last, x, more...);
+    }
   }
   /// Says that a value is a result of the model: its loss, or its prediction.
   template <class V>
@@ -247,6 +254,15 @@ class Tracer {
   template <class B, class... V>
   static constexpr bool takes() {
     return requires(UnitTracer<P>& g, V... x) { B::trace(g, x...); };
+  }
+  template <class B, class... V>
+  constexpr auto numbered_unit(const char* name, int number, B block, V... x) {
+    if constexpr (takes<B, V...>()) {
+      auto inside = trace(block, x...);
+      return stamp(name, number, -1, inside, x...);
+    } else {
+      return refuse_unit<B, V...>(name);
+    }
   }
   template <class B, class... V>
   constexpr Unknown refuse_unit(const char* name) {

@@ -5,6 +5,7 @@
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/concat.hpp"
+#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
@@ -79,7 +80,10 @@ struct Block {
     auto k = g("attention.self.key", Linear<W, W, as_torch>{}, x);
     auto v = g("attention.self.value", Linear<W, W, as_torch>{}, x);
     auto qkv = g("attention.self.qkv", Concat<W, W, W>{}, q, k, v);
-    auto mixed = g("attention.self", SelfAttention<W, O.heads, P>{}, qkv);
+    return attended(g, g("attention.self", SelfAttention<W, O.heads, P>{}, qkv), x);
+  }
+  /// What becomes of rows x and what attention has mixed for them.
+  static constexpr Value<W> attended(auto& g, Value<W> mixed, Value<W> x) {
     auto attended = g("attention.output.dense", Linear<W, W, as_torch>{}, mixed);
     auto kept = optional_dropout<W, P>(g, "attention.output.dropout", attended);
     auto h = g("attention.output.LayerNorm", Norm{}, kept, x);
@@ -87,6 +91,20 @@ struct Block {
     auto act = g("intermediate.act", GeluErf<O.hidden>{}, wide);
     auto narrow = g("output.dense", Linear<O.hidden, W, as_torch>{}, act);
     return g("output.LayerNorm", Norm{}, optional_dropout<W, P>(g, "output.dropout", narrow), h);
+  }
+};
+/// The block whose first rows alone are read, with the same parameters: it has keys and values of
+/// all rows, and everything else of the first row of each sequence.
+template <BertOptions O, int W = O.width>
+struct FirstRowBlock {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    using Attention = CrossAttention<W, O.heads, Block<O>::P>;
+    auto first = g("first", FirstRow<W>{}, x);
+    auto q = g("attention.self.query", Linear<W, W, as_torch>{}, first);
+    auto k = g("attention.self.key", Linear<W, W, as_torch>{}, x);
+    auto v = g("attention.self.value", Linear<W, W, as_torch>{}, x);
+    auto kv = g("attention.self.kv", Concat<W, W>{}, k, v);
+    return Block<O>::attended(g, g("attention.self", Attention{}, q, kv), first);
   }
 };
 
@@ -114,12 +132,11 @@ struct TokenLogits {
   }
 };
 
-/// What the first row of each sequence, [CLS], knows of it.
+/// What the first row of each sequence, [CLS], knows of it. x: these rows.
 template <BertOptions O, int W = O.width>
 struct Pooler {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
-    auto first = g("first", FirstRow<W>{}, x);
-    auto pooled = g("act", Tanh<W>{}, g("dense", Linear<W, W, as_torch>{}, first));
+    auto pooled = g("act", Tanh<W>{}, g("dense", Linear<W, W, as_torch>{}, x));
     return optional_dropout<W, float(O.dropout)>(g, "dropout", pooled);
   }
 };
@@ -159,7 +176,8 @@ inline std::vector<std::pair<std::string, std::string>> older_names(const BertOp
 /// one. It predicts hidden tokens (with the objective MaskedLm; BertForMaskedLM), or with `labels`
 /// the class of each sequence from its first row (BertForSequenceClassification), with Hugging
 /// Face's names and initial values. Sequences have lengths of their own instead of an attention
-/// mask, so that there is no padding. A prediction is the logits of each row, or of each sequence.
+/// mask, so that there is no padding; for classes, the last block computes the first rows alone. A
+/// prediction is the logits of each row, or of each sequence.
 template <BertOptions O = {}>
 struct Bert {
   using slot = slot::model;
@@ -239,8 +257,15 @@ struct Bert {
       return g.unit("bert.embeddings", bert::Embed<O>{}, tokens);
     }
   }
+  /// What the blocks make of x: all rows, or for classes the first of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
-    return g.repeat(O.layers, "bert.encoder.layer", bert::Block<O>{}, x);
+    constexpr auto name = "bert.encoder.layer";
+    if constexpr (O.labels > 0) {
+      using Last = bert::FirstRowBlock<O>;
+      return g.repeat_with_last(O.layers, name, bert::Block<O>{}, Last{}, x);
+    } else {
+      return g.repeat(O.layers, name, bert::Block<O>{}, x);
+    }
   }
 };
 

@@ -5,6 +5,7 @@
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/concat.hpp"
+#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
@@ -64,7 +65,10 @@ struct Block {
     auto k = g("attention.k_lin", Linear<W, W, as_torch>{}, x);
     auto v = g("attention.v_lin", Linear<W, W, as_torch>{}, x);
     auto qkv = g("attention.qkv", Concat<W, W, W>{}, q, k, v);
-    auto mixed = g("attention", SelfAttention<W, O.heads, P>{}, qkv);
+    return attended(g, g("attention", SelfAttention<W, O.heads, P>{}, qkv), x);
+  }
+  /// What becomes of rows x and what attention has mixed for them.
+  static constexpr Value<W> attended(auto& g, Value<W> mixed, Value<W> x) {
     auto attended = g("attention.out_lin", Linear<W, W, as_torch>{}, mixed);
     auto h = g("sa_layer_norm", PostLayerNorm<W, norms>{}, attended, x);
     auto wide =
@@ -72,6 +76,21 @@ struct Block {
     auto narrow = g("ffn.lin2", Linear<O.hidden, W, as_torch>{}, wide);
     auto kept = optional_dropout<W, P>(g, "ffn.dropout", narrow);
     return g("output_layer_norm", PostLayerNorm<W, norms>{}, kept, h);
+  }
+};
+
+/// The block whose first rows alone are read, with the same parameters: it has keys and values of
+/// all rows, and everything else of the first row of each sequence.
+template <DistilBertOptions O, int W = O.width>
+struct FirstRowBlock {
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    using Attention = CrossAttention<W, O.heads, Block<O>::P>;
+    auto first = g("first", FirstRow<W>{}, x);
+    auto q = g("attention.q_lin", Linear<W, W, as_torch>{}, first);
+    auto k = g("attention.k_lin", Linear<W, W, as_torch>{}, x);
+    auto v = g("attention.v_lin", Linear<W, W, as_torch>{}, x);
+    auto kv = g("attention.kv", Concat<W, W>{}, k, v);
+    return Block<O>::attended(g, g("attention", Attention{}, q, kv), first);
   }
 };
 
@@ -99,12 +118,11 @@ struct TokenLogits {
   }
 };
 
-/// The logits of each sequence's classes, from its first row, [CLS].
+/// The logits of each sequence's classes, from its first row, [CLS]. x: these rows.
 template <DistilBertOptions O, int W = O.width>
 struct Classifier {
   static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
-    auto first = g("first", FirstRow<W>{}, x);
-    auto known = g("act", Relu<W>{}, g("pre_classifier", Linear<W, W, as_torch>{}, first));
+    auto known = g("act", Relu<W>{}, g("pre_classifier", Linear<W, W, as_torch>{}, x));
     auto kept = optional_dropout<W, float(O.classifier_dropout)>(g, "dropout", known);
     return g("classifier", Linear<W, O.labels, classifying>{}, kept);
   }
@@ -194,8 +212,15 @@ struct DistilBert {
   static constexpr Value<O.width> embed(auto& g) {
     return g.unit("distilbert.embeddings", distilbert::Embed<O>{}, g.tokens());
   }
+  /// What the blocks make of x: all rows, or for classes the first of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
-    return g.repeat(O.layers, "distilbert.transformer.layer", distilbert::Block<O>{}, x);
+    constexpr auto name = "distilbert.transformer.layer";
+    if constexpr (O.labels > 0) {
+      using Last = distilbert::FirstRowBlock<O>;
+      return g.repeat_with_last(O.layers, name, distilbert::Block<O>{}, Last{}, x);
+    } else {
+      return g.repeat(O.layers, name, distilbert::Block<O>{}, x);
+    }
   }
 };
 

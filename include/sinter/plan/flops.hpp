@@ -12,8 +12,8 @@ namespace sinter {
 /// not counted: gradients of frozen parameters, gradients of what the model reads, and backward of
 /// units that nothing trained feeds. Nor is recomputation.
 ///
-/// A layer counts for each row of the axis that its results are on, on axis 1 second_context /
-/// context times. Where results have one row for each sequence, it counts as on axis 0.
+/// A layer counts for each row of the axis that its results are on: on axis 1 second_context /
+/// context times, and once in `context` tokens where results have one row for each sequence.
 constexpr std::int64_t training_flops(const Model& model, int context, int second_context) {
   const std::array<int, axes> contexts{context, second_context, context, context};
   std::array<std::int64_t, axes> sums{};  // for one row of each axis
@@ -38,7 +38,7 @@ constexpr std::int64_t training_flops(const Model& model, int context, int secon
           passes * node.layer->flops(contexts[axis(node.out)], contexts[second]);
     }
   }
-  return sums[0] + sums[pooled(0)] + sums[pooled(1)] + sums[1] * second_context / context;
+  return sums[0] + (sums[1] * second_context + sums[pooled(0)] + sums[pooled(1)]) / context;
 }
 
 }  // namespace sinter

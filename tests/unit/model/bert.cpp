@@ -10,6 +10,7 @@
 #include "sinter/files/safetensors.hpp"
 #include "sinter/generate/generate.hpp"
 #include "sinter/model/distilbert.hpp"
+#include "sinter/precision/fp64.hpp"
 #include "support/batches.hpp"
 #include "support/folder.hpp"
 #include "support/recipes.hpp"
@@ -122,6 +123,65 @@ TEST_CASE("DistilBert predicts hidden tokens and learns as DistilBertForMaskedLM
 TEST_CASE("DistilBert classifies and learns as DistilBertForSequenceClassification") {
   compare<DistilBert<distilbert_of_classes>>("distilbert_classes",
                                              "DistilBertForSequenceClassification");
+}
+
+/// A classifier whose last block computes all rows.
+template <BertOptions O>
+struct AllRows {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = pooled_rows(g);
+    g.result(g.unit("classifier", bert::ClassifierLoss<O>{}, x, g.targets(pooled(0))));
+  }
+  static constexpr void predict(auto& g) {
+    g.result(g.unit("classifier", bert::Classifier<O>{}, pooled_rows(g)));
+  }
+
+ private:
+  struct Pooler {
+    static constexpr Value<O.width> trace(auto& g, Value<O.width> x) {
+      return bert::Pooler<O>::trace(g, g("first", FirstRow<O.width>{}, x));
+    }
+  };
+  static constexpr Value<O.width> pooled_rows(auto& g) {
+    auto tokens = g.tokens();
+    auto x = g.unit("bert.embeddings", bert::Embed<O>{}, tokens, g.tokens());
+    return g.unit("bert.pooler", Pooler{},
+                  g.repeat(O.layers, "bert.encoder.layer", bert::Block<O>{}, x));
+  }
+};
+
+template <class Model>
+using Exact = Made<Model, UpTo<positions, words>, Batch<{.global = 6, .micro = 2}>,
+                   AdamW<{.lr = 1e-2, .weight_decay = .1}>, ClipNorm<{.max = 1}>, Fp64>;
+
+template <int Layers>
+void compare_with_all_rows() {
+  constexpr BertOptions options = [] {
+    BertOptions o = bert_of_pairs;
+    o.layers = Layers;
+    return o;
+  }();
+  Trainer<Exact<Bert<options>>> first({.seed = 1, .threads = 2});
+  Trainer<Exact<AllRows<options>>> whole({.seed = 1, .threads = 2});
+  set_reference_weights(first);
+  set_reference_weights(whole);
+  const HostBatch batch = batch_of(false, true);
+  for (int step = 0; step < 5; ++step) {
+    CHECK(relative_difference(logits_of(first, batch), logits_of(whole, batch)) < 1e-6);
+    CHECK(first.evaluate(batch).mean() ==
+          doctest::Approx(whole.evaluate(batch).mean()).epsilon(1e-11));
+    CHECK(applied(first, batch).gradient_norm ==
+          doctest::Approx(applied(whole, batch).gradient_norm).epsilon(1e-10));
+  }
+  for (const auto& [name, values] : parameters_of(first)) {
+    CAPTURE(name);
+    CHECK(relative_difference(values, parameters_of(whole).at(name)) < 1e-9);
+  }
+}
+TEST_CASE("the first rows of the last block are those of a block that computes all rows") {
+  compare_with_all_rows<1>();
+  compare_with_all_rows<3>();
 }
 
 /// The name of a norm's parameter as the first files of BERT have it.
