@@ -17,9 +17,9 @@ constexpr int enough_rows = 512;
 [[noreturn]] void refuse(const char* why) {
   throw ArgumentError(
       "Sinter: this recipe's model cannot predict at each position: " + std::string(why) +
-      ". In its predict(), let the unit that gives the result, and no other, take "
-      "the last rows, by a layer that says takes_last, such as LastRow; see "
-      "docs/add_a_model.md.");
+      ". In its predict_rows(), or in its predict() if it has none, let the unit that gives the "
+      "result, and no other, take the last rows, by a layer that says takes_last, such as LastRow; "
+      "see docs/add_a_model.md.");
 }
 
 bool is_pooled(int axis) { return axis >= token_axes; }
@@ -55,7 +55,7 @@ int axis_taken(const Model& model) {
 }  // namespace
 
 RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& now)
-    : axis(axis_taken(plan.predicting)), model_(plan.predicting) {
+    : axis(axis_taken(plan.predicting_rows)), model_(plan.predicting_rows) {
   instructions_ = prediction(model_);
   tail = model_.count();  // `load` is before the units
   place_within(plan.memory.total);

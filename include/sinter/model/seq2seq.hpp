@@ -142,7 +142,10 @@ template <Seq2SeqOptions O, int W = O.width>
 struct DecoderBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> text) {
     using Attention = CausalSelfAttention<W, O.heads, Parts<O>::attention>;
-    auto h = Parts<O>::template attended<Attention>(g, x);
+    return read(g, Parts<O>::template attended<Attention>(g, x), text);
+  }
+  /// What becomes of rows h that have attended to the reply.
+  static constexpr Value<W> read(auto& g, Value<W> h, Value<W> text) {
     auto q = projected(g, "encoder_attn.q_proj", h);
     auto k = projected(g, "encoder_attn.k_proj", text);
     auto v = projected(g, "encoder_attn.v_proj", text);
@@ -151,6 +154,23 @@ struct DecoderBlock {
     auto joined = Parts<O>::joined(g, "encoder_attn.dropout", "encoder_attn_layer_norm",
                                    projected(g, "encoder_attn.out_proj", mixed), h);
     return Parts<O>::perceptron(g, joined);
+  }
+};
+
+/// The block whose last rows alone are read, with the same parameters: it has keys and values of the
+/// whole reply, and everything else of the last row of each.
+template <Seq2SeqOptions O, int W = O.width>
+struct LastRowBlock {
+  static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> text) {
+    using Attention = CrossAttention<W, O.heads, Parts<O>::attention>;
+    auto last = g("last", LastRow<W>{}, x);
+    auto q = projected(g, "self_attn.q_proj", last);
+    auto k = projected(g, "self_attn.k_proj", x);
+    auto v = projected(g, "self_attn.v_proj", x);
+    auto mixed = g("self_attn", Attention{}, q, g("self_attn.kv", Concat<W, W>{}, k, v));
+    auto h = Parts<O>::joined(g, "self_attn.dropout", "self_attn_layer_norm",
+                              projected(g, "self_attn.out_proj", mixed), last);
+    return DecoderBlock<O>::read(g, h, text);
   }
 };
 
@@ -177,12 +197,19 @@ struct ReplyLoss {
     return g.tied_weight("", "shared", Loss{}, x, targets);
   }
 };
-/// The logits of what follows each reply.
+/// The logits of what follows each reply. x: the last rows.
 template <Seq2SeqOptions O, int W = O.width, int V = O.vocabulary>
 struct NextToken {
   static constexpr Value<V> trace(auto& g, Value<W> x) {
     using Logits = WithFinalBias<UnembeddingBias<V, W>, V>;
-    return g.tied_weight("", "shared", Logits{}, g("last", LastRow<W>{}, x));
+    return g.tied_weight("", "shared", Logits{}, x);
+  }
+};
+/// The same from all rows.
+template <Seq2SeqOptions O, int W = O.width>
+struct NextTokenOfRows {
+  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
+    return NextToken<O>::trace(g, g("last", LastRow<W>{}, x));
   }
 };
 
@@ -216,13 +243,19 @@ struct Seq2Seq {
 
   static constexpr void trace(auto& g) {
     auto text = g.tokens(1), reply = g.tokens(0), targets = g.targets(0);
-    auto [x, table] = decoded(g, text, reply);
+    auto [x, table] = decoded(g, seq2seq::DecoderBlock<O>{}, text, reply);
     g.result(g.tied_unit("", table, seq2seq::ReplyLoss<O>{}, x, targets));
   }
   static constexpr void predict(auto& g) {
     auto text = g.tokens(1), reply = g.tokens(0);
-    auto [x, table] = decoded(g, text, reply);
+    auto [x, table] = decoded(g, seq2seq::LastRowBlock<O>{}, text, reply);
     g.result(g.tied_unit("", table, seq2seq::NextToken<O>{}, x));
+  }
+  /// The same at each position of a reply.
+  static constexpr void predict_rows(auto& g) {
+    auto text = g.tokens(1), reply = g.tokens(0);
+    auto [x, table] = decoded(g, seq2seq::DecoderBlock<O>{}, text, reply);
+    g.result(g.tied_unit("", table, seq2seq::NextTokenOfRows<O>{}, x));
   }
   /// The files of the class that the options make; without a class, none but the weights.
   template <class R>
@@ -231,14 +264,15 @@ struct Seq2Seq {
   }
 
  private:
-  /// What the decoder makes of its rows, and a value of the unit that has the table.
-  static constexpr auto decoded(auto& g, Ids text, Ids reply) {
+  /// What the decoder makes of its rows, where `last` is its last block, and a value of the unit
+  /// that has the table.
+  static constexpr auto decoded(auto& g, auto last, Ids text, Ids reply) {
     auto table = g.unit("model", seq2seq::EncoderEmbed<O>{}, text);
     auto encoded =
         g.repeat(O.encoder_layers, "model.encoder.layers", seq2seq::EncoderBlock<O>{}, table);
     auto embedded = g.tied_unit("model.decoder", table, seq2seq::DecoderEmbed<O>{}, reply);
-    auto x = g.repeat(O.decoder_layers, "model.decoder.layers", seq2seq::DecoderBlock<O>{},
-                      embedded, encoded);
+    auto x = g.repeat_with_last(O.decoder_layers, "model.decoder.layers",
+                                seq2seq::DecoderBlock<O>{}, last, embedded, encoded);
     return std::pair(x, table);
   }
 };

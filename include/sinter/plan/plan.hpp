@@ -101,6 +101,14 @@ struct PlanAsIs {
   static constexpr std::span<const Instruction> program = training.instructions.view();
   /// The model of predict(), which shares the parameters.
   static constexpr const Model& predicting = Predicting::model;
+  /// The model that predicts at each position: of predict_rows(), or of predict().
+  static constexpr const Model& predicting_rows = []() -> const Model& {
+    if constexpr (detail::PredictsRows<R>) {
+      return detail::Traced<R, detail::RowPredictionTrace>::model;
+    } else {
+      return predicting;
+    }
+  }();
   /// The program of a prediction.
   static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
       predicting, sinter::prediction(predicting)};
@@ -187,6 +195,7 @@ struct PlanAsIs {
   static constexpr PlanView view{.model = model,
                                  .evaluating = evaluating,
                                  .predicting = predicting,
+                                 .predicting_rows = predicting_rows,
                                  .training = training.view(),
                                  .evaluation = evaluation.view(),
                                  .prediction = prediction.view(),
@@ -243,6 +252,20 @@ constexpr bool is_joined() {
   return !fault.what;
 }
 
+/// The same of all graphs of a recipe's model.
+template <class R>
+constexpr bool is_joined_in_all() {
+  if constexpr (!is_joined<R, TrainingTrace>()) {
+    return false;
+  } else if constexpr (!is_joined<R, PredictionTrace>()) {
+    return false;
+  } else if constexpr (PredictsRows<R>) {
+    return is_joined<R, RowPredictionTrace>();
+  } else {
+    return true;
+  }
+}
+
 /// Whether a model takes ids if the data gives them. Where not, one compile error says so.
 template <class R>
 constexpr bool takes_what_data_gives() {
@@ -292,9 +315,7 @@ template <class R>
     return false;
   } else if constexpr (!R::template is_legal<R>()) {
     return false;
-  } else if constexpr (!detail::is_joined<R, detail::TrainingTrace>()) {
-    return false;
-  } else if constexpr (!detail::is_joined<R, detail::PredictionTrace>()) {
+  } else if constexpr (!detail::is_joined_in_all<R>()) {
     return false;
   } else if constexpr (!detail::takes_what_data_gives<R>()) {
     return false;

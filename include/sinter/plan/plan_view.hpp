@@ -32,6 +32,7 @@ struct Memory {
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
   Model model, evaluating, predicting;  ///< of training, and of the two other programs
+  Model predicting_rows;                ///< of predictions at each position
   PlacementView training, evaluation, prediction;
   Memory memory;
   std::int64_t parameters = 0;       ///< elements, without padding

@@ -30,7 +30,7 @@ struct List {
 
 namespace detail {
 
-/// Which of the two graphs of a model is traced. They share parameters by the names of their units.
+/// Which of the graphs of a model is traced. They share parameters by the names of their units.
 struct TrainingTrace {
   static constexpr bool trained = true;
   template <class Model>
@@ -45,6 +45,17 @@ struct PredictionTrace {
     if constexpr (requires { Model::predict(tracer); }) Model::predict(tracer);
   }
 };
+/// Of a model that predicts at each position in another way.
+struct RowPredictionTrace {
+  static constexpr bool trained = false;
+  template <class Model>
+  static constexpr void trace(auto& tracer) {
+    Model::predict_rows(tracer);
+  }
+};
+template <class R>
+concept PredictsRows =
+    requires(Tracer<typename R::precision>& tracer) { R::model::predict_rows(tracer); };
 
 /// The rows of a micro-batch are padded to a multiple of this, which policies ask for with
 /// `row_multiple`.

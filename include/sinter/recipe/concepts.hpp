@@ -28,6 +28,7 @@ namespace sinter {
 ///   trace(g)     says what comes in (g.tokens, g.values, …) and which units there are, and ends
 ///                with g.result(loss)
 ///   predict(g)   (optional) does so for a prediction, with units of the same names and parameters
+///   predict_rows(g)  (optional, beside predict) the same, where it is made at each position
 template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
