@@ -33,17 +33,19 @@ class Stream {
   MatmulInputs matmul_inputs() const { return inputs; }
 
   /// Calls body(part) for every part in [0, parts) and returns when all calls have returned. Part p
-  /// always runs on thread p % threads(), so first touch and results repeat. A call from inside a
-  /// body runs its parts one after the other on the calling thread.
+  /// is thread p % threads()'s, so first touch repeats; but what a thread has not begun when another
+  /// has nothing left to do, that one takes over, and nobody waits for a thread that has begun
+  /// nothing. So results may depend on a part's number and not on the thread that runs it. A call
+  /// from inside a body runs its parts one after the other on the calling thread.
   /// requires  body does not throw
   template <class F>
   void parallel(int parts, const F& body) {
     run(parts, [](const void* f, int part) { (*static_cast<const F*>(f))(part); }, &body);
   }
 
-  /// Runs kernels that do not depend on each other: calls body on every thread, where each
-  /// parallel() runs that thread's parts, the same as ever, and waits for nobody. Returns when all
-  /// is done. If it is not `worth` waking threads, this is a plain call of body.
+  /// Runs kernels that do not depend on each other: calls body once for every thread, mostly on it,
+  /// where each parallel() runs that thread's parts and waits for nobody. Returns when all is done.
+  /// If it is not `worth` waking threads, this is a plain call of body.
   /// requires  body writes nothing outside parallel() and does not throw
   template <class F>
   void together(bool worth, const F& body) {

@@ -2,17 +2,19 @@
 #include "sinter/kernels/stream.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "kernels/cpu/claims.hpp"
+#include "kernels/cpu/sleeper.hpp"
 
 namespace sinter::kernel {
 namespace {
@@ -20,120 +22,181 @@ namespace {
 /// The vendor's matmul and the attention blocks need more stack than some systems give a thread.
 constexpr std::size_t stack_bytes = std::size_t{16} << 20;
 
+/// About 1 microsecond: threads that begin together end no further apart, mostly.
+constexpr int spins_before_helping = 50;
+
 /// About 20 to 50 microseconds: longer than the gap between two kernels of a step, shorter than a
 /// scheduler's time slice.
-constexpr int spins = 1000;
-
-void pause() {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// Spins briefly, then sleeps until `value` is no longer `old`.
-void wait_while(const std::atomic<int>& value, int old) {
-  for (int i = 0; i < spins; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    pause();
-  }
-  value.wait(old, std::memory_order_acquire);
-}
+constexpr int spins_before_sleep = 1000;
 
 /// What parallel() does on this thread.
 struct Inside {
   bool body = false;  // it is inside a body: a plain loop over all parts
-  int lane = -1;      // it is this thread of together(): its own parts
+  int lane = -1;      // it is in this lane of together(): the lane's parts
 };
 // (Aligned for mold 1.10: a smaller thread_local at a page's end makes a program that does not
 // start.)
 alignas(64) thread_local Inside inside;
 
+using Clock = std::chrono::steady_clock;
+
+/// Moves the calling thread to another processor than this one, where it may run on another, and on
+/// no fewer than `threads`.
+void leave(int processor, int threads) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < threads) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others)) return;
+  sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 }  // namespace
 
 struct Stream::Pool {
-  struct alignas(128) Worker {
-    std::atomic<int> ticket{0};  // counts the calls that this worker takes part in
+  struct Worker {
     Pool* pool = nullptr;
-    int index = 0;
-    pthread_t thread{};
+    int thread = 0;  // its number; the caller is 0
+    pthread_t handle{};
+    Clock::time_point moved{};
+  };
+  /// What others read of a thread.
+  struct alignas(128) Shared {
+    Claims claims;
+    Sleeper sleeper;
   };
 
-  explicit Pool(int threads) : workers(std::max(threads, 1) - 1) {}
+  explicit Pool(int threads) : shared(std::max(threads, 1)), workers(shared.size() - 1) {}
   ~Pool() { stop(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  void start(Worker& worker, int index);
+  void start(int thread);
   void run(int parts, Call new_call, const void* new_body);
   void stop();
 
   static void* work(void* worker);
-  void run_parts(int thread) const {
-    for (int part = thread; part < parts; part += int(workers.size()) + 1) call(body, part);
-  }
+  void part_from(Worker& worker);
+  void take_part(int thread, std::uint32_t of);
+  void help(int thread, std::uint32_t of);
+  void finish(int parts);
 
+  std::vector<Shared> shared;  // of each thread
   std::vector<Worker> workers;
   int started = 0;
-  // The current call. Only workers with a new ticket read it, and the caller writes it only after
-  // they have all finished.
-  int parts = 0;
-  Call call = nullptr;
-  const void* body = nullptr;
-  alignas(128) std::atomic<int> running{0};
+  // The current region. Only who takes a part of it may use the call: while one is not finished,
+  // the caller leaves all this as it is. A thread that comes late reads what it will, and gets no
+  // part.
+  alignas(128) std::atomic<Call> call{nullptr};
+  std::atomic<const void*> body{nullptr};
+  std::atomic<int> processor{-1};               // of the caller, when it began the region
+  std::uint32_t region = 0;                     // the caller's alone
+  alignas(128) std::atomic<int> unfinished{0};  // parts
 };
 
-void Stream::Pool::start(Worker& worker, int index) {
+void Stream::Pool::start(int thread) {
+  Worker& worker = workers[thread - 1];
   worker.pool = this;
-  worker.index = index;
+  worker.thread = thread;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  int error = pthread_create(&worker.thread, &attributes, work, &worker);
+  int error = pthread_create(&worker.handle, &attributes, work, &worker);
   pthread_attr_destroy(&attributes);
   if (error)
     throw std::system_error(error, std::generic_category(),
-                            "Sinter: cannot start thread " + std::to_string(index + 1) + " of " +
-                                std::to_string(workers.size() + 1) +
+                            "Sinter: cannot start thread " + std::to_string(thread) + " of " +
+                                std::to_string(shared.size()) +
                                 ". Use fewer threads, or raise the limit (ulimit -u)");
   ++started;
+}
+
+/// Some of the parts are finished.
+void Stream::Pool::finish(int parts) {
+  if (parts && unfinished.fetch_sub(parts) == parts) shared[0].sleeper.wake();
+}
+
+/// Runs the thread's own parts of a region, as far as others have not taken them.
+void Stream::Pool::take_part(int thread, std::uint32_t of) {
+  const Call now = call.load(std::memory_order_relaxed);
+  const void* with = body.load(std::memory_order_relaxed);
+  int finished = 0;
+  for (; const auto part = shared[thread].claims.take_first(of); ++finished)
+    now(with, thread + *part * int(shared.size()));
+  finish(finished);
+}
+
+/// Runs what the others have not begun yet of a region.
+void Stream::Pool::help(int thread, std::uint32_t of) {
+  const Call now = call.load(std::memory_order_relaxed);
+  const void* with = body.load(std::memory_order_relaxed);
+  const int threads = int(shared.size());
+  int finished = 0;
+  for (int i = 1; i < threads; ++i) {
+    const int other = (thread + i) % threads;
+    for (; const auto part = shared[other].claims.take_last(of); ++finished)
+      now(with, other + *part * threads);
+  }
+  finish(finished);
+}
+
+/// Where the caller runs on this worker's processor, one of them waits for the other's time slice,
+/// for as long as the system leaves both there.
+void Stream::Pool::part_from(Worker& worker) {
+  const int here = sched_getcpu();
+  if (here < 0 || here != processor.load(std::memory_order_relaxed)) return;
+  const auto now = Clock::now();
+  if (now - worker.moved < std::chrono::milliseconds(20)) return;
+  worker.moved = now;
+  leave(here, int(shared.size()));
 }
 
 void* Stream::Pool::work(void* argument) {
   auto& worker = *static_cast<Worker*>(argument);
   Pool& pool = *worker.pool;
+  auto& [claims, sleeper] = pool.shared[worker.thread];
   inside.body = true;
-  for (int seen = 0;;) {
-    wait_while(worker.ticket, seen);
-    ++seen;
-    if (!pool.call) return nullptr;
-    pool.run_parts(worker.index + 1);
-    if (pool.running.fetch_sub(1, std::memory_order_acq_rel) == 1) pool.running.notify_one();
+  for (std::uint32_t seen = 0;;) {
+    const auto is_new = [&] { return claims.region(std::memory_order_seq_cst) != seen; };
+    if (!spin(spins_before_helping, is_new)) {
+      pool.help(worker.thread, seen);
+      if (!spin(spins_before_sleep, is_new)) sleeper.sleep_until(is_new);
+    }
+    seen = claims.region();
+    if (!pool.call.load(std::memory_order_relaxed)) return nullptr;
+    pool.part_from(worker);
+    pool.take_part(worker.thread, seen);
   }
 }
 
-void Stream::Pool::run(int new_parts, Call new_call, const void* new_body) {
-  parts = new_parts, call = new_call, body = new_body;
-  int helpers = std::min(started, parts - 1);
-  running.store(helpers, std::memory_order_relaxed);
-  for (int w = 0; w < helpers; ++w) {
-    workers[w].ticket.fetch_add(1, std::memory_order_release);
-    workers[w].ticket.notify_one();
-  }
+void Stream::Pool::run(int parts, Call new_call, const void* new_body) {
+  const int threads = int(shared.size()), helpers = std::min(threads, parts);
+  call.store(new_call, std::memory_order_relaxed);
+  body.store(new_body, std::memory_order_relaxed);
+  processor.store(sched_getcpu(), std::memory_order_relaxed);
+  unfinished.store(parts, std::memory_order_relaxed);
+  ++region;
+  for (int t = helpers; t-- > 0;)
+    shared[t].claims.open(region, parts / threads + (t < parts % threads));
+  for (int t = 1; t < helpers; ++t) shared[t].sleeper.wake();
   inside.body = true;
-  run_parts(0);
+  take_part(0, region);
+  const auto done = [&] { return unfinished.load() == 0; };
+  if (!spin(spins_before_helping, done)) {
+    help(0, region);
+    if (!spin(spins_before_sleep, done)) shared[0].sleeper.sleep_until(done);
+  }
   inside.body = false;
-  for (int left; (left = running.load(std::memory_order_acquire)) > 0;) wait_while(running, left);
 }
 
 void Stream::Pool::stop() {
-  call = nullptr;
-  for (int w = 0; w < started; ++w) {
-    workers[w].ticket.fetch_add(1, std::memory_order_release);
-    workers[w].ticket.notify_one();
+  call.store(nullptr, std::memory_order_relaxed);
+  ++region;
+  for (int t = 1; t <= started; ++t) {
+    shared[t].claims.open(region, 0);
+    shared[t].sleeper.wake();
   }
-  for (int w = 0; w < started; ++w) pthread_join(workers[w].thread, nullptr);
+  for (int t = 1; t <= started; ++t) pthread_join(workers[t - 1].handle, nullptr);
 }
 
 Stream::Stream(int threads) : pool(std::make_shared<Pool>(threads)) {
@@ -142,7 +205,7 @@ Stream::Stream(int threads) : pool(std::make_shared<Pool>(threads)) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    for (int w = 0; w < int(pool->workers.size()); ++w) pool->start(pool->workers[w], w);
+    for (int t = 1; t < int(pool->shared.size()); ++t) pool->start(t);
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw;
@@ -170,8 +233,14 @@ void Stream::run(int parts, Call call, const void* body) {
     inside.lane = lane;
     return;
   }
-  if (parts > 1 && !inside.body && !pool->workers.empty()) return pool->run(parts, call, body);
-  for (int part = 0; part < parts; ++part) call(body, part);
+  if (parts <= 1 || inside.body || pool->workers.empty()) {
+    for (int part = 0; part < parts; ++part) call(body, part);
+    return;
+  }
+  const int most = Claims::most * threads();
+  if (parts <= most) return pool->run(parts, call, body);
+  for (int first = 0; first < parts; first += most)
+    parallel(std::min(most, parts - first), [&](int part) { call(body, first + part); });
 }
 
 }  // namespace sinter::kernel
