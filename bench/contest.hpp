@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@ class Contestant {
   std::string name;
   double seconds_to_first_step = 0;
   std::vector<double> milliseconds;  // per step, for each round
+  std::vector<double> processor;     // milliseconds of all its threads, for each round
   std::vector<double> losses;        // of the last step of each round
   std::map<std::string, double> facts;
   double peak_mib = 0;  // known once the process has finished
@@ -51,11 +53,14 @@ class Contestant {
   /// Takes a round. One that is not `counted` only warms up.
   void take_round(bool counted) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the others' threads go to sleep
+    const double before = processor_milliseconds();
     std::fputs("round\n", requests);
     std::fflush(requests);
     read_step();
+    processor.push_back(processor_milliseconds() - before);
     if (counted) return;
     milliseconds.pop_back();
+    processor.pop_back();
     losses.pop_back();
   }
   void finish() {
@@ -88,6 +93,13 @@ class Contestant {
     close(out[1]);
     requests = fdopen(in[1], "w");
     answers = fdopen(out[0], "r");
+  }
+  double processor_milliseconds() const {
+    clockid_t clock;
+    timespec time{};
+    if (clock_getcpuclockid(child, &clock) || clock_gettime(clock, &time))
+      throw Error("The system does not tell the processor time of " + name + ".");
+    return 1e3 * double(time.tv_sec) + 1e-6 * double(time.tv_nsec);
   }
   void read_step() {
     char line[4096], fact[64];
@@ -131,9 +143,12 @@ class Turns {
     std::fprintf(stderr, "left out: %s\n", e.what());
     return nullptr;
   }
+  /// Each contestant takes a round.
+  void take_round(bool counted) {
+    for (auto& c : all) c->take_round(counted);
+  }
   void take() {
-    for (int round = -1; round < settings.rounds; ++round)
-      for (auto& c : all) c->take_round(round >= 0);
+    for (int round = -1; round < settings.rounds; ++round) take_round(round >= 0);
     for (auto& c : all) c->finish();
   }
 

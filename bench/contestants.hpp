@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contestants of bench/step.cpp that are written in C++: recipes in fp32 and bf16, their
-// matmuls alone, and LibTorch's autograd.
+// The contestants of bench/step.cpp and bench/busy.cpp that are written in C++: recipes in fp32
+// and bf16, their matmuls alone, and LibTorch's autograd.
 #pragma once
 #include <functional>
 
@@ -135,7 +135,30 @@ inline void contest_with_matmuls(const Contest& w, int threads) {
   serve_rounds(w.steps, [&] { return matmuls.run(), 0.; });
 }
 
-/// Runs the contestant that the command line names: bench_step --contestant WORD NUMBER THREADS.
+/// Writes what peers in Python read, for their first step and as many `rounds`, into a folder that
+/// it makes.
+inline void write_job(const Contest& w, const Settings& settings,
+                      const std::filesystem::path& folder, int rounds) {
+  std::filesystem::create_directories(folder);
+  w.trainer({.seed = 1, .threads = 1}).export_to(folder / "weights");
+  nlohmann::json job{
+      {"layers", w.shape.layers}, {"heads", w.shape.heads},       {"width", w.shape.width},
+      {"sequences", sequences},   {"context", w.shape.positions}, {"lr", lr},
+      {"beta2", beta2},           {"weight_decay", weight_decay}, {"max_norm", max_norm},
+      {"steps", w.steps},         {"threads", settings.threads},  {"packed", w.packed}};
+  std::ofstream(folder / "job.json") << job;
+  std::ofstream ids(folder / "ids.bin", std::ios::binary),
+      targets(folder / "targets.bin", std::ios::binary),
+      lengths(folder / "lengths.bin", std::ios::binary);
+  for (int b = 0; b < 1 + rounds * w.steps; ++b) {
+    HostBatch batch = batch_of(w, std::uint64_t(b));
+    append(ids, batch.ids[0]);
+    append(targets, batch.ids[1]);
+    append(lengths, lengths_of(batch.starts));
+  }
+}
+
+/// Runs the contestant that the command line names: --contestant WORD NUMBER THREADS.
 inline void contest(std::string_view word, const Contest& w, int threads) {
   const std::map<std::string_view, void (*)(const Contest&, int)> all{
       {"fp32", contest_with_ours},
@@ -143,6 +166,18 @@ inline void contest(std::string_view word, const Contest& w, int threads) {
       {"matmuls", contest_with_matmuls},
       {"libtorch", contest_with_libtorch}};
   all.at(word)(w, threads);
+}
+/// main() of a bench of these contestants: runs one of them, or the bench.
+inline int main_of_contest(int argc, char** argv, int (*run_bench)(int, char**)) {
+  try {
+    if (argc != 5 || std::string_view(argv[1]) != "--contestant") return run_bench(argc, argv);
+    obey_avx2();
+    contest(argv[2], works().at(std::stoul(argv[3])), std::stoi(argv[4]));
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
 }
 
 }  // namespace sinter::bench

@@ -18,27 +18,6 @@ namespace {
 
 using bench::Contest, bench::Contestant, bench::Settings, bench::Turns;
 
-/// Writes what peers in Python read.
-void write_job(const Contest& w, const Settings& settings, const fs::path& folder) {
-  w.trainer({.seed = 1, .threads = 1}).export_to(folder / "weights");
-  nlohmann::json job{{"layers", w.shape.layers},     {"heads", w.shape.heads},
-                     {"width", w.shape.width},       {"sequences", bench::sequences},
-                     {"context", w.shape.positions}, {"lr", bench::lr},
-                     {"beta2", bench::beta2},        {"weight_decay", bench::weight_decay},
-                     {"max_norm", bench::max_norm},  {"steps", w.steps},
-                     {"threads", settings.threads},  {"packed", w.packed}};
-  std::ofstream(folder / "job.json") << job;
-  std::ofstream ids(folder / "ids.bin", std::ios::binary),
-      targets(folder / "targets.bin", std::ios::binary),
-      lengths(folder / "lengths.bin", std::ios::binary);
-  for (int b = 0; b < 1 + (settings.rounds + 1) * w.steps; ++b) {
-    HostBatch batch = bench::batch_of(w, std::uint64_t(b));
-    bench::append(ids, batch.ids[0]);
-    bench::append(targets, batch.ids[1]);
-    bench::append(lengths, bench::lengths_of(batch.starts));
-  }
-}
-
 /// Makes the rows of one of ours against one peer.
 class Compare {
   const Contest& contest;
@@ -105,8 +84,7 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
   }
   const Contestant* autocast = nullptr;
   if (!settings.python.empty()) {
-    fs::create_directories(folder);
-    write_job(w, settings, folder);
+    bench::write_job(w, settings, folder, settings.rounds + 1);
     if (w.packed)
       peers.push_back(turns.add_python("PyTorch eager, padded", "step.py", "eager", folder));
   }
@@ -148,13 +126,4 @@ int run_bench(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    if (argc != 5 || std::string_view(argv[1]) != "--contestant") return run_bench(argc, argv);
-    bench::obey_avx2();
-    bench::contest(argv[2], bench::works().at(std::stoul(argv[3])), std::stoi(argv[4]));
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::main_of_contest(argc, argv, run_bench); }
