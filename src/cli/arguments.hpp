@@ -58,6 +58,7 @@ struct Arguments {
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
+  bool pin = false;          // each thread has a processor of its own
   bool no_libtorch = false;  // Sinter's own products multiply everything
   bool schedule = false;     // asks for the program, too, by its former name
 };

@@ -97,7 +97,7 @@ int eval(RecipeView recipe, const Arguments& a) {
   OpenedData data = a.held_out ? open_held_out_data(recipe, a) : open_evaluation_data(recipe, a);
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe.data.unit;
-  TrainerCore trainer(std::move(recipe), {0, a.threads});
+  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
   const Evaluated evaluated = evaluate(trainer, data, !a.quiet);

@@ -109,6 +109,10 @@ constexpr Flag flags[] = {
     {"--threads", "N", of(train, eval, generate, predict, export_folder, tokenize, train_tokenizer),
      "Threads to compute with. Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
+    {"--pin", "", of(train, eval, predict),
+     "Keep each of the threads on a processor of its own while it\n"
+     "computes. For machines that compute nothing else.",
+     [](Arguments& a, const Given&) { a.pin = true; }},
     {"--no-libtorch", "", of(train, eval, generate, predict, describe),
      "Multiply by Sinter's own products alone, and do not look for\n"
      "LibTorch: less memory and an earlier start, and slower fp32 on\n"

@@ -20,8 +20,16 @@ void do_without_libtorch() {
   kernel::do_without_libtorch();
 }
 
+void refuse_to_pin_libtorch() {
+  if (kernel::is_linked_with_libtorch())
+    throw UsageError(
+        "--pin: this binary is linked with LibTorch, which computes layers of its recipe "
+        "(Autograd; describe names them) in threads of its own. Leave the flag out.");
+}
+
 int call(RecipeView recipe, const Arguments& arguments, const std::string& program) {
   if (arguments.no_libtorch) do_without_libtorch();
+  if (arguments.pin) refuse_to_pin_libtorch();
   switch (arguments.verb) {
     case Verb::train:
       return train(std::move(recipe), arguments, program);

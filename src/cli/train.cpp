@@ -81,7 +81,8 @@ class Run {
     tell(data.notes);
     watch = DataWatch(data.changed);
     check_evaluations();
-    trainer = std::make_unique<TrainerCore>(recipe, TrainerSettings{a.seed.value_or(0), a.threads});
+    trainer = std::make_unique<TrainerCore>(recipe,
+                                            TrainerSettings{a.seed.value_or(0), a.threads, a.pin});
     trainer->require_memory_to_train();
     if (a.weights) tell(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
     make_loop();

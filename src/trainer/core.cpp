@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "run/batch_check.hpp"
@@ -12,6 +13,7 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/plan/savings.hpp"
 #include "sinter/run/elements.hpp"
+#include "trainer/pinned.hpp"
 #include "trainer/rank_threads.hpp"
 
 namespace sinter {
@@ -117,12 +119,15 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   int ranks = recipe_.ranks();
   settings_.threads = threads_of(settings_);
   int each = std::max(1, settings_.threads / ranks);
+  if (settings_.pin) processors_ = processors_for(each * ranks);
   if (ranks == 1) communicators_.push_back(single_rank());
   if (ranks > 1) communicators_ = thread_ranks(ranks);
   parameters_ = list_parameters(plan().model);
   for (Parameter& p : parameters_) join_group(p, recipe_.groups);
   for (int r = 0; r < ranks; ++r) {
     streams_.push_back(std::make_unique<kernel::Stream>(each));
+    if (settings_.pin)
+      streams_[r]->pin({processors_.begin() + r * each, processors_.begin() + (r + 1) * each});
     machines_.push_back(std::make_unique<Machine>(plan(), parameters_, *streams_[r],
                                                   *communicators_[r], recipe_.policy_options,
                                                   recipe_.state.states));
@@ -136,6 +141,8 @@ TrainerCore::~TrainerCore() = default;
 void TrainerCore::on_ranks(const std::function<void(int)>& work) {
   const auto& errors = threads_->run([&](int rank) {
     try {
+      std::optional<Pinned> pinned;
+      if (settings_.pin) pinned.emplace(processors_[std::size_t(rank * streams_[rank]->threads())]);
       work(rank);
     } catch (...) {
       communicators_[rank]->abort();  // whoever waits for this rank must not wait for ever

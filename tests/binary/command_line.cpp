@@ -86,6 +86,7 @@ TEST_CASE("a flag of another verb says whose it is") {
           "--data is a flag of train, eval, tokenize and train-tokenizer, not of generate.");
   refuses({"train", "--prompt", "x"}, "--prompt is a flag of generate, not of train.");
   refuses({"describe", "--quiet"}, "not of describe.");
+  refuses({"generate", "--pin"}, "--pin is a flag of train, eval and predict, not of generate.");
   refuses({"eval", "--optimizer.lr", "1"}, "--optimizer.lr is a flag of train and describe");
 }
 
@@ -115,6 +116,7 @@ TEST_CASE("a flag needs its value, once") {
   refuses({"train", "--data", "--steps", "4"}, "--data needs a value, but '--steps' follows it");
   refuses({"train", "--out", "--optimizer.lr=1"}, "--out needs a value");
   refuses({"train", "--steps", "4", "--steps", "5"}, "--steps is given 2 times");
+  refuses({"train", "--pin=0"}, "error: --pin is a switch and takes no value");
   refuses({"describe", "--json=no"}, "error: --json is a switch and takes no value");
   refuses({"describe", "text"}, "'text' belongs to no flag");
 }

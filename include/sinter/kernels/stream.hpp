@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace sinter::kernel {
 
@@ -29,6 +30,11 @@ class Stream {
 
   /// How many threads there are, the caller included.
   int threads() const;
+  /// Keeps each thread of the pool on a processor from now on: thread t on processors[t], but for
+  /// the caller, thread 0.
+  /// requires  there are as many processors as threads
+  /// throws    std::system_error if the system does not let a thread run there
+  void pin(const std::vector<int>& processors);
   /// What matmul() on this stream does to fp32 inputs.
   MatmulInputs matmul_inputs() const { return inputs; }
 

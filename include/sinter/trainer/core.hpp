@@ -20,6 +20,9 @@ class CheckpointReader;
 struct TrainerSettings {
   std::uint64_t seed = 0;  ///< of initial weights and dropout
   int threads = 0;         ///< of all ranks together; 0 takes one for each processor
+  /// Whether each thread has a processor of its own while it computes, of those that the process
+  /// may run on. Threads that LibTorch starts in a layer would stay on one of them.
+  bool pin = false;
 };
 
 /// Owns everything that a recipe trains with: threads, ranks and their arenas. It has no global
@@ -29,7 +32,7 @@ class TrainerCore {
   /// Makes fresh weights of settings.seed.
   /// throws    ArgumentError if an option is out of range, if options contradict (such as a global
   ///           batch that is no multiple of micro × ranks), or if threads are negative or more
-  ///           than 16 for each processor;
+  ///           than 16 for each processor, or are to be pinned and more than processors;
   ///           Error if the machine does not have the memory for the weights
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
@@ -163,6 +166,7 @@ class TrainerCore {
   RecipeView recipe_;
   TrainerSettings settings_;
   std::vector<Parameter> parameters_;
+  std::vector<int> processors_;  // of all threads, rank by rank; none where they are not pinned
   std::vector<std::unique_ptr<kernel::Stream>> streams_;
   std::vector<std::unique_ptr<class Communicator>> communicators_;
   std::vector<std::unique_ptr<Machine>> machines_;

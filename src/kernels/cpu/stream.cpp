@@ -217,6 +217,18 @@ Stream::~Stream() = default;
 
 int Stream::threads() const { return int(pool->workers.size()) + 1; }
 
+void Stream::pin(const std::vector<int>& processors) {
+  for (int t = 1; t < threads(); ++t) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(std::size_t(processors[t]), &one);
+    if (int error = pthread_setaffinity_np(pool->workers[t - 1].handle, sizeof one, &one))
+      throw std::system_error(
+          error, std::generic_category(),
+          "Sinter: cannot keep a thread on processor " + std::to_string(processors[t]));
+  }
+}
+
 void Stream::run_lanes(Call call, const void* body) {
   if (inside.body) return call(body, 0);
   parallel(threads(), [&](int lane) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trainer refuses, with a sentence that helps.
+#include <sched.h>
+
 #include <thread>
 
 #include "run/arena_guard.hpp"
@@ -88,6 +90,16 @@ TEST_CASE("more threads than a machine can use are refused") {
   CHECK(has(told, "at most " + std::to_string(16 * processors) + " are started"));
   Trainer<Net<>> most({.seed = 1, .threads = 16 * processors});
   CHECK(most.settings().threads == 16 * processors);
+}
+
+TEST_CASE("threads to be pinned that are more than the processors are refused") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  const int processors = CPU_COUNT(&allowed);
+  const std::string told =
+      refusal([&] { Trainer<Net<>> trainer({.seed = 1, .threads = processors + 1, .pin = true}); });
+  CHECK(has(told, std::to_string(processors + 1) + " threads are to have a processor each"));
+  CHECK(has(told, "may run on " + std::to_string(processors) + "."));
 }
 
 TEST_CASE("an average that no policy kept is one sentence") {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that stay on a processor.
+#pragma once
+#include <sched.h>
+
+#include <string>
+#include <vector>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+
+/// A processor for each of so many threads, of those that the calling thread may run on.
+/// throws    ArgumentError if there are too few
+inline std::vector<int> processors_for(int threads) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  if (CPU_COUNT(&allowed) < threads)
+    throw ArgumentError("Sinter: " + std::to_string(threads) +
+                        " threads are to have a processor each, and this process may run on " +
+                        std::to_string(CPU_COUNT(&allowed)) +
+                        ". Use no more threads than that, or do not pin them.");
+  std::vector<int> processors;
+  for (int p = 0; p < CPU_SETSIZE && int(processors.size()) < threads; ++p)
+    if (CPU_ISSET(std::size_t(p), &allowed)) processors.push_back(p);
+  return processors;
+}
+
+/// Keeps the calling thread on a processor while it lives. Threads that it starts meanwhile stay
+/// there, too.
+class Pinned {
+  cpu_set_t before;
+
+ public:
+  explicit Pinned(int processor) {
+    sched_getaffinity(0, sizeof before, &before);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(std::size_t(processor), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~Pinned() { sched_setaffinity(0, sizeof before, &before); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+};
+
+}  // namespace sinter
