@@ -25,9 +25,9 @@ constexpr std::size_t stack_bytes = std::size_t{16} << 20;
 /// About 1 microsecond: threads that begin together end no further apart, mostly.
 constexpr int spins_before_helping = 50;
 
-/// About 20 to 50 microseconds: longer than the gap between two kernels of a step, shorter than a
-/// scheduler's time slice.
-constexpr int spins_before_sleep = 1000;
+/// About 0.1 to 0.5 milliseconds: longer than what a step does on one thread between two kernels,
+/// shorter than a scheduler's time slice. Beside busy programs who sleeps waits for a processor.
+constexpr int spins_before_sleep = 10'000;
 
 /// What parallel() does on this thread.
 struct Inside {
