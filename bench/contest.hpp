@@ -127,6 +127,10 @@ class Turns {
  public:
   explicit Turns(const Settings& s) : settings(s) {}
 
+  /// Adds the program of this command.
+  const Contestant& add(const char* name, const std::vector<std::string>& command) {
+    return *all.emplace_back(std::make_unique<Contestant>(name, command));
+  }
   /// Adds this binary, with `words` on its command line between --contestant and the threads.
   const Contestant& add_own(const char* name, const std::vector<std::string>& words) {
     std::vector<std::string> command{settings.self, "--contestant"};
@@ -150,11 +154,6 @@ class Turns {
   void take() {
     for (int round = -1; round < settings.rounds; ++round) take_round(round >= 0);
     for (auto& c : all) c->finish();
-  }
-
- private:
-  const Contestant& add(const char* name, const std::vector<std::string>& command) {
-    return *all.emplace_back(std::make_unique<Contestant>(name, command));
   }
 };
 

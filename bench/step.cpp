@@ -3,12 +3,14 @@
 // weights and tokens, and take turns, each in a process of its own. A row whose losses differ by
 // more than 1e-4 is void.
 //   ./sinter bench step [--threads N] [--rounds N] [--peers PYTHON|new] [--only TEXT]
-//                       [--avx2] [--json FILE] [--svg FILE]
+//                       [--llmc FOLDER] [--avx2] [--json FILE] [--svg FILE]
 // The peers are LibTorch's autograd with the fused optimizer in C++; with --peers also PyTorch
 // eager with fused AdamW, torch.compile, its whole step as one graph, JAX, Hugging Face Trainer and
 // Lightning, in a Python that has them, or in a new environment of their pinned versions
-// (bench/peers/requirements.txt, 5 GB). With --avx2 nobody uses AVX-512 or AMX.
+// (bench/peers/requirements.txt, 5 GB); with --llmc also llm.c, whose sources are in FOLDER. With
+// --avx2 nobody uses AVX-512 or AMX.
 #include "contestants.hpp"
+#include "llmc.hpp"
 #include "report.hpp"
 
 using namespace sinter;
@@ -65,7 +67,9 @@ double half_tolerance(const Contestant& c) {
   return 1e-2 * *std::max_element(c.losses.begin(), c.losses.end());
 }
 
-std::vector<bench::Row> measure(int number, const Settings& settings, double matmul_rate) {
+/// llmc: the folder of llm.c's sources; empty if it is not wanted.
+std::vector<bench::Row> measure(int number, const Settings& settings, const std::string& llmc,
+                                double matmul_rate) {
   const Contest& w = bench::works()[std::size_t(number)];
   const fs::path folder = settings.folder / std::to_string(number);
   const auto own = [&](const char* word) {
@@ -83,11 +87,11 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
     peers.push_back(&turns.add_own("LibTorch autograd, fused AdamW, C++", own("libtorch")));
   }
   const Contestant* autocast = nullptr;
-  if (!settings.python.empty()) {
-    bench::write_job(w, settings, folder, settings.rounds + 1);
-    if (w.packed)
-      peers.push_back(turns.add_python("PyTorch eager, padded", "step.py", "eager", folder));
-  }
+  bench::write_job(w, settings, folder, settings.rounds + 1);
+  if (!llmc.empty() && !w.packed)
+    peers.push_back(&turns.add("llm.c", bench::llmc_command(w, settings, llmc, folder)));
+  if (!settings.python.empty() && w.packed)
+    peers.push_back(turns.add_python("PyTorch eager, padded", "step.py", "eager", folder));
   if (!settings.python.empty() && !w.packed) {
     for (auto [name, file, word] :
          {std::tuple{"PyTorch eager, fused AdamW", "step.py", "eager"},
@@ -112,7 +116,11 @@ std::vector<bench::Row> measure(int number, const Settings& settings, double mat
 }
 
 int run_bench(int argc, char** argv) {
-  const Settings settings("A training step against those of Python's trainers.", argc, argv, 9);
+  std::string llmc;
+  const Settings settings("A training step against those of other trainers.", argc, argv, 9,
+                          [&](bench::CommandLine& line) {
+                            line.add_option("--llmc", llmc, "Folder of llm.c's sources");
+                          });
   bench::Report report(settings);
   kernel::Stream stream(settings.threads);
   const double rate = kernel::measured_matmul_rate(stream, 0.5);
@@ -120,7 +128,7 @@ int run_bench(int argc, char** argv) {
   std::fflush(stdout);
   for (int number = 0; number < int(bench::works().size()); ++number)
     if (settings.wants(bench::works()[std::size_t(number)].name))
-      report.print(measure(number, settings, rate));
+      report.print(measure(number, settings, llmc, rate));
   return report.write();
 }
 
