@@ -148,6 +148,60 @@ HWY_INLINE void prefetch(const T* data, std::int64_t row, int rows, int columns)
     for (int c = 0; c < columns; c += line) hwy::Prefetch(data + r * row + c);
 }
 
+/// What the next strip reads and writes: of this head, or else of the next one. Of its keys those
+/// that stand where its queries do, as a causal strip comes to them first.
+template <class E, class T>
+HWY_INLINE void prefetch_next(const Attention<E>& a, Head h, const Strip<T>& s) {
+  const int depth = a.depth();
+  int first = s.first + s.count, head = h.head;
+  if (first == h.queries.length) first = 0, ++head;
+  if (head == a.heads) return;
+  const int queries = std::min(strip<T>, h.queries.length - first);
+  const int keys = std::min(strip<T>, h.keys.length - first);
+  const std::int64_t query = h.queries.start + first, key = h.keys.start + first;
+  const std::int64_t column = head * depth, key_column = a.key_column(head);
+  prefetch(a.q + query * a.q_row + column, a.q_row, queries, depth);
+  if (a.dq) prefetch(a.dq + query * a.q_row + column, a.q_row, queries, depth);
+  for (const E* part : {a.k, a.v})
+    prefetch(part + key * a.key_row + key_column, a.key_row, keys, depth);
+  if (a.dk)
+    for (const E* part : {a.dk, a.dv})
+      prefetch(part + key * a.key_row + key_column, a.key_row, keys, depth);
+  prefetch(a.y + query * a.width + column, a.width, queries, depth);
+  prefetch(a.dy + query * a.width + column, a.width, queries, depth);
+}
+
+/// Where the gradients of a head's keys and values are summed: in dk and dv, or beside them where
+/// their elements are narrow; null where nobody wants them.
+template <class E, class T = Wide<E>>
+struct KeySums {
+  static constexpr bool beside = is_narrow<E>;
+  T *dk = nullptr, *dv = nullptr;
+  std::int64_t row = 0;
+
+  KeySums(const Attention<E>& a, Head h) {
+    if (!a.dk) return;
+    if constexpr (beside) {
+      row = 2 * std::int64_t(a.key_width);
+      dk = a.sums + h.keys.start * row + a.key_column(h.head);
+      dv = dk + a.key_width;
+    } else {
+      row = a.key_row;
+      dk = a.dk + h.keys.start * row + a.key_column(h.head);
+      dv = a.dv + h.keys.start * row + a.key_column(h.head);
+    }
+  }
+  void put_into(const Attention<E>& a, Head h) const {
+    if constexpr (!beside) return;
+    if (!a.dk) return;
+    const std::int64_t to = h.keys.start * a.key_row + a.key_column(h.head);
+    for (std::int64_t i = 0; i < h.keys.length; ++i) {
+      put_all(dk + i * row, a.dk + to + i * a.key_row, a.depth(), a.add_to_keys);
+      put_all(dv + i * row, a.dv + to + i * a.key_row, a.depth(), a.add_to_keys);
+    }
+  }
+};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace
 }  // namespace sinter::kernel

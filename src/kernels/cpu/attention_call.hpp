@@ -113,6 +113,16 @@ inline Dropout for_head(Dropout dropout, int head) {
   return dropout;
 }
 
+/// Whether attention of BFloat16 multiplies pairs of them (attention_pairs_forward.cpp): in heads
+/// whose width is a multiple of 16, where matmul() does, or has tiles of them, and AVX-512 is not
+/// switched off.
+bool attends_by_pairs(int depth);
+/// One strip of pair_strip queries, and all heads of queries that share a head of keys.
+/// requires  attends_by_pairs(a.depth())
+inline constexpr int pair_strip = 32;
+void attend_by_pairs(const Attention<BFloat16>& a, Head h, int first_query);
+void propagate_by_pairs(const Attention<BFloat16>& a, Head keys);
+
 /// Spreads pieces of work of different cost over the threads. A piece is a head from its query
 /// `first` on: visit_all(visit) calls visit(head, first, cost) for each piece, and one thread calls
 /// run(head, first) for it. Which thread that is depends on the costs and the number of threads

@@ -175,7 +175,9 @@ void for_each_strip(Sequences queries, Sequences keys, int heads, int strip, Att
 
 template <class T>
 void attend(Stream& stream, const Attention<T>& a, Sequences queries, Sequences keys) {
-  const auto kernel = table<T>();
+  auto kernel = table<T>();
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (attends_by_pairs(a.depth())) kernel = {pair_strip, attend_by_pairs};
   balance(
       stream, std::int64_t(kernel.strip) * a.depth(),
       [&](const auto& visit) {

@@ -26,9 +26,9 @@ template <class T, class W = Wider<T>>
 struct Reference {
   std::vector<W> y, y_bound, log_sum, log_bound, dqkv, bound;
 
-  /// Of self-attention.
+  /// Of self-attention. `more` is what τ grows by, in all but log_sum.
   Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& starts, int heads,
-            int width, AttentionSpan span, const Factor& factor)
+            int width, AttentionSpan span, const Factor& factor, W more = 0)
       : Reference(qkv.size(), dy.size(), heads, width) {
     for (std::size_t s = 0; s + 1 < starts.size(); ++s)
       for (int h = 0; h < heads; ++h) {
@@ -37,8 +37,9 @@ struct Reference {
                            std::sqrt(W(rows_seen(span, end - begin))) / 4;
         for (int r = begin; r < end; ++r) {
           const int first = span.window > 0 ? std::max(begin, r - span.window + 1) : begin;
-          row(qkv, dy, r, h, begin, first, span.causal ? r + 1 : end, relative, heads, width,
+          row(qkv, dy, r, h, begin, first, span.causal ? r + 1 : end, relative + more, heads, width,
               factor);
+          log_bound[r * heads + h] -= more;
         }
       }
   }
