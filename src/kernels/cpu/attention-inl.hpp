@@ -181,10 +181,11 @@ struct KeySums {
 
   KeySums(const Attention<E>& a, Head h) {
     if (!a.dk) return;
-    if constexpr (beside) {
-      row = 2 * std::int64_t(a.key_width);
-      dk = a.sums + h.keys.start * row + a.key_column(h.head);
-      dv = dk + a.key_width;
+    if constexpr (beside) {  // a head's together: rows of all heads share few sets of a cache
+      const std::int64_t depth = a.depth(), of_head = h.keys.length * depth;
+      row = depth;
+      dk = a.sums + 2 * (h.keys.start * a.key_width + h.head / a.sharing() * of_head);
+      dv = dk + of_head;
     } else {
       row = a.key_row;
       dk = a.dk + h.keys.start * row + a.key_column(h.head);
