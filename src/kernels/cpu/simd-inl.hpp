@@ -158,12 +158,33 @@ struct Exp2<double> {
       7.0725859692492237e-9,    4.45496059818651839e-10};
 };
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// y 2^n, n whole, by AVX-512's instruction for it.
+template <class V>
+HWY_INLINE V times_power(V y, V n) {
+  constexpr bool wide = sizeof(y.raw) == 64;
+  if constexpr (std::is_same_v<hn::TFromV<V>, float>) {
+    if constexpr (wide) return V{_mm512_scalef_ps(y.raw, n.raw)};
+    if constexpr (sizeof(y.raw) == 32) return V{_mm256_scalef_ps(y.raw, n.raw)};
+    if constexpr (sizeof(y.raw) == 16) return V{_mm_scalef_ps(y.raw, n.raw)};
+  } else {
+    if constexpr (wide) return V{_mm512_scalef_pd(y.raw, n.raw)};
+    if constexpr (sizeof(y.raw) == 32) return V{_mm256_scalef_pd(y.raw, n.raw)};
+    if constexpr (sizeof(y.raw) == 16) return V{_mm_scalef_pd(y.raw, n.raw)};
+  }
+}
+#endif
+
 /// 2^x within 1 ulp; 0 where the result would be below the normal numbers, NaN for NaN, and
 /// something huge or infinite where it would overflow.
 template <class D, class V>
 HWY_INLINE V exp2(D d, V x) {
   using T = Element_of<D>;
   using E = Exp2<T>;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const V whole = hn::Round(x), f = hn::Sub(x, whole);
+  const V y = times_power(hn::MulAdd(f, polynomial(d, f, E::c), hn::Set(d, T(1))), whole);
+#else
   const hn::RebindToUnsigned<D> du;
   V within = hn::Min(hn::Max(x, hn::Set(d, E::least)), hn::Set(d, E::most));
   V shifted = hn::Add(within, hn::Set(d, E::round));  // the low bits are the integer part
@@ -171,6 +192,7 @@ HWY_INLINE V exp2(D d, V x) {
   V power = hn::BitCast(
       d, hn::ShiftLeft<E::bits>(hn::Add(hn::BitCast(du, shifted), hn::Set(du, E::bias))));
   V y = hn::MulAdd(hn::Mul(f, power), polynomial(d, f, E::c), power);
+#endif
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, E::least)), y);
 }
 
