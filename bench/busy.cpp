@@ -58,9 +58,8 @@ std::vector<double> beside(const std::vector<double>& rounds, std::size_t number
 
 /// The rows of ours against one peer.
 std::vector<bench::Row> compare(const Contest& w, const Contestant& ours, const Contestant& peer) {
-  double apart = 0, quiet = 0;
-  for (std::size_t r = 0; r < ours.losses.size(); ++r)
-    apart = std::max(apart, std::abs(ours.losses[r] - peer.losses[r]));
+  const double apart = ours.apart_from(peer);
+  double quiet = 0;
   std::vector<bench::Row> rows;
   for (std::size_t n = 0; n < busy_counts.size(); ++n) {
     const auto mine = beside(ours.milliseconds, n), theirs = beside(peer.milliseconds, n);

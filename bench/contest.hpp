@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -62,6 +63,13 @@ class Contestant {
     milliseconds.pop_back();
     processor.pop_back();
     losses.pop_back();
+  }
+  /// The largest difference of losses of the same rounds.
+  double apart_from(const Contestant& other) const {
+    double apart = 0;
+    for (std::size_t r = 0; r < losses.size(); ++r)
+      apart = std::max(apart, std::abs(losses[r] - other.losses[r]));
+    return apart;
   }
   void finish() {
     std::fclose(requests);

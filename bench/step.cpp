@@ -40,9 +40,7 @@ class Compare {
       : contest(c), matmul_rate(rate), rows(r) {}
 
   void operator()(const Contestant& ours, const Contestant& peer, double tolerance = 1e-4) {
-    double apart = 0;
-    for (std::size_t r = 0; r < ours.losses.size(); ++r)
-      apart = std::max(apart, std::abs(ours.losses[r] - peer.losses[r]));
+    const double apart = ours.apart_from(peer);
     auto row = [&](const char* what, double a, double b, const char* unit, std::string note) {
       std::string name = contest.name + (ours.name == "Sinter" ? "" : ", " + ours.name) + what;
       rows.push_back({name, a, b, peer.name, unit, apart, apart < tolerance, std::move(note)});
@@ -87,7 +85,8 @@ std::vector<bench::Row> measure(int number, const Settings& settings, const std:
     peers.push_back(&turns.add_own("LibTorch autograd, fused AdamW, C++", own("libtorch")));
   }
   const Contestant* autocast = nullptr;
-  bench::write_job(w, settings, folder, settings.rounds + 1);
+  if (!llmc.empty() || !settings.python.empty())
+    bench::write_job(w, settings, folder, settings.rounds + 1);
   if (!llmc.empty() && !w.packed)
     peers.push_back(&turns.add("llm.c", bench::llmc_command(w, settings, llmc, folder)));
   if (!settings.python.empty() && w.packed)
