@@ -230,15 +230,15 @@ void attention(Bench& b, int sequences, int length, int heads, int width,
       name + size, {flops, 4 * n}, 1e-4,
       [&] {
         kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum),
-                                  {starts.data(), sequences}, span);
+                                  {starts.data(), sequences, starts.back()}, span);
       },
       [&] {
         made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0,
                                                                causal, mask);
       },
       [&] { return difference(y, flat(std::get<0>(made))); });
-  kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum), {starts.data(), sequences},
-                            span);
+  kernel::attention_forward(b.stream, view(qkv), view(y), view(log_sum),
+                            {starts.data(), sequences, starts.back()}, span);
   made = at::_scaled_dot_product_flash_attention_for_cpu(parts[0], parts[1], parts[2], 0, causal,
                                                          mask);
   Tensor dy = normal({rows, width}), dqkv = torch::empty_like(qkv);
@@ -248,7 +248,7 @@ void attention(Bench& b, int sequences, int length, int heads, int width,
       name + " backward" + size, {2.5 * flops, 8 * n}, 1e-4,
       [&] {
         kernel::attention_backward(b.stream, view(qkv), view(y), view(dy), view(log_sum),
-                                   view(dqkv), {starts.data(), sequences}, span,
+                                   view(dqkv), {starts.data(), sequences, starts.back()}, span,
                                    static_cast<float*>(nullptr));
       },
       [&] {
@@ -311,7 +311,7 @@ void optimizers(Bench& b, int tensors, int size) {
     weights.push_back(part(p)), gradients.push_back(part(g)), mean.push_back(part(m)),
         square.push_back(part(v)), steps.push_back(torch::zeros({}));
   }
-  kernel::AdamWStep step{1e-3, .9, .999, 1e-8, .1, 1, 1 - .9, 1 - .999};
+  kernel::AdamWStep step{1e-3, .9, .999, 1e-8, .1, 1 - .9, 1 - .999};
   b.add(
       "AdamW of " + std::to_string(tensors) + " tensors of " + std::to_string(size),
       {0, 28. * double(n)}, 1e-2,

@@ -86,14 +86,16 @@ SINTER_STUB_G(linear_cross_entropy(Stream&, Input<T>, Input<T>, Ids, Output<S>, 
 #undef SINTER_STUB_M
 
 template <class T>
-double sum(Stream&, const T*, std::int64_t) {
+void sum(Stream&, const T*, std::int64_t, double*, bool) {
   stub();
-  return 1;
 }
 template <class T>
-double sum_of_squares(Stream&, const T*, std::int64_t) {
+void sum_of_squares(Stream&, const T*, std::int64_t, double*, bool) {
   stub();
-  return 1;
+}
+void decide(Stream&, const ClippingRule&, double, Decision* decision) {
+  stub();
+  *decision = {};
 }
 template void cast(Stream&, const float*, BFloat16*, std::int64_t);
 template void cast(Stream&, const float*, Float16*, std::int64_t);
@@ -101,12 +103,12 @@ template void fill(Stream&, float*, float, std::int64_t);
 template void fill(Stream&, double*, double, std::int64_t);
 template void fill(Stream&, BFloat16*, float, std::int64_t);
 template void fill(Stream&, Float16*, float, std::int64_t);
-template double sum(Stream&, const float*, std::int64_t);
-template double sum(Stream&, const double*, std::int64_t);
-template double sum_of_squares(Stream&, const float*, std::int64_t);
-template double sum_of_squares(Stream&, const double*, std::int64_t);
-template double sum_of_squares(Stream&, const BFloat16*, std::int64_t);
-template double sum_of_squares(Stream&, const Float16*, std::int64_t);
+template void sum(Stream&, const float*, std::int64_t, double*, bool);
+template void sum(Stream&, const double*, std::int64_t, double*, bool);
+template void sum_of_squares(Stream&, const float*, std::int64_t, double*, bool);
+template void sum_of_squares(Stream&, const double*, std::int64_t, double*, bool);
+template void sum_of_squares(Stream&, const BFloat16*, std::int64_t, double*, bool);
+template void sum_of_squares(Stream&, const Float16*, std::int64_t, double*, bool);
 
 }  // namespace sinter::kernel
 
@@ -156,13 +158,14 @@ struct ByHand {
   std::vector<std::int32_t> ids = std::vector<std::int32_t>(rows), starts{0, rows};
   float* p = memory.data();
   HostBatch batch = full_batch();
+  kernel::Decision decision;
 
   Tensor<float> at(int r, int columns) { return {p, r, columns}; }
   Tensor<float> x() { return at(rows, width); }
   Tensor<float> vector() { return at(1, width); }
   Tensor<float> statistic() { return at(rows, 1); }
   Tensor<std::int32_t> tokens() { return {ids.data(), rows, 0}; }
-  Sequences all() { return {starts.data(), 1}; }
+  Sequences all() { return {starts.data(), 1, rows}; }
 
   void linear(int in, int out) {
     kernel::matmul_bias(stream, at(rows, in), at(in, out), at(1, out), at(rows, out));
@@ -216,16 +219,17 @@ struct ByHand {
     norm();
     kernel::linear_cross_entropy(stream, x(), at(256, width), tokens(), statistic(), x(),
                                  at(256, width), 1.0, at(rows, 256));
-    double loss = kernel::sum(stream, p, rows);
+    kernel::sum(stream, p, rows, &decision.loss);
     norm_backward();
     for (int l = 0; l < layers; ++l) block_backward();
     kernel::position_backward(stream, x(), all(), at(context, width));
     kernel::put(stream, x(), x());
     kernel::embedding_backward(stream, tokens(), x(), Tensor(p, 256, width, true), nullptr);
-    double scale = 1 / (std::sqrt(kernel::sum_of_squares(stream, p, 1024)) + loss);
+    kernel::sum_of_squares(stream, p, 1024, &decision.squares);
+    kernel::decide(stream, {.bound = 1}, 1, &decision);
     for (int part = 0; part < 2; ++part) {
       kernel::AdamWStep adam{
-          1e-3, .9, .999, 1e-8, .01, scale, 1 - std::pow(.9, s), 1 - std::pow(.999, s)};
+          1e-3, .9, .999, 1e-8, .01, 1 - std::pow(.9, s), 1 - std::pow(.999, s), &decision};
       kernel::adamw(stream, p, p, p, p, p, 1024, adam);
     }
   }

@@ -33,8 +33,8 @@ struct Adagrad {
     s.stream.parallel(int((s.size + chunk - 1) / chunk), [&](int part) {
       const std::int64_t begin = part * chunk, end = std::min(begin + chunk, s.size);
       for (std::int64_t k = begin; k < end; ++k) {
-        const double gradient = std::clamp(s.gradient_scale * double(s.gradient[k]),
-                                           -s.gradient_limit, s.gradient_limit);
+        const double gradient = std::clamp(s.decision->scale * double(s.gradient[k]),
+                                           -s.decision->limit, s.decision->limit);
         const double sum = double(s.state[0][k]) + gradient * gradient;
         const double weight =
             decay * double(s.master[k]) - s.learning_rate * gradient / (std::sqrt(sum) + o.eps);

@@ -29,7 +29,6 @@ constexpr void touch_average(const Model& model, const Instruction& i, TouchList
 /// types of master weights and of state.
 template <class Policy, class P>
 void run_average(Machine& machine, const Bound&) {
-  if (!machine.norm().applied) return;  // a skipped step changes nothing
   double updates = double(machine.updates() + 1);
   double decay = std::min(machine.options<Policy>().decay, updates / (updates + 9));
   const Model& model = machine.model();
@@ -43,8 +42,11 @@ void run_average(Machine& machine, const Bound&) {
 }
 
 template <class Policy, class P>
-inline constexpr Kind average_kind{"average", touch_average<Policy>, run_average<Policy, P>,
-                                   Role::follow};
+inline constexpr Kind average_kind{.name = "average",
+                                   .touch = touch_average<Policy>,
+                                   .run = run_average<Policy, P>,
+                                   .role = Role::follow,
+                                   .if_applied = true};  // a skipped step passes it over
 
 /// Keeps an exponential moving average of the weights (Polyak and Juditsky 1992).
 template <AverageOptions O = {}>

@@ -22,7 +22,7 @@ BEGIN {
   if (room == "optimizer")
     asks("OptimizerPolicy", "update regions learning_rate casts by_parameter workspace")
   if (room == "schedule") asks("SchedulePolicy", "factor")
-  if (room == "clipping") asks("ClippingPolicy", "scale limit")
+  if (room == "clipping") asks("ClippingPolicy", "bound limit")
   if (room == "batch") asks("BatchPolicy", "micro")
   if (room == "memory") asks("MemoryPolicy", "recomputed_inside keeps_whole Chosen fits")
   if (room == "parallel") asks("ParallelPolicy", "ranks reduces")

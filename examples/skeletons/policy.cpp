@@ -57,8 +57,8 @@ struct Signum {
   static void update(const Options& o, const auto& s) {
     const double decay = s.decayed ? s.learning_rate * o.weight_decay : 0;
     for (std::int64_t k = 0; k < s.size; ++k) {
-      const double gradient =
-          std::clamp(s.gradient_scale * double(s.gradient[k]), -s.gradient_limit, s.gradient_limit);
+      const double gradient = std::clamp(s.decision->scale * double(s.gradient[k]),
+                                         -s.decision->limit, s.decision->limit);
       const double average = o.momentum * s.state[0][k] + (1 - o.momentum) * gradient;
       const double sign = double(average > 0) - double(average < 0);
       s.state[0][k] = float(average);

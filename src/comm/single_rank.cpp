@@ -14,7 +14,7 @@ class SingleRank final : public Communicator {
   void start_sum(BFloat16*, std::int64_t) override {}
   void start_sum(Float16*, std::int64_t) override {}
   void wait(const void*) override {}
-  double sum(double value) override { return value; }
+  void sum(double*) override {}
   void abort() noexcept override {}
 };
 

@@ -100,13 +100,12 @@ class ThreadRank final : public Communicator {
     });
     if (failed) lost();
   }
-  double sum(double value) override {
-    group->values[me] = value;
+  void sum(double* value) override {
+    group->values[me] = *value;
     if (!group->scalars.arrive()) lost();
-    double sum = 0;
-    for (double v : group->values) sum += v;
+    *value = 0;
+    for (double v : group->values) *value += v;
     if (!group->scalars.arrive()) lost();  // nobody writes before all have read
-    return sum;
   }
   void abort() noexcept override {
     group->transfers.abort();

@@ -6,7 +6,6 @@
 namespace sinter::executes {
 
 void cast(Machine& machine, const Bound& bound) {
-  if (!machine.norm().applied) return;  // nothing was updated
   const Instruction& i = *bound.instruction;
   for (bool decayed : {true, false})
     machine.cast_weights(machine.flat_slice(i.what, i.count, decayed));

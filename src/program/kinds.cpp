@@ -47,7 +47,6 @@ void copy_running(Machine& machine, const Bound&) {
 }
 
 void keep_running(Machine& machine, const Bound&) {
-  if (!machine.norm().applied) return;
   Communicator& ranks = machine.communicator();
   visit_running(machine, [&]<class T>(T* kept, T* running, std::int64_t count) {
     if (ranks.ranks() > 1) {

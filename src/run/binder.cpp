@@ -44,6 +44,10 @@ class Binder {
     bound.program = p.program;
     bound.loop = loop_of(p.program);
     if (bound.loop.end >= 0) --bound.loop.end;  // `end` itself runs once, after the loop
+    bound.if_applied =
+        int(std::ranges::find(p.program, true,
+                              [](const Instruction& i) { return i.kind->if_applied; }) -
+            p.program.begin());
     reserve();
     walk(p.program, [&](int t, int) { visit(t); });
     for (int e = 0; e < int(m.externals.size()); ++e)

@@ -13,6 +13,7 @@ struct BoundProgram {
   const Model* model = nullptr;
   std::span<const Instruction> program;
   LoopBounds loop;                  // its last instruction is the one before `end`
+  int if_applied = 0;               // the first that a step that is not applied passes over
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
   std::vector<std::unique_ptr<LayerObject>> objects;  // that the calls point to

@@ -2,7 +2,6 @@
 #include "sinter/run/machine.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "run/batch_check.hpp"
@@ -188,7 +187,7 @@ FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
 
 void Machine::begin(const Work& work, bool training) {
   work_ = work;
-  loss_sum_ = 0;
+  clear_on_device(stream_, flat_address(Space::decision), sizeof(kernel::Decision));
   now_.training = training;
   now_.step = work.step;
   now_.seed = work.seed;
@@ -199,7 +198,7 @@ void Machine::begin(const Work& work, bool training) {
 void Machine::train(const Work& work, Observer* observer) {
   begin(work, true);
   run(programs_->training, observer);
-  if (norm_.applied) ++updates_;
+  if (measured_.applied) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
@@ -242,10 +241,29 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
 void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
   const int iterations = (work_.sequences + program.micro - 1) / program.micro;
-  walk(program.program, program.loop, iterations, [&](int t, int iteration) {
-    now_.iteration = iteration;
-    execute(program, t, observer);
-  });
+  walk(program.program.first(program.if_applied), program.loop, iterations,
+       [&](int t, int iteration) {
+         now_.iteration = iteration;
+         execute(program, t, observer);
+       });
+  run_tail(program, observer);
+  measured_ = *OnHost(stream_, flat_address(Space::decision), sizeof measured_, Access::read)
+                   .as<kernel::Decision>();
+}
+
+/// From the first instruction on that a step that is not applied passes over.
+void Machine::run_tail(BoundProgram& program, Observer* observer) {
+  const int all = int(program.program.size());
+  for (int t = program.if_applied; t < all;) {
+    int last = t;
+    while (last < all && program.program[std::size_t(last)].kind->if_applied) ++last;
+    if (last > t)
+      stream_.only_if(&decision()->applied, [&] {
+        for (int k = t; k < last; ++k) execute(program, k, observer);
+      });
+    if (last < all) execute(program, last, observer);
+    t = last + 1;
+  }
 }
 
 void Machine::run_observed(const Bound& bound, int position, Observer& observer) {
@@ -270,10 +288,11 @@ void Machine::load_starts(int first, int last) {
       int sequences = last - first;
       for (int s = 0; s <= sequences; ++s) starts_[axis][s] = starts[first + s] - row;
       if (padded > 0) starts_[axis][++sequences] = rows + padded;
-      now_.sequences[axis] = {starts_[axis].data(), sequences};
+      now_.sequences[axis] = {starts_[axis].data(), sequences, rows + padded};
       now_.first_row[axis] = row;
     }
-    now_.sequences[pooled(axis)] = {pooled_starts_.data(), now_.sequences[axis].count};
+    const int count = now_.sequences[axis].count;
+    now_.sequences[pooled(axis)] = {pooled_starts_.data(), count, count};
     now_.first_row[pooled(axis)] = first;
   }
 }
@@ -304,26 +323,24 @@ void Machine::load_micro_batch() {
   }
 }
 
-Norm Machine::measure_norm() {
+void Machine::take_norm(const kernel::ClippingRule& rule) {
   const Model& m = plan_.model;
-  double squares = 0;
   with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
-    squares = kernel::sum_of_squares(stream_, flat<T>(Space::gradient).data, m.elements());
+    kernel::sum_of_squares(stream_, flat<T>(Space::gradient).data, m.elements(),
+                           &decision()->squares);
   });
-  loss_sum_ = communicator_.sum(loss_sum_);
-  Norm norm;
-  norm.value = std::sqrt(squares) / work_.loss_scale;
-  norm.applied = std::isfinite(norm.value) && std::isfinite(loss_sum_);
-  return norm;
+  communicator_.sum(&decision()->loss);
+  kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 
 void Machine::take_loss(const Bound& bound) {
   const Model& m = plan_.model;
   const Unit& unit = m.units[bound.instruction->what];
-  int rows = now_.sequences[m.local(unit.first_value).axis].rows();
-  loss_sum_ += m.sizes.element[int(Type::statistic)] == Element::f64
-                   ? kernel::sum(stream_, static_cast<const double*>(bound.value), rows)
-                   : kernel::sum(stream_, static_cast<const float*>(bound.value), rows);
+  const int rows = now_.sequences[m.local(unit.first_value).axis].rows();
+  const bool wide = m.sizes.element[int(Type::statistic)] == Element::f64;
+  wide
+      ? kernel::sum(stream_, static_cast<const double*>(bound.value), rows, &decision()->loss, true)
+      : kernel::sum(stream_, static_cast<const float*>(bound.value), rows, &decision()->loss, true);
 }
 
 void Machine::cast_weights(FlatSlice slice) {

@@ -92,8 +92,9 @@ void RowPrediction::place_within(std::int64_t bytes) {
 }
 
 void RowPrediction::show(Part part, Now& now) const {
-  now.sequences[std::size_t(axis)] = {places_.data() + part.first, part.rows};
-  now.sequences[std::size_t(pooled(axis))] = {places_.data(), part.rows};
+  now.sequences[std::size_t(axis)] = {places_.data() + part.first, part.rows,
+                                      part.first + part.rows};
+  now.sequences[std::size_t(pooled(axis))] = {places_.data(), part.rows, part.rows};
 }
 
 }  // namespace sinter

@@ -19,7 +19,7 @@ std::set<int> touched_units(const Model& model, const Instruction& i) {
   i.kind->touch(model, i, list);
   std::set<int> units;
   for (const Touch& touch : list) {
-    if (touch.space == Space::input || touch.index < 0) continue;
+    if (touch.space == Space::input || touch.space == Space::decision || touch.index < 0) continue;
     bool of_value = touch.space == Space::value || touch.space == Space::d_value;
     units.insert(of_value ? model.writers[touch.index] : touch.index);
   }

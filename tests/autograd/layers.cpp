@@ -225,8 +225,8 @@ Tensor attention_mask(const HostBatch& batch, kernel::AttentionSpan span,
       for (int h = 0; h < heads; ++h) qkv[std::size_t(r * 3 * wide + 2 * wide + h * head + k)] = 1;
   kernel::Stream stream(1);
   kernel::attention_forward(stream, view(qkv, rows, 3 * wide), view(y, rows, wide),
-                            view(log_sum, rows, heads), {batch.starts.data(), batch.sequences()},
-                            span, dropout);
+                            view(log_sum, rows, heads),
+                            {batch.starts.data(), batch.sequences(), rows}, span, dropout);
   Tensor mask = tensor_of(y, {rows, heads, head});
   return mask * torch::exp(tensor_of(log_sum, {rows, heads, 1}));
 }

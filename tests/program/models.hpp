@@ -190,7 +190,7 @@ struct PlainDescent {
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options&, const auto& s) {
     for (std::int64_t k = 0; k < s.size; ++k)
-      s.master[k] -= float(s.learning_rate * s.gradient_scale) * s.gradient[k];
+      s.master[k] -= float(s.learning_rate * s.decision->scale) * s.gradient[k];
   }
 };
 

@@ -61,7 +61,7 @@ class Subject {
       HostBatch batch = letters(step == 2 ? std::vector{6, 6, 6} : std::vector{4, 6, 1}, step);
       ranks.observers[0] = &poison;
       trace.losses.push_back(ranks.train(batch, step));
-      trace.norms.push_back(ranks.machine().norm().value);
+      trace.norms.push_back(ranks.machine().figures().gradient_norm);
       trace.persistent.push_back(ranks.persistent());
       ranks.observers[0] = nullptr;
       if (!with_evaluation) continue;

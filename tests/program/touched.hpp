@@ -53,6 +53,7 @@ class RightsOf {
     for (const Buffer& b : placement.buffers) {
       if (b.space != (space == Space::kept ? Space::master : space)) continue;
       if (space == Space::kept || space == Space::running) return of_running(b, index);
+      if (space == Space::decision) return {{b.offset, b.offset + b.bytes}};
       if (b.opened_by < 0) return of_group(b, index);
       if (b.index == index && b.first <= t && t <= b.last && b.opened_by <= t)
         return {{b.offset, b.offset + b.bytes}};

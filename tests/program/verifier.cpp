@@ -135,6 +135,20 @@ TEST_CASE("norm and update") {
   expect(without(p, update), "a unit is not updated");
 }
 
+TEST_CASE("what a step that is not applied passes over") {
+  Program p = shipped<Plain>();
+  const int norm = find(p, Role::norm), update = find(p, Role::update);
+  static constexpr Kind early{
+      .name = "early", .touch = touches::nothing, .run = executes::nothing, .if_applied = true};
+  static Kind always = *p[std::size_t(update)].kind;
+  always.if_applied = false;
+  Program too_early = p;
+  too_early.insert(too_early.begin() + norm, {&early});
+  expect(too_early, "hangs on a decision that is not made yet");
+  p[std::size_t(update)].kind = &always;
+  expect(p, "acts though the step is not applied");
+}
+
 /// Updates that leave something undone, one for each group.
 Program with_updates(const Kind& kind, const Kind* more) {
   Program p = shipped<Plain>();
@@ -146,7 +160,11 @@ Program with_updates(const Kind& kind, const Kind* more) {
   return p;
 }
 TEST_CASE("updates that leave something undone") {
-  static constexpr Kind idle{"idle", touches::nothing, executes::nothing, Role::update};
+  static constexpr Kind idle{.name = "idle",
+                             .touch = touches::nothing,
+                             .run = executes::nothing,
+                             .role = Role::update,
+                             .if_applied = true};
   expect(with_updates(idle, nullptr), "a gradient is made and not used up");
   expect(with_updates(idle, &only<Use::consume, Space::gradient>),
          "a policy's state is planned and never used");

@@ -12,7 +12,7 @@ struct Clip {
   using slot = sinter::slot::clipping;
   using Options = O;
   static constexpr Options options{};
-  static constexpr double scale(const Options&, double) { return 1; }
+  static constexpr double bound(const Options&) { return 1e300; }
 };
 
 /// Multiplies the learning rate, in any slot.

@@ -17,10 +17,7 @@ struct ClipNorm {
   using Options = ClipNormOptions;
   static constexpr Options options = O;
 
-  static constexpr double scale(const Options& o, double norm) {
-    double factor = o.max / (norm + 1e-6);
-    return factor < 1 ? factor : 1;
-  }
+  static constexpr double bound(const Options& o) { return o.max; }
 };
 
 }  // namespace sinter

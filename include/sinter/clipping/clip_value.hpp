@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <limits>
+
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -16,7 +18,7 @@ struct ClipValue {
   using Options = ClipValueOptions;
   static constexpr Options options = O;
 
-  static constexpr double scale(const Options&, double) { return 1; }
+  static constexpr double bound(const Options&) { return std::numeric_limits<double>::infinity(); }
   static constexpr double limit(const Options& o) { return o.limit; }
 };
 

@@ -8,9 +8,10 @@
 namespace sinter {
 
 namespace touches {
-/// Reads all gradients.
+/// Reads all gradients, and decides.
 constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::gradient, out);
+  decision(Use::modify, out);
 }
 }  // namespace touches
 
@@ -19,11 +20,10 @@ namespace executes {
 /// the scale and limit of gradients that `update` obeys.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
-  Norm norm = machine.measure_norm();
   const auto& options = machine.options<Clipping>();
-  if (norm.applied) norm.scale = Clipping::scale(options, norm.value) / machine.loss_scale();
-  if constexpr (hook::HasLimit<Clipping>) norm.limit = Clipping::limit(options);
-  machine.set_norm(norm);
+  kernel::ClippingRule rule{.bound = Clipping::bound(options)};
+  if constexpr (hook::HasLimit<Clipping>) rule.limit = Clipping::limit(options);
+  machine.take_norm(rule);
 }
 }  // namespace executes
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <limits>
+
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -10,7 +12,7 @@ struct NoClip {
   using slot = slot::clipping;
   struct Options {};
   static constexpr Options options{};
-  static constexpr double scale(const Options&, double) { return 1; }
+  static constexpr double bound(const Options&) { return std::numeric_limits<double>::infinity(); }
 };
 
 }  // namespace sinter

@@ -30,9 +30,9 @@ class Communicator {
   /// Waits for the transfer that was started on this address.
   /// throws    Error if another rank has failed: there is no result
   virtual void wait(const void* data) = 0;
-  /// Waits for all ranks, and returns the sum of their values.
+  /// Replaces a value in the device's memory by its sum over the ranks, when all have come.
   /// throws    Error if another rank has failed
-  [[nodiscard]] virtual double sum(double value) = 0;
+  virtual void sum(double* value) = 0;
   /// Tells all ranks that this one cannot go on: whoever waits, now or later, gets an Error.
   virtual void abort() noexcept = 0;
 };

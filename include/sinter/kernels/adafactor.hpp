@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
 
@@ -14,14 +15,15 @@ namespace sinter::kernel {
 
 /// The constants of one step.
 struct AdafactorStep {
-  double lr;                    ///< the learning rate, or adafactor_rate(t)
-  double beta1;                 ///< decay of the first moment; 0 if there is none
-  double beta2;                 ///< adafactor_beta2(t)
-  double eps_square = 1e-30;    ///< added to each squared gradient
-  double eps_scale = 1e-3;      ///< the least scale of a parameter
-  double clip_threshold = 1;    ///< the largest root mean square of an update
-  double weight_decay = 0;      ///< times the rate and the parameter, is taken away
-  double gradient_scale = 1;    ///< multiplies every gradient, as clipping needs
+  double lr;                  ///< the learning rate, or adafactor_rate(t)
+  double beta1;               ///< decay of the first moment; 0 if there is none
+  double beta2;               ///< adafactor_beta2(t)
+  double eps_square = 1e-30;  ///< added to each squared gradient
+  double eps_scale = 1e-3;    ///< the least scale of a parameter
+  double clip_threshold = 1;  ///< the largest root mean square of an update
+  double weight_decay = 0;    ///< times the rate and the parameter, is taken away
+  const Decision* decision =
+      nullptr;                  ///< in the device's memory; without one, gradients are as they are
   bool scale_parameter = true;  ///< whether lr is multiplied by the parameter's root mean square
 };
 
@@ -58,7 +60,7 @@ constexpr std::int64_t adafactor_scratch(int rows, int columns) {
 /// float), (float, float, BFloat16) or (float, float, Float16). The bits are the same for every
 /// number of threads.
 ///
-/// Errors of one step, with ε the epsilon of float and g the gradient times its scale:
+/// Errors of one step, with ε the epsilon of float and g the gradient times decision->scale:
 ///   row, column, v  (8 + √rows / 4 + √columns / 4) ε, relatively
 ///   u               (16 + √rows / 4 + √columns / 4) ε
 ///   p               one ε, and the error of u

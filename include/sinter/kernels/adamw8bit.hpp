@@ -37,7 +37,7 @@ const std::array<float, 256>& unsigned_dynamic_map();
 /// float, BFloat16) or (float, float, Float16). A gradient that is not finite makes its parameter a
 /// NaN, and its block's moments useless. The bits are the same for every number of threads.
 ///
-/// Errors of one step, with ε the epsilon of float and g the gradient times its scale:
+/// Errors of one step, with ε the epsilon of float and g the gradient times decision->scale:
 ///   scales   4 ε of the largest |m| + |g|, and of v
 ///   moments  half the distance of the map's numbers, and ε more
 ///   p        as adamw()

@@ -7,33 +7,29 @@
 // float but C = BFloat16 or Float16, all float but G = C = Float16, or all Float16 but S = float.
 // The arithmetic is that of Wide<M>. All arrays have n elements; copy may be null.
 //
-// Every gradient is first multiplied by gradient_scale (clipping by norm, the inverse of a loss
-// scale), then clamped to ±gradient_limit (torch.nn.utils.clip_grad_value_). A gradient that is
-// not a number makes its parameter not a number.
+// Every gradient is first multiplied by decision->scale (clipping by norm, the inverse of a loss
+// scale), then clamped to ±decision->limit (torch.nn.utils.clip_grad_value_). A gradient that is
+// not a number makes its parameter not a number. Without a decision gradients are taken as they are.
 //
-// Errors of one step, with ε the epsilon of Wide<M> and g the gradient times its scale:
+// Errors of one step, with ε the epsilon of Wide<M> and g the gradient times decision->scale:
 //   adamw  m: 2 ε (|m| + |g|), v: 4 ε v, p: 2 ε |p| and what an error of 4 ε (|m| + |g|) in m makes
 //          of its change
 //   sgd    b: 2 ε (weight_decay |p| + momentum |b| + |g|) = 2 ε B, p: 2 ε (|p| + lr B)
 #pragma once
 #include <cstdint>
-#include <limits>
 
 #include "sinter/kernels/bfloat16.hpp"
+#include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/float16.hpp"
 #include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 
-/// Leaves gradients as they are.
-inline constexpr double no_limit = std::numeric_limits<double>::infinity();
-
 /// The constants of one step.
 struct AdamWStep {
   double lr, beta1, beta2, eps, weight_decay;  ///< as in torch.optim.AdamW
-  double gradient_scale;                       ///< multiplies every gradient
   double correction1, correction2;             ///< 1 - beta1^t and 1 - beta2^t, t counted from 1
-  double gradient_limit = no_limit;  ///< the largest magnitude of a gradient, once multiplied
+  const Decision* decision = nullptr;          ///< in the device's memory
   bool coupled = false;  ///< whether decay is a part of the gradient (L2), not of the update
 };
 
@@ -49,10 +45,9 @@ void adamw(Stream& stream, M* master, const G* gradient, S* mean, S* square, C* 
 /// The constants of one step.
 struct SgdStep {
   double lr, momentum, weight_decay;  ///< as in torch.optim.SGD
-  double gradient_scale;              ///< multiplies every gradient
   bool first;  ///< whether this is the first step, which sets the momentum buffer unread
-  double gradient_limit = no_limit;  ///< the largest magnitude of a gradient, once multiplied
-  bool nesterov = false;             ///< as in torch.optim.SGD
+  const Decision* decision = nullptr;  ///< in the device's memory
+  bool nesterov = false;               ///< as in torch.optim.SGD
 };
 
 /// SGD as torch.optim.SGD does it:
@@ -66,8 +61,7 @@ void sgd(Stream& stream, M* master, const G* gradient, S* momentum, C* copy, std
 /// The constants of one step.
 struct LionStep {
   double lr, beta1, beta2, weight_decay;
-  double gradient_scale;             ///< multiplies every gradient
-  double gradient_limit = no_limit;  ///< the largest magnitude of a gradient, once multiplied
+  const Decision* decision = nullptr;  ///< in the device's memory
 };
 
 /// Lion (Chen et al. 2023):

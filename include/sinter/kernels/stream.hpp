@@ -59,6 +59,14 @@ class Stream {
     run_lanes([](const void* f, int) { (*static_cast<const F*>(f))(); }, &body);
   }
 
+  /// Calls body, whose kernels run only where *condition is not 0 when the stream comes to them.
+  /// condition is in the device's memory. (On the CPU, it is looked at now.)
+  /// requires  body only launches kernels on this stream
+  template <class F>
+  void only_if(const std::int32_t* condition, const F& body) {
+    if (*condition) body();
+  }
+
  private:
   using Call = void (*)(const void* body, int part);
   void run(int parts, Call call, const void* body);

@@ -78,10 +78,17 @@ using Output = std::type_identity_t<Tensor<T>>;
 
 /// Where the sequences on one axis start: sequence s is rows [starts[s], starts[s + 1]).
 struct Sequences {
-  const std::int32_t* starts = nullptr;  ///< count + 1 rows, the last one past the end
-  int count = 0;                         ///< how many there are
+  /// count + 1 rows, the last one past the end; in the device's memory.
+  const std::int32_t* starts = nullptr;
+  int count = 0;  ///< how many there are
+  int total = 0;  ///< rows of all sequences together: starts[count], for the host
+
+  constexpr Sequences() = default;
+  /// requires  rows_of_all == at[sequences]
+  constexpr Sequences(const std::int32_t* at, int sequences, int rows_of_all)
+      : starts(at), count(sequences), total(rows_of_all) {}
   /// Rows of all sequences together.
-  int rows() const { return count ? starts[count] : 0; }
+  constexpr int rows() const { return total; }
 };
 
 }  // namespace sinter::kernel

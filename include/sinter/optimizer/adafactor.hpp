@@ -94,7 +94,7 @@ struct Adafactor {
     step.eps_scale = o.eps_scale;
     step.clip_threshold = o.clip_threshold;
     step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.gradient_scale = s.gradient_scale;
+    step.decision = s.decision;
     step.scale_parameter = o.scale_parameter;
     auto state = [&](int region) { return s.template part<float>(region); };
     kernel::adafactor(s.stream, s.master, s.gradient, state(0), state(1),

@@ -28,8 +28,7 @@ kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
   step.beta2 = o.beta2;
   step.eps = o.eps;
   step.weight_decay = s.decayed ? o.weight_decay : 0;
-  step.gradient_scale = s.gradient_scale;
-  step.gradient_limit = s.gradient_limit;
+  step.decision = s.decision;
   step.correction1 = 1 - std::pow(o.beta1, double(s.step));
   step.correction2 = 1 - std::pow(o.beta2, double(s.step));
   return step;

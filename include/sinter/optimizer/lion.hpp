@@ -33,8 +33,7 @@ struct Lion {
     step.beta1 = o.beta1;
     step.beta2 = o.beta2;
     step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.gradient_scale = s.gradient_scale;
-    step.gradient_limit = s.gradient_limit;
+    step.decision = s.decision;
     kernel::lion(s.stream, s.master, s.gradient, s.state[0].data, s.copy, s.size, step);
   }
 };

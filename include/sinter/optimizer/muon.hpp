@@ -114,8 +114,7 @@ struct Muon {
     auto* direction = s.template scratch<float>();
     float* buffer = s.template part<float>(0);
     const auto keep = float(o.momentum);
-    kernel::scale(s.stream, s.gradient, float((1 - o.momentum) * s.gradient_scale), direction,
-                  s.size);
+    kernel::scale_gradient(s.stream, s.gradient, 1 - o.momentum, s.decision, direction, s.size);
     kernel::scale(s.stream, buffer, keep, buffer, s.size);
     kernel::accumulate(s.stream, direction, buffer, s.size);
     if (o.nesterov) {
@@ -145,8 +144,7 @@ struct Muon {
     const int n = std::min(s.rows, s.columns);
     const std::int64_t size = padded(s.size), square = std::int64_t(n) * n;
     float *y = x + size, *gram = y + size, *polynomial = gram + padded(square);
-    const double norm = std::sqrt(kernel::sum_of_squares(s.stream, x, s.size));
-    kernel::scale(s.stream, x, float(1 / std::max(norm, 1e-7)), x, s.size);
+    kernel::scale_to_unit_norm(s.stream, x, s.size, 1e-7);
     const auto inputs = o.rounded ? kernel::MatmulInputs::rounded : s.stream.matmul_inputs();
     kernel::Stream stream(s.stream, inputs);
     const auto small = [n](float* data) { return kernel::Tensor(data, n, n); };

@@ -18,17 +18,16 @@ template <class M, class G, class S, class C>
 struct Stretch {
   kernel::Stream& stream;  ///< for kernels of optimizers
   M* master;               ///< the weights to advance
-  const G* gradient;       ///< to be multiplied by gradient_scale, then clamped
+  const G* gradient;  ///< to be multiplied by decision->scale, then clamped to ± decision->limit
   // The optimizer's regions, in its order; empty for those that have a shape of their own.
   std::array<kernel::Flat<S>, max_regions> state;
   C* copy;  ///< takes the new weights; null if there is none or Optimizer::casts is not true
-  std::int64_t size;      ///< parameters
-  bool decayed;           ///< whether weight decay applies
-  double learning_rate;   ///< of this step: the optimizer's own, times rate_factor
-  double rate_factor;     ///< the schedule's, times those of policies and of the parameter group
-  double gradient_scale;  ///< multiplies each gradient, to unscale and to clip the norm
-  double gradient_limit;  ///< then each gradient is clamped to ± this
-  std::int64_t step;      ///< how many updates were applied, this one included
+  std::int64_t size;     ///< parameters
+  bool decayed;          ///< whether weight decay applies
+  double learning_rate;  ///< of this step: the optimizer's own, times rate_factor
+  double rate_factor;    ///< the schedule's, times those of policies and of the parameter group
+  std::int64_t step;     ///< how many updates were applied, this one included
+  const kernel::Decision* decision;  ///< in the device's memory: how gradients are bounded
 };
 
 /// One parameter, for an optimizer that is not elementwise.
@@ -76,6 +75,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
   each(model, i, Use::modify, Space::master, out);
   for_each_region<Optimizer>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
   if (makes_copy<Optimizer>(model)) each(model, i, Use::write, Space::weights, out);
+  decision(Use::read, out);
 }
 }  // namespace touches
 
@@ -133,9 +133,8 @@ class Updater {
         decayed,
         machine.learning_rate() * rate,
         machine.rate_factor() * rate,
-        machine.norm().scale,
-        machine.norm().limit,
-        machine.updates() + 1};
+        machine.updates() + 1,
+        machine.decision()};
     for (int k = 0; k < region_count; ++k)
       if (!Optimizer::regions[k].shape)
         s.state[k] = {machine.flat<S>(region(regions[k])) + slice.first, slice.size};
@@ -143,10 +142,9 @@ class Updater {
   }
 };
 
-/// Advances a run of units by Optimizer::update, unless the step is not to be applied.
+/// Advances a run of units by Optimizer::update.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
-  if (!machine.norm().applied) return;
   const Updater<Optimizer, Precision> updater(machine);
   const Instruction& i = *bound.instruction;
   if constexpr (ByParameter<Optimizer>) {
@@ -173,11 +171,11 @@ constexpr std::int64_t update_workspace(const Model& model, const Instruction&) 
 
 /// The kind of the instruction that advances parameters by Optimizer::update.
 template <class Optimizer, class Precision>
-inline constexpr Kind update_kind{"update",
-                                  touches::update<Optimizer>,
-                                  executes::update<Optimizer, Precision>,
-                                  Role::update,
-                                  0,
-                                  executes::update_workspace<Optimizer>};
+inline constexpr Kind update_kind{.name = "update",
+                                  .touch = touches::update<Optimizer>,
+                                  .run = executes::update<Optimizer, Precision>,
+                                  .role = Role::update,
+                                  .workspace = executes::update_workspace<Optimizer>,
+                                  .if_applied = true};
 
 }  // namespace sinter

@@ -56,8 +56,7 @@ struct Sgd {
     step.lr = s.learning_rate;
     step.momentum = o.momentum;
     step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.gradient_scale = s.gradient_scale;
-    step.gradient_limit = s.gradient_limit;
+    step.decision = s.decision;
     step.first = s.step == 1;
     step.nesterov = o.nesterov;
     kernel::sgd(s.stream, s.master, s.gradient, s.state[0].data, s.copy, s.size, step);

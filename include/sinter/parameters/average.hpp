@@ -35,11 +35,9 @@ constexpr void average(const Model& model, const Instruction& i, TouchList& out)
 }  // namespace touches
 
 namespace executes {
-/// Moves the average towards the weights. The first step sets it to them, and a skipped step
-/// changes nothing.
+/// Moves the average towards the weights. The first step sets it to them.
 template <class Policy, class Master>
 void average(Machine& machine, const Bound&) {
-  if (!machine.norm().applied) return;
   const double t = double(machine.updates() + 1);
   const auto& options = machine.options<Policy>();
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
@@ -54,8 +52,11 @@ void average(Machine& machine, const Bound&) {
 
 /// The kind of the instruction that moves the average.
 template <class Policy, class Master>
-inline constexpr Kind average_kind{"average", touches::average<Policy>,
-                                   executes::average<Policy, Master>, Role::follow};
+inline constexpr Kind average_kind{.name = "average",
+                                   .touch = touches::average<Policy>,
+                                   .run = executes::average<Policy, Master>,
+                                   .role = Role::follow,
+                                   .if_applied = true};
 
 /// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), which is updated
 /// after each step and has the name "ema" in checkpoints. Training itself stays as it is. The flag

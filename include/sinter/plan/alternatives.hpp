@@ -56,9 +56,12 @@ struct With<R, P, slot::memory> : R {
 
 /// An update that is planned, but never run.
 template <class Optimizer>
-inline constexpr Kind planned_update{
-    "update", touches::update<Optimizer>,           executes::nothing, Role::update,
-    0,        executes::update_workspace<Optimizer>};
+inline constexpr Kind planned_update{.name = "update",
+                                     .touch = touches::update<Optimizer>,
+                                     .run = executes::nothing,
+                                     .role = Role::update,
+                                     .workspace = executes::update_workspace<Optimizer>,
+                                     .if_applied = true};
 
 /// Whether the recipe Other obeys the rules of P, and of all policies of R in other slots.
 template <class R, class P, class Other>

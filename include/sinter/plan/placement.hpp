@@ -2,6 +2,7 @@
 // Buffers from a program, in one walk: a write opens a buffer, its last use closes it. Nothing is
 // freed by hand, as lifetimes follow from what instructions touch.
 #pragma once
+#include "sinter/kernels/decision.hpp"
 #include "sinter/plan/arena.hpp"
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/regions.hpp"
@@ -30,7 +31,7 @@ struct Placement {
 /// program.
 constexpr bool is_persistent(const Model& model, Space space) {
   return space == Space::master || space == Space::gradient || space == Space::kept ||
-         space == Space::running || space >= Space::region ||
+         space == Space::running || space >= Space::decision ||
          (space == Space::weights && model.keeps_weights);
 }
 /// The type of the elements of a space.
@@ -48,6 +49,7 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
     return shaped_region_bytes(model, int(space) - int(Space::region));
   if (space == Space::running) return aligned(model.running * model.sizes.of(Type::master));
+  if (space == Space::decision) return aligned(sizeof(kernel::Decision));
   const bool whole = space == Space::master || space == Space::weights;
   const std::int64_t elements = whole ? model.master_elements() : model.elements();
   return aligned(elements * model.sizes.of(type_of(model, space)));
@@ -110,6 +112,7 @@ class Placer {
     add_flat(Space::gradient);
     if (model.running > 0) add_flat(Space::running);
     for (int r = 0; r < int(model.regions.size()); ++r) add_flat(region(r));
+    add_flat(Space::decision);
     placement.persistent = placement.peak;
   }
   constexpr void add_workspace() {

@@ -148,7 +148,7 @@ struct PlanAsIs {
       (optimizer ? m.optimizer : m.policies) += b.bytes;
     }
     m.total = std::max({training.peak, evaluation_peak, prediction.peak});
-    m.workspace = training.workspace;
+    m.workspace = training.workspace + flat_bytes(model, Space::decision);
     m.activations = m.total - training.persistent - training.workspace;
     return m;
   }();

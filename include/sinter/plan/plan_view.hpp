@@ -25,7 +25,7 @@ struct Memory {
   std::int64_t optimizer = 0;    ///< its state
   std::int64_t policies = 0;     ///< state of all other policies
   std::int64_t activations = 0;  ///< all else, in the largest of the programs
-  std::int64_t workspace = 0;    ///< of training
+  std::int64_t workspace = 0;    ///< of training, and what a step has measured
   std::int64_t total = 0;        ///< of the arena
 };
 

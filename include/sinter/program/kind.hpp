@@ -18,14 +18,15 @@ enum class Space : std::uint8_t {
   workspace,  // shared by all units
   kept,       // running values of a unit as the last step that was applied has left them
   running,    // the same in the step at hand
+  decision,   // what the step at hand has measured, and what follows from it (kernel::Decision)
   region      // state of policies (Model::regions): this and all that follow, see region()
 };
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 /// What people read of spaces. All regions are "state".
-inline constexpr const char* space_names[]{"input", "master",   "weights", "gradient",
-                                           "value", "d(value)", "saved",   "workspace",
-                                           "kept",  "running",  "state"};
+inline constexpr const char* space_names[]{"input", "master",   "weights",  "gradient",
+                                           "value", "d(value)", "saved",    "workspace",
+                                           "kept",  "running",  "decision", "state"};
 
 /// What an instruction does with a buffer. Accumulate and consume are the rule that gives gradients
 /// of shared values, tied weights and micro-batches.
@@ -83,6 +84,8 @@ struct Kind {
   std::uint8_t phases = 0;
   /// Gives the bytes of the shared workspace that it needs otherwise.
   std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;
+  /// Whether a step that is not applied passes it over.
+  bool if_applied = false;
 
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };

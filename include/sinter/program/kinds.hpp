@@ -19,6 +19,9 @@ namespace touches {
 
 constexpr void nothing(const Model&, const Instruction&, TouchList&) {}
 
+/// Touches the step's decision.
+constexpr void decision(Use use, TouchList& out) { out.push_back({use, Space::decision, 0}); }
+
 constexpr void load(const Model& model, const Instruction&, TouchList& out) {
   for (int e = 0; e < int(model.externals.size()); ++e)
     out.push_back({Use::write, Space::input, short(e)});
@@ -90,6 +93,7 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
 
 constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {
   out.push_back({Use::consume, Space::value, short(model.units[i.what].first_value)});
+  decision(Use::modify, out);
 }
 
 constexpr void result(const Model&, const Instruction& i, TouchList& out) {
@@ -123,8 +127,11 @@ inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::los
 /// Makes the running values that a step changes of those that were kept.
 inline constexpr Kind copy_running{"copy running", touches::copy_running, executes::copy_running};
 /// Keeps what the step has made of them, their mean over the ranks, if it is applied.
-inline constexpr Kind keep_running{"keep running", touches::keep_running, executes::keep_running,
-                                   Role::keep};
+inline constexpr Kind keep_running{.name = "keep running",
+                                   .touch = touches::keep_running,
+                                   .run = executes::keep_running,
+                                   .role = Role::keep,
+                                   .if_applied = true};
 /// Keeps the value with the number `what` until the program ends.
 inline constexpr Kind result{"result", touches::result, executes::nothing};
 /// Begins the part that runs once for each micro-batch.

@@ -38,7 +38,8 @@ class CellTable {
 
  public:
   constexpr explicit CellTable(const Model& model, const Cell& initial = {})
-      : numbers(std::max({model.count(), int(model.writers.size()), int(model.externals.size())})),
+      : numbers(
+            std::max({1, model.count(), int(model.writers.size()), int(model.externals.size())})),
         cells((std::size_t(Space::region) + model.regions.size()) * std::size_t(numbers), initial) {
   }
   constexpr Cell& at(Space space, int index) {

@@ -8,6 +8,8 @@
 //   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
 //     and before the norm; every update comes after the norm and after what may refuse the step;
 //     each unit is updated exactly once, and what follows from its new weights comes after that
+//   - what updates, keeps or follows is passed over by a step that is not applied, and only once that
+//     is known
 //   - weights that are read are current: made from the master weights as they are; and a copy that
 //     is kept is current when the step ends
 //   - every gradient and saved block that is made is used up: no backward is missing
@@ -75,6 +77,7 @@ class Verifier {
         losses(m.count(), 0),
         used_regions(m.regions.size(), 0) {
     list.reserve(m.count() + 8);
+    cell(Space::decision, 0).open = cell(Space::decision, 0).carried = true;
     for (int u = 0; u < m.count(); ++u) {
       if (m.block(u).running > 0) cell(Space::kept, u).open = cell(Space::kept, u).carried = true;
       if (!m.has_parameters(u)) continue;
@@ -192,13 +195,16 @@ class Verifier {
       case Role::keep:
         demand(normed && !in_loop, "running values are kept before the norm");
         demand(!kept, "running values are kept twice");
+        demand(i.kind->if_applied, acts_always);
         kept = true;
         break;
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
+        demand(i.kind->if_applied, acts_always);
         for (int g : units_of(i)) demand(++units[g].updated == 1, "updated twice");
         break;
       case Role::follow:
+        demand(i.kind->if_applied, acts_always);
         for (int g : units_of(i)) demand(units[g].updated == 1, "comes before the update");
         break;
       case Role::loop:
@@ -208,7 +214,9 @@ class Verifier {
         demand(in_loop, "an end without a loop");
         break;
     }
+    demand(!i.kind->if_applied || (normed && !in_loop), "hangs on a decision that is not made yet");
   }
+  static constexpr const char* acts_always = "acts though the step is not applied";
   constexpr std::span<const short> units_of(const Instruction& i) const {
     return model.order.subspan(i.what, i.count);
   }

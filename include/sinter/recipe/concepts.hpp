@@ -87,7 +87,7 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
 
 /// Updates parameters from gradients that are reduced and final.
 ///   update(options, stretch)       advances the master weights of a Stretch by one step;
-///                                  Stretch::gradient_scale unscales and clips the gradients
+///                                  Stretch::decision unscales and clips the gradients
 ///   regions                        all the state that must be in checkpoints
 ///   learning_rate(options)         the rate before the schedule
 ///   learning_rate(options, step)   (optional) the same at a step, counted from 1
@@ -115,15 +115,14 @@ concept SchedulePolicy =
     });
 
 /// How gradients are bounded before the update.
-///   scale(options, norm)   the factor by which they are scaled
-///   limit(options)         (optional) the largest magnitude that each may then have
-/// requires  norm is that of all gradients, and finite
-/// ensures   the factor is in (0, 1]
+///   bound(options)   the largest norm of all gradients together, to which they are scaled down;
+///                    infinity if there is none
+///   limit(options)   (optional) the largest magnitude that each may then have
+/// ensures   both are above 0
 template <class P>
-concept ClippingPolicy =
-    Policy<P, slot::clipping> && requires(const typename P::Options& o, double norm) {
-      { P::scale(o, norm) } -> std::convertible_to<double>;
-    };
+concept ClippingPolicy = Policy<P, slot::clipping> && requires(const typename P::Options& o) {
+  { P::bound(o) } -> std::convertible_to<double>;
+};
 
 /// How many sequences make a step, and how many are computed at once.
 ///   micro            sequences of a micro-batch, for which activations are planned
@@ -155,6 +154,16 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
   { P::ranks(o) } -> std::convertible_to<int>;
 };
 
+/// Where the step is computed.
+///   on_host             whether code on the host may touch the device's memory
+///   require_kernels()   refers to a symbol that the library with the device's kernels defines, so
+///                       that a binary without them does not link
+template <class P>
+concept DevicePolicy = Policy<P, slot::device> && requires {
+  { P::on_host } -> std::convertible_to<bool>;
+  P::require_kernels();
+};
+
 /// What a run does when a step goes wrong. No recipe needs one: training then stops.
 ///   recover(options, state, step)   says it; see recipe/hooks.hpp
 template <class P>
@@ -175,6 +184,7 @@ concept CompletePolicy =
     (InAnotherSlot<P, slot::batch> || BatchPolicy<P>) &&
     (InAnotherSlot<P, slot::memory> || MemoryPolicy<P>) &&
     (InAnotherSlot<P, slot::parallel> || ParallelPolicy<P>) &&
+    (InAnotherSlot<P, slot::device> || DevicePolicy<P>) &&
     (InAnotherSlot<P, slot::recovery> || RecoveryPolicy<P>);
 
 }  // namespace sinter

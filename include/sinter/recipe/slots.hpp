@@ -52,6 +52,11 @@ struct parallel {
   static constexpr std::string_view name = "parallel";
   static constexpr bool decisive = false;
 };
+/// Where the step is computed (DevicePolicy).
+struct device {
+  static constexpr std::string_view name = "device";
+  static constexpr bool decisive = false;
+};
 /// What a run does when a step goes wrong (recovery/).
 struct recovery {
   static constexpr std::string_view name = "recovery";

@@ -53,21 +53,26 @@ inline void add_weighted(double number, double weight, double& mean, double& var
   variance = std::min(variance, std::numeric_limits<double>::max());  ///< files know no infinity
 }
 
+namespace touches {
+/// Decides.
+constexpr void guard(const Model&, const Instruction&, TouchList& out) {
+  decision(Use::modify, out);
+}
+}  // namespace touches
+
 namespace executes {
 template <class Policy>
 void guard(Machine& machine, const Bound&) {
-  Norm norm = machine.norm();
-  if (!norm.applied) return;
-  norm.applied =
-      !Policy::refuses(machine.options<Policy>(), machine.state<Policy>(), machine.figures());
-  machine.set_norm(norm);
+  kernel::refuse_above(machine.stream(),
+                       Policy::bounds(machine.options<Policy>(), machine.state<Policy>()),
+                       machine.loss_weight(), machine.decision());
 }
 }  // namespace executes
 
-/// The kind of an instruction after `norm`, which has the update pass over a step if the policy
-/// refuses it.
+/// The kind of an instruction after `norm`, which has the update pass over a step that is above the
+/// policy's bounds.
 template <class Policy>
-inline constexpr Kind guard_kind{"guard", touches::nothing, executes::guard<Policy>, Role::guard};
+inline constexpr Kind guard_kind{"guard", touches::guard, executes::guard<Policy>, Role::guard};
 
 /// Refuses a step whose loss, or gradient's norm, lies more than `sigma` deviations above its mean
 /// over the last steps: nothing is updated, and the recipe's recovery says how to go on (training
@@ -82,11 +87,13 @@ struct SpikeGuard {
   using State = SpikeGuardState;
   static constexpr Options options = O;
 
-  /// Whether a step is a spike, as mean and deviation were before it.
-  static bool refuses(const Options& o, const State& s, const StepFigures& step) {
-    if (s.steps < o.warmup) return false;
-    return step.loss > spike_bound(o.sigma, s.loss_mean, s.loss_variance) ||
-           (o.norms && step.gradient_norm > spike_bound(o.sigma, s.norm_mean, s.norm_variance));
+  /// Above which a step is a spike, as mean and deviation were before it.
+  static kernel::StepBounds bounds(const Options& o, const State& s) {
+    kernel::StepBounds bounds;
+    if (s.steps < o.warmup) return bounds;
+    bounds.loss = spike_bound(o.sigma, s.loss_mean, s.loss_variance);
+    if (o.norms) bounds.norm = spike_bound(o.sigma, s.norm_mean, s.norm_variance);
+    return bounds;
   }
 
   static bool after_step(const Options& o, State& s, const StepFigures& step) {

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "sinter/device/memory.hpp"
+#include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
@@ -21,17 +21,6 @@ namespace sinter {
 class Communicator;
 struct PlanView;
 struct HostBatch;
-
-/// What `norm` yields and `update` obeys.
-struct Norm {
-  double value = 0;  ///< the norm of all gradients together
-  double scale = 1;  ///< the factor that undoes the loss scale and clips
-  /// The largest magnitude that each gradient may then have.
-  double limit = std::numeric_limits<double>::infinity();
-  /// Whether the step is: the norm and the loss are finite, and no guard refuses it. Where not,
-  /// nothing is updated.
-  bool applied = true;
-};
 
 /// A part of a flat buffer, in elements.
 struct FlatSlice {
@@ -110,9 +99,13 @@ class Machine {
   /// throws    ArgumentError if the model's predict() does not allow it
   void predict_rows(const Work&, const TakeRows&);
 
-  /// The sum of the losses of the last train() or evaluate(): over this rank, or, once `norm` has
-  /// run, over all.
-  double loss_sum() const { return loss_sum_; }
+  /// The sum of the losses of the last train() or evaluate(): over all ranks, or, as an evaluation
+  /// takes no norm, over this one.
+  double loss_sum() const { return measured_.loss; }
+  /// What the last train() has measured.
+  StepFigures figures() const {
+    return {measured_.loss * work_.loss_weight, measured_.norm, measured_.applied != 0};
+  }
   /// Result number k of the last prediction: rows × columns in the compute type, one row for each
   /// row of its axis.
   OnHost result(int k, int& rows, int& columns);
@@ -134,23 +127,20 @@ class Machine {
   double rate_factor() const { return work_.rate_factor; }
   /// What the gradients of this step are multiplied by.
   double loss_scale() const { return work_.loss_scale; }
+  /// What the sum of this step's losses is multiplied by to be their mean over the global batch.
+  double loss_weight() const { return work_.loss_weight; }
   /// Updates applied since the weights were fresh: the count by which optimizers correct.
   std::int64_t updates() const { return updates_; }
   /// Sets that count, as when a checkpoint is restored.
   void set_updates(std::int64_t updates) { updates_ = updates; }
-  /// What `norm` has yielded in this step.
-  const Norm& norm() const { return norm_; }
-  /// Yields it.
-  void set_norm(Norm norm) { norm_ = norm; }
-  /// What the step has measured.
-  /// requires  `norm` has run
-  StepFigures figures() const {
-    return {loss_sum_ * work_.loss_weight, norm_.value, norm_.applied};
+  /// What this step has measured so far, in the device's memory: for kernels.
+  kernel::Decision* decision() const {
+    return reinterpret_cast<kernel::Decision*>(flat_address(Space::decision));
   }
-  /// Measures the norm of all gradients, and whether it and the loss of all ranks are finite. It
-  /// neither scales nor limits.
-  [[nodiscard]] Norm measure_norm();
-  /// Adds the losses of a unit to loss_sum().
+  /// Takes the norm of all gradients, sums the losses of all ranks, and has the decision follow from
+  /// both: whether the step is applied, and what gradients are multiplied by and bounded to.
+  void take_norm(const kernel::ClippingRule& rule);
+  /// Adds the losses of a unit to the decision's.
   void take_loss(const Bound&);
   /// Copies the next micro-batch from the batch into the inputs, and pads it.
   void load_micro_batch();
@@ -215,6 +205,7 @@ class Machine {
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
+  void run_tail(struct BoundProgram&, Observer*);
   void load_starts(int first, int last);
   void execute(struct BoundProgram&, int position, Observer*);
   void run_observed(const Bound&, int position, Observer&);
@@ -231,8 +222,7 @@ class Machine {
   std::vector<std::int32_t> pooled_starts_;
   Now now_;
   Work work_;
-  Norm norm_;
-  double loss_sum_ = 0;
+  kernel::Decision measured_;  // the last step's, on the host
   std::int64_t updates_ = 0;
   std::unique_ptr<Programs> programs_;
 };

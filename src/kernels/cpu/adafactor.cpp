@@ -147,14 +147,19 @@ struct Adafactor {
   float* scratch;
   AdafactorTable<C> kernels = table<C>();
   std::int64_t n = std::int64_t(rows) * columns;
-  AdafactorConstants constants{float(step.gradient_scale), float(step.eps_square),
-                               float(step.beta1),          float(1 - step.beta1),
-                               float(step.beta2),          float(1 - step.beta2)};
+  AdafactorConstants constants{float(step.decision ? step.decision->scale : 1),
+                               float(step.eps_square),
+                               float(step.beta1),
+                               float(1 - step.beta1),
+                               float(step.beta2),
+                               float(1 - step.beta2)};
 
   /// α, from the parameter as it is before the step.
   double rate() const {
     if (!step.scale_parameter) return step.lr;
-    const double size = std::sqrt(sum_of_squares(stream, master, n) / double(n));
+    double squares;
+    sum_of_squares(stream, master, n, &squares);
+    const double size = std::sqrt(squares / double(n));
     return step.lr * std::max(step.eps_scale, size);
   }
 

@@ -219,7 +219,7 @@ const Maps& maps() {
 
 Constants constants_of(const AdamWStep& step) {
   const double deviation = std::sqrt(step.correction2);
-  return {.scale = float(step.gradient_scale),
+  return {.scale = float(step.decision ? step.decision->scale : 1),
           .beta1 = float(step.beta1),
           .rest1 = float(1 - step.beta1),
           .beta2 = float(step.beta2),

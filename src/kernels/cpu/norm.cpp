@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/norm.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
+#include "sinter/kernels/elementwise.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/norm.cpp"
@@ -106,20 +110,30 @@ double blockwise(Stream& stream, double (*kernel)(const T*, int), const T* x, st
 }  // namespace
 
 template <class T>
-double sum_of_squares(Stream& stream, const T* x, std::int64_t n) {
-  return blockwise(stream, table<T>().sum_of_squares, x, n);
+void sum_of_squares(Stream& stream, const T* x, std::int64_t n, double* result, bool add) {
+  const double sum = blockwise(stream, table<T>().sum_of_squares, x, n);
+  *result = add ? *result + sum : sum;
 }
 
 template <class T>
-double sum(Stream& stream, const T* x, std::int64_t n) {
-  return blockwise(stream, table<T>().sum, x, n);
+void sum(Stream& stream, const T* x, std::int64_t n, double* result, bool add) {
+  const double sum = blockwise(stream, table<T>().sum, x, n);
+  *result = add ? *result + sum : sum;
 }
 
-#define SINTER_INSTANTIATE(T)                                      \
-  template double sum_of_squares(Stream&, const T*, std::int64_t); \
-  template double sum(Stream&, const T*, std::int64_t);
+template <class T>
+void scale_to_unit_norm(Stream& stream, T* x, std::int64_t n, double least) {
+  const double norm = std::sqrt(blockwise(stream, table<T>().sum_of_squares, x, n));
+  scale(stream, x, T(1 / std::max(norm, least)), x, n);
+}
+
+#define SINTER_INSTANTIATE(T)                                                   \
+  template void sum_of_squares(Stream&, const T*, std::int64_t, double*, bool); \
+  template void sum(Stream&, const T*, std::int64_t, double*, bool);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
+template void scale_to_unit_norm(Stream&, float*, std::int64_t, double);
+template void scale_to_unit_norm(Stream&, double*, std::int64_t, double);
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

@@ -2,6 +2,7 @@
 #include "sinter/kernels/optimizer.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
@@ -52,9 +53,9 @@ struct Gradients {
 
   template <class Step>
   explicit Gradients(const Step& step)
-      : scale(T(step.gradient_scale)),
-        limit(T(step.gradient_limit)),
-        limited(step.gradient_limit < no_limit) {}
+      : scale(T(step.decision ? step.decision->scale : 1)),
+        limit(T(step.decision ? step.decision->limit : 0)),
+        limited(step.decision && step.decision->limit < std::numeric_limits<double>::infinity()) {}
 
   template <class D, class G>
   HWY_INLINE hn::Vec<D> operator()(D d, const G* from) const {

@@ -34,7 +34,7 @@ struct Reference {
     const double scale = s.scale_parameter ? std::max(s.eps_scale, root_mean_square(p)) : 1;
     const double alpha = s.lr * scale;
     Doubles u = gradient;
-    for (double& g : u) g *= s.gradient_scale;
+    for (double& g : u) g *= s.decision ? s.decision->scale : 1;
     column.empty() ? divide_by_root(u, s) : divide_by_roots(u, s);
     const double clip = std::max(1., root_mean_square(u) / s.clip_threshold);
     for (std::size_t i = 0; i < p.size(); ++i) {
@@ -99,24 +99,14 @@ AdafactorStep step_of(Kind kind, int t) {
   const double beta2 = kernel::adafactor_beta2(t);
   switch (kind) {
     case Kind::relative:
-      return {.lr = kernel::adafactor_rate(t), .beta1 = 0, .beta2 = beta2, .gradient_scale = 1};
+      return {.lr = kernel::adafactor_rate(t), .beta1 = 0, .beta2 = beta2};
     case Kind::external:
-      return {.lr = 0.01,
-              .beta1 = 0.9,
-              .beta2 = beta2,
-              .weight_decay = 0.1,
-              .gradient_scale = 1,
-              .scale_parameter = false};
-    case Kind::warmed:
       return {
-          .lr = kernel::adafactor_rate(t, true), .beta1 = 0, .beta2 = beta2, .gradient_scale = 1};
+          .lr = 0.01, .beta1 = 0.9, .beta2 = beta2, .weight_decay = 0.1, .scale_parameter = false};
+    case Kind::warmed:
+      return {.lr = kernel::adafactor_rate(t, true), .beta1 = 0, .beta2 = beta2};
     case Kind::clipped:
-      return {.lr = 0.01,
-              .beta1 = 0.9,
-              .beta2 = beta2,
-              .clip_threshold = 0.5,
-              .weight_decay = 0.1,
-              .gradient_scale = 1};
+      return {.lr = 0.01, .beta1 = 0.9, .beta2 = beta2, .clip_threshold = 0.5, .weight_decay = 0.1};
   }
   return {};
 }
@@ -161,7 +151,8 @@ TEST_CASE("each step of Adafactor follows the published algorithm") {
         for (int t = 1; t <= 4; ++t) {
           auto g = normal_values<float>(n, 10 + t, 0.01);
           AdafactorStep step = step_of(kind, t);
-          step.gradient_scale = 0.7;
+          const kernel::Decision decision{.scale = 0.7};
+          step.decision = &decision;
           const State before = state;
           same_on_all_threads([&](Stream& s) {
             state = before;

@@ -15,8 +15,10 @@ namespace {
 
 constexpr int block = kernel::adamw8bit_block;
 
+constexpr kernel::Decision scaled{.scale = 0.7};
+
 AdamWStep step_of(int t) {
-  return {0.01, 0.9, 0.999, 1e-8, 0.1, 0.7, 1 - std::pow(0.9, t), 1 - std::pow(0.999, t)};
+  return {0.01, 0.9, 0.999, 1e-8, 0.1, 1 - std::pow(0.9, t), 1 - std::pow(0.999, t), &scaled};
 }
 
 /// Parameters with 8-bit moments.
@@ -72,7 +74,7 @@ double share_of_bounds(const State& before, const State& after, const std::vecto
     double most_m = 0, most_v = 0, most = 0;
     std::vector<double> ms, vs;
     for (std::size_t i = first; i < last; ++i) {
-      const double slope = double(s.gradient_scale) * g[i];
+      const double slope = (s.decision ? s.decision->scale : 1) * g[i];
       const double v = s.beta2 * before.v(i) + (1 - s.beta2) * slope * slope;
       const double m = s.beta1 * before.m(i) + (1 - s.beta1) * slope;
       const double size = std::abs(before.m(i)) + std::abs(slope);
@@ -159,7 +161,7 @@ TEST_CASE("moments of every size are rounded to the nearest number") {
       if (i % block == 0) g[i] = 1;
     }
     State state(std::vector<float>(n, 1)), before = state;
-    const AdamWStep step{0.01, 0, 0, 1e-8, 0, 1, 1, 1};  // m = g, v = g²
+    const AdamWStep step{0.01, 0, 0, 1e-8, 0, 1, 1};  // m = g, v = g²
     state.step(stream, g, step);
     CHECK(share_of_bounds(before, state, g, step) <= 1);
     for (int i = 0; i < n; ++i) REQUIRE((state.m(i) < 0) == (g[i] < 0));
@@ -175,8 +177,7 @@ TEST_CASE("8-bit AdamW stays near AdamW on a quadratic") {
     auto p = start;
     std::vector<float> m(n), v(n), g(n);
     for (int t = 1; t <= 100; ++t) {
-      const AdamWStep step{
-          0.02, 0.9, 0.999, 1e-8, 0, 1, 1 - std::pow(0.9, t), 1 - std::pow(0.999, t)};
+      const AdamWStep step{0.02, 0.9, 0.999, 1e-8, 0, 1 - std::pow(0.9, t), 1 - std::pow(0.999, t)};
       for (int i = 0; i < n; ++i) g[i] = small.p[i] - goal[i];
       small.step(stream, g, step);
       for (int i = 0; i < n; ++i) g[i] = p[i] - goal[i];

@@ -87,10 +87,10 @@ TEST_CASE("probabilities are at most 1 in the backward pass, however large the s
       std::vector<float> y(rows * width), log_sum(rows), dqkv(qkv.size());
       Stream stream(1);
       kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                                tensor(log_sum, rows, 1), {starts.data(), 1}, full);
+                                tensor(log_sum, rows, 1), sequences_of(starts), full);
       kernel::attention_backward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
                                  tensor(dy, rows, width), tensor(log_sum, rows, 1),
-                                 tensor(dqkv, rows, 3 * width), {starts.data(), 1}, full,
+                                 tensor(dqkv, rows, 3 * width), sequences_of(starts), full,
                                  static_cast<float*>(nullptr));
       for (int d = 0; d < width; ++d) {
         double most = 0;  // of a value's gradient, Σ p dy
@@ -110,7 +110,7 @@ TEST_CASE_TEMPLATE("sequences do not see each other", T, float, double) {
     const Starts starts = {0, 37, 100};
     std::vector<T> y(100 * width), log_sum(100 * heads);
     kernel::attention_forward(stream, tensor(qkv, 100, 3 * width), tensor(y, 100, width),
-                              tensor(log_sum, 100, heads), {starts.data(), 2}, causal);
+                              tensor(log_sum, 100, heads), sequences_of(starts), causal);
     return y;
   };
   const auto y = run();
@@ -128,11 +128,11 @@ TEST_CASE_TEMPLATE("large scores do not overflow, a NaN reaches all that see it"
     const Starts starts = {0, rows};
     Stream stream(1);
     kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                              tensor(log_sum, rows, 1), {starts.data(), 1}, causal);
+                              tensor(log_sum, rows, 1), sequences_of(starts), causal);
     for (T v : y) CHECK(v == doctest::Approx(100));
     qkv[20 * 3 * width + width] = T(NAN);  // a key
     kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                              tensor(log_sum, rows, 1), {starts.data(), 1}, causal);
+                              tensor(log_sum, rows, 1), sequences_of(starts), causal);
     for (int i = 0; i < rows * width; ++i) CHECK(std::isnan(y[i]) == (i >= 20 * width));
   });
 }

@@ -172,8 +172,8 @@ std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropou
       for (int h = 0; h < heads; ++h) qkv[(r * 3 + 2) * width + h * depth + r - starts[s]] = 1;
   Stream stream(1);
   kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                            tensor(log_sum, rows, heads), {starts.data(), int(starts.size()) - 1},
-                            AttentionSpan{}, dropout);
+                            tensor(log_sum, rows, heads), sequences_of(starts), AttentionSpan{},
+                            dropout);
   std::vector<int> kept(rows * width);
   for (int i = 0; i < rows * width; ++i) kept[i] = y[i] != 0;
   return kept;
@@ -210,8 +210,7 @@ void check(const Starts& starts, int heads, int depth, AttentionSpan span, Dropo
   const auto y = same_on_all_threads([&](Stream& s) {
     std::vector<T> out(rows * width, T(NAN));
     kernel::attention_forward(s, tensor(qkv, rows, columns), tensor(out, rows, width),
-                              tensor(log_sum, rows, heads), {starts.data(), sequences}, span,
-                              dropout);
+                              tensor(log_sum, rows, heads), sequences_of(starts), span, dropout);
     return out;
   });
   CHECK(share_of_bound(y, want.y, want.y_bound, 1) <= 1);
@@ -223,7 +222,7 @@ void check(const Starts& starts, int heads, int depth, AttentionSpan span, Dropo
       if (!add) std::fill(out.begin(), out.end(), T(NAN));
       kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
                                  tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                                 tensor(out, rows, columns, add), {starts.data(), sequences}, span,
+                                 tensor(out, rows, columns, add), sequences_of(starts), span,
                                  static_cast<T*>(nullptr), dropout);
       return out;
     });

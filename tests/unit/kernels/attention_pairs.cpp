@@ -57,8 +57,7 @@ void check_pairs(const Starts& starts, int heads, int depth, AttentionSpan span,
   const auto y = same_on_all_threads([&](Stream& s) {
     Halves out(n * width, BFloat16(NAN));
     kernel::attention_forward(s, tensor(qkv, n, columns), tensor(out, n, width),
-                              tensor(log_sum, n, heads), {starts.data(), sequences_here}, span,
-                              dropout);
+                              tensor(log_sum, n, heads), sequences_of(starts), span, dropout);
     return out;
   });
   CHECK(share(y, want.y, want.y_bound) <= 1);
@@ -70,8 +69,8 @@ void check_pairs(const Starts& starts, int heads, int depth, AttentionSpan span,
       if (!add) std::fill(out.begin(), out.end(), BFloat16(NAN));
       kernel::attention_backward(s, tensor(qkv, n, columns), tensor(y, n, width),
                                  tensor(dy, n, width), tensor(log_sum, n, heads),
-                                 tensor(out, n, columns, add), {starts.data(), sequences_here},
-                                 span, scratch.data(), dropout);
+                                 tensor(out, n, columns, add), sequences_of(starts), span,
+                                 scratch.data(), dropout);
       return out;
     });
     CHECK(share(dqkv, want.dqkv, want.bound, add ? &before : nullptr) <= 1);

@@ -68,10 +68,10 @@ struct Passes {
     Stream stream(2);
     const Starts starts{0, rows};
     kernel::attention_forward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
-                              tensor(log_sum, rows, heads), {starts.data(), 1}, span);
+                              tensor(log_sum, rows, heads), sequences_of(starts), span);
     kernel::attention_backward(stream, tensor(qkv, rows, 3 * width), tensor(y, rows, width),
                                tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                               tensor(dqkv, rows, 3 * width), {starts.data(), 1}, span,
+                               tensor(dqkv, rows, 3 * width), sequences_of(starts), span,
                                static_cast<T*>(nullptr));
   }
   /// Whether rows [first, last) of all results are finite.

@@ -9,7 +9,7 @@ namespace {
 using kernel::Sequences;
 using kernel::Tensor;
 
-Sequences of(const Starts& starts) { return {starts.data(), int(starts.size()) - 1}; }
+Sequences of(const Starts& starts) { return sequences_of(starts); }
 
 /// What is asked for a gradient.
 enum class Put { nothing, assign, add };

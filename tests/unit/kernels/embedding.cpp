@@ -83,12 +83,12 @@ TEST_CASE_TEMPLATE("position embedding restarts at each sequence", T, float, dou
           auto y = same_on_all_threads([&](Stream& s) {
             auto out = x;  // in place
             kernel::position_forward(s, tensor(out, rows, width), tensor(table, positions, width),
-                                     {starts.data(), sequences}, tensor(out, rows, width));
+                                     sequences_of(starts), tensor(out, rows, width));
             return out;
           });
           auto dtable = same_on_all_threads([&](Stream& s) {
             auto out = table;
-            kernel::position_backward(s, tensor(x, rows, width), {starts.data(), sequences},
+            kernel::position_backward(s, tensor(x, rows, width), sequences_of(starts),
                                       tensor(out, positions, width, add));
             return out;
           });

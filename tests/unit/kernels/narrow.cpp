@@ -240,7 +240,7 @@ TEST_CASE_TEMPLATE("rotary positions", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     const int depth = 14, q = 2 * depth, k = depth, columns = q + 2 * k;
-    const kernel::Sequences at{starts.data(), sequences};
+    const kernel::Sequences at = sequences_of(starts);
     const Halves x = normal_values<H>(rows * q, 1), keys = normal_values<H>(rows * k, 2),
                  values = normal_values<H>(rows * k, 3), dy = normal_values<H>(rows * columns, 4);
     Stream stream(2);
@@ -308,9 +308,9 @@ TEST_CASE_TEMPLATE("dropout, tables, columns, first and last rows", H, BFloat16,
                                   tensor(want, rows, width));
     CHECK(same_bits(y, narrow<H>(want)));
     kernel::position_forward(stream, tensor(x, rows, width), tensor(positions, 64, width),
-                             {starts.data(), sequences}, tensor(y, rows, width));
+                             sequences_of(starts), tensor(y, rows, width));
     kernel::position_forward(stream, tensor(wide(x), rows, width),
-                             tensor(wide(positions), 64, width), {starts.data(), sequences},
+                             tensor(wide(positions), 64, width), sequences_of(starts),
                              tensor(want, rows, width));
     CHECK(same_bits(y, narrow<H>(want)));
     for (bool add : {false, true}) {
@@ -320,22 +320,22 @@ TEST_CASE_TEMPLATE("dropout, tables, columns, first and last rows", H, BFloat16,
       kernel::embedding_backward(stream, tensor(ids, rows, 1), tensor(wide(x), rows, width),
                                  tensor(same, vocabulary, width, add), nullptr);
       CHECK(same_bits(sums, same));
-      kernel::position_backward(stream, tensor(x, rows, width), {starts.data(), sequences},
+      kernel::position_backward(stream, tensor(x, rows, width), sequences_of(starts),
                                 tensor(sums, 64, width, add));
-      kernel::position_backward(stream, tensor(wide(x), rows, width), {starts.data(), sequences},
+      kernel::position_backward(stream, tensor(wide(x), rows, width), sequences_of(starts),
                                 tensor(same, 64, width, add));
       CHECK(same_bits(sums, same));
       const std::vector<std::int32_t> full{0, 5, 6, 23, 60};
       y = old, want = wide(old);
-      kernel::last_rows_backward(stream, tensor(x, 4, width), {full.data(), 4},
+      kernel::last_rows_backward(stream, tensor(x, 4, width), {full.data(), 4, rows},
                                  tensor(y, rows, width, add));
-      kernel::last_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4},
+      kernel::last_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4, rows},
                                  tensor(want, rows, width, add));
       CHECK(same_bits(y, narrow<H>(want)));
       y = old, want = wide(old);
-      kernel::first_rows_backward(stream, tensor(x, 4, width), {full.data(), 4},
+      kernel::first_rows_backward(stream, tensor(x, 4, width), {full.data(), 4, rows},
                                   tensor(y, rows, width, add));
-      kernel::first_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4},
+      kernel::first_rows_backward(stream, tensor(wide(x), 4, width), {full.data(), 4, rows},
                                   tensor(want, rows, width, add));
       CHECK(same_bits(y, narrow<H>(want)));
       y = old, want = wide(old);

@@ -22,7 +22,8 @@ TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H
     const Floats start = normal_values<float>(n, 1), g = normal_values<float>(n, 2);
     Floats master = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
     Halves copy(n);
-    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .7, .1, .001};
+    const kernel::Decision decision{.scale = .7};
+    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .1, .001, &decision};
     kernel::adamw(stream, master.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
     kernel::adamw(stream, want.data(), g.data(), want_m.data(), want_v.data(),
                   static_cast<float*>(nullptr), n, step);
@@ -30,14 +31,14 @@ TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H
     CHECK(same_bits(m, want_m));
     CHECK(same_bits(v, want_v));
     CHECK(same_bits(copy, narrow<H>(want)));
-    kernel::sgd(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, 0, 1, false});
+    kernel::sgd(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, 0, false});
     kernel::sgd(stream, want.data(), g.data(), want_m.data(), static_cast<float*>(nullptr), n,
-                {.1, .9, 0, 1, false});
+                {.1, .9, 0, false});
     CHECK(same_bits(master, want));
     CHECK(same_bits(copy, narrow<H>(want)));
-    kernel::lion(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, .99, 0, 1});
+    kernel::lion(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, .99, 0});
     kernel::lion(stream, want.data(), g.data(), want_m.data(), static_cast<float*>(nullptr), n,
-                 {.1, .9, .99, 0, 1});
+                 {.1, .9, .99, 0});
     CHECK(same_bits(master, want));
     CHECK(same_bits(copy, narrow<H>(want)));
   });
@@ -108,7 +109,7 @@ TEST_CASE_TEMPLATE("narrow gradients of tables", H, BFloat16, Float16) {
         auto positions = [&]<class G>(std::vector<G> sums) {
           return same_on_all_threads([&](Stream& s) {
             auto result = sums;
-            kernel::position_backward(s, tensor(dy, rows, width), {starts.data(), sequences},
+            kernel::position_backward(s, tensor(dy, rows, width), sequences_of(starts),
                                       tensor(result, 64, width, add));
             return result;
           });
@@ -158,21 +159,20 @@ TEST_CASE_TEMPLATE("sums of narrow numbers", H, BFloat16, Float16) {
   on_every_instruction_set([] {
     for (std::int64_t n : {0, 1, 3, 17, 4097, 100000}) {
       const std::vector<H> x = normal_values<H>(n, 1);
-      auto sums = [n](const auto& values) {
+      auto sums = [](const auto& values) {
         return same_on_all_threads([&](Stream& s) {
-          return std::vector<double>{kernel::sum_of_squares(s, values.data(), n),
-                                     kernel::sum(s, values.data(), n)};
+          return std::vector<double>{sum_of_squares(s, values), sum(s, values)};
         });
       };
       CHECK(same_bits(sums(x), sums(wide(x))));
     }
     Stream stream(2);
     std::vector<H> large(5000, H(65000.f));
-    CHECK(kernel::sum_of_squares(stream, large.data(), 5000) > 2e13);  // beyond H, in range
+    CHECK(sum_of_squares(stream, large) > 2e13);  // beyond H, in range
     large[4999] = H(INFINITY);
-    CHECK(kernel::sum_of_squares(stream, large.data(), 5000) == INFINITY);
+    CHECK(sum_of_squares(stream, large) == INFINITY);
     large[17] = H(NAN);
-    CHECK(std::isnan(kernel::sum_of_squares(stream, large.data(), 5000)));
+    CHECK(std::isnan(sum_of_squares(stream, large)));
   });
 }
 
@@ -184,7 +184,8 @@ TEST_CASE("gradients in half precision are those of fp32") {
     const Floats g_wide = wide(g), start = normal_values<float>(n, 2);
     Floats p = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
     std::vector<Float16> copy(n), want_copy(n);
-    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .7, .1, .001};
+    const kernel::Decision decision{.scale = .7};
+    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .1, .001, &decision};
     kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
     kernel::adamw(stream, want.data(), g_wide.data(), want_m.data(), want_v.data(),
                   want_copy.data(), n, step);
@@ -216,16 +217,17 @@ TEST_CASE("optimizers of masters in half precision") {
       }
       CHECK(!same_bits(half, start));
     };
-    follow([](Stream& s, int t, auto* p, auto* g, float* m, float* v, auto* copy) {
-      kernel::adamw(
-          s, p, g, m, v, copy, n,
-          {.01, .9, .999, 1e-8, .1, .7, 1 - std::pow(.9, t), 1 - std::pow(.999, t), 1, t % 2 == 0});
+    const kernel::Decision decision{.scale = .7, .limit = 1};
+    follow([&](Stream& s, int t, auto* p, auto* g, float* m, float* v, auto* copy) {
+      kernel::adamw(s, p, g, m, v, copy, n,
+                    {.01, .9, .999, 1e-8, .1, 1 - std::pow(.9, t), 1 - std::pow(.999, t), &decision,
+                     t % 2 == 0});
     });
-    follow([](Stream& s, int t, auto* p, auto* g, float* m, float*, auto* copy) {
-      kernel::sgd(s, p, g, m, copy, n, {.1, .9, .1, .7, t == 1, 1, t % 2 == 0});
+    follow([&](Stream& s, int t, auto* p, auto* g, float* m, float*, auto* copy) {
+      kernel::sgd(s, p, g, m, copy, n, {.1, .9, .1, t == 1, &decision, t % 2 == 0});
     });
-    follow([](Stream& s, int, auto* p, auto* g, float* m, float*, auto* copy) {
-      kernel::lion(s, p, g, m, copy, n, {.01, .9, .99, .1, .7, 1});
+    follow([&](Stream& s, int, auto* p, auto* g, float* m, float*, auto* copy) {
+      kernel::lion(s, p, g, m, copy, n, {.01, .9, .99, .1, &decision});
     });
   });
 }

@@ -24,17 +24,17 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
         const int columns = width + 2 * key_width;
         const kernel::Dropout dropout{probability, 7, 3};
         std::vector<std::int32_t> at{0, 1, 78, 78, 228};  // several blocks of keys and strips
-        const int count = 4, n = at.back();
+        const int n = at.back();
         const Halves qkv = normal_values<H>(n * columns, 1), dy = normal_values<H>(n * width, 2);
         const Halves before = normal_values<H>(n * columns, 3);
         Halves y(n * width);
         Floats log_sum(n * heads), want(n * width), want_sum(n * heads);
         Stream stream(2);
         kernel::attention_forward(stream, tensor(qkv, rows, columns), tensor(y, rows, width),
-                                  tensor(log_sum, rows, heads), {at.data(), count}, span, dropout);
+                                  tensor(log_sum, rows, heads), sequences_of(at), span, dropout);
         kernel::attention_forward(stream, tensor(wide(qkv), rows, columns),
                                   tensor(want, rows, width), tensor(want_sum, rows, heads),
-                                  {at.data(), count}, span, dropout);
+                                  sequences_of(at), span, dropout);
         CHECK(same_bits(y, narrow<H>(want)));
         CHECK(same_bits(log_sum, want_sum));
         Floats scratch(kernel::attention_scratch<H>(n, key_width), NAN);
@@ -43,7 +43,7 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
             Halves dqkv = before;
             kernel::attention_backward(s, tensor(qkv, rows, columns), tensor(y, rows, width),
                                        tensor(dy, rows, width), tensor(log_sum, rows, heads),
-                                       tensor(dqkv, rows, columns, add), {at.data(), count}, span,
+                                       tensor(dqkv, rows, columns, add), sequences_of(at), span,
                                        scratch.data(), dropout);
             return dqkv;
           });
@@ -51,8 +51,7 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
           kernel::attention_backward(stream, tensor(wide(qkv), rows, columns),
                                      tensor(wide(y), rows, width), tensor(wide(dy), rows, width),
                                      tensor(log_sum, rows, heads), tensor(same, rows, columns, add),
-                                     {at.data(), count}, span, static_cast<float*>(nullptr),
-                                     dropout);
+                                     sequences_of(at), span, static_cast<float*>(nullptr), dropout);
           CHECK((add ? nearly(got, same) : same_bits(got, narrow<H>(same))));
         }
       }

@@ -6,6 +6,7 @@
 namespace kernel = sinter::kernel;
 using namespace sinter::testing;
 using kernel::AdamWStep;
+using kernel::Decision;
 using kernel::LionStep;
 using kernel::SgdStep;
 using kernel::Stream;
@@ -26,8 +27,10 @@ TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, 
           m.assign(n, 0), v.assign(n, 0);
           for (int t = 1; t <= 5; ++t) {
             const auto g = normal_values<T>(n, 10 + t, 0.01);
+            const Decision decision{.scale = 0.7};
             AdamWStep step{
-                0.01, beta1, 0.999, 1e-8, 0.1, 0.7, 1 - std::pow(beta1, t), 1 - std::pow(0.999, t)};
+                0.01,     beta1, 0.999, 1e-8, 0.1, 1 - std::pow(beta1, t), 1 - std::pow(0.999, t),
+                &decision};
             kernel::adamw(s, master.data(), g.data(), m.data(), v.data(), none<T>, n, step);
           }
           return master;
@@ -65,8 +68,9 @@ TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) 
             std::vector<T> buffer(n, T(NAN));  // the first step must not read it
             for (int t = 1; t <= 4; ++t) {
               const auto g = normal_values<T>(n, 10 + t);
+              const Decision decision{.scale = 0.5};
               kernel::sgd(s, master.data(), g.data(), momentum ? buffer.data() : nullptr, none<T>,
-                          n, SgdStep{0.1, momentum, decay, 0.5, t == 1});
+                          n, SgdStep{0.1, momentum, decay, t == 1, &decision});
             }
             return master;
           });
@@ -96,13 +100,14 @@ TEST_CASE_TEMPLATE("one step of AdamW and of SGD is as accurate as the header sa
     const double lr = 0.01, decay = 0.1, scale = 0.7, beta2 = 0.999, eps = 1e-8;
     for (double beta : {0.9, 0.4}) {
       CAPTURE(beta);
-      const AdamWStep step{lr, beta, beta2, eps, decay, scale, 0.3, 0.02};
+      const Decision decision{.scale = scale};
+      const AdamWStep step{lr, beta, beta2, eps, decay, 0.3, 0.02, &decision};
       Stream stream(2);
       auto got = p, got_m = m, got_v = v;
       kernel::adamw(stream, got.data(), g.data(), got_m.data(), got_v.data(), none<T>, n, step);
       auto sgd = p, buffer = m;
       kernel::sgd(stream, sgd.data(), g.data(), buffer.data(), none<T>, n,
-                  SgdStep{lr, beta, decay, scale, false});
+                  SgdStep{lr, beta, decay, false, &decision});
       std::vector<W> want(n), size(n), mean(n), mean_size(n), square(n);
       std::vector<W> descent(n), descent_size(n), sum(n), sum_size(n);
       for (std::int64_t i = 0; i < n; ++i) {
@@ -130,11 +135,12 @@ TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, f
   Stream stream(1);
   std::vector<T> p(20, 1), g(20, T(NAN)), m(20, 0), v(20, 0);
   kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), none<T>, 20,
-                {0.01, 0.9, 0.999, 1e-8, 0.1, 1, 0.1, 0.001});
+                {0.01, 0.9, 0.999, 1e-8, 0.1, 0.1, 0.001});
   for (T value : p) CHECK(std::isnan(value));
   std::vector<T> q(20, 1), r(20, 1);
-  kernel::sgd(stream, q.data(), g.data(), none<T>, none<T>, 20, {0.1, 0, 0, 1, true, 0.5});
-  kernel::lion(stream, r.data(), g.data(), m.data(), none<T>, 20, {0.1, 0.9, 0.99, 0, 1, 0.5});
+  const Decision decision{.limit = 0.5};
+  kernel::sgd(stream, q.data(), g.data(), none<T>, none<T>, 20, {0.1, 0, 0, true, &decision});
+  kernel::lion(stream, r.data(), g.data(), m.data(), none<T>, 20, {0.1, 0.9, 0.99, 0, &decision});
   for (T value : q) CHECK(std::isnan(value));
   for (T value : r) CHECK(std::isnan(value));
 }
@@ -177,14 +183,15 @@ void follow(double limit, auto update, auto reference) {
 
 template <class T>
 void follow_all(double limit) {
+  const Decision decision{.scale = scale, .limit = limit};
   for (bool coupled : {false, true}) {
     CAPTURE(coupled);
     follow<T>(
         limit,
-        [=](Stream& s, int t, T* p, const T* g, T* m, T* v, std::int64_t n) {
+        [&](Stream& s, int t, T* p, const T* g, T* m, T* v, std::int64_t n) {
           kernel::adamw(s, p, g, m, v, none<T>, n,
-                        {0.01, 0.9, 0.99, 1e-8, 0.1, scale, 1 - std::pow(0.9, t),
-                         1 - std::pow(0.99, t), limit, coupled});
+                        {0.01, 0.9, 0.99, 1e-8, 0.1, 1 - std::pow(0.9, t), 1 - std::pow(0.99, t),
+                         &decision, coupled});
         },
         [=](int t, double& p, double g, double& m, double& v) {
           if (coupled) {
@@ -202,8 +209,8 @@ void follow_all(double limit) {
     CAPTURE(nesterov);
     follow<T>(
         limit,
-        [=](Stream& s, int t, T* p, const T* g, T* b, T*, std::int64_t n) {
-          kernel::sgd(s, p, g, b, none<T>, n, {0.02, 0.8, 0.1, scale, t == 1, limit, nesterov});
+        [&](Stream& s, int t, T* p, const T* g, T* b, T*, std::int64_t n) {
+          kernel::sgd(s, p, g, b, none<T>, n, {0.02, 0.8, 0.1, t == 1, &decision, nesterov});
         },
         [=](int, double& p, double g, double& b, double&) {
           g += 0.1 * p;
@@ -213,8 +220,8 @@ void follow_all(double limit) {
   }
   follow<T>(
       limit,
-      [=](Stream& s, int, T* p, const T* g, T* m, T*, std::int64_t n) {
-        kernel::lion(s, p, g, m, none<T>, n, {0.01, 0.9, 0.97, 0.1, scale, limit});
+      [&](Stream& s, int, T* p, const T* g, T* m, T*, std::int64_t n) {
+        kernel::lion(s, p, g, m, none<T>, n, {0.01, 0.9, 0.97, 0.1, &decision});
       },
       [](int, double& p, double g, double& m, double&) {
         const double u = 0.9 * m + 0.1 * g;
@@ -226,7 +233,7 @@ void follow_all(double limit) {
 TEST_CASE_TEMPLATE("AdamW, Adam, SGD, Nesterov's and Lion follow their definitions", T, float,
                    double) {
   on_every_instruction_set([] {
-    follow_all<T>(kernel::no_limit);
+    follow_all<T>(INFINITY);
     follow_all<T>(0.3);
   });
 }
@@ -235,7 +242,7 @@ TEST_CASE_TEMPLATE("Lion does not move where the average is zero", T, float, dou
   on_every_instruction_set([] {
     Stream stream(1);
     std::vector<T> p(19, 2), g(19, 0), m(19, 0);
-    kernel::lion(stream, p.data(), g.data(), m.data(), none<T>, 19, {0.1, 0.9, 0.99, 0, 1});
+    kernel::lion(stream, p.data(), g.data(), m.data(), none<T>, 19, {0.1, 0.9, 0.99, 0});
     for (T value : p) CHECK(value == 2);
   });
 }

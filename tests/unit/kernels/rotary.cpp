@@ -61,7 +61,7 @@ std::vector<Wider<T>> widened(const std::vector<T>& x) {
 template <class T>
 void check(const Starts& starts, int heads, int key_heads, int depth, int v_columns,
            const Rotary& rotary = {}) {
-  const kernel::Sequences sequences{starts.data(), int(starts.size()) - 1};
+  const kernel::Sequences sequences = sequences_of(starts);
   const int rows = starts.back(), q_columns = heads * depth, k_columns = key_heads * depth;
   const int columns = q_columns + k_columns + v_columns;
   CAPTURE(rows);
@@ -154,7 +154,7 @@ TEST_CASE_TEMPLATE("rotary positions far from the start, of the widest head", T,
 
 TEST_CASE_TEMPLATE("sinusoids are added in halves", T, float, double) {
   const Starts starts{0, 3, 3, 20, 1000};
-  const kernel::Sequences sequences{starts.data(), 4};
+  const kernel::Sequences sequences = sequences_of(starts);
   for (int width : {2, 18, 64}) {
     CAPTURE(width);
     const int rows = starts.back(), half = width / 2;
@@ -196,7 +196,7 @@ TEST_CASE("Llama 3's scaling has slow, fast and other angles") {
 
 TEST_CASE("what nobody wants of rotary positions is not written, and the rest is the same") {
   const Starts starts{0, 5, 12};
-  const kernel::Sequences sequences{starts.data(), 2};
+  const kernel::Sequences sequences = sequences_of(starts);
   const auto dy = normal_values<float>(12 * 32, 1);
   Stream stream(1);
   std::vector<float> memory(12 * 8), whole(12 * 8), alone(12 * 8), dq(12 * 16), dv(12 * 8);

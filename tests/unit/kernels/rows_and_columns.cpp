@@ -20,7 +20,7 @@ TEST_CASE_TEMPLATE("the first and the last row of each sequence", T, float, doub
         const auto x = normal_values<T>(rows * width, 1),
                    before = normal_values<T>(rows * width, 2);
         const auto dy = normal_values<T>(sequences * width, 3);
-        const kernel::Sequences where{starts.data(), sequences};
+        const kernel::Sequences where = sequences_of(starts);
         auto taken = [&](auto kernel) {
           return same_on_all_threads([&](Stream& s) {
             std::vector<T> out(sequences * width);

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "sinter/kernels/matmul.hpp"
+#include "sinter/kernels/norm.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::testing {
 
@@ -28,6 +30,25 @@ template <class C>
 kernel::Addend<C> addend_of(AddTo add, const C* c, std::int64_t stride, const C* row) {
   if (add == AddTo::nothing) return {};
   return add == AddTo::itself ? kernel::Addend<C>{c, stride} : kernel::Addend<C>{row};
+}
+
+/// Sequences that start there, the last entry past the end.
+inline kernel::Sequences sequences_of(const std::vector<std::int32_t>& starts) {
+  return {starts.data(), int(starts.size()) - 1, starts.back()};
+}
+
+/// What the kernels of norm.hpp leave in their place.
+template <class T>
+double sum(Stream& stream, const std::vector<T>& x) {
+  double result;
+  kernel::sum(stream, x.data(), std::int64_t(x.size()), &result);
+  return result;
+}
+template <class T>
+double sum_of_squares(Stream& stream, const std::vector<T>& x) {
+  double result;
+  kernel::sum_of_squares(stream, x.data(), std::int64_t(x.size()), &result);
+  return result;
 }
 
 /// A std::vector as a tensor.

@@ -248,15 +248,6 @@ TEST_CASE("schedules at their corners") {
   CHECK(Cosine::factor({.warmup = 0, .steps = 8}, 100) == doctest::Approx(0));
 }
 
-TEST_CASE("clipping as clip_grad_norm_") {
-  using Clip = ClipNorm<>;
-  CHECK(Clip::scale({.max = 2}, 0) == 1);
-  CHECK(Clip::scale({.max = 2}, 1.9) == 1);
-  CHECK(Clip::scale({.max = 2}, 8) == doctest::Approx(2 / (8 + 1e-6)).epsilon(1e-15));
-  CHECK(Clip::scale({.max = 2}, 2) == doctest::Approx(2 / (2 + 1e-6)).epsilon(1e-15));
-  CHECK(NoClip::scale({}, 1e30) == 1);
-}
-
 // ---- what is not finite
 
 /// Steps, each after some that must be skipped.

@@ -68,7 +68,7 @@ TEST_CASE("the page on a step shows where buffers lie, and how long") {
     CAPTURE(name);
     found += text.find(offset + " " + life, line) != text.npos;
   }
-  CHECK(found == 9);
+  CHECK(found == 10);
 }
 
 }  // namespace
