@@ -99,6 +99,8 @@
 
 // Checkpoints, weights and a run's folder
 #include "sinter/device/available.hpp"
+#include "sinter/device/cpu.hpp"
+#include "sinter/device/cuda.hpp"
 #include "sinter/device/unplanned.hpp"
 #include "sinter/files/event_file.hpp"
 #include "sinter/files/load.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/device/setting.hpp"
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/random.hpp"
 #include "sinter/kernels/tensor.hpp"
@@ -80,6 +81,12 @@ struct Call {
   /// requires  T has the size that was planned; asserted, where assertions are on
   template <class T>
   Tensor<T> tensor(const BoundOperand& operand) const {
+    return as<Tensor<T>>(operand);
+  }
+  /// An operand as a Tensor or DeviceTensor.
+  template <class Of>
+  Of as(const BoundOperand& operand) const {
+    using T = std::remove_pointer_t<decltype(Of::data)>;
     assert((!operand.data || operand.element_bytes == sizeof(T)) &&
            "Sinter: planned and used element sizes differ");
     return {static_cast<T*>(operand.data), operand.shape};
@@ -118,9 +125,10 @@ auto saved_type() {
 struct Pending {
   const Call& call;
   const BoundOperand& operand;
-  template <class T>
-  operator Tensor<T>() const {
-    return call.tensor<T>(operand);
+  template <class Of>
+    requires std::derived_from<Of, Tensor<std::remove_pointer_t<decltype(Of::data)>>>
+  operator Of() const {
+    return call.as<Of>(operand);
   }
 };
 
@@ -137,12 +145,13 @@ Aggregate bind_fields(const Call& call, const auto& operands) {
 }
 
 /// What the forward() and backward() of layer L see: tensors of the types that the precision policy
-/// P chose.
+/// P chose, or the Setting of one.
 template <class L, class P>
 class Context {
-  using Compute = Tensor<typename P::compute>;
-  using Statistic = Tensor<typename P::statistic>;
-  using Gradient = Tensor<typename P::gradient>;
+  using Compute = TensorFor<P, typename P::compute>;
+  using Statistic = TensorFor<P, typename P::statistic>;
+  using Gradient = TensorFor<P, typename P::gradient>;
+  using Ids = TensorFor<P, std::int32_t>;
   using Result = std::conditional_t<describe_layer<L>().loss, Statistic, Compute>;
   using Weights = typename decltype(params_type<L, Compute>())::type;
   using Gradients = typename decltype(params_type<L, Gradient>())::type;
@@ -173,17 +182,15 @@ class Context {
   /// The rows of operand i.
   int rows(int i = 0) const { return sequences(i).rows(); }
   /// Operand i, in forward.
-  Compute x(int i = 0) const { return call.tensor<compute>(call.x[i]); }
+  Compute x(int i = 0) const { return call.as<Compute>(call.x[i]); }
   /// The gradient of operand i, which backward writes; empty where nobody wants it.
-  Compute dx(int i = 0) const { return call.tensor<compute>(call.dx[i]); }
+  Compute dx(int i = 0) const { return call.as<Compute>(call.dx[i]); }
   /// Result i, which forward writes, or backward if L is a loss.
-  Result y(int i = 0) const {
-    return call.tensor<std::remove_pointer_t<decltype(Result::data)>>(call.y[i]);
-  }
+  Result y(int i = 0) const { return call.as<Result>(call.y[i]); }
   /// The gradient of result i, in backward.
-  Compute dy(int i = 0) const { return call.tensor<compute>(call.dy[i]); }
+  Compute dy(int i = 0) const { return call.as<Compute>(call.dy[i]); }
   /// Operand i, if it is one of integer ids.
-  Tensor<std::int32_t> ids(int i = 0) const { return call.tensor<std::int32_t>(call.x[i]); }
+  Ids ids(int i = 0) const { return call.as<Ids>(call.x[i]); }
   /// The elements that the layer's scratch() asked for, uninitialised.
   typename P::statistic* scratch() const {
     return static_cast<typename P::statistic*>(call.scratch);

@@ -3,6 +3,7 @@
 #pragma once
 #include <numeric>
 
+#include "sinter/device/setting.hpp"
 #include "sinter/graph/checks.hpp"
 #include "sinter/graph/freezing.hpp"
 #include "sinter/graph/parameters.hpp"
@@ -54,8 +55,7 @@ struct RowPredictionTrace {
   }
 };
 template <class R>
-concept PredictsRows =
-    requires(Tracer<typename R::precision>& tracer) { R::model::predict_rows(tracer); };
+concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predict_rows(tracer); };
 
 /// The rows of a micro-batch are padded to a multiple of this, which policies ask for with
 /// `row_multiple`.
@@ -89,7 +89,7 @@ constexpr std::array<Element, types> elements_of() {
 /// The model of the recipe R, traced, checked, planned and frozen. Which: one of the traces above.
 template <class R, class Which>
 struct Traced {
-  using Precision = typename R::precision;
+  using Precision = SettingOf<R>;
   using Memory = typename R::memory;
 
   static constexpr Sizes sizes = [] {

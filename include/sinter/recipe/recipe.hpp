@@ -9,6 +9,7 @@
 #include "sinter/batch/batch.hpp"
 #include "sinter/clipping/clip_norm.hpp"
 #include "sinter/data/rows.hpp"
+#include "sinter/device/cpu.hpp"
 #include "sinter/memory/keep_all.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/single.hpp"
@@ -37,7 +38,7 @@ auto policy_does_not_fit_its_slot() {
 
 using OurSlots =
     Claimants<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
-              slot::clipping, slot::batch, slot::memory, slot::parallel>;
+              slot::clipping, slot::batch, slot::memory, slot::parallel, slot::device>;
 
 }  // namespace detail
 
@@ -46,7 +47,7 @@ using OurSlots =
 ///   {};
 /// requires  each policy satisfies the concept of its slot (concepts.hpp)
 /// ensures   each slot has one type: the policy that claims it, or Rows, Fp32, AdamW<>, Constant,
-///           ClipNorm<>, Batch<>, KeepAll, Single; only the model has no default
+///           ClipNorm<>, Batch<>, KeepAll, Single, Cpu; only the model has no default
 template <class... Policies>
 struct Recipe {
   /// The policies that claim a slot.
@@ -74,12 +75,14 @@ struct Recipe {
   using memory = Pick<slot::memory, KeepAll>;
   /// See ParallelPolicy.
   using parallel = Pick<slot::parallel, Single>;
+  /// See DevicePolicy.
+  using device = Pick<slot::device, Cpu>;
   /// Policies in slots of their own, in the order written.
   using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
   template <class... Extras>
   static auto all_of(Claimants<Extras...>)
       -> Claimants<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
-                   Extras...>;
+                   device, Extras...>;
   /// The Claimants of all slots, defaults included.
   using all = decltype(all_of(extras{}));
 

@@ -264,6 +264,7 @@ std::vector<std::string_view> free_slots(Claimants<All...>) {
 /// requires  R is ready()
 template <class R>
 RecipeView view_of() {
+  R::device::require_kernels();
   auto options = std::make_shared<OptionSet<R>>();
   RecipeView view;
   view.name = detail::short_type_name<R>();

@@ -74,10 +74,10 @@ TEST_CASE("a recipe's view lists every option with its value") {
   CHECK(view.data.open);
   CHECK(view.data.tokenizer);
   CHECK(view.data.unit.one == "byte");
-  CHECK(view.policies == std::vector<std::string>{"model: Gpt2", "data: Bytes", "precision: Fp32",
-                                                  "optimizer: AdamW", "schedule: CosineDecay",
-                                                  "clipping: ClipNorm", "batch: Batch",
-                                                  "memory: Checkpoint", "parallel: Ddp"});
+  CHECK(view.policies == std::vector<std::string>{
+                             "model: Gpt2", "data: Bytes", "precision: Fp32", "optimizer: AdamW",
+                             "schedule: CosineDecay", "clipping: ClipNorm", "batch: Batch",
+                             "memory: Checkpoint", "parallel: Ddp", "device: Cpu"});
   CHECK(view.ranks() == 2);
   CHECK(view.global() == 12);
   CHECK(view.learning_rate(2) == doctest::Approx(1.5e-4));

@@ -78,6 +78,7 @@ std::vector<Section> sections() {
       {"batch", table<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>()},
       {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>>()},
       {"parallel", table<Single, Ddp<>>()},
+      {"device", table<Cpu, Cuda<>>()},
       {"recovery", table<SkipSteps<>, RollBack<>, SpikeGuard<>>()},
   };
 }

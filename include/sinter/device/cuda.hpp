@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/program/model.hpp"
+#include "sinter/recipe/concepts.hpp"
+
+namespace sinter {
+
+/// Defined by the library that has the kernels of CUDA.
+void this_binary_computes_with_cuda();
+
+struct CudaOptions {
+  int card = 0;  ///< the number of the card, as CUDA counts them
+  SINTER_FIELDS((card).at_least(0).adjustable())
+};
+
+/// A rule of the model: no layer computes outside of the kernels of the device.
+struct NoLayerOfLibTorch {
+  static constexpr bool holds(const Model& model) { return !model.unplanned(); }
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        sizeof(R) == 0,
+        "Cuda: a layer of this model computes in an object of its own, as Autograd does. "
+        "Why: it would take its memory and its kernels from LibTorch for CUDA, with which "
+        "a binary for a card is not linked. Fix: write the layer with Sinter's kernels, or "
+        "train the recipe on Cpu.");
+  }
+};
+
+/// An NVIDIA GPU. A recipe for it is planned and checked as one for the CPU; its kernels are not in
+/// this version, so that its binary does not link.
+template <CudaOptions O = {}>
+struct Cuda {
+  using slot = slot::device;
+  using Options = CudaOptions;
+  using model_rules = RuleList<NoLayerOfLibTorch>;
+  static constexpr Options options = O;
+  static constexpr bool on_host = false;
+  static void require_kernels() { this_binary_computes_with_cuda(); }
+};
+
+}  // namespace sinter

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers are made with: a precision policy, and the device where it is not the host.
+#pragma once
+#include <type_traits>
+
+#include "sinter/kernels/tensor.hpp"
+
+namespace sinter {
+
+/// The precision policy, for layers on a device that is not the host.
+template <class Precision, class Device>
+struct Setting : Precision {
+  using device = Device;  ///< as it is in the recipe
+};
+
+/// What the layers of the recipe R are made with.
+template <class R>
+using SettingOf = std::conditional_t<R::device::on_host, typename R::precision,
+                                     Setting<typename R::precision, typename R::device>>;
+
+/// A tensor whose elements the host cannot reach: kernels take it as they take any other.
+template <class T>
+struct DeviceTensor : kernel::Tensor<T> {
+  using kernel::Tensor<T>::Tensor;
+
+  /// Does not compile; nor does put().
+  T& operator()(int, int) const {
+    refuse();
+    return *this->data;
+  }
+  void put(int, int, auto) const { refuse(); }  ///< see above
+
+ private:
+  static constexpr void refuse() {
+    static_assert(
+        sizeof(T) == 0,
+        "Sinter: a layer reads or writes single elements, and the recipe's device is not the host. "
+        "What: x(row, column) or x.put(row, column, value) in the layer named in this error. Why: "
+        "the elements are in the device's memory, which code on the host cannot touch. Fix: call "
+        "kernels (sinter/kernels), or train the recipe on Cpu.");
+  }
+};
+
+namespace detail {
+
+template <class P, class T>
+struct TensorFor {
+  using type = kernel::Tensor<T>;
+};
+template <class P, class T>
+  requires requires { typename P::device; }
+struct TensorFor<P, T> {
+  using type = DeviceTensor<T>;
+};
+
+}  // namespace detail
+
+/// A tensor of T as layers see it that are made with P.
+template <class P, class T>
+using TensorFor = typename detail::TensorFor<P, T>::type;
+
+}  // namespace sinter
