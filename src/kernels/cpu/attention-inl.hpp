@@ -6,6 +6,8 @@
 // lanes, any head width works, and every product is one scalar times vectors.
 #include <hwy/highway.h>
 
+#include <type_traits>
+
 #include "kernels/cpu/random-inl.hpp"
 #include "kernels/cpu/tile-inl.hpp"
 
@@ -202,6 +204,25 @@ struct KeySums {
     }
   }
 };
+
+/// Calls pass(dropped): whether there is dropout, as a constant.
+template <class E, class Pass>
+void with_dropout(const Attention<E>& a, const Pass& pass) {
+  a.dropout.probability > 0 ? pass(std::true_type()) : pass(std::false_type());
+}
+
+/// The backward pass of all heads of queries that share a head of keys, one after the other, and of
+/// those keys. pass(head, shared, dropped) is that of one head of queries; `shared` is whether the
+/// sums of its keys hold those of another.
+template <class E, class Pass>
+void backward_by_heads(const Attention<E>& a, Head keys, const Pass& pass) {
+  Head h = keys;
+  for (int shared = 0; shared < a.sharing(); ++shared) {
+    h.head = keys.head * a.sharing() + shared;
+    with_dropout(a, [&](auto dropped) { pass(h, shared > 0, dropped); });
+  }
+  KeySums<E>(a, h).put_into(a, h);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace

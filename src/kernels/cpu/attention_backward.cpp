@@ -166,7 +166,7 @@ HWY_INLINE void put_queries(const Attention<E>& a, Head h, const Strip<T>& s, co
   }
 }
 
-/// For one head of queries. `shared` is whether the sums of its keys hold those of another head.
+/// For one head of queries, as backward_by_heads() asks for it.
 template <bool Dropped, class E, class T = Wide<E>>
 void backward_head(const Attention<E>& a, Head h, bool shared) {
   const int lanes = int(hn::Lanes(Tag<T>())), depth = a.depth();
@@ -215,16 +215,8 @@ void backward_head(const Attention<E>& a, Head h, bool shared) {
 
 template <class T>
 void backward(const Attention<T>& a, Head keys) {
-  Head h = keys;
-  for (int shared = 0; shared < a.sharing(); ++shared) {
-    h.head = keys.head * a.sharing() + shared;
-    if (a.dropout.probability > 0) {
-      backward_head<true>(a, h, shared > 0);
-    } else {
-      backward_head<false>(a, h, shared > 0);
-    }
-  }
-  KeySums<T>(a, h).put_into(a, h);
+  backward_by_heads(
+      a, keys, [&](Head h, bool shared, auto dropped) { backward_head<dropped()>(a, h, shared); });
 }
 
 template <class T>

@@ -136,11 +136,7 @@ void forward_strip(const Attention<E>& a, Head h, int first_query) {
 
 template <class T>
 void forward(const Attention<T>& a, Head h, int first_query) {
-  if (a.dropout.probability > 0) {
-    forward_strip<true>(a, h, first_query);
-  } else {
-    forward_strip<false>(a, h, first_query);
-  }
+  with_dropout(a, [&](auto dropped) { forward_strip<dropped()>(a, h, first_query); });
 }
 
 template <class T>

@@ -119,7 +119,7 @@ HWY_INLINE void sum_over_queries(int open, int both, int n, const BFloat16* p, c
   }
 }
 
-/// For one head of queries. `shared` is whether the sums of its keys hold those of another head.
+/// For one head of queries, as backward_by_heads() asks for it.
 template <bool Dropped>
 void backward_head(const Attention<BFloat16>& a, Head h, bool shared) {
   const int depth = a.depth();
@@ -166,16 +166,8 @@ void backward_head(const Attention<BFloat16>& a, Head h, bool shared) {
 }
 
 void backward(const Attention<BFloat16>& a, Head keys) {
-  Head h = keys;
-  for (int shared = 0; shared < a.sharing(); ++shared) {
-    h.head = keys.head * a.sharing() + shared;
-    if (a.dropout.probability > 0) {
-      backward_head<true>(a, h, shared > 0);
-    } else {
-      backward_head<false>(a, h, shared > 0);
-    }
-  }
-  KeySums<BFloat16>(a, h).put_into(a, h);
+  backward_by_heads(
+      a, keys, [&](Head h, bool shared, auto dropped) { backward_head<dropped()>(a, h, shared); });
 }
 
 }  // namespace HWY_NAMESPACE
