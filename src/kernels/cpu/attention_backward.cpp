@@ -247,7 +247,7 @@ template <class T>
 void propagate(Stream& stream, const Attention<T>& a, Sequences queries, Sequences keys) {
   auto kernel = table<T>();
   if constexpr (std::is_same_v<T, BFloat16>)
-    if (attends_by_pairs(a.depth())) kernel = {propagate_by_pairs};
+    if (const auto* unit = bf16_attention(a.depth())) kernel = {unit->backward};
   balance(
       stream, std::int64_t(a.sharing()) * a.depth(),
       [&](const auto& visit) {

@@ -113,15 +113,20 @@ inline Dropout for_head(Dropout dropout, int head) {
   return dropout;
 }
 
-/// Whether attention of BFloat16 multiplies pairs of them (attention_pairs_forward.cpp): in heads
-/// whose width is a multiple of 16, where matmul() does, or has tiles of them, and AVX-512 is not
-/// switched off.
-bool attends_by_pairs(int depth);
-/// One strip of pair_strip queries, and all heads of queries that share a head of keys.
-/// requires  attends_by_pairs(a.depth())
-inline constexpr int pair_strip = 32;
-void attend_by_pairs(const Attention<BFloat16>& a, Head h, int first_query);
-void propagate_by_pairs(const Attention<BFloat16>& a, Head keys);
+/// Attention of BFloat16 by a unit of the processor that multiplies it.
+struct Bf16Attention {
+  void (*forward)(const Attention<BFloat16>&, Head, int first_query);  // a strip of bf16_strip
+  void (*backward)(const Attention<BFloat16>&, Head keys);  // all heads of queries that share them
+};
+inline constexpr int bf16_strip = 32;
+/// By pairs of numbers (attention_pairs.cpp); null where AVX-512 is not compiled for.
+/// To be called where has_pairs(), for heads whose width is a multiple of 16.
+const Bf16Attention* attention_by_pairs();
+/// That of the unit by which matmul() multiplies, in heads whose width is a multiple of 16; null
+/// where there is none, or AVX-512 is switched off.
+const Bf16Attention* bf16_attention(int depth);
+/// For tests: in place of the unit's, unless null.
+extern const Bf16Attention* forced_bf16_attention;
 
 /// Spreads pieces of work of different cost over the threads. A piece is a head from its query
 /// `first` on: visit_all(visit) calls visit(head, first, cost) for each piece, and one thread calls

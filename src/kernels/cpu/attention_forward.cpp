@@ -173,7 +173,7 @@ template <class T>
 void attend(Stream& stream, const Attention<T>& a, Sequences queries, Sequences keys) {
   auto kernel = table<T>();
   if constexpr (std::is_same_v<T, BFloat16>)
-    if (attends_by_pairs(a.depth())) kernel = {pair_strip, attend_by_pairs};
+    if (const auto* unit = bf16_attention(a.depth())) kernel = {bf16_strip, unit->forward};
   balance(
       stream, std::int64_t(kernel.strip) * a.depth(),
       [&](const auto& visit) {

@@ -29,10 +29,6 @@ struct Pairs {
 
   Pairs from(int i, int p) const { return {data + i * row + p * step, row, step}; }
 };
-/// Of pairs that lie as rows of `columns`: pair (i, p) is the one in row p and column i.
-HWY_INLINE Pairs transposed_pairs(const Pair* rows, int columns) {
-  return {reinterpret_cast<const BFloat16*>(rows), 2, 2 * std::int64_t(columns)};
-}
 
 /// `Rows` rows and `Vectors` vectors of columns: c = ab, or c + ab, or c factors[i] + ab for row i.
 template <Into into, int Rows, int Vectors>
