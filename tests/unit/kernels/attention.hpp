@@ -46,7 +46,7 @@ struct Reference {
   /// Of cross-attention: qkv has all rows of queries, whose k and v are not read, and behind them
   /// all rows of keys, whose q is not read.
   Reference(const std::vector<T>& qkv, const std::vector<T>& dy, const Starts& queries,
-            const Starts& keys, int heads, int width, const Factor& factor)
+            const Starts& keys, int heads, int width, const Factor& factor, W more = 0)
       : Reference(qkv.size(), dy.size(), heads, width) {
     for (std::size_t s = 0; s + 1 < queries.size(); ++s)
       for (int h = 0; h < heads; ++h) {
@@ -54,8 +54,10 @@ struct Reference {
         const int begin = queries.back() + keys[s], end = queries.back() + keys[s + 1];
         const W relative = score_error(qkv, first, last, begin, end, h, heads, width) +
                            std::sqrt(W(std::max(last - first, end - begin))) / 4;
-        for (int r = first; r < last; ++r)
-          row(qkv, dy, r, h, begin, begin, end, relative, heads, width, factor);
+        for (int r = first; r < last; ++r) {
+          row(qkv, dy, r, h, begin, begin, end, relative + more, heads, width, factor);
+          log_bound[r * heads + h] -= more;
+        }
       }
   }
 
