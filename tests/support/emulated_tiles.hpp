@@ -4,6 +4,7 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "kernels/cpu/gemm_amx-inl.hpp"
 
@@ -11,7 +12,7 @@ namespace sinter::testing {
 
 struct EmulatedTiles {
   using Sums = float[16][16];
-  using Numbers = BFloat16[16][32];
+  using Numbers = float[16][32];  // of bfloat16
 
   /// Of the calling thread.
   struct State {
@@ -74,12 +75,11 @@ struct EmulatedTiles {
   }
   template <int I>
   static void load_left(const void* from, std::int64_t bytes) {
-    for (int i = 0; i < 16; ++i)
-      std::memcpy(state->left[I][i], static_cast<const char*>(from) + i * bytes, 64);
+    load(state->left[I], from, bytes);
   }
   template <int I>
   static void load_right(const BFloat16* from) {
-    std::memcpy(state->right[I], from, sizeof(Numbers));
+    load(state->right[I], from, 64);
   }
 
   /// TDPBF16PS of Intel's manual: even and odd products are summed apart, then together. Subnormal
@@ -90,10 +90,10 @@ struct EmulatedTiles {
       for (int j = 0; j < 16; ++j) {
         float even = 0, odd = 0;
         for (int q = 0; q < 16; ++q) {
-          const BFloat16* a = state->left[I][i] + 2 * q;
-          const BFloat16* b = state->right[J][q] + 2 * j;
-          even = flushed(std::fma(flushed(float(a[0])), flushed(float(b[0])), even));
-          odd = flushed(std::fma(flushed(float(a[1])), flushed(float(b[1])), odd));
+          const float* a = state->left[I][i] + 2 * q;
+          const float* b = state->right[J][q] + 2 * j;
+          even = flushed(std::fma(a[0], b[0], even));
+          odd = flushed(std::fma(a[1], b[1], odd));
         }
         float& sum = state->sums[I][J][i][j];
         sum = flushed(flushed(sum) + flushed(even + odd));
@@ -111,7 +111,16 @@ struct EmulatedTiles {
   }
 
  private:
-  static float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
+  static float flushed(float x) {
+    return std::abs(x) < std::numeric_limits<float>::min() ? 0 * x : x;
+  }
+  static void load(Numbers& to, const void* from, std::int64_t bytes) {
+    for (int i = 0; i < 16; ++i) {
+      BFloat16 row[32];
+      std::memcpy(static_cast<void*>(row), static_cast<const char*>(from) + i * bytes, sizeof row);
+      for (int p = 0; p < 32; ++p) to[i][p] = flushed(float(row[p]));
+    }
+  }
 
   template <bool TwoRows, bool TwoColumns>
   static void each(const auto& visit) {
