@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMX, as AmxProduct asks for it: tiles 0 to 3 hold sums, 4 and 5 rows of a, 6 and 7 columns of b.
-// Packing is by AVX-512. To be included once, where attributes of the compiler allow all of this.
+// Packing is by AVX-512. To be included before any header of Highway's vector code.
 #pragma once
 #include <immintrin.h>
 
 #include <hwy/base.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cpu/gemm.hpp"
+
+HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
+#include "kernels/cpu/gemm_amx-inl.hpp"  // has Amx inlined; what it includes is included above
 
 namespace sinter::kernel {
 namespace {
 
-__mmask16 first_16(int n) { return __mmask16(n >= 16 ? 0xffff : (1 << std::max(n, 0)) - 1); }
-__mmask32 first_32(int n) { return n >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max(n, 0)) - 1; }
+HWY_INLINE __mmask16 first_16(int n) {
+  return __mmask16(n >= 16 ? 0xffff : (1 << std::max(n, 0)) - 1);
+}
+HWY_INLINE __mmask32 first_32(int n) {
+  return n >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max(n, 0)) - 1;
+}
 
 /// 32 numbers as bfloat16: the first n, then zeros.
-__m512i load_32(const BFloat16* from, int n) { return _mm512_maskz_loadu_epi16(first_32(n), from); }
-__m512i load_32(const float* from, int n) {
+HWY_INLINE __m512i load_32(const BFloat16* from, int n) {
+  return _mm512_maskz_loadu_epi16(first_32(n), from);
+}
+HWY_INLINE __m512i load_32(const float* from, int n) {
   return __m512i(_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(first_16(n - 16), from + 16),
                                      _mm512_maskz_loadu_ps(first_16(n), from)));
 }
@@ -106,20 +116,22 @@ HWY_INLINE void columns_to_pairs(const T* from, std::int64_t stride, int columns
 struct Sums {
   __m512 low, high;
 };
-Sums load_sums(const float* from, __mmask32 mask) {
+HWY_INLINE Sums load_sums(const float* from, __mmask32 mask) {
   return {_mm512_maskz_loadu_ps(__mmask16(mask), from),
           _mm512_maskz_loadu_ps(__mmask16(mask >> 16), from + 16)};
 }
-__m512 widened(__m256i x) { return __m512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); }
-Sums load_sums(const BFloat16* from, __mmask32 mask) {
+HWY_INLINE __m512 widened(__m256i x) {
+  return __m512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
+HWY_INLINE Sums load_sums(const BFloat16* from, __mmask32 mask) {
   const __m512i all = _mm512_maskz_loadu_epi16(mask, from);
   return {widened(_mm512_castsi512_si256(all)), widened(_mm512_extracti64x4_epi64(all, 1))};
 }
-void store_sums(Sums x, __mmask32 mask, float* to) {
+HWY_INLINE void store_sums(Sums x, __mmask32 mask, float* to) {
   _mm512_mask_storeu_ps(to, __mmask16(mask), x.low);
   _mm512_mask_storeu_ps(to + 16, __mmask16(mask >> 16), x.high);
 }
-void store_sums(Sums x, __mmask32 mask, BFloat16* to) {
+HWY_INLINE void store_sums(Sums x, __mmask32 mask, BFloat16* to) {
   _mm512_mask_storeu_epi16(to, mask, __m512i(_mm512_cvtne2ps_pbh(x.high, x.low)));
 }
 HWY_INLINE Sums sum(Sums a, Sums b) {
@@ -245,3 +257,4 @@ struct Amx {
 
 }  // namespace
 }  // namespace sinter::kernel
+HWY_POP_ATTRIBUTES

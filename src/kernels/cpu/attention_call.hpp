@@ -119,9 +119,10 @@ struct Bf16Attention {
   void (*backward)(const Attention<BFloat16>&, Head keys);  // all heads of queries that share them
 };
 inline constexpr int bf16_strip = 32;
-/// By pairs of numbers (attention_pairs.cpp); null where AVX-512 is not compiled for.
-/// To be called where has_pairs(), for heads whose width is a multiple of 16.
+/// By pairs of numbers, where has_pairs(), and by tiles, where has_amx(); null where they are not
+/// compiled for. Both are for heads whose width is a multiple of 16.
 const Bf16Attention* attention_by_pairs();
+const Bf16Attention* attention_by_amx();
 /// That of the unit by which matmul() multiplies, in heads whose width is a multiple of 16; null
 /// where there is none, or AVX-512 is switched off.
 const Bf16Attention* bf16_attention(int depth);

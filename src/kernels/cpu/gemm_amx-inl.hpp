@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of gemm_amx(), over a unit of eight tiles of 16 rows of 64 bytes, four of which hold
-// 32 × 32 sums. Panels of b are packed in pairs of rows, and stay in the second-level cache (Goto &
-// van de Geijn 2008). The unit is Amx in gemm_amx.cpp; a test brings one of plain C++.
+// The loops of gemm_amx() and of attention by AMX, over a unit of eight tiles of 16 rows of 64
+// bytes, four of which hold 32 × 32 sums. Panels of b are packed in pairs of rows, and stay in the
+// second-level cache (Goto & van de Geijn 2008). The unit is Amx in amx-inl.hpp; a test brings one
+// of plain C++.
 #pragma once
 #include <algorithm>
 #include <type_traits>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product of bfloat16 matrices, or of fp32 matrices rounded to it, by the matrix unit AMX (Intel
 // from Sapphire Rapids). Subnormal numbers count as zero.
-#include <algorithm>
-#include <type_traits>
-
 #include "kernels/cpu/gemm.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -12,18 +9,10 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <cpuid.h>
-#include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <hwy/highway.h>
-#include <hwy/targets.h>
-
-// What the two headers include is included above, without these attributes.
-HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 #include "kernels/cpu/amx-inl.hpp"
-#include "kernels/cpu/gemm_amx-inl.hpp"
-HWY_POP_ATTRIBUTES
 
 namespace sinter::kernel {
 
