@@ -81,44 +81,54 @@ struct BackwardStrip {
   template <class E>
   void load(const Attention<E>& a, Head h, const Strip<T>& s, int padded) {
     const int depth = a.depth();
-    const std::int64_t row = a.q_row, at = h.queries.start + s.first;
+    const std::int64_t row = a.q_row, width = a.width, at = h.queries.start + s.first;
     const E* q = a.q + at * row + h.head * depth;
-    const E* dy = a.dy + at * a.width + h.head * depth;
-    const E* y = a.y + at * a.width + h.head * depth;
+    const E* dy = a.dy + at * width + h.head * depth;
+    const E* y = a.y + at * width + h.head * depth;
     T** parts[] = {&queries, &slopes, &dqueries, &query_rows, &slope_rows};
     T* next = memory;
     for (T** part : parts) *part = next, next += std::int64_t(padded) * strip<T>;
     if (s.count < strip<T>) std::fill_n(memory, 2 * padded * strip<T>, T(0));
-    transpose(q, row, s.count, depth, T(a.scale() * log2_e), queries, strip<T>);
-    transpose(dy, a.width, s.count, depth, T(1), slopes, strip<T>);
     std::fill_n(log_sum, strip<T>, T(0));
     std::fill_n(delta, strip<T>, T(0));
+    // In a loop of their own: rows of dy and y are far apart, and the shorter the work on each is,
+    // the more of them a processor waits for at once.
     for (int i = 0; i < s.count; ++i) {
-      const std::int64_t offset = std::int64_t(i) * a.width;
       log_sum[i] = T(log2_e) * a.log_sum[(at + i) * a.heads + h.head];
-      delta[i] = load_row(q + i * row, dy + offset, y + offset, a.scale(), query_rows + i * padded,
-                          slope_rows + i * padded, depth, padded);
+      delta[i] = dot(dy + i * width, y + i * width, depth);
+    }
+    const T scale = a.scale();
+    transpose(q, row, s.count, depth, T(scale * log2_e), queries, strip<T>);
+    transpose(dy, width, s.count, depth, T(1), slopes, strip<T>);
+    for (int i = 0; i < s.count; ++i) {
+      load_row(q + i * row, scale, query_rows + i * padded, depth, padded);
+      load_row(dy + i * width, T(1), slope_rows + i * padded, depth, padded);
     }
   }
 
-  /// Copies a row of q (times scale) and of dy, padded with zeros. Returns dy · y.
   template <class E>
-  static T load_row(const E* q, const E* dy, const E* y, T scale, T* to_q, T* to_dy, int depth,
-                    int padded) {
+  static T dot(const E* a, const E* b, int depth) {
     const Tag<T> d;
     const int lanes = int(hn::Lanes(d));
-    auto dot = hn::Zero(d);
+    auto total = hn::Zero(d);
     int j = 0;
-    for (; j + lanes <= depth; j += lanes) {
-      auto slope = HWY_NAMESPACE::load(d, dy + j);
-      dot = hn::MulAdd(slope, HWY_NAMESPACE::load(d, y + j), dot);
-      hn::Store(slope, d, to_dy + j);
-      hn::Store(hn::Mul(HWY_NAMESPACE::load(d, q + j), hn::Set(d, scale)), d, to_q + j);
-    }
-    T sum = reduce_sum(d, dot);
-    for (; j < depth; ++j) sum += dy[j] * y[j], to_dy[j] = dy[j], to_q[j] = scale * q[j];
-    for (; j < padded; ++j) to_dy[j] = 0, to_q[j] = 0;
+    for (; j + lanes <= depth; j += lanes)
+      total = hn::MulAdd(HWY_NAMESPACE::load(d, a + j), HWY_NAMESPACE::load(d, b + j), total);
+    T sum = reduce_sum(d, total);
+    for (; j < depth; ++j) sum += a[j] * b[j];
     return sum;
+  }
+
+  /// Copies a row, times `scale`, padded with zeros.
+  template <class E>
+  static void load_row(const E* from, T scale, T* to, int depth, int padded) {
+    const Tag<T> d;
+    const int lanes = int(hn::Lanes(d));
+    int j = 0;
+    for (; j + lanes <= depth; j += lanes)
+      hn::Store(hn::Mul(HWY_NAMESPACE::load(d, from + j), hn::Set(d, scale)), d, to + j);
+    for (; j < depth; ++j) to[j] = scale * from[j];
+    for (; j < padded; ++j) to[j] = 0;
   }
 
   /// From scores (in p) and dy · v (in ds): the probabilities and the scores' gradients.
