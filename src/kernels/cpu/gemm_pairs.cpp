@@ -41,6 +41,16 @@ __m128i load_8(const BFloat16* from) {
 }
 __m128i load_8(const float* from) { return __m128i(_mm256_cvtneps_pbh(_mm256_loadu_ps(from))); }
 
+/// Numbers as floats, likewise; store() rounds floats to the numbers.
+__m512 load_wide(const float* from, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, from); }
+__m512 load_wide(const BFloat16* from, __mmask16 mask) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load_16(from, mask)), 16));
+}
+void store(__m512 x, __mmask16 mask, float* to) { _mm512_mask_storeu_ps(to, mask, x); }
+void store(__m512 x, __mmask16 mask, BFloat16* to) {
+  _mm256_mask_storeu_epi16(to, mask, __m256i(_mm512_cvtneps_pbh(x)));
+}
+
 void narrow(const BFloat16* from, int n, BFloat16* to) { std::copy_n(from, n, to); }
 void narrow(const float* from, int n, BFloat16* to) {
   for (int i = 0; i < n; i += 16)
@@ -132,9 +142,9 @@ Factors pack_rows(const Operand<T>& a, int row, int column, int depth, std::uint
 }
 
 /// `Rows` rows of c, one panel wide: c = ab + addend.
-template <int Rows>
-void tile(Factors a, const std::uint32_t* b, int count, float* c, std::int64_t c_row, int columns,
-          Addend<float> addend) {
+template <int Rows, class C>
+void tile(Factors a, const std::uint32_t* b, int count, C* c, std::int64_t c_row, int columns,
+          Addend<C> addend) {
   __m512 sum[Rows][2];
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) sum[i][0] = sum[i][1] = _mm512_setzero_ps();
@@ -152,17 +162,15 @@ void tile(Factors a, const std::uint32_t* b, int count, float* c, std::int64_t c
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
     for (int half = 0; half < 2; ++half) {
-      float* to = c + i * c_row + 16 * half;
       __m512 value = sum[i][half];
-      if (addend)
-        value = _mm512_add_ps(_mm512_maskz_loadu_ps(masks[half], addend.at(i, 16 * half)), value);
-      _mm512_mask_storeu_ps(to, masks[half], value);
+      if (addend) value = _mm512_add_ps(load_wide(addend.at(i, 16 * half), masks[half]), value);
+      store(value, masks[half], c + i * c_row + 16 * half);
     }
 }
 
-template <int Rows, class T>
-void across(const Operand<T>& a, int row, int column, const std::uint32_t* panels, int depth,
-            float* c, std::int64_t c_row, int columns, Addend<float> addend) {
+template <int Rows, class T, class C>
+void across(const Operand<T>& a, int row, int column, const std::uint32_t* panels, int depth, C* c,
+            std::int64_t c_row, int columns, Addend<C> addend) {
   alignas(64) std::uint32_t packed[16 * pairs];
   const Factors factors = pack_rows<Rows>(a, row, column, depth, packed);
   for (int j = 0; j < columns; j += panel)
@@ -186,10 +194,15 @@ struct Pairs {
                  panels + std::int64_t(j) * pairs);
   }
   static void put(const float* sums, const BFloat16* addend, BFloat16* to, int n) {
-    for (int i = 0; i < n; ++i) to[i] = BFloat16(addend ? addend[i] + sums[i] : sums[i]);
+    for (int i = 0; i < n; i += 16) {
+      const __mmask16 mask = first_of(n - i);
+      const __m512 sum = load_wide(sums + i, mask);
+      store(addend ? _mm512_add_ps(load_wide(addend + i, mask), sum) : sum, mask, to + i);
+    }
   }
-  static void rows(const Operand<T>& a, int row, int column, const Packed* panels, int depth,
-                   float* c, std::int64_t c_row, int rows, int columns, Addend<float> addend) {
+  template <class C>
+  static void rows(const Operand<T>& a, int row, int column, const Packed* panels, int depth, C* c,
+                   std::int64_t c_row, int rows, int columns, Addend<C> addend) {
     int i = 0;
     for (; i + rows_at_once <= rows; i += rows_at_once)
       across<rows_at_once>(a, row + i, column, panels, depth, c + i * c_row, c_row, columns,

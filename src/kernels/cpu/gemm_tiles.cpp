@@ -91,32 +91,40 @@ HWY_INLINE Strided<Wide<T>> gather(Strided<T> a, int depth, Wide<T>* to) {
   return {to, depth_block, 1};
 }
 
+/// One row: c = sums + addend, rounded to the type of c.
+template <class C>
+HWY_INLINE void put_row(const Wide<C>* sums, const C* addend, C* c, int columns) {
+  for_each<C>(columns, [=](auto d, std::int64_t i) HWY_ATTR {
+    const auto sum = load(d, sums + i);
+    store(addend ? hn::Add(load(d, addend + i), sum) : sum, d, c + i);
+  });
+}
+
 /// `Rows` rows of c, one packed panel wide: c = ab + addend. Only `columns` columns exist.
-template <int Rows, class T>
-HWY_INLINE void tile(Strided<T> a, const T* panel, int depth, T* c, std::int64_t c_row, int columns,
-                     Addend<T> addend) {
+template <int Rows, class T, class C>
+HWY_INLINE void tile(Strided<T> a, const T* panel, int depth, C* c, std::int64_t c_row, int columns,
+                     Addend<C> addend) {
   const hn::ScalableTag<T> d;
   constexpr int width = panel_columns<T>;
-  if (columns == width) {
-    if (addend) {
-      multiply_rows<Into::add, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row,
-                                                    addend.data, addend.stride);
-    } else {
-      multiply_rows<Into::assign, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row);
+  if constexpr (std::is_same_v<T, C>)
+    if (columns == width) {
+      if (addend) {
+        multiply_rows<Into::add, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row,
+                                                      addend.data, addend.stride);
+      } else {
+        multiply_rows<Into::assign, Rows, panel_vectors>(d, a, panel, width, depth, c, c_row);
+      }
+      return;
     }
-    return;
-  }
   HWY_ALIGN T sums[Rows * width];
   multiply_rows<Into::assign, Rows, panel_vectors>(d, a, panel, width, depth, sums, width);
-  for (int i = 0; i < Rows; ++i)
-    for (int j = 0; j < columns; ++j)
-      c[i * c_row + j] = addend ? *addend.at(i, j) + sums[i * width + j] : sums[i * width + j];
+  for (int i = 0; i < Rows; ++i) put_row(sums + i * width, addend.at(i, 0), c + i * c_row, columns);
 }
 
 /// `Rows` rows of c across several packed panels.
-template <int Rows, class T, class W = Wide<T>>
-HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, W* c, std::int64_t c_row,
-                         int columns, Addend<W> addend) {
+template <int Rows, class T, class C, class W = Wide<T>>
+HWY_NOINLINE void across(Strided<T> a, const W* panels, int depth, C* c, std::int64_t c_row,
+                         int columns, Addend<C> addend) {
   constexpr int width = panel_columns<W>;
   // Rows may be far apart, at addresses that fight for the same part of the cache.
   HWY_ALIGN W rows[Rows * depth_block];
@@ -143,14 +151,10 @@ struct Tiles {
     for (int i = 0; i < columns; i += width)
       pack_panel(b, row, depth, column + i, std::min(width, columns - i), panels + i * depth_block);
   }
-  static void put(const Sum* sums, const T* addend, T* to, int n) {
-    for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
-      const auto sum = load(d, sums + i);
-      store(addend ? hn::Add(load(d, addend + i), sum) : sum, d, to + i);
-    });
-  }
+  static void put(const Sum* sums, const T* addend, T* to, int n) { put_row(sums, addend, to, n); }
+  template <class C>
   static void rows(const Matrix<const T>& m, int row, int column, const Packed* panels, int depth,
-                   Sum* c, std::int64_t c_row, int rows, int columns, Addend<Sum> addend) {
+                   C* c, std::int64_t c_row, int rows, int columns, Addend<C> addend) {
     const Strided<T> all{m.data, m.transposed ? 1 : m.stride, m.transposed ? m.stride : 1};
     const Strided<T> a = all.from(row, column);
     int i = 0;

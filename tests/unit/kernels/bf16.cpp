@@ -37,4 +37,12 @@ TEST_CASE_TEMPLATE("matmul by pairs", C, BFloat16, float) {
   }
 }
 
+TEST_CASE("a narrow product by pairs is the wide one, rounded once") {
+  if (kernel::has_pairs()) {
+    check_rounded_products<BFloat16>(kernel::Gemm::pairs);
+  } else {
+    MESSAGE("skipped: this processor has no AVX-512 BF16");
+  }
+}
+
 }  // namespace

@@ -110,4 +110,33 @@ void check_matmuls(kernel::Gemm gemm) {
   check_matmul<H, C>(gemm, 40, 33, 1100, true, true, AddTo::row);
 }
 
+/// Checks that a narrow product is the wide one, rounded once: bit by bit, infinities and NaN
+/// included.
+template <class H>
+void check_rounded_product(kernel::Gemm gemm, int m, int n, int k, AddTo add) {
+  CAPTURE(k);
+  CAPTURE(int(add));
+  const auto a = normal_values<H>(m * k, 1), b = normal_values<H>(k * n, 2);
+  auto before = normal_values<H>(m * n, 3), bias = normal_values<H>(n, 4);
+  before[n] = bias[0] = H(INFINITY), before[n + 1] = bias[1] = H(NAN);
+  before[n + 2] = bias[2] = H(std::is_same_v<H, BFloat16> ? 0x1.fep127f : 0x1.ffcp15f);
+  Stream stream(1);
+  const auto multiply = [&]<class C>(std::vector<C> c, const std::vector<C>& row) {
+    kernel::matmul_by<H, C>(gemm, stream, kernel::Tensor(a.data(), m, k),
+                            kernel::Tensor(b.data(), k, n), kernel::Tensor(c.data(), m, n),
+                            addend_of(add, c.data(), n, row.data()));
+    return c;
+  };
+  CHECK(same_bits(multiply(before, bias), narrow<H>(multiply(wide(before), wide(bias)))));
+}
+
+/// Of depths up to that of a block of either product, and without an addend, which is added to
+/// the sum of all blocks or to that of the first one, of more.
+template <class H>
+void check_rounded_products(kernel::Gemm gemm) {
+  for (AddTo add : {AddTo::nothing, AddTo::itself, AddTo::row})
+    for (int k : {1, 64, 255, 256}) check_rounded_product<H>(gemm, 19, 77, k, add);
+  for (int k : {257, 512, 513, 1100}) check_rounded_product<H>(gemm, 260, 77, k, AddTo::nothing);
+}
+
 }  // namespace sinter::testing

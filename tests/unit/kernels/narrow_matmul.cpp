@@ -65,6 +65,10 @@ TEST_CASE_TEMPLATE("matmul", H, BFloat16, Float16) {
   });
 }
 
+TEST_CASE_TEMPLATE("a narrow product is the wide one, rounded once", H, BFloat16, Float16) {
+  on_every_instruction_set([] { check_rounded_products<H>(kernel::Gemm::tiles); });
+}
+
 TEST_CASE_TEMPLATE("matmul of wide strides", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   Stream stream(2);
