@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/elements.hpp"
 #include "kernels/cpu/gemm.hpp"
+#include "kernels/elements.hpp"
 
 namespace sinter::kernel {
 namespace {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <vector>
 
-#include "kernels/cpu/elements.hpp"
 #include "kernels/cpu/gemm.hpp"
+#include "kernels/elements.hpp"
 
 namespace sinter::kernel {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/elements.hpp"
+#include "kernels/elements.hpp"
 
 namespace sinter::kernel {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cpu/elements.hpp"
+#include "kernels/elements.hpp"
 
 namespace sinter::kernel {
 

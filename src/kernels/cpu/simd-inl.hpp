@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cpu/elements.hpp"
+#include "kernels/elements.hpp"
 
 #if defined(SINTER_SIMD_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINTER_SIMD_INL

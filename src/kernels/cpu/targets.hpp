@@ -4,7 +4,7 @@
 #pragma once
 #include <type_traits>
 
-#include "kernels/cpu/elements.hpp"
+#include "kernels/elements.hpp"
 
 // SSSE3 and the later AVX-512 extensions would only cost compile time. Kernels hold arrays of vectors,
 // which those of SVE, whose size no compiler knows, cannot be in: ARM's have NEON.
