@@ -14,11 +14,17 @@ enum class MatmulInputs : std::uint8_t {
             ///< takes them as they are
 };
 
-/// Where kernels run: on a CPU, a pool of threads. Only one thread at a time may use a Stream.
-/// Several Streams may live in one process; an idle one sleeps.
+/// Where kernels run: on a CPU, a pool of threads; on CUDA, a queue of launches. Only one thread at a
+/// time may use a Stream. Several Streams may live in one process; an idle one sleeps.
 class Stream {
  public:
+  /// What kernels run on: threads, or a queue of launches. Only their sources know it.
+  struct Pool;
+  /// The same, for the sources of kernels.
+  Pool& device() const { return *pool; }
+
   /// Starts a pool of `threads` threads, of which the caller is one; fewer than 1 count as 1.
+  /// (On CUDA the caller is the only one.)
   /// throws    std::system_error if a thread cannot be started
   explicit Stream(int threads);
   /// Shares the threads of another stream, which live as long as either of the two, and treats
@@ -61,18 +67,18 @@ class Stream {
 
   /// Calls body, whose kernels run only where *condition is not 0 when the stream comes to them.
   /// condition is in the device's memory. (On the CPU, it is looked at now.)
-  /// requires  body only launches kernels on this stream
+  /// requires  body only launches kernels on this stream, and does not call only_if
   template <class F>
   void only_if(const std::int32_t* condition, const F& body) {
-    if (*condition) body();
+    run_if(condition, [](const void* f, int) { (*static_cast<const F*>(f))(); }, &body);
   }
 
  private:
   using Call = void (*)(const void* body, int part);
   void run(int parts, Call call, const void* body);
   void run_lanes(Call call, const void* body);
+  void run_if(const std::int32_t* condition, Call call, const void* body);
 
-  struct Pool;
   std::shared_ptr<Pool> pool;
   MatmulInputs inputs = MatmulInputs::whole;
 };
