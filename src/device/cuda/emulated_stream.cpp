@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stream of the emulated device: launches run as they come.
+#include <new>
+
+#include "device/cuda/emulated_memory.hpp"
+#include "device/cuda/launch.hpp"
+#include "device/cuda/queue.hpp"
+
+namespace sinter::kernel {
+namespace {
+
+/// SINTER_TEST_ORDER, a number: the order of threads of streams of one thread; else 0.
+int first_order() {
+  const char* number = std::getenv("SINTER_TEST_ORDER");
+  return number ? std::max(std::atoi(number), 0) : 0;
+}
+
+}  // namespace
+
+Stream::Pool::Pool()
+    : told_on_host(static_cast<std::byte*>(std::calloc(1, told_bytes))),
+      told_on_device(take_memory(told_bytes)),
+      scratch(take_memory(scratch_bytes)) {
+  if (!told_on_host || !told_on_device || !scratch) throw std::bad_alloc();
+}
+
+Stream::Pool::~Pool() {
+  std::free(told_on_host);
+  give_memory(told_on_device);
+  give_memory(scratch);
+}
+
+/// A card has no threads of the host. What a test compares on 1, 2 and 3 threads, it compares here in
+/// as many orders of the device's.
+Stream::Stream(int threads) : pool(std::make_shared<Pool>()) {
+  pool->order = (first_order() + std::max(threads, 1) - 1) % emulated::orders;
+}
+Stream::~Stream() = default;
+
+void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
+  if (pool->mode != Mode::direct)
+    return pool->graph.pass_if(pool->mode == Mode::record, condition, [=] { call(body, 0); });
+  if (emulated::holds(condition)) call(body, 0);
+}
+
+std::byte* take_memory(std::size_t bytes) { return emulated::take(bytes); }
+void give_memory(std::byte* at) { emulated::give(at); }
+
+namespace {
+
+void copy_now(const Stream& stream, void* to, const void* from, std::size_t bytes) {
+  if (stream.device().mode != Mode::direct)
+    emulated::refuse("a copy to or from the host in a graph");
+  const emulated::Opened memory;
+  std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+void copy_in(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
+  copy_now(stream, to, from, bytes);
+}
+
+void copy_out(Stream& stream, void* to, const std::byte* from, std::size_t bytes) {
+  copy_now(stream, to, from, bytes);
+}
+
+namespace {
+
+/// Does now, or as a node of the graph, what is known by these facts.
+template <class F, class... T>
+void submit(Stream& stream, const F& work, const T&... known) {
+  Stream::Pool& device = stream.device();
+  if (device.mode == Mode::direct) return work();
+  emulated::Facts facts;
+  facts.add(known...);
+  device.graph.pass(device.mode == Mode::record, facts, work);
+}
+
+}  // namespace
+
+void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto copy = [=] {
+    const emulated::Opened memory;
+    std::memcpy(to, from, bytes);
+  };
+  submit(stream, copy, to, from, bytes);
+}
+
+void clear(Stream& stream, std::byte* at, std::size_t bytes) {
+  const auto zero = [=] {
+    const emulated::Opened memory;
+    std::memset(at, 0, bytes);
+  };
+  submit(stream, zero, at, bytes);
+}
+
+void run_graph(Stream& stream, bool again, const std::function<void()>& work) {
+  Stream::Pool& device = stream.device();
+  if (!again) device.graph.clear();
+  device.told = 0;
+  device.mode = again ? Mode::tell : Mode::record;
+  work();
+  device.mode = Mode::direct;
+  if (again) device.graph.end();
+  copy_in(stream, device.told_on_device, device.told_on_host, device.told);
+  device.graph.run();
+}
+
+}  // namespace sinter::kernel

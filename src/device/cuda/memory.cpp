@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's side of the device's memory: what it reaches is a copy.
+#include "sinter/device/memory.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cuda/queue.hpp"
+#include "sinter/error.hpp"
+#include "sinter/run/elements.hpp"
+
+namespace sinter {
+
+DeviceMemory::DeviceMemory(std::int64_t bytes) {
+  const std::size_t size = std::size_t(std::max<std::int64_t>(bytes, 1));
+  std::byte* at = kernel::take_memory(size);
+  if (!at)
+    throw Error("Sinter: the card gives no arena of " + std::to_string(size) +
+                " bytes. The plan needs that much; use a smaller micro-batch, checkpointing, or a "
+                "card with more memory.");
+  bytes_ = {at, size};
+}
+
+DeviceMemory::~DeviceMemory() { kernel::give_memory(bytes_.data()); }
+
+namespace {
+
+/// What an OnHost must know at its end. It lies in front of the copy.
+struct alignas(64) Origin {
+  kernel::Stream* stream;
+  std::byte* at;
+  std::size_t bytes;
+  Access access;
+};
+
+}  // namespace
+
+OnHost::OnHost(kernel::Stream& stream, std::byte* at, std::int64_t bytes, Access access) {
+  const std::size_t size = std::size_t(bytes);
+  void* memory = ::operator new(sizeof(Origin) + size, std::align_val_t(alignof(Origin)));
+  auto* origin = new (memory) Origin{&stream, at, size, access};
+  data_ = reinterpret_cast<std::byte*>(origin + 1);
+  kernel::copy_out(stream, data_, at, size);
+}
+
+OnHost::OnHost(OnHost&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+
+OnHost::~OnHost() {
+  if (!data_) return;
+  Origin* origin = reinterpret_cast<Origin*>(data_) - 1;
+  if (origin->access == Access::write)
+    kernel::copy_in(*origin->stream, origin->at, data_, origin->bytes);
+  ::operator delete(origin, std::align_val_t(alignof(Origin)));
+}
+
+void copy_on_device(kernel::Stream& stream, const std::byte* from, std::byte* to,
+                    std::int64_t bytes) {
+  kernel::copy_within(stream, to, from, std::size_t(bytes));
+}
+
+void clear_on_device(kernel::Stream& stream, std::byte* at, std::int64_t bytes) {
+  kernel::clear(stream, at, std::size_t(bytes));
+}
+
+void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byte* to,
+             std::int64_t padding, std::int32_t value) {
+  std::vector<std::int32_t> padded(ids.begin(), ids.end());
+  padded.insert(padded.end(), std::size_t(padding), value);
+  kernel::copy_in(stream, to, padded.data(), padded.size() * sizeof(std::int32_t));
+}
+
+void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
+                Element element, std::int64_t padding) {
+  with_element(element, [&]<class T>(T) {
+    std::vector<T> padded(values.size() + std::size_t(padding), T(0));
+    std::ranges::transform(values, padded.begin(), [](float x) { return T(x); });
+    kernel::copy_in(stream, to, padded.data(), padded.size() * sizeof(T));
+  });
+}
+
+}  // namespace sinter

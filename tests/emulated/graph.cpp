@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a graph may be told, and which mistakes it shows; that the device's memory is its own.
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "device/cuda/launch.hpp"
+#include "device/cuda/queue.hpp"
+#include "sinter/device/memory.hpp"
+#include "support/ended.hpp"
+
+using namespace sinter;
+using namespace sinter::kernel;
+using sinter::testing::Ended;
+using sinter::testing::ended_by;
+
+namespace {
+
+__global__ void add_told(double* to, Told<double> value) { *to += *value; }
+__global__ void add_untold(double* to, double value) { *to += value; }
+
+/// A number in the device's memory.
+template <class T>
+struct Place {
+  Stream& stream;
+  DeviceMemory memory{sizeof(T)};
+
+  T* at() const { return reinterpret_cast<T*>(memory.bytes().data()); }
+  T get() const { return *OnHost(stream, memory.bytes().data(), sizeof(T), Access::read).as<T>(); }
+  void set(T value) const {
+    *OnHost(stream, memory.bytes().data(), sizeof(T), Access::write).as<T>() = value;
+  }
+};
+
+bool says(const Ended& ended, const std::string& what) {
+  return ended.signal == SIGABRT && ended.error.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a graph is told anew what the host says in each run") {
+  Stream stream(1);
+  const Place<double> sum{stream};
+  for (double value : {1., 10., 100.})
+    run_graph(stream, value > 1, [&] {
+      launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(value));
+      launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(value * 2));
+    });
+  CHECK(sum.get() == 333);
+}
+
+TEST_CASE("a number that is not told is noticed when it changes") {
+  auto run = [](double second) {
+    return ended_by([=] {
+      Stream stream(1);
+      const Place<double> sum{stream};
+      for (double value : {1., second})
+        run_graph(stream, sum.get() > 0,
+                  [&] { launch(stream, {1, 1}, add_untold, sum.at(), value); });
+      if (sum.get() != 1 + second) std::abort();
+    });
+  };
+  CHECK(run(1).signal == 0);
+  CHECK(says(run(2), "differ from those that were recorded"));
+}
+
+TEST_CASE("a kernel that is told nothing, or is given memory of the host, is refused in a graph") {
+  auto run = [](bool told, bool on_host) {
+    return ended_by([=] {
+      Stream stream(1);
+      const Place<double> sum{stream};
+      double mine = 0;
+      run_graph(stream, false, [&] {
+        const Told<double> value = told ? stream.device().tell(1.) : Told<double>{1, nullptr};
+        launch(stream, {1, 1}, add_told, on_host ? &mine : sum.at(), value);
+      });
+    });
+  };
+  CHECK(run(true, false).signal == 0);
+  CHECK(says(run(false, false), "told nothing anew"));
+  CHECK(says(run(true, true), "memory of the host"));
+}
+
+TEST_CASE("launches that come or stay away are noticed") {
+  auto run = [](int first, int second) {
+    return ended_by([=] {
+      Stream stream(1);
+      const Place<double> sum{stream};
+      for (int launches : {first, second})
+        run_graph(stream, sum.get() > 0, [&] {
+          for (int k = 0; k < launches; ++k)
+            launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(1.));
+        });
+    });
+  };
+  CHECK(run(2, 2).signal == 0);
+  CHECK(says(run(2, 3), "more launches"));
+  CHECK(says(run(3, 2), "fewer launches"));
+}
+
+TEST_CASE("a part of a graph hangs on a number that kernels before it leave") {
+  Stream stream(1);
+  const Place<double> sum{stream};
+  const Place<std::int32_t> condition{stream};
+  bool again = false;
+  for (int applied : {1, 0, 1}) {
+    condition.set(applied);
+    run_graph(stream, again, [&] {
+      stream.only_if(condition.at(),
+                     [&] { launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(1.)); });
+      launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(100.));
+    });
+    again = true;
+  }
+  CHECK(sum.get() == 302);
+}
+
+TEST_CASE("a condition within a condition is refused") {
+  const auto ended = ended_by([] {
+    Stream stream(1);
+    const Place<std::int32_t> condition{stream};
+    run_graph(stream, false, [&] {
+      stream.only_if(condition.at(), [&] { stream.only_if(condition.at(), [] {}); });
+    });
+  });
+  CHECK(says(ended, "a condition within"));
+}
+
+TEST_CASE("the host reaches the device's memory by OnHost alone") {
+  Stream stream(1);
+  const Place<double> place{stream};
+  CHECK(place.get() == 0);
+  place.set(2.5);
+  CHECK(place.get() == 2.5);
+  CHECK(ended_by([&] { place.get(); }).signal == 0);
+  volatile double* stolen = place.at();
+  CHECK(ended_by([&] { (void)*stolen; }).signal == SIGSEGV);
+  CHECK(ended_by([&] { *stolen = 1; }).signal == SIGSEGV);
+  CHECK(place.get() == 2.5);
+}
+
+TEST_CASE("what the host copies is no part of a graph") {
+  const auto ended = ended_by([] {
+    Stream stream(1);
+    const Place<double> place{stream};
+    run_graph(stream, false, [&] { place.set(1); });
+  });
+  CHECK(says(ended, "a copy to or from the host in a graph"));
+}
+
+TEST_CASE("copies and zeros on the device are launches like others") {
+  Stream stream(1);
+  DeviceMemory memory(64);
+  std::byte *from = memory.bytes().data(), *to = from + 32;
+  auto numbers = [&](std::byte* at) {
+    const OnHost host(stream, at, 12, Access::read);
+    return std::vector<std::int32_t>(host.as<std::int32_t>(), host.as<std::int32_t>() + 3);
+  };
+  for (int run = 0; run < 2; ++run) {
+    const std::vector<std::int32_t> ids{run + 1, 7};
+    put_ids(stream, ids, from, 1, -1);
+    CHECK(numbers(from) == std::vector<std::int32_t>{run + 1, 7, -1});
+    run_graph(stream, run > 0, [&] {
+      copy_on_device(stream, from, to, 12);
+      clear_on_device(stream, from, 8);
+    });
+    CHECK(numbers(to) == std::vector<std::int32_t>{run + 1, 7, -1});
+    CHECK(numbers(from) == std::vector<std::int32_t>{0, 0, -1});
+  }
+}
