@@ -31,6 +31,9 @@ struct Stream::Pool {};
 Stream::Stream(int) {}
 Stream::~Stream() = default;
 int Stream::threads() const { return 1; }
+void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
+  if (*condition) call(body, 0);
+}
 
 #define SINTER_STUB(...)               \
   template <class T>                   \
