@@ -27,8 +27,8 @@ struct NoLayerOfLibTorch {
   }
 };
 
-/// An NVIDIA GPU. A recipe for it is planned and checked as one for the CPU; its kernels are not in
-/// this version, so that its binary does not link.
+/// An NVIDIA GPU. A recipe for it is planned and checked as one for the CPU; not all of its kernels
+/// are written, so that its binary does not link.
 template <CudaOptions O = {}>
 struct Cuda {
   using slot = slot::device;
