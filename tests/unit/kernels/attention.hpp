@@ -15,6 +15,13 @@ using Starts = std::vector<std::int32_t>;
 /// factor(row, head, position of the key): 1 / (1 - p) where kept, 0 where dropped, 1 without
 /// dropout.
 using Factor = std::function<long double(int, int, int)>;
+inline long double everywhere_one(int, int, int) { return 1; }
+/// What dropout with this mask makes of it: rows × width, a column for each key that a head sees.
+inline Factor dropped_out(std::vector<int> kept, int width, int depth, Dropout dropout) {
+  return [=, kept = std::move(kept)](int r, int h, int k) {
+    return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
+  };
+}
 
 /// L in the header's bounds, for a sequence of `length` rows.
 inline int rows_seen(AttentionSpan span, int length) {
@@ -199,12 +206,9 @@ void check(const Starts& starts, int heads, int depth, AttentionSpan span, Dropo
   const auto qkv = normal_values<T>(rows * columns, 1, 1.5);
   const auto dy = normal_values<T>(rows * width, 2);
   const auto before = normal_values<T>(qkv.size(), 3);
-  Factor factor = [](int, int, int) { return 1; };
-  if (dropout.probability > 0) {
-    factor = [=, kept = mask<T>(starts, heads, depth, dropout)](int r, int h, int k) {
-      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
-    };
-  }
+  Factor factor = everywhere_one;
+  if (dropout.probability > 0)
+    factor = dropped_out(mask<T>(starts, heads, depth, dropout), width, depth, dropout);
   Reference<T> want(shared.repeated(qkv, rows), dy, starts, heads, width, span, factor);
   want.dqkv = shared.summed(want.dqkv, rows);
   want.bound = shared.summed(want.bound, rows);

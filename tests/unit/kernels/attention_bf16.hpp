@@ -43,12 +43,9 @@ inline void check_bf16(const Starts& starts, int heads, int depth, AttentionSpan
   const auto qkv = normal_values<BFloat16>(n * columns, 1, 1.5);
   const auto dy = normal_values<BFloat16>(n * width, 2);
   const auto before = normal_values<BFloat16>(n * columns, 3);
-  Factor factor = [](int, int, int) { return 1; };
-  if (dropout.probability > 0) {
-    factor = [=, kept = mask<float>(starts, heads, depth, dropout)](int r, int h, int k) {
-      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
-    };
-  }
+  Factor factor = everywhere_one;
+  if (dropout.probability > 0)
+    factor = dropped_out(mask<float>(starts, heads, depth, dropout), width, depth, dropout);
   Reference<float> want(shared.repeated(wide(qkv), n), wide(dy), starts, heads, width, span, factor,
                         bf16_more);
   want.dqkv = shared.summed(want.dqkv, n);
@@ -84,7 +81,7 @@ inline void check_bf16_cross(const Starts& queries, const Starts& keys, int head
   CAPTURE(query_rows);
   CAPTURE(key_rows);
   CAPTURE(depth);
-  const Factor factor = [](int, int, int) { return 1; };
+  const Factor factor = everywhere_one;
   const Reference<float> want(wide(in_one(c)), wide(c.dy), queries, keys, heads, width, factor,
                               bf16_more);
   same_on_all_threads([&](Stream& s) {

@@ -51,12 +51,10 @@ void check(const Starts& queries, const Starts& keys, int heads, int depth, Drop
   CAPTURE(heads);
   CAPTURE(depth);
   CAPTURE(dropout.probability);
-  Factor factor = [](int, int, int) { return 1; };
-  if (dropout.probability > 0) {
-    factor = [=, kept = cross_mask<T>(queries, keys, heads, depth, dropout)](int r, int h, int k) {
-      return kept[r * width + h * depth + k] / (1 - (long double)dropout.probability);
-    };
-  }
+  Factor factor = everywhere_one;
+  if (dropout.probability > 0)
+    factor =
+        dropped_out(cross_mask<T>(queries, keys, heads, depth, dropout), width, depth, dropout);
   const Reference<T> want(in_one(c), c.dy, queries, keys, heads, width, factor);
   same_on_all_threads([&](Stream& s) {
     c.forward(s);
@@ -158,12 +156,12 @@ TEST_CASE_TEMPLATE("cross-attention of rows to themselves has the bits of full s
         auto log_sum = c.log_sum, scratch = c.scratch;
         Stream stream(2);
         kernel::attention_forward(stream, tensor(qkv, n, 3 * c.width), tensor(y, n, c.width),
-                                  tensor(log_sum, n, heads), of(starts), AttentionSpan{},
+                                  tensor(log_sum, n, heads), sequences_of(starts), AttentionSpan{},
                                   c.dropout);
-        kernel::attention_backward(stream, tensor(qkv, n, 3 * c.width), tensor(y, n, c.width),
-                                   tensor(c.dy, n, c.width), tensor(log_sum, n, heads),
-                                   tensor(dqkv, n, 3 * c.width, put == Put::add), of(starts),
-                                   AttentionSpan{}, scratch.data(), c.dropout);
+        kernel::attention_backward(
+            stream, tensor(qkv, n, 3 * c.width), tensor(y, n, c.width), tensor(c.dy, n, c.width),
+            tensor(log_sum, n, heads), tensor(dqkv, n, 3 * c.width, put == Put::add),
+            sequences_of(starts), AttentionSpan{}, scratch.data(), c.dropout);
         c.forward(stream);
         c.backward(stream, put, put);
         CHECK(same_bits(c.y, y));

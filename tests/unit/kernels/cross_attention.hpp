@@ -8,8 +8,6 @@ namespace sinter::testing {
 using kernel::Sequences;
 using kernel::Tensor;
 
-inline Sequences of(const Starts& starts) { return sequences_of(starts); }
-
 /// What is asked for a gradient.
 enum class Put { nothing, assign, add };
 
@@ -42,8 +40,8 @@ struct Cross {
 
   void forward(Stream& s) {
     kernel::cross_attention_forward(s, of_q(), of_kv(), tensor(y, queries.back(), width),
-                                    tensor(log_sum, queries.back(), heads), of(queries), of(keys),
-                                    dropout);
+                                    tensor(log_sum, queries.back(), heads), sequences_of(queries),
+                                    sequences_of(keys), dropout);
   }
   void backward(Stream& s, Put q_put, Put kv_put) {
     Tensor<T> to_q, to_kv;
@@ -53,8 +51,8 @@ struct Cross {
     if (kv_put == Put::assign) std::fill(dkv.begin(), dkv.end(), T(NAN));
     kernel::cross_attention_backward(
         s, of_q(), of_kv(), tensor(y, queries.back(), width), tensor(dy, queries.back(), width),
-        tensor(log_sum, queries.back(), heads), to_q, to_kv, of(queries), of(keys),
-        kv_put == Put::nothing ? nullptr : scratch.data(), dropout);
+        tensor(log_sum, queries.back(), heads), to_q, to_kv, sequences_of(queries),
+        sequences_of(keys), kv_put == Put::nothing ? nullptr : scratch.data(), dropout);
   }
   /// After forward, from what lies in dq and dkv now; the same for every number of threads.
   Cross after_backward(Put q_put, Put kv_put) const {
