@@ -15,15 +15,14 @@ namespace sinter::kernel {
 
 /// The constants of one step.
 struct AdafactorStep {
-  double lr;                  ///< the learning rate, or adafactor_rate(t)
-  double beta1;               ///< decay of the first moment; 0 if there is none
-  double beta2;               ///< adafactor_beta2(t)
-  double eps_square = 1e-30;  ///< added to each squared gradient
-  double eps_scale = 1e-3;    ///< the least scale of a parameter
-  double clip_threshold = 1;  ///< the largest root mean square of an update
-  double weight_decay = 0;    ///< times the rate and the parameter, is taken away
-  const Decision* decision =
-      nullptr;                  ///< in the device's memory; without one, gradients are as they are
+  double lr;                           ///< the learning rate, or adafactor_rate(t)
+  double beta1;                        ///< decay of the first moment; 0 if there is none
+  double beta2;                        ///< adafactor_beta2(t)
+  double eps_square = 1e-30;           ///< added to each squared gradient
+  double eps_scale = 1e-3;             ///< the least scale of a parameter
+  double clip_threshold = 1;           ///< the largest root mean square of an update
+  double weight_decay = 0;             ///< times the rate and the parameter, is taken away
+  const Decision* decision = nullptr;  ///< in the device's memory; its scale alone is obeyed
   bool scale_parameter = true;  ///< whether lr is multiplied by the parameter's root mean square
 };
 
