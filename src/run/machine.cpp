@@ -17,24 +17,10 @@
 
 namespace sinter {
 
-namespace {
-
-/// A part of the arena that lives through all steps; empty if the plan does not have it.
-struct FlatBuffer {
-  std::byte* data = nullptr;
-  std::int64_t bytes = 0;
-  Element element{};
-  bool has_shapes = false;  // of its own for each parameter
-  const char* name = "";
-};
-
-}  // namespace
-
 struct Machine::Programs {
   BoundProgram training, evaluation, prediction;
   BoundProgram* current = nullptr;
   std::unique_ptr<RowPrediction> rows;  // once it is asked for
-  std::vector<FlatBuffer> flat;         // by space
 };
 
 namespace {
@@ -42,35 +28,6 @@ namespace {
 const char* name_of(Element element) {
   constexpr const char* names[]{"f32", "f64", "f16", "bf16", "i32", "u8"};
   return names[int(element)];
-}
-
-std::vector<FlatBuffer> flat_buffers_of(const Model& model, const PlacementView& placement,
-                                        std::byte* arena) {
-  std::vector<FlatBuffer> flat(std::size_t(Space::region) + model.regions.size());
-  for (const Buffer& b : placement.buffers) {
-    FlatBuffer& buffer = flat[std::size_t(b.space)];
-    if (b.opened_by >= 0 || buffer.data) continue;
-    buffer = {.data = arena + b.offset, .bytes = b.bytes};
-    if (!is_persistent(model, b.space)) continue;
-    const Region* region = b.space < Space::region
-                               ? nullptr
-                               : &model.regions[std::size_t(int(b.space) - int(Space::region))];
-    buffer.element = model.sizes.element[int(type_of(model, b.space))];
-    buffer.has_shapes = region && region->shape;
-    buffer.name = region ? region->name : space_names[int(b.space)];
-  }
-  return flat;
-}
-
-/// throws    Error, for a buffer that was taken as elements of another type
-[[noreturn]] void refuse(const FlatBuffer& buffer, Element element) {
-  if (buffer.has_shapes)
-    throw Error("Sinter: the region '" + std::string(buffer.name) +
-                "' has a shape of its own for each parameter, and cannot be taken as one flat "
-                "buffer. Take it parameter by parameter, with Machine::part().");
-  throw Error("Sinter: '" + std::string(buffer.name) + "' was taken as elements of " +
-              name_of(element) + ", but this recipe plans them as " + name_of(buffer.element) +
-              ". Take the type from the recipe, as rewrite<R> does with R::precision.");
 }
 
 std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parameters,
@@ -110,7 +67,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   now_.stream = &layers_stream_;
-  programs_->flat = flat_buffers_of(plan.model, plan.training, arena().data());
+  find_flat_buffers();
   programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
   programs_->evaluation = sinter::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
   programs_->prediction = sinter::bind(plan.predicting, plan.prediction, arena().data(), now_);
@@ -120,6 +77,34 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
 }
 
 Machine::~Machine() = default;
+
+void Machine::find_flat_buffers() {
+  const Model& model = plan_.model;
+  flat_.resize(std::size_t(Space::region) + model.regions.size());
+  for (const Buffer& b : plan_.training.buffers) {
+    FlatBuffer& buffer = flat_[std::size_t(b.space)];
+    if (b.opened_by >= 0 || buffer.data) continue;
+    buffer = {.data = arena().data() + b.offset, .bytes = b.bytes};
+    if (!is_persistent(model, b.space)) continue;
+    const Region* region = b.space < Space::region
+                               ? nullptr
+                               : &model.regions[std::size_t(int(b.space) - int(Space::region))];
+    buffer.element = model.sizes.element[int(type_of(model, b.space))];
+    buffer.has_shapes = region && region->shape;
+    buffer.name = region ? region->name : space_names[int(b.space)];
+  }
+  decision_ = reinterpret_cast<kernel::Decision*>(flat_address(Space::decision));
+}
+
+void Machine::refuse(const FlatBuffer& buffer, Element element) {
+  if (buffer.has_shapes)
+    throw Error("Sinter: the region '" + std::string(buffer.name) +
+                "' has a shape of its own for each parameter, and cannot be taken as one flat "
+                "buffer. Take it parameter by parameter, with Machine::part().");
+  throw Error("Sinter: '" + std::string(buffer.name) + "' was taken as elements of " +
+              name_of(element) + ", but this recipe plans them as " + name_of(buffer.element) +
+              ". Take the type from the recipe, as rewrite<R> does with R::precision.");
+}
 
 const Model& Machine::model() const { return plan_.model; }
 
@@ -140,17 +125,6 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
     at.offset = p.offset * model().sizes.of(type);
   }
   return {flat_address(space) + at.offset, at.shape};
-}
-
-std::byte* Machine::flat_address(Space space) const {
-  return programs_->flat[std::size_t(space)].data;
-}
-
-kernel::Flat<std::byte> Machine::flat_bytes(Space space, std::optional<Element> element) const {
-  const FlatBuffer& buffer = programs_->flat[std::size_t(space)];
-  if (element && buffer.data && (buffer.element != *element || buffer.has_shapes))
-    refuse(buffer, *element);
-  return {buffer.data, buffer.bytes};
 }
 
 const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) {
@@ -187,7 +161,7 @@ FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
 
 void Machine::begin(const Work& work, bool training) {
   work_ = work;
-  clear_on_device(stream_, flat_address(Space::decision), sizeof(kernel::Decision));
+  clear_on_device(stream_, reinterpret_cast<std::byte*>(decision_), sizeof(kernel::Decision));
   now_.training = training;
   now_.step = work.step;
   now_.seed = work.seed;
@@ -247,8 +221,9 @@ void Machine::run(BoundProgram& program, Observer* observer) {
          execute(program, t, observer);
        });
   run_tail(program, observer);
-  measured_ = *OnHost(stream_, flat_address(Space::decision), sizeof measured_, Access::read)
-                   .as<kernel::Decision>();
+  measured_ =
+      *OnHost(stream_, reinterpret_cast<std::byte*>(decision_), sizeof measured_, Access::read)
+           .as<kernel::Decision>();
 }
 
 /// From the first instruction on that a step that is not applied passes over.

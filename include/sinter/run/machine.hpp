@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "sinter/device/memory.hpp"
@@ -134,9 +133,7 @@ class Machine {
   /// Sets that count, as when a checkpoint is restored.
   void set_updates(std::int64_t updates) { updates_ = updates; }
   /// What this step has measured so far, in the device's memory: for kernels.
-  kernel::Decision* decision() const {
-    return reinterpret_cast<kernel::Decision*>(flat_address(Space::decision));
-  }
+  kernel::Decision* decision() const { return decision_; }
   /// Takes the norm of all gradients, sums the losses of all ranks, and has the decision follow from
   /// both: whether the step is applied, and what gradients are multiplied by and bounded to.
   void take_norm(const kernel::ClippingRule& rule);
@@ -158,12 +155,11 @@ class Machine {
   /// throws    Error if the elements are of another type, or of several, as in a region with shapes
   template <class T>
   kernel::Flat<T> flat(Space space) const {
-    if constexpr (std::is_same_v<T, std::byte>) {
-      return flat_bytes(space, {});
-    } else {
-      const kernel::Flat<std::byte> bytes = flat_bytes(space, element_of<T>);
-      return {reinterpret_cast<T*>(bytes.data), bytes.size / std::int64_t(sizeof(T))};
-    }
+    const FlatBuffer& buffer = flat_[std::size_t(space)];
+    if constexpr (!std::is_same_v<T, std::byte>)
+      if (buffer.data && (buffer.element != element_of<T> || buffer.has_shapes))
+        refuse(buffer, element_of<T>);
+    return {reinterpret_cast<T*>(buffer.data), buffer.bytes / std::int64_t(sizeof(T))};
   }
   /// A parameter's part of a persistent space.
   struct Part {
@@ -198,10 +194,19 @@ class Machine {
 
  private:
   struct Programs;  // the plan's three programs, bound (src/run/binder.hpp)
+  /// A part of the arena that lives through all steps; empty if the plan does not have it.
+  struct FlatBuffer {
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    Element element{};
+    bool has_shapes = false;  // of its own for each parameter
+    const char* name = "";
+  };
 
-  std::byte* flat_address(Space space) const;
-  /// throws    Error if `element` is given, and not that of the buffer
-  kernel::Flat<std::byte> flat_bytes(Space space, std::optional<Element> element) const;
+  std::byte* flat_address(Space space) const { return flat_[std::size_t(space)].data; }
+  void find_flat_buffers();
+  /// throws    Error, for a buffer that was taken as elements of another type
+  [[noreturn]] static void refuse(const FlatBuffer&, Element);
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
@@ -225,6 +230,8 @@ class Machine {
   kernel::Decision measured_;  // the last step's, on the host
   std::int64_t updates_ = 0;
   std::unique_ptr<Programs> programs_;
+  std::vector<FlatBuffer> flat_;  // by space
+  kernel::Decision* decision_ = nullptr;
 };
 
 }  // namespace sinter
