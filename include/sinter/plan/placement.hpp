@@ -19,6 +19,11 @@ struct Buffer {
   std::int64_t bytes, offset = -1;  ///< in the arena
 };
 
+/// What lives through all steps ends with a page, so that it does not shift what follows: the width
+/// of most arrays is a power of two, and two that are a whole page apart but for some bytes hold up
+/// each other's loads and stores.
+inline constexpr std::int64_t page = 4096;
+
 /// A program's buffers in the arena: first what lives through all steps, then the workspace that
 /// all units share, then buffers that come and go.
 struct Placement {
@@ -113,7 +118,7 @@ class Placer {
     if (model.running > 0) add_flat(Space::running);
     for (int r = 0; r < int(model.regions.size()); ++r) add_flat(region(r));
     add_flat(Space::decision);
-    placement.persistent = placement.peak;
+    placement.persistent = placement.peak = (placement.peak + page - 1) / page * page;
   }
   constexpr void add_workspace() {
     for (const Instruction& i : program) {

@@ -136,8 +136,10 @@ struct PlanAsIs {
   /// What the bytes of the arena are for.
   static constexpr Memory memory = [] {
     Memory m;
+    std::int64_t named = 0;
     for (const Buffer& b : training.buffers.view()) {
-      if (b.opened_by >= 0 || b.space == Space::workspace) continue;
+      if (b.opened_by >= 0 || b.space == Space::workspace || b.space == Space::decision) continue;
+      named += b.bytes;
       if (b.space == Space::master) m.parameters += b.bytes;
       if (b.space == Space::weights) m.weights += b.bytes;
       if (b.space == Space::gradient) m.gradients += b.bytes;
@@ -148,7 +150,7 @@ struct PlanAsIs {
       (optimizer ? m.optimizer : m.policies) += b.bytes;
     }
     m.total = std::max({training.peak, evaluation_peak, prediction.peak});
-    m.workspace = training.workspace + flat_bytes(model, Space::decision);
+    m.workspace = training.persistent + training.workspace - named;
     m.activations = m.total - training.persistent - training.workspace;
     return m;
   }();

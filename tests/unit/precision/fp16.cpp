@@ -30,8 +30,8 @@ constexpr TrainerSettings settings{.seed = 1, .threads = 1};
 // ---- bytes for each parameter, as AdamW keeps them: planned, and what the machine has
 static_assert(copied_once<Text<1, Safe>>() && copied_once<Text<4, Safe, Checkpoint<>>>());
 template <class P>
-constexpr std::int64_t persistent =
-    Plan<Text<4, P>>::training.persistent - flat_bytes(Plan<Text<4, P>>::model, Space::decision);
+constexpr std::int64_t persistent = Plan<Text<4, P>>::bytes - Plan<Text<4, P>>::memory.activations -
+                                    Plan<Text<4, P>>::memory.workspace;
 constexpr std::int64_t elements = Plan<Text<4, Fp32>>::model.elements();
 static_assert(persistent<Fp32> == 16 * elements);
 static_assert(persistent<Safe> == 18 * elements);
