@@ -34,6 +34,7 @@ int Stream::threads() const { return 1; }
 void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
   if (*condition) call(body, 0);
 }
+void Stream::run_as_graph(ShapeCall, const void*, Call call, const void* body) { call(body, 0); }
 
 #define SINTER_STUB(...)               \
   template <class T>                   \

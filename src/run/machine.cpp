@@ -63,9 +63,11 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       uniform_slices_(uniform_slices_of(parameters, plan.model.elements())),
       arena_(plan.memory.total),
       pooled_starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
+      starts_memory_(std::int64_t((token_axes + 1) * pooled_starts_.size() * sizeof(std::int32_t))),
       programs_(std::make_unique<Programs>()) {
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
+  pooled_starts_shown_ = show_starts(token_axes, pooled_starts_);
   now_.stream = &layers_stream_;
   find_flat_buffers();
   programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
@@ -161,7 +163,6 @@ FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
 
 void Machine::begin(const Work& work, bool training) {
   work_ = work;
-  clear_on_device(stream_, reinterpret_cast<std::byte*>(decision_), sizeof(kernel::Decision));
   now_.training = training;
   now_.step = work.step;
   now_.seed = work.seed;
@@ -198,6 +199,7 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
   BoundProgram& program = each->program;
   programs_->current = &program;
   begin(work, false);
+  clear_decision();
   for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr);
   const int all = now_.sequences[each->axis].rows();
   for (int first = 0; first < all; first += each->at_once) {
@@ -215,15 +217,37 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
 void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
   const int iterations = (work_.sequences + program.micro - 1) / program.micro;
+  const auto shape = [&](std::vector<std::int64_t>& numbers) {
+    numbers.push_back(&program - &programs_->training);
+    for (int k = 0; k < iterations; ++k)
+      for (int axis = 0; axis < token_axes; ++axis) {
+        const MicroBatch at = micro_batch(k, axis);
+        numbers.insert(numbers.end(), {at.last - at.first, at.rows, at.padding});
+      }
+  };
+  const auto all = [&] { run_all(program, iterations, observer); };
+  if (observer) {
+    all();
+  } else {
+    stream_.as_graph(shape, all);
+  }
+  measured_ =
+      *OnHost(stream_, reinterpret_cast<std::byte*>(decision_), sizeof measured_, Access::read)
+           .as<kernel::Decision>();
+}
+
+void Machine::clear_decision() {
+  clear_on_device(stream_, reinterpret_cast<std::byte*>(decision_), sizeof(kernel::Decision));
+}
+
+void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
+  clear_decision();
   walk(program.program.first(program.if_applied), program.loop, iterations,
        [&](int t, int iteration) {
          now_.iteration = iteration;
          execute(program, t, observer);
        });
   run_tail(program, observer);
-  measured_ =
-      *OnHost(stream_, reinterpret_cast<std::byte*>(decision_), sizeof measured_, Access::read)
-           .as<kernel::Decision>();
 }
 
 /// From the first instruction on that a step that is not applied passes over.
@@ -249,43 +273,61 @@ void Machine::run_observed(const Bound& bound, int position, Observer& observer)
   }
 }
 
-/// Tells layers where these sequences of the batch start on each axis.
-void Machine::load_starts(int first, int last) {
-  const int multiple = programs_->current->row_multiple;
+bool Machine::second_axis_is_first() const { return work_.batch->second_starts.empty(); }
+
+Machine::MicroBatch Machine::micro_batch(int iteration, int axis) const {
+  const BoundProgram& program = *programs_->current;
+  MicroBatch at;
+  at.first = work_.first_sequence + iteration * program.micro;
+  at.last = std::min(at.first + program.micro, work_.first_sequence + work_.sequences);
+  const auto& starts = work_.batch->starts_of(second_axis_is_first() ? 0 : axis);
+  at.first_row = starts[std::size_t(at.first)];
+  at.rows = starts[std::size_t(at.last)] - at.first_row;
+  at.padding = (program.row_multiple - at.rows % program.row_multiple) % program.row_multiple;
+  return at;
+}
+
+const std::int32_t* Machine::show_starts(int axis, std::span<const std::int32_t> starts) {
+  const std::size_t room = pooled_starts_.size() * sizeof(std::int32_t);
+  return show_ids(stream_, starts, starts_memory_.bytes().data() + std::size_t(axis) * room);
+}
+
+/// Tells layers where the sequences of the micro-batch start on each axis.
+void Machine::load_starts() {
   for (int axis = 0; axis < token_axes; ++axis) {
-    if (axis > 0 && work_.batch->second_starts.empty()) {
+    if (axis > 0 && second_axis_is_first()) {
       now_.sequences[axis] = now_.sequences[0];
       now_.first_row[axis] = now_.first_row[0];
     } else {
+      const MicroBatch at = micro_batch(now_.iteration, axis);
       const std::vector<std::int32_t>& starts = work_.batch->starts_of(axis);
-      const std::int32_t row = starts[first], rows = starts[last] - row;
-      const int padded = (multiple - rows % multiple) % multiple;
-      int sequences = last - first;
-      for (int s = 0; s <= sequences; ++s) starts_[axis][s] = starts[first + s] - row;
-      if (padded > 0) starts_[axis][++sequences] = rows + padded;
-      now_.sequences[axis] = {starts_[axis].data(), sequences, rows + padded};
-      now_.first_row[axis] = row;
+      std::vector<std::int32_t>& to = starts_[axis];
+      int sequences = at.last - at.first;
+      for (int s = 0; s <= sequences; ++s) to[s] = starts[at.first + s] - at.first_row;
+      if (at.padding > 0) to[++sequences] = at.rows + at.padding;
+      const std::int32_t* shown = show_starts(axis, {to.data(), std::size_t(sequences) + 1});
+      now_.sequences[axis] = {shown, sequences, at.rows + at.padding};
+      now_.first_row[axis] = at.first_row;
     }
     const int count = now_.sequences[axis].count;
-    now_.sequences[pooled(axis)] = {pooled_starts_.data(), count, count};
-    now_.first_row[pooled(axis)] = first;
+    now_.sequences[pooled(axis)] = {pooled_starts_shown_, count, count};
+    now_.first_row[pooled(axis)] =
+        work_.first_sequence + now_.iteration * programs_->current->micro;
   }
 }
 
 void Machine::load_micro_batch() {
   const Model& m = *programs_->current->model;
   const HostBatch& batch = *work_.batch;
-  const int micro = programs_->current->micro;
-  const int first = work_.first_sequence + now_.iteration * micro;
-  const int last = std::min(first + micro, work_.first_sequence + work_.sequences);
-  load_starts(first, last);
+  load_starts();
   programs_->current->update(now_);
   int next_ids = 0, next_values = 0;
   for (int e = 0; e < int(m.externals.size()); ++e) {
     const auto [axis, width, targets] = m.externals[e];
     std::byte* to = programs_->current->inputs[e];
     const std::int64_t row = now_.first_row[axis];
-    const int rows = axis < token_axes ? batch.starts_of(axis)[last] - int(row) : last - first;
+    const MicroBatch at = micro_batch(now_.iteration, axis % token_axes);
+    const int rows = axis < token_axes ? at.rows : at.last - at.first;
     const int padded = now_.sequences[axis].rows() - rows;
     if (width == 0) {
       put_ids(stream_, {batch.ids[next_ids++].data() + row, std::size_t(rows)}, to, padded,

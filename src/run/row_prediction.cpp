@@ -55,12 +55,15 @@ int axis_taken(const Model& model) {
 }  // namespace
 
 RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& now)
-    : axis(axis_taken(plan.predicting_rows)), model_(plan.predicting_rows) {
+    : axis(axis_taken(plan.predicting_rows)),
+      model_(plan.predicting_rows),
+      places_(std::size_t(model_.sizes.rows[std::size_t(axis)]) + 1),
+      places_memory_(std::int64_t(places_.size() * sizeof(std::int32_t))) {
   instructions_ = prediction(model_);
   tail = model_.count();  // `load` is before the units
   place_within(plan.memory.total);
-  places_.resize(std::size_t(model_.sizes.rows[std::size_t(axis)]) + 1);
   std::iota(places_.begin(), places_.end(), 0);
+  shown_ = show_ids(*now.stream, places_, places_memory_.bytes().data());
   program = sinter::bind(model_, {instructions_, placement_.buffers}, arena, now);
   program.micro = plan.micro;
 }
@@ -92,9 +95,8 @@ void RowPrediction::place_within(std::int64_t bytes) {
 }
 
 void RowPrediction::show(Part part, Now& now) const {
-  now.sequences[std::size_t(axis)] = {places_.data() + part.first, part.rows,
-                                      part.first + part.rows};
-  now.sequences[std::size_t(pooled(axis))] = {places_.data(), part.rows, part.rows};
+  now.sequences[std::size_t(axis)] = {shown_ + part.first, part.rows, part.first + part.rows};
+  now.sequences[std::size_t(pooled(axis))] = {shown_, part.rows, part.rows};
 }
 
 }  // namespace sinter

@@ -40,6 +40,8 @@ class RowPrediction {
   std::vector<Instruction> instructions_;
   Placement placement_;
   std::vector<std::int32_t> places_;  // 0, 1, 2 …
+  DeviceMemory places_memory_;        // the same, where kernels cannot read the host's
+  const std::int32_t* shown_;
 };
 
 }  // namespace sinter

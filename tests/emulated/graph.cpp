@@ -21,6 +21,9 @@ namespace {
 __global__ void add_told(double* to, Told<double> value) { *to += *value; }
 __global__ void add_untold(double* to, double value) { *to += value; }
 
+/// The shape of calls that all launch the same.
+constexpr auto alike = [](std::vector<std::int64_t>&) {};
+
 /// A number in the device's memory.
 template <class T>
 struct Place {
@@ -44,7 +47,7 @@ TEST_CASE("a graph is told anew what the host says in each run") {
   Stream stream(1);
   const Place<double> sum{stream};
   for (double value : {1., 10., 100.})
-    run_graph(stream, value > 1, [&] {
+    stream.as_graph(alike, [&] {
       launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(value));
       launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(value * 2));
     });
@@ -57,8 +60,7 @@ TEST_CASE("a number that is not told is noticed when it changes") {
       Stream stream(1);
       const Place<double> sum{stream};
       for (double value : {1., second})
-        run_graph(stream, sum.get() > 0,
-                  [&] { launch(stream, {1, 1}, add_untold, sum.at(), value); });
+        stream.as_graph(alike, [&] { launch(stream, {1, 1}, add_untold, sum.at(), value); });
       if (sum.get() != 1 + second) std::abort();
     });
   };
@@ -72,7 +74,7 @@ TEST_CASE("a kernel that is told nothing, or is given memory of the host, is ref
       Stream stream(1);
       const Place<double> sum{stream};
       double mine = 0;
-      run_graph(stream, false, [&] {
+      stream.as_graph(alike, [&] {
         const Told<double> value = told ? stream.device().tell(1.) : Told<double>{1, nullptr};
         launch(stream, {1, 1}, add_told, on_host ? &mine : sum.at(), value);
       });
@@ -89,7 +91,7 @@ TEST_CASE("launches that come or stay away are noticed") {
       Stream stream(1);
       const Place<double> sum{stream};
       for (int launches : {first, second})
-        run_graph(stream, sum.get() > 0, [&] {
+        stream.as_graph(alike, [&] {
           for (int k = 0; k < launches; ++k)
             launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(1.));
         });
@@ -104,15 +106,13 @@ TEST_CASE("a part of a graph hangs on a number that kernels before it leave") {
   Stream stream(1);
   const Place<double> sum{stream};
   const Place<std::int32_t> condition{stream};
-  bool again = false;
   for (int applied : {1, 0, 1}) {
     condition.set(applied);
-    run_graph(stream, again, [&] {
+    stream.as_graph(alike, [&] {
       stream.only_if(condition.at(),
                      [&] { launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(1.)); });
       launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(100.));
     });
-    again = true;
   }
   CHECK(sum.get() == 302);
 }
@@ -121,7 +121,7 @@ TEST_CASE("a condition within a condition is refused") {
   const auto ended = ended_by([] {
     Stream stream(1);
     const Place<std::int32_t> condition{stream};
-    run_graph(stream, false, [&] {
+    stream.as_graph(alike, [&] {
       stream.only_if(condition.at(), [&] { stream.only_if(condition.at(), [] {}); });
     });
   });
@@ -145,7 +145,7 @@ TEST_CASE("what the host copies is no part of a graph") {
   const auto ended = ended_by([] {
     Stream stream(1);
     const Place<double> place{stream};
-    run_graph(stream, false, [&] { place.set(1); });
+    stream.as_graph(alike, [&] { place.set(1); });
   });
   CHECK(says(ended, "a copy to or from the host in a graph"));
 }
@@ -162,7 +162,7 @@ TEST_CASE("copies and zeros on the device are launches like others") {
     const std::vector<std::int32_t> ids{run + 1, 7};
     put_ids(stream, ids, from, 1, -1);
     CHECK(numbers(from) == std::vector<std::int32_t>{run + 1, 7, -1});
-    run_graph(stream, run > 0, [&] {
+    stream.as_graph(alike, [&] {
       copy_on_device(stream, from, to, 12);
       clear_on_device(stream, from, 8);
     });

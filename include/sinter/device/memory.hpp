@@ -69,5 +69,10 @@ void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byt
 /// throws    Error if the element is an integer
 void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
                 Element element, std::int64_t padding);
+/// Lets kernels that are launched from now on read ids of the host, and returns where: on the CPU,
+/// where they are, else at `to`.
+/// requires  the ids stay as they are for as long as such kernels run
+const std::int32_t* show_ids(kernel::Stream& stream, std::span<const std::int32_t> ids,
+                             std::byte* to);
 
 }  // namespace sinter

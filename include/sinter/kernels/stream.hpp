@@ -65,6 +65,22 @@ class Stream {
     run_lanes([](const void* f, int) { (*static_cast<const F*>(f))(); }, &body);
   }
 
+  /// Calls work. On CUDA, what it launches becomes a graph, which is launched as a whole. For a shape
+  /// that has come before, that graph is launched again: then work only says what the host has to say
+  /// anew. The graphs of a bounded number of shapes are kept. (On the CPU nobody asks for the shape.)
+  ///   shape    called with a std::vector<std::int64_t>, to which it adds numbers: calls in which they
+  ///            are the same launch the same kernels on the same memory
+  /// requires  work only launches kernels, copies within the device, puts what the host has (put_ids,
+  ///           put_values, show_ids) and calls only_if
+  template <class Shape, class F>
+  void as_graph(const Shape& shape, const F& work) {
+    run_as_graph(
+        [](const void* s, std::vector<std::int64_t>& numbers) {
+          (*static_cast<const Shape*>(s))(numbers);
+        },
+        &shape, [](const void* f, int) { (*static_cast<const F*>(f))(); }, &work);
+  }
+
   /// Calls body, whose kernels run only where *condition is not 0 when the stream comes to them.
   /// condition is in the device's memory. (On the CPU, it is looked at now.)
   /// requires  body only launches kernels on this stream, and does not call only_if
@@ -78,6 +94,8 @@ class Stream {
   void run(int parts, Call call, const void* body);
   void run_lanes(Call call, const void* body);
   void run_if(const std::int32_t* condition, Call call, const void* body);
+  using ShapeCall = void (*)(const void* shape, std::vector<std::int64_t>& numbers);
+  void run_as_graph(ShapeCall ask, const void* shape, Call call, const void* body);
 
   std::shared_ptr<Pool> pool;
   MatmulInputs inputs = MatmulInputs::whole;

@@ -210,8 +210,19 @@ class Machine {
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
+  void clear_decision();
+  void run_all(struct BoundProgram&, int iterations, Observer*);
   void run_tail(struct BoundProgram&, Observer*);
-  void load_starts(int first, int last);
+  /// The rows that a micro-batch has on an axis of tokens.
+  struct MicroBatch {
+    int first, last;  // sequences of the batch
+    std::int32_t first_row;
+    int rows, padding;
+  };
+  MicroBatch micro_batch(int iteration, int axis) const;
+  bool second_axis_is_first() const;
+  const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
+  void load_starts();
   void execute(struct BoundProgram&, int position, Observer*);
   void run_observed(const Bound&, int position, Observer&);
 
@@ -225,6 +236,8 @@ class Machine {
   DeviceMemory arena_;
   std::array<std::vector<std::int32_t>, token_axes> starts_;
   std::vector<std::int32_t> pooled_starts_;
+  DeviceMemory starts_memory_;  // for kernels, where they cannot read the host's
+  const std::int32_t* pooled_starts_shown_ = nullptr;
   Now now_;
   Work work_;
   kernel::Decision measured_;  // the last step's, on the host

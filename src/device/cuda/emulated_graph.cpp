@@ -5,12 +5,6 @@
 
 namespace sinter::kernel::emulated {
 
-void LaunchGraph::clear() {
-  recorded.clear();
-  nodes.clear();
-  passed = 0;
-}
-
 void LaunchGraph::pass(bool record, const Facts& facts, const Node& node) {
   if (record) {
     recorded.push_back(facts);

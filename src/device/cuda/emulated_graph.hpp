@@ -64,8 +64,6 @@ class LaunchGraph {
  public:
   using Node = std::function<void()>;
 
-  /// Forgets what was recorded.
-  void clear();
   /// A launch comes: it is recorded, or compared with the one that was recorded at this place. Ends
   /// the process with a message if they differ.
   void pass(bool record, const Facts& facts, const Node& node);

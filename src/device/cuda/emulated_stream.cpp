@@ -17,18 +17,11 @@ int first_order() {
 
 }  // namespace
 
-Stream::Pool::Pool()
-    : told_on_host(static_cast<std::byte*>(std::calloc(1, told_bytes))),
-      told_on_device(take_memory(told_bytes)),
-      scratch(take_memory(scratch_bytes)) {
-  if (!told_on_host || !told_on_device || !scratch) throw std::bad_alloc();
+Stream::Pool::Pool() : scratch(take_memory(scratch_bytes)) {
+  if (!scratch) throw std::bad_alloc();
 }
 
-Stream::Pool::~Pool() {
-  std::free(told_on_host);
-  give_memory(told_on_device);
-  give_memory(scratch);
-}
+Stream::Pool::~Pool() { give_memory(scratch); }
 
 /// A card has no threads of the host. What a test compares on 1, 2 and 3 threads, it compares here in
 /// as many orders of the device's.
@@ -39,12 +32,16 @@ Stream::~Stream() = default;
 
 void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
   if (pool->mode != Mode::direct)
-    return pool->graph.pass_if(pool->mode == Mode::record, condition, [=] { call(body, 0); });
+    return pool->graph->pass_if(pool->mode == Mode::record, condition, [=] { call(body, 0); });
   if (emulated::holds(condition)) call(body, 0);
 }
 
 std::byte* take_memory(std::size_t bytes) { return emulated::take(bytes); }
 void give_memory(std::byte* at) { emulated::give(at); }
+std::byte* take_host_memory(std::size_t bytes) {
+  return static_cast<std::byte*>(std::calloc(bytes, 1));
+}
+void give_host_memory(std::byte* at) { std::free(at); }
 
 namespace {
 
@@ -65,6 +62,16 @@ void copy_out(Stream& stream, void* to, const std::byte* from, std::size_t bytes
   copy_now(stream, to, from, bytes);
 }
 
+void send_bytes(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  copy_now(stream, to, from, bytes);
+}
+
+void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
+  Stream::Pool& device = stream.device();
+  if (device.mode == Mode::direct) return copy_in(stream, to, from, bytes);
+  copy_within(stream, to, device.told.add(from, bytes), bytes);
+}
+
 namespace {
 
 /// Does now, or as a node of the graph, what is known by these facts.
@@ -74,7 +81,7 @@ void submit(Stream& stream, const F& work, const T&... known) {
   if (device.mode == Mode::direct) return work();
   emulated::Facts facts;
   facts.add(known...);
-  device.graph.pass(device.mode == Mode::record, facts, work);
+  device.graph->pass(device.mode == Mode::record, facts, work);
 }
 
 }  // namespace
@@ -95,16 +102,19 @@ void clear(Stream& stream, std::byte* at, std::size_t bytes) {
   submit(stream, zero, at, bytes);
 }
 
-void run_graph(Stream& stream, bool again, const std::function<void()>& work) {
-  Stream::Pool& device = stream.device();
-  if (!again) device.graph.clear();
-  device.told = 0;
-  device.mode = again ? Mode::tell : Mode::record;
-  work();
-  device.mode = Mode::direct;
-  if (again) device.graph.end();
-  copy_in(stream, device.told_on_device, device.told_on_host, device.told);
-  device.graph.run();
+void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const void* body) {
+  std::vector<std::int64_t> numbers;
+  ask(shape, numbers);
+  pool->told.begin();
+  pool->graph = pool->graphs.find(numbers);
+  const bool again = pool->graph;
+  if (!again) pool->graph = &pool->graphs.add(numbers);
+  pool->mode = again ? Mode::tell : Mode::record;
+  call(body, 0);
+  pool->mode = Mode::direct;
+  if (again) pool->graph->end();
+  pool->told.send(*this);
+  pool->graph->run();
 }
 
 }  // namespace sinter::kernel

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "device/cuda/graphs_by_shape.hpp"
 #include "device/cuda/language.hpp"
+#include "device/cuda/told_memory.hpp"
 #include "sinter/kernels/stream.hpp"
 
 #ifndef __CUDACC__
@@ -38,9 +40,22 @@ struct Grid {
 
 enum class Mode : std::uint8_t { direct, record, tell };
 
+#ifdef __CUDACC__
+/// A graph that is ready to be launched.
+struct CapturedGraph {
+  cudaGraphExec_t ready = nullptr;
+
+  CapturedGraph() = default;
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  ~CapturedGraph() {
+    if (ready) cudaGraphExecDestroy(ready);
+  }
+};
+#endif
+
 /// A queue of launches.
 struct Stream::Pool {
-  static constexpr std::size_t told_bytes = std::size_t{256} << 10;
   static constexpr std::size_t scratch_bytes = std::size_t{64} << 10;
 
   Pool();
@@ -53,27 +68,20 @@ struct Stream::Pool {
   Told<T> tell(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (mode == Mode::direct) return {value, nullptr};
-    const std::size_t at = (told + 15) / 16 * 16;
-    told = at + sizeof(T);
-    if (told > told_bytes) {
-      std::fprintf(stderr, "Sinter: a step has more launches than a graph has room for.\n");
-      std::abort();
-    }
-    std::memcpy(told_on_host + at, &value, sizeof(T));
-    return {value, reinterpret_cast<const T*>(told_on_device + at)};
+    return {value, reinterpret_cast<const T*>(told.add(&value, sizeof(T)))};
   }
 
   Mode mode = Mode::direct;
-  std::size_t told = 0;  // bytes that this run has been told so far
-  std::byte *told_on_host = nullptr, *told_on_device = nullptr;
+  ToldMemory told;               // in the run of a graph that is being made or launched
   std::byte* scratch = nullptr;  // of a contract's kernels, from one to the next
 #ifdef __CUDACC__
   cudaStream_t raw = nullptr;   // where launches go
   cudaStream_t body = nullptr;  // where they are captured that hang on a condition
-  cudaGraphExec_t graph = nullptr;
+  GraphsByShape<CapturedGraph> graphs;
 #else
   int order = 0;  // of threads
-  emulated::LaunchGraph graph;
+  GraphsByShape<emulated::LaunchGraph> graphs;
+  emulated::LaunchGraph* graph = nullptr;  // the one that is being made or launched
 #endif
 };
 
@@ -106,7 +114,7 @@ void launch(Stream& stream, const Grid& grid, void (*kernel)(P...), const A&... 
   for (const dim3& size : {grid.blocks, grid.threads}) facts.add(size.x, size.y, size.z);
   facts.add(grid.shared_bytes, kernel);
   facts.add(P(arguments)...);
-  device.graph.pass(device.mode == Mode::record, facts, run);
+  device.graph->pass(device.mode == Mode::record, facts, run);
 #endif
 }
 

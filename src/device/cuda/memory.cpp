@@ -68,7 +68,13 @@ void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byt
              std::int64_t padding, std::int32_t value) {
   std::vector<std::int32_t> padded(ids.begin(), ids.end());
   padded.insert(padded.end(), std::size_t(padding), value);
-  kernel::copy_in(stream, to, padded.data(), padded.size() * sizeof(std::int32_t));
+  show_ids(stream, padded, to);
+}
+
+const std::int32_t* show_ids(kernel::Stream& stream, std::span<const std::int32_t> ids,
+                             std::byte* to) {
+  kernel::put_bytes(stream, to, ids.data(), ids.size_bytes());
+  return reinterpret_cast<const std::int32_t*>(to);
 }
 
 void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
@@ -76,7 +82,7 @@ void put_values(kernel::Stream& stream, std::span<const float> values, std::byte
   with_element(element, [&]<class T>(T) {
     std::vector<T> padded(values.size() + std::size_t(padding), T(0));
     std::ranges::transform(values, padded.begin(), [](float x) { return T(x); });
-    kernel::copy_in(stream, to, padded.data(), padded.size() * sizeof(T));
+    kernel::put_bytes(stream, to, padded.data(), padded.size() * sizeof(T));
   });
 }
 

@@ -24,21 +24,16 @@ __global__ void set_condition(cudaGraphConditionalHandle handle, const std::int3
 
 void check_launch() { check(cudaGetLastError()); }
 
-Stream::Pool::Pool()
-    : told_on_device(take_memory(told_bytes)), scratch(take_memory(scratch_bytes)) {
-  if (!told_on_device || !scratch) throw std::bad_alloc();
-  check(cudaMallocHost(&told_on_host, told_bytes));
+Stream::Pool::Pool() : scratch(take_memory(scratch_bytes)) {
+  if (!scratch) throw std::bad_alloc();
   check(cudaStreamCreateWithFlags(&raw, cudaStreamNonBlocking));
   check(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking));
 }
 
 Stream::Pool::~Pool() {
   check(cudaStreamSynchronize(raw));
-  if (graph) check(cudaGraphExecDestroy(graph));
   check(cudaStreamDestroy(raw));
   check(cudaStreamDestroy(body));
-  check(cudaFreeHost(told_on_host));
-  give_memory(told_on_device);
   give_memory(scratch);
 }
 
@@ -59,6 +54,18 @@ std::byte* take_memory(std::size_t bytes) {
 }
 void give_memory(std::byte* at) { check(cudaFree(at)); }
 
+std::byte* take_host_memory(std::size_t bytes) {
+  void* at = nullptr;
+  const cudaError_t error = cudaMallocHost(&at, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(error);
+  return static_cast<std::byte*>(at);
+}
+void give_host_memory(std::byte* at) { check(cudaFreeHost(at)); }
+
 void copy_in(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
   cudaStream_t raw = stream.device().raw;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, raw));
@@ -69,6 +76,16 @@ void copy_out(Stream& stream, void* to, const std::byte* from, std::size_t bytes
   cudaStream_t raw = stream.device().raw;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, raw));
   check(cudaStreamSynchronize(raw));
+}
+
+void send_bytes(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.device().raw));
+}
+
+void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
+  Stream::Pool& device = stream.device();
+  if (device.mode == Mode::direct) return copy_in(stream, to, from, bytes);
+  copy_within(stream, to, device.told.add(from, bytes), bytes);
 }
 
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -85,16 +102,15 @@ void clear(Stream& stream, std::byte* at, std::size_t bytes) {
 
 namespace {
 
-/// Captures what the calls launch.
-cudaGraphExec_t capture(Stream::Pool& device, const std::function<void()>& work) {
+/// Captures what the call launches.
+void capture(Stream::Pool& device, CapturedGraph& to, void (*call)(const void*, int),
+             const void* body) {
   check(cudaStreamBeginCapture(device.raw, cudaStreamCaptureModeThreadLocal));
-  work();
+  call(body, 0);
   cudaGraph_t graph = nullptr;
   check(cudaStreamEndCapture(device.raw, &graph));
-  cudaGraphExec_t ready = nullptr;
-  check(cudaGraphInstantiate(&ready, graph, 0));
+  check(cudaGraphInstantiate(&to.ready, graph, 0));
   check(cudaGraphDestroy(graph));
-  return ready;
 }
 
 /// Where a capture is: its graph, and what the next node comes after.
@@ -148,21 +164,22 @@ void Stream::run_if(const std::int32_t* condition, Call call, const void* body) 
   check(cudaStreamEndCapture(device.body, nullptr));
 }
 
-void run_graph(Stream& stream, bool again, const std::function<void()>& work) {
-  Stream::Pool& device = stream.device();
+void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const void* body) {
+  Pool& device = *pool;
+  std::vector<std::int64_t> numbers;
+  ask(shape, numbers);
   check(cudaStreamSynchronize(device.raw));  // the last run still reads what it was told
-  device.told = 0;
-  device.mode = again ? Mode::tell : Mode::record;
-  if (again) {
-    work();
+  device.told.begin();
+  CapturedGraph* graph = device.graphs.find(numbers);
+  device.mode = graph ? Mode::tell : Mode::record;
+  if (graph) {
+    call(body, 0);
   } else {
-    if (device.graph) check(cudaGraphExecDestroy(device.graph));
-    device.graph = capture(device, work);
+    capture(device, *(graph = &device.graphs.add(numbers)), call, body);
   }
   device.mode = Mode::direct;
-  check(cudaMemcpyAsync(device.told_on_device, device.told_on_host, device.told,
-                        cudaMemcpyHostToDevice, device.raw));
-  check(cudaGraphLaunch(device.graph, device.raw));
+  device.told.send(*this);
+  check(cudaGraphLaunch(graph->ready, device.raw));
 }
 
 }  // namespace sinter::kernel

@@ -241,6 +241,7 @@ void Stream::run_lanes(Call call, const void* body) {
 void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
   if (*condition) call(body, 0);
 }
+void Stream::run_as_graph(ShapeCall, const void*, Call call, const void* body) { call(body, 0); }
 
 void Stream::run(int parts, Call call, const void* body) {
   if (inside.lane >= 0) {
