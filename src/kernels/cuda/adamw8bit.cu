@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/kernels/adamw8bit.hpp"
+
+#include <bit>
+
+#include "device/cuda/maxima.hpp"
+#include "kernels/cuda/each_element.hpp"
+#include "kernels/dynamic_map.hpp"
+
+namespace sinter::kernel {
+namespace {
+
+constexpr int block = adamw8bit_block, zero = 127;  // of the map that has signs
+
+/// The maps' numbers, as bits: a graph compares what a kernel is given.
+struct Maps {
+  std::uint32_t with_sign[256], without[256];
+};
+
+/// What a block of threads shares.
+struct Shared {
+  float with_sign[256], without[256], room[block / warp];
+};
+
+/// The place among ascending magnitudes, of which the first is 0, of the one that is nearest to x.
+__device__ int nearest(float x, const float* magnitudes, int count) {
+  int place = 0;
+  for (int step = 128; step > 0; step /= 2) {
+    const int next = place + step;
+    if (next < count && x > (magnitudes[next - 1] + magnitudes[next]) / 2) place = next;
+  }
+  return place;
+}
+
+/// The byte of a number in [-1, 1]. -1 is not among the map's numbers; a sign is kept.
+__device__ std::uint8_t signed_byte(float x, const float* map) {
+  const int place = nearest(fabsf(x), map + zero, 256 - zero);
+  if (!(x < 0)) return std::uint8_t(zero + place);
+  return std::uint8_t(zero - (place < 1 ? 1 : place > zero ? zero : place));
+}
+
+/// The moments, in the bytes' place.
+struct Moments {
+  std::uint8_t *mean, *square;
+  float *mean_scale, *square_scale;
+};
+
+/// A block of threads has a block of elements.
+template <class C>
+__global__ void step_blocks(float* master, const float* gradient, Moments moments, C* copy,
+                            std::int64_t n, Maps maps, Told<AdamWStep> told) {
+  const AdamWStep& step = *told;
+  Shared& shared = *shared_memory<Shared>();
+  const int me = int(threadIdx.x);
+  shared.with_sign[me] = std::bit_cast<float>(maps.with_sign[me]);
+  shared.without[me] = std::bit_cast<float>(maps.without[me]);
+  __syncthreads();
+  const double deviation = sqrt(step.correction2);
+  const std::int64_t b = blockIdx.x, i = b * block + me;
+  float m = 0, v = 0;
+  if (i < n) {
+    const float g = gradient[i] * float(step.decision ? step.decision->scale : 1);
+    const float rest = float(1 - step.beta2) * g * g;
+    v = fused(shared.without[moments.square[i]] * moments.square_scale[b], float(step.beta2), rest);
+    m = fused(shared.with_sign[moments.mean[i]] * moments.mean_scale[b], float(step.beta1),
+              float(1 - step.beta1) * g);
+    const float change = m / (sqrtf(v) + float(deviation * step.eps));
+    float p = fused(float(-step.lr * deviation / step.correction1), change, master[i]);
+    p *= float(1 - step.lr * step.weight_decay);
+    master[i] = p;
+    if (copy) copy[i] = C(p);
+  }
+  // Behind these barriers nobody reads the scales any more.
+  const float most_m = block_max(fabsf(m), shared.room), most_v = block_max(v, shared.room);
+  if (i < n) {
+    moments.mean[i] = signed_byte(m / (most_m > 0 ? most_m : 1), shared.with_sign);
+    moments.square[i] = std::uint8_t(nearest(v / (most_v > 0 ? most_v : 1), shared.without, 256));
+  }
+  if (me > 0) return;
+  moments.mean_scale[b] = most_m;
+  moments.square_scale[b] = most_v;
+}
+
+Maps maps_as_bits() {
+  Maps maps;
+  for (std::size_t i = 0; i < 256; ++i) {
+    maps.with_sign[i] = std::bit_cast<std::uint32_t>(signed_dynamic_map()[i]);
+    maps.without[i] = std::bit_cast<std::uint32_t>(unsigned_dynamic_map()[i]);
+  }
+  return maps;
+}
+
+}  // namespace
+
+const std::array<float, 256>& signed_dynamic_map() {
+  static const std::array<float, 256> map = dynamic_map(true);
+  return map;
+}
+const std::array<float, 256>& unsigned_dynamic_map() {
+  static const std::array<float, 256> map = dynamic_map(false);
+  return map;
+}
+
+template <class M, class G, class C>
+void adamw8bit(Stream& stream, M* master, const G* gradient, std::uint8_t* mean,
+               std::uint8_t* square, float* mean_scale, float* square_scale, C* copy,
+               std::int64_t n, const AdamWStep& step) {
+  static const Maps maps = maps_as_bits();
+  const Moments moments{mean, square, mean_scale, square_scale};
+  launch(stream, {unsigned(adamw8bit_scales(n)), block, int(sizeof(Shared))}, step_blocks<C>,
+         master, gradient, moments, copy, n, maps, stream.device().tell(step));
+}
+
+#define SINTER_INSTANTIATE(C)                                                                  \
+  template void adamw8bit(Stream&, float*, const float*, std::uint8_t*, std::uint8_t*, float*, \
+                          float*, C*, std::int64_t, const AdamWStep&);
+SINTER_INSTANTIATE(float)
+SINTER_INSTANTIATE(BFloat16)
+SINTER_INSTANTIATE(Float16)
+#undef SINTER_INSTANTIATE
+
+}  // namespace sinter::kernel
