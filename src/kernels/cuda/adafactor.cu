@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/kernels/adafactor.hpp"
+
+#include "device/cuda/sums.hpp"
+#include "kernels/cuda/each_element.hpp"
+#include "sinter/kernels/norm.hpp"
+
+namespace sinter::kernel {
+namespace {
+
+constexpr int threads = 256, rows_of_block = threads / warp;
+constexpr int most_row_blocks = 32, least_row_block = 16;
+constexpr int part = 1024;  // elements of a vector that are summed together
+static_assert(adafactor_scratch(2, 2) == most_row_blocks * 2 + 2);
+
+/// Sums over the tensor. They lie in the stream's scratch, behind what the kernels of norm.hpp use.
+struct Sums {
+  double parameters;  // Σ p²
+  double rows;        // Σ row_square
+  double updates;     // Σ u², before it is clipped
+};
+constexpr std::size_t sums_at = Stream::Pool::scratch_bytes / 2;
+
+struct Size {
+  std::int32_t rows, columns;
+  __device__ double n() const { return double(rows) * columns; }
+};
+
+/// The gradient as the step takes it.
+struct Gradient {
+  float scale, eps;
+  __device__ explicit Gradient(const AdafactorStep& step)
+      : scale(float(step.decision ? step.decision->scale : 1)), eps(float(step.eps_square)) {}
+  __device__ float squared(float g) const { return fused(g * scale, g * scale, eps); }
+};
+
+/// The moving mean of a second moment.
+__device__ float moved(float before, double now, const AdafactorStep& step) {
+  return float(step.beta2 * before + (1 - step.beta2) * now);
+}
+
+/// A warp has a row.
+__global__ void move_rows(const float* gradient, float* row_square, Size size,
+                          Told<AdafactorStep> told) {
+  const Gradient of(*told);
+  const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
+  const int lane = int(threadIdx.x) % warp;
+  if (row >= size.rows) return;
+  float sum = 0;
+  for (int c = lane; c < size.columns; c += warp)
+    sum += of.squared(gradient[std::int64_t(row) * size.columns + c]);
+  sum = warp_sum(sum);
+  if (lane == 0) row_square[row] = moved(row_square[row], double(sum) / size.columns, *told);
+}
+
+/// Sums of blocks of rows. A thread has a column of a block.
+__global__ void sum_row_blocks(const float* gradient, Size size, int block, float* partial,
+                               Told<AdafactorStep> told) {
+  const Gradient of(*told);
+  const int column = int(blockIdx.x) * threads + int(threadIdx.x);
+  if (column >= size.columns) return;
+  const int first = int(blockIdx.y) * block;
+  float sum = 0;
+  for (int r = first; r < first + block && r < size.rows; ++r)
+    sum += of.squared(gradient[std::int64_t(r) * size.columns + column]);
+  partial[std::int64_t(blockIdx.y) * size.columns + column] = sum;
+}
+
+/// 1 / √column_square takes the place of the first block's sums.
+__global__ void move_columns(float* partial, int blocks, float* column_square, Size size,
+                             Told<AdafactorStep> told) {
+  const int column = int(blockIdx.x) * threads + int(threadIdx.x);
+  if (column >= size.columns) return;
+  float sum = 0;
+  for (int b = 0; b < blocks; ++b) sum += partial[std::int64_t(b) * size.columns + column];
+  column_square[column] = moved(column_square[column], double(sum) / size.rows, *told);
+  partial[column] = 1 / sqrtf(column_square[column]);
+}
+
+__device__ double row_factor(const float* row_square, int row, const Sums& sums, Size size) {
+  return 1 / sqrt(row_square[row] / (sums.rows / size.rows));
+}
+
+/// totals: Σ u² of each row. A warp has a row.
+__global__ void sum_updates(const float* gradient, const float* row_square, const float* factors,
+                            const Sums* sums, float* totals, Size size, Told<AdafactorStep> told) {
+  const Gradient of(*told);
+  const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
+  const int lane = int(threadIdx.x) % warp;
+  if (row >= size.rows) return;
+  float sum = 0;
+  for (int c = lane; c < size.columns; c += warp) {
+    const float u = gradient[std::int64_t(row) * size.columns + c] * of.scale * factors[c];
+    sum += u * u;
+  }
+  sum = warp_sum(sum);
+  const double factor = row_factor(row_square, row, *sums, size);
+  if (lane == 0) totals[row] = float(sum * factor * factor);
+}
+
+/// Parameters, with what follows from them.
+template <class C>
+struct Parameters {
+  float *master, *mean;
+  C* copy;
+
+  /// p = decay p - u.
+  __device__ void put(std::int64_t i, float u, float decay, const AdafactorStep& step) const {
+    if (mean) mean[i] = u = fused(mean[i], float(step.beta1), u * float(1 - step.beta1));
+    const float p = master[i] * decay - u;
+    master[i] = p;
+    if (copy) copy[i] = C(p);
+  }
+};
+
+/// α, and α / max(1, R(u) / clip_threshold).
+struct Rates {
+  double whole, clipped;
+
+  __device__ Rates(const Sums& sums, Size size, const AdafactorStep& step) : whole(step.lr) {
+    if (step.scale_parameter) {
+      const double scale = sqrt(sums.parameters / size.n());
+      whole *= scale < step.eps_scale ? step.eps_scale : scale;
+    }
+    const double excess = sqrt(sums.updates / size.n()) / step.clip_threshold;
+    clipped = excess > 1 ? whole / excess : whole;  // a NaN clips nothing
+  }
+};
+
+/// A warp has a row.
+template <class C>
+__global__ void apply_to_rows(Parameters<C> to, const float* gradient, const float* row_square,
+                              const float* factors, const Sums* sums, Size size,
+                              Told<AdafactorStep> told) {
+  const Gradient of(*told);
+  const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
+  if (row >= size.rows) return;
+  const Rates rates(*sums, size, *told);
+  const float decay = float(1 - rates.whole * told->weight_decay);
+  const float factor = float(rates.clipped * row_factor(row_square, row, *sums, size));
+  for (int c = int(threadIdx.x) % warp; c < size.columns; c += warp) {
+    const std::int64_t i = std::int64_t(row) * size.columns + c;
+    to.put(i, gradient[i] * of.scale * factors[c] * factor, decay, *told);
+  }
+}
+
+/// Moves the second moments of a vector. A block has a part, and sums its u².
+__global__ void move_parts(const float* gradient, float* square, float* totals, std::int64_t n,
+                           Told<AdafactorStep> told) {
+  const Gradient of(*told);
+  const std::int64_t first = std::int64_t(blockIdx.x) * part;
+  float sum = 0;
+  for (std::int64_t i = first + threadIdx.x; i < first + part && i < n; i += threads) {
+    const float g = gradient[i] * of.scale;
+    square[i] =
+        fused(square[i], float(told->beta2), of.squared(gradient[i]) * float(1 - told->beta2));
+    const float u = g * (1 / sqrtf(square[i]));
+    sum += u * u;
+  }
+  sum = block_sum(sum, shared_memory<float>());
+  if (threadIdx.x == 0) totals[blockIdx.x] = sum;
+}
+
+template <class C>
+__global__ void apply_to_vector(Parameters<C> to, const float* gradient, const float* square,
+                                const Sums* sums, Size size, Told<AdafactorStep> told) {
+  const Gradient of(*told);
+  const Rates rates(*sums, size, *told);
+  const float decay = float(1 - rates.whole * told->weight_decay), rate = float(rates.clipped);
+  for_each_element(std::int64_t(size.rows) * size.columns, [&](std::int64_t i) {
+    to.put(i, gradient[i] * of.scale * (1 / sqrtf(square[i])) * rate, decay, *told);
+  });
+}
+
+unsigned blocks_of(std::int64_t count, int each) { return unsigned((count + each - 1) / each); }
+
+/// One call.
+template <class C>
+struct Call {
+  Stream& stream;
+  Parameters<C> to;
+  const float* gradient;
+  float *row_square, *column_square;
+  Size size;
+  const AdafactorStep& step;
+  float* scratch;
+  Sums* sums = reinterpret_cast<Sums*>(stream.device().scratch + sums_at);
+
+  Told<AdafactorStep> told() const { return stream.device().tell(step); }
+
+  void matrix() const {
+    const int block = std::max(int(blocks_of(size.rows, most_row_blocks)), least_row_block);
+    const unsigned blocks = blocks_of(size.rows, block), across = blocks_of(size.columns, threads);
+    const Grid of_rows{blocks_of(size.rows, rows_of_block), threads};
+    float* totals = scratch + std::int64_t(most_row_blocks) * size.columns;
+    launch(stream, of_rows, move_rows, gradient, row_square, size, told());
+    launch(stream, {{across, blocks}, threads}, sum_row_blocks, gradient, size, block, scratch,
+           told());
+    launch(stream, {across, threads}, move_columns, scratch, int(blocks), column_square, size,
+           told());
+    sum(stream, row_square, size.rows, &sums->rows);
+    launch(stream, of_rows, sum_updates, gradient, row_square, scratch, sums, totals, size, told());
+    sum(stream, totals, size.rows, &sums->updates);
+    launch(stream, of_rows, apply_to_rows<C>, to, gradient, row_square, scratch, sums, size,
+           told());
+  }
+
+  void vector() const {
+    const std::int64_t n = std::int64_t(size.rows) * size.columns;
+    const unsigned parts = blocks_of(n, part);
+    launch(stream, {parts, threads, threads / warp * int(sizeof(float))}, move_parts, gradient,
+           row_square, scratch, n, told());
+    sum(stream, scratch, parts, &sums->updates);
+    launch(stream, grid_of_elements(n), apply_to_vector<C>, to, gradient, row_square, sums, size,
+           told());
+  }
+};
+
+}  // namespace
+
+template <class M, class G, class C>
+void adafactor(Stream& stream, M* master, const G* gradient, float* row_square,
+               float* column_square, float* mean, C* copy, int rows, int columns,
+               const AdafactorStep& step, float* scratch) {
+  if (rows <= 0 || columns <= 0) return;
+  const Call<C> call{stream,        {master, mean, copy}, gradient, row_square,
+                     column_square, {rows, columns},      step,     scratch};
+  if (step.scale_parameter)
+    sum_of_squares(stream, master, std::int64_t(rows) * columns, &call.sums->parameters);
+  adafactor_factored(rows, columns) ? call.matrix() : call.vector();
+}
+
+#define SINTER_INSTANTIATE(C)                                                                  \
+  template void adafactor(Stream&, float*, const float*, float*, float*, float*, C*, int, int, \
+                          const AdafactorStep&, float*);
+SINTER_INSTANTIATE(float)
+SINTER_INSTANTIATE(BFloat16)
+SINTER_INSTANTIATE(Float16)
+#undef SINTER_INSTANTIATE
+
+}  // namespace sinter::kernel
