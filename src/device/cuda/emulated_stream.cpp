@@ -3,7 +3,7 @@
 #include <new>
 
 #include "device/cuda/emulated_memory.hpp"
-#include "device/cuda/launch.hpp"
+#include "device/cuda/emulated_submit.hpp"
 #include "device/cuda/queue.hpp"
 
 namespace sinter::kernel {
@@ -72,34 +72,14 @@ void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t byte
   copy_within(stream, to, device.told.add(from, bytes), bytes);
 }
 
-namespace {
-
-/// Does now, or as a node of the graph, what is known by these facts.
-template <class F, class... T>
-void submit(Stream& stream, const F& work, const T&... known) {
-  Stream::Pool& device = stream.device();
-  if (device.mode == Mode::direct) return work();
-  emulated::Facts facts;
-  facts.add(known...);
-  device.graph->pass(device.mode == Mode::record, facts, work);
-}
-
-}  // namespace
-
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
-  const auto copy = [=] {
-    const emulated::Opened memory;
-    std::memcpy(to, from, bytes);
-  };
-  submit(stream, copy, to, from, bytes);
+  const auto copy = [=] { std::memcpy(to, from, bytes); };
+  emulated::submit(stream, copy, to, from, bytes);
 }
 
 void clear(Stream& stream, std::byte* at, std::size_t bytes) {
-  const auto zero = [=] {
-    const emulated::Opened memory;
-    std::memset(at, 0, bytes);
-  };
-  submit(stream, zero, at, bytes);
+  const auto zero = [=] { std::memset(at, 0, bytes); };
+  emulated::submit(stream, zero, at, bytes);
 }
 
 void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const void* body) {
