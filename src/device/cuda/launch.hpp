@@ -15,7 +15,9 @@
 #include "device/cuda/told_memory.hpp"
 #include "sinter/kernels/stream.hpp"
 
-#ifndef __CUDACC__
+#ifdef __CUDACC__
+struct cublasLtContext;
+#else
 #include "device/cuda/emulated_graph.hpp"
 #endif
 
@@ -78,6 +80,11 @@ struct Stream::Pool {
   cudaStream_t raw = nullptr;   // where launches go
   cudaStream_t body = nullptr;  // where they are captured that hang on a condition
   GraphsByShape<CapturedGraph> graphs;
+  // cuBLASLt and what it computes in. A pool begins with both: while a graph is recorded, nobody
+  // can take memory.
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+  cublasLtContext* library = nullptr;
+  std::byte* workspace = nullptr;
 #else
   int order = 0;  // of threads
   GraphsByShape<emulated::LaunchGraph> graphs;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stream of a card.
+#include <cublasLt.h>
+
 #include <new>
 #include <utility>
 
@@ -24,8 +26,10 @@ __global__ void set_condition(cudaGraphConditionalHandle handle, const std::int3
 
 void check_launch() { check(cudaGetLastError()); }
 
-Stream::Pool::Pool() : scratch(take_memory(scratch_bytes)) {
-  if (!scratch) throw std::bad_alloc();
+Stream::Pool::Pool()
+    : scratch(take_memory(scratch_bytes)), workspace(take_memory(workspace_bytes)) {
+  if (!scratch || !workspace) throw std::bad_alloc();
+  if (cublasLtCreate(&library) != CUBLAS_STATUS_SUCCESS) throw std::bad_alloc();
   check(cudaStreamCreateWithFlags(&raw, cudaStreamNonBlocking));
   check(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking));
 }
@@ -35,6 +39,8 @@ Stream::Pool::~Pool() {
   check(cudaStreamDestroy(raw));
   check(cudaStreamDestroy(body));
   give_memory(scratch);
+  give_memory(workspace);
+  cublasLtDestroy(library);
 }
 
 Stream::Stream(int) : pool(std::make_shared<Pool>()) {}
