@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cpu/mask.hpp"
 #include "kernels/cpu/split.hpp"
+#include "kernels/mask.hpp"
 #include "sinter/kernels/attention.hpp"
 
 namespace sinter::kernel {
@@ -105,12 +105,6 @@ struct KeyRange {
 inline KeyRange seen_keys(AttentionSpan span, int length, int first, int count) {
   if (!span.causal) return {0, length};
   return {std::max(first + 1 - most_seen(span, length), 0), first + count};
-}
-
-/// Dropout with the mask's key for one head.
-inline Dropout for_head(Dropout dropout, int head) {
-  dropout.key = mix(dropout.key ^ (std::uint64_t(head) + 1) * mix_step);
-  return dropout;
 }
 
 /// Attention of BFloat16 by a unit of the processor that multiplies it.

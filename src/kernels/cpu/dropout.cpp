@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/dropout.hpp"
 
-#include "kernels/cpu/mask.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
+#include "kernels/mask.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dropout mask in scalars, which its vector code is given.
+// What decides a dropout mask, for the kernels of all devices.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace sinter::kernel {
 
 /// The key of one row's mask.
-inline std::uint64_t row_key(const Dropout& dropout, std::int64_t row) {
+constexpr std::uint64_t row_key(const Dropout& dropout, std::int64_t row) {
   return mix(dropout.key ^ mix(std::uint64_t(dropout.first_row + row)));
 }
 
@@ -21,5 +21,11 @@ inline std::int32_t keep_threshold(const Dropout& dropout) {
 
 /// What kept elements are multiplied by.
 inline double keep_scale(const Dropout& dropout) { return 1 / (1 - double(dropout.probability)); }
+
+/// Attention's dropout with the mask's key for one head.
+constexpr Dropout for_head(Dropout dropout, int head) {
+  dropout.key = mix(dropout.key ^ (std::uint64_t(head) + 1) * mix_step);
+  return dropout;
+}
 
 }  // namespace sinter::kernel
