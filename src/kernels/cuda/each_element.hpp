@@ -28,6 +28,12 @@ __device__ __forceinline__ void for_each_element(std::int64_t n, const F& body) 
   for (; i < n; i += stride) body(i);
 }
 
+/// Assigns to an element or adds to it.
+template <class T, class S>
+__device__ __forceinline__ void put_element(T* to, S value, bool add) {
+  *to = T(add ? S(*to) + value : value);
+}
+
 /// a b + c, rounded once.
 __device__ __forceinline__ float fused(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ __forceinline__ double fused(double a, double b, double c) { return fma(a, b, c); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/sums.hpp"
+#include "kernels/cuda/each_element.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
@@ -67,11 +68,6 @@ struct Gradients {
   T *dx, *dx2;
   std::int32_t add_dx, add_dx2;
 };
-
-template <class T, class S>
-__device__ __forceinline__ void put_element(T* to, S value, bool add) {
-  *to = T(add ? S(*to) + value : value);
-}
 
 /// With n = (x - mean) inverse and e = dy weight: dx = inverse (e - mean(e) - n mean(e n)); without
 /// mean(e) where rows are not centred. A warp has a row.
