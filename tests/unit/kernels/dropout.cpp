@@ -132,6 +132,29 @@ TEST_CASE("runs of kept elements have the lengths of chance") {
   }
 }
 
+// So that a run may go on with the kernels of another device.
+TEST_CASE("the mask is SplitMix64 of the row and MurmurHash3's mixing of the column") {
+  for (float p : {0.001f, 0.3f, 0.9f}) {
+    const int rows = 50, width = 100;
+    const Dropout dropout{p, 0x0123456789abcdef, 1'000'000'000'000};
+    std::vector<int> want;
+    for (int r = 0; r < rows; ++r) {
+      const auto key = kernel::mix(dropout.key ^ kernel::mix(std::uint64_t(dropout.first_row + r)));
+      for (std::uint32_t c = 0; c < std::uint32_t(width); ++c) {
+        std::uint32_t bits = c + std::uint32_t(key);
+        bits ^= bits >> 16;
+        bits = bits * 0x85ebca6bu + std::uint32_t(key >> 32);
+        bits ^= bits >> 13;
+        bits *= 0xc2b2ae35u;
+        bits ^= bits >> 16;
+        want.push_back(double(std::int32_t(bits)) + 0x1p31 >= std::round(double(p) * 0x1p32));
+      }
+    }
+    CAPTURE(p);
+    CHECK(mask(rows, width, dropout) == want);
+  }
+}
+
 TEST_CASE("any split of the rows has the mask of the whole") {
   const auto whole = mask(100, 33, {0.3f, 5, 1'000'000'000'000});
   for (int first : {1, 37, 64}) {
