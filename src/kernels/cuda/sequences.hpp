@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where rows lie in sequences, whose starts only the device knows.
 #pragma once
-#include <cstdint>
-
-#include "device/cuda/language.hpp"
+#include "device/cuda/launch.hpp"
+#include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
 
-/// The sequence that a row is in, which is not empty. starts: of `count` sequences, and the end.
-/// requires  starts[0] <= row < starts[count]
-__device__ __forceinline__ int sequence_of(const std::int32_t* starts, int count,
-                                           std::int64_t row) {
-  int first = 0, end = count;  // the last sequence that starts at the row or before it
+/// The last s in [0, count) whose of(s) is at most `value`, where of() grows; 0 if there is none.
+template <class F>
+__device__ __forceinline__ int last_at_most(int count, int value, const F& of) {
+  int first = 0, end = count;
   while (end - first > 1) {
     const int middle = first + (end - first) / 2;
-    (starts[middle] <= row ? first : end) = middle;
+    if (of(middle) <= value)
+      first = middle;
+    else
+      end = middle;
   }
   return first;
+}
+
+/// The sequence that a row is in, which is not empty. starts: of `count` sequences, and the end.
+/// requires  starts[0] <= row < starts[count]
+__device__ __forceinline__ int sequence_of(const std::int32_t* starts, int count, int row) {
+  return last_at_most(count, row, [=](int s) { return starts[s]; });
+}
+
+/// The place of a row in its sequence, from 0.
+/// requires  some sequence has the row
+__device__ __forceinline__ int place_of(const Sequences& sequences, int row) {
+  return row - sequences.starts[sequence_of(sequences.starts, sequences.count, row)];
 }
 
 }  // namespace sinter::kernel
