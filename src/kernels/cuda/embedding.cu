@@ -33,7 +33,7 @@ __global__ void add_positions(const T* x, const T* table, const std::int32_t* st
                               T* y, int width, std::int64_t n) {
   for_each_element(n, [=](std::int64_t i) {
     const std::int64_t row = i / width;
-    const std::int64_t position = row - starts[sequence_of(starts, count, row)];
+    const std::int64_t position = row - starts[sequence_of(starts, count, int(row))];
     y[i] = T(Wide<T>(x[i]) + Wide<T>(table[position * width + (i - row * width)]));
   });
 }

@@ -28,7 +28,7 @@ template <Place place, class T>
 __global__ void give_rows_back(const T* dy, const std::int32_t* starts, int count, T* dx, int width,
                                bool add, std::int64_t n) {
   for_each_element(n, [=](std::int64_t i) {
-    const std::int64_t row = i / width, s = sequence_of(starts, count, row);
+    const std::int64_t row = i / width, s = sequence_of(starts, count, int(row));
     const bool taken = row == row_of<place>(starts, s);
     if (add && !taken) return;
     const Wide<T> given = taken ? Wide<T>(dy[s * width + (i - row * width)]) : Wide<T>(0);
