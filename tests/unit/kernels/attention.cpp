@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/kernels/attention.hpp"
 
+#include "sinter/kernels/random.hpp"
+
 namespace sinter::testing {
 namespace {
 
@@ -67,6 +69,23 @@ TEST_CASE("attention's mask keeps the right share, and rows, heads and keys diff
   for (int shift : {1, 2, depth, heads * depth, 256 * heads * depth}) {
     CAPTURE(shift);  // keys, heads, rows, sequences
     CHECK(correlation(shift) < 5);
+  }
+}
+
+TEST_CASE("attention's mask is that of dropout of its rows, under a key of the head") {
+  const int heads = 3, depth = 40;
+  const Starts starts = {0, 40, 64};
+  const Dropout dropout{0.3f, 77, 5};
+  const auto kept = mask<float>(starts, heads, depth, dropout);
+  Stream stream(1);
+  for (int h = 0; h < heads; ++h) {
+    Dropout of_head = dropout;
+    of_head.key = kernel::mix(dropout.key ^ std::uint64_t(h + 1) * kernel::mix_step);
+    std::vector<float> ones(64 * depth, 1), y(ones);
+    kernel::dropout(stream, tensor(ones, 64, depth), tensor(y, 64, depth), of_head);
+    for (int r = 0; r < 64; ++r)
+      for (int k = 0; k < (r < 40 ? 40 : 24); ++k)
+        REQUIRE((y[r * depth + k] != 0) == (kept[(r * heads + h) * depth + k] == 1));
   }
 }
 
