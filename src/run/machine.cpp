@@ -321,13 +321,15 @@ void Machine::load_micro_batch() {
   const HostBatch& batch = *work_.batch;
   load_starts();
   programs_->current->update(now_);
+  const int first = int(now_.first_row[pooled(0)]);
+  const int last =
+      std::min(first + programs_->current->micro, work_.first_sequence + work_.sequences);
   int next_ids = 0, next_values = 0;
   for (int e = 0; e < int(m.externals.size()); ++e) {
     const auto [axis, width, targets] = m.externals[e];
     std::byte* to = programs_->current->inputs[e];
     const std::int64_t row = now_.first_row[axis];
-    const MicroBatch at = micro_batch(now_.iteration, axis % token_axes);
-    const int rows = axis < token_axes ? at.rows : at.last - at.first;
+    const int rows = axis < token_axes ? batch.starts_of(axis)[last] - int(row) : last - first;
     const int padded = now_.sequences[axis].rows() - rows;
     if (width == 0) {
       put_ids(stream_, {batch.ids[next_ids++].data() + row, std::size_t(rows)}, to, padded,
