@@ -218,7 +218,9 @@ void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
   const int iterations = (work_.sequences + program.micro - 1) / program.micro;
   const auto shape = [&](std::vector<std::int64_t>& numbers) {
-    numbers.push_back(&program - &programs_->training);
+    const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
+                                             &programs_->prediction};
+    numbers.push_back(std::ranges::find(all_programs, &program) - std::begin(all_programs));
     for (int k = 0; k < iterations; ++k)
       for (int axis = 0; axis < token_axes; ++axis) {
         const MicroBatch at = micro_batch(k, axis);
