@@ -40,6 +40,11 @@ struct Grid {
   int shared_bytes = 0;
 };
 
+/// How many blocks have `count` of something, when each has so many.
+inline unsigned blocks_of(std::int64_t count, int each) {
+  return unsigned((count + each - 1) / each);
+}
+
 enum class Mode : std::uint8_t { direct, record, tell };
 
 #ifdef __CUDACC__

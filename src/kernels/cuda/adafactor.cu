@@ -172,8 +172,6 @@ __global__ void apply_to_vector(Parameters<C> to, const float* gradient, const f
   });
 }
 
-unsigned blocks_of(std::int64_t count, int each) { return unsigned((count + each - 1) / each); }
-
 /// One call.
 template <class C>
 struct Call {

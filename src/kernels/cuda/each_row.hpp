@@ -14,9 +14,8 @@ inline constexpr int columns_of_part = 1024;
 
 /// The grid of a kernel that calls row_of_warp() and for_each_column().
 inline Grid grid_of_rows(int rows, int columns) {
-  const int parts = std::max(1, (columns + columns_of_part - 1) / columns_of_part);
-  return {{unsigned(rows + rows_of_block - 1) / rows_of_block, unsigned(parts)},
-          {warp, rows_of_block}};
+  const unsigned parts = std::max(1u, blocks_of(columns, columns_of_part));
+  return {{blocks_of(rows, rows_of_block), parts}, {warp, rows_of_block}};
 }
 
 /// The warp's row; there may be fewer rows.

@@ -85,8 +85,6 @@ __global__ void sum_rows_of_ids(const std::int32_t* ids, const T* dy, G* dtable,
     if (column + k * warp < width) to[column + k * warp] = G(sums[k]);
 }
 
-unsigned blocks_of(int count, int each) { return unsigned((count + each - 1) / each); }
-
 }  // namespace
 
 template <class T>

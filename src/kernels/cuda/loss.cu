@@ -21,7 +21,7 @@ __global__ void widen_elements(const T* x, Wide<T>* y, std::int64_t n) {
 
 template <class S, class G>
 __global__ void put_elements(const S* x, G* y, bool add, std::int64_t n) {
-  for_each_element(n, [=](std::int64_t i) { y[i] = G(add ? S(y[i]) + x[i] : x[i]); });
+  for_each_element(n, [=](std::int64_t i) { put_element(y + i, x[i], add); });
 }
 
 /// Rounds rows to T where they lie; a block has a row. Behind the barrier nobody reads what is
@@ -92,7 +92,7 @@ __global__ void squared_errors(const T* x, const T* target, S* losses, T* dx, bo
     const std::int64_t i = std::int64_t(row) * width + c;
     const S difference = S(x[i]) - S(target[i]);
     sum += difference * difference;
-    if (dx) dx[i] = T(add ? S(dx[i]) + factor * difference : factor * difference);
+    if (dx) put_element(dx + i, factor * difference, add);
   }
   sum = warp_sum(sum);
   if (lane == 0) losses[row] = sum;
@@ -186,9 +186,9 @@ void linear_bias_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input
 template <class T, class S>
 void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> losses, Tensor<T> dx,
                         double weight) {
-  const unsigned blocks = unsigned(x.rows + rows_of_block - 1) / rows_of_block;
-  launch(stream, {blocks, threads}, squared_errors<T, S>, x.data, target.data, losses.data, dx.data,
-         bool(dx.add), int(x.rows), int(x.columns), stream.device().tell(weight));
+  launch(stream, {blocks_of(x.rows, rows_of_block), threads}, squared_errors<T, S>, x.data,
+         target.data, losses.data, dx.data, bool(dx.add), int(x.rows), int(x.columns),
+         stream.device().tell(weight));
 }
 
 #define SINTER_INSTANTIATE(T)                                                                     \

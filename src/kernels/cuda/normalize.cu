@@ -126,8 +126,6 @@ __global__ void sum_blocks(const S* partial, int blocks, int stride, G* total, i
   total[column] = G(sum);
 }
 
-unsigned blocks_of(int count, int each) { return unsigned((count + each - 1) / each); }
-
 template <bool Centred, class T, class S, class G>
 void backward(Stream& stream, const Rows<T, S>& in, const Gradients<T>& out, Tensor<G> dweight,
               Tensor<G> dbias, S* scratch) {

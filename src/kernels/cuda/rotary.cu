@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "device/cuda/maxima.hpp"
 #include "kernels/cuda/each_element.hpp"
 #include "kernels/cuda/each_row.hpp"
 #include "kernels/cuda/sequences.hpp"
@@ -29,12 +30,9 @@ __global__ void find_longest(Sequences sequences, std::int32_t* longest) {
   int most = 0;
   for (int s = int(threadIdx.x); s < sequences.count; s += warp) {
     const int length = sequences.starts[s + 1] - sequences.starts[s];
-    most = length > most ? length : most;
+    most = larger(most, length);
   }
-  for (int lanes = warp / 2; lanes > 0; lanes /= 2) {
-    const int other = __shfl_xor_sync(~0u, most, lanes);
-    most = other > most ? other : most;
-  }
+  most = warp_max(most);
   if (threadIdx.x == 0) *longest = most;
 }
 
@@ -128,13 +126,14 @@ __global__ void add_to_halves(const T* x, const S* table, int width, Sequences s
 
 template <class S>
 void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Tensor<S> table) {
-  constexpr int rows = 8, most_row_blocks = 256;
+  constexpr int rows = 8;
+  constexpr unsigned most_row_blocks = 256;
   auto* longest = reinterpret_cast<std::int32_t*>(stream.device().scratch);
   launch(stream, {1, warp}, find_longest, sequences, longest);
-  const int across = (table.columns / 2 + warp - 1) / warp;
-  const int down = std::clamp((sequences.total + rows - 1) / rows, 1, most_row_blocks);
-  launch(stream, {{unsigned(across), unsigned(down)}, {warp, rows}}, fill_table<S>,
-         stream.device().tell(rotary), longest, table.data, int(table.columns));
+  const unsigned across = blocks_of(table.columns / 2, warp);
+  const unsigned down = std::clamp(blocks_of(sequences.total, rows), 1u, most_row_blocks);
+  launch(stream, {{across, down}, {warp, rows}}, fill_table<S>, stream.device().tell(rotary),
+         longest, table.data, int(table.columns));
 }
 
 template <class T, class S>
