@@ -8,6 +8,7 @@
 
 #include "device/cuda/launch.hpp"
 #include "device/cuda/queue.hpp"
+#include "emulated/alike.hpp"
 #include "sinter/device/memory.hpp"
 #include "support/ended.hpp"
 
@@ -20,9 +21,6 @@ namespace {
 
 __global__ void add_told(double* to, Told<double> value) { *to += *value; }
 __global__ void add_untold(double* to, double value) { *to += value; }
-
-/// The shape of calls that all launch the same.
-constexpr auto alike = [](std::vector<std::int64_t>&) {};
 
 /// A number in the device's memory.
 template <class T>

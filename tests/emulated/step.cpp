@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/cuda/queue.hpp"
+#include "emulated/alike.hpp"
 #include "sinter/device/memory.hpp"
 #include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/elementwise.hpp"
@@ -125,9 +126,6 @@ std::vector<std::vector<float>> train(const std::function<void(Machine&, int, co
   }
   return weights;
 }
-
-/// All steps launch the same.
-constexpr auto alike = [](std::vector<std::int64_t>&) {};
 
 void launch_step(Machine& machine, int, const Plan& plan) { machine.step(plan); }
 
