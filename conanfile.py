@@ -20,7 +20,7 @@ class Sinter(ConanFile):
     options = {"assertions": [True, False], "libtorch": [True, False]}
     default_options = {"assertions": False, "libtorch": True}
     exports_sources = ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*",
-                       "scripts/fetch_libtorch.py")
+                       "scripts/fetch_libtorch.py", "scripts/wheels.py")
 
     def set_version(self):
         text = load(self, str(pathlib.Path(self.recipe_folder, "CMakeLists.txt")))

@@ -28,8 +28,8 @@ if(SINTER_WITH_LIBTORCH)
   set_target_properties(sinter_autograd PROPERTIES EXPORT_NAME autograd)
   install(TARGETS sinter_autograd EXPORT SinterAutograd ARCHIVE COMPONENT libtorch)
   install(EXPORT SinterAutograd NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT libtorch)
-  install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/libtorch.txt
-    scripts/fetch_libtorch.py DESTINATION "${package_folder}" COMPONENT libtorch)
+  install(FILES cmake/libtorch.cmake cmake/locate_libtorch.cmake cmake/cache_folder.cmake
+    cmake/libtorch.txt scripts/fetch_libtorch.py scripts/wheels.py DESTINATION "${package_folder}" COMPONENT libtorch)
 endif()
 if(SINTER_ARROW_FOLDER)
   install(FILES cmake/arrow.cmake DESTINATION "${package_folder}" COMPONENT sinter)

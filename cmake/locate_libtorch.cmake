@@ -7,6 +7,8 @@
 # environment), the one that an installed Sinter was built with (SINTER_BUILT_WITH_LIBTORCH), the
 # user's cache (scripts/fetch_libtorch.py). Torch_DIR must name a LibTorch.
 
+include("${CMAKE_CURRENT_LIST_DIR}/cache_folder.cmake")
+
 set(SINTER_LIBTORCH_OLDEST 2.7) # the first whose wheels have the C++11 ABI
 
 # Sets RESULT to the folder at or up to three levels above PATH that holds a LibTorch, or to "".
@@ -39,13 +41,7 @@ endfunction()
 function(sinter_libtorch_cache result)
   file(STRINGS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/libtorch.txt" pin REGEX "^torch==")
   string(REGEX MATCH "==([0-9.]+)" pin "${pin}")
-  if(NOT "$ENV{SINTER_CACHE}" STREQUAL "")
-    set(cache "$ENV{SINTER_CACHE}")
-  elseif(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
-    set(cache "$ENV{XDG_CACHE_HOME}/sinter")
-  else()
-    set(cache "$ENV{HOME}/.cache/sinter")
-  endif()
+  sinter_cache_folder(cache)
   set(${result} "${cache}/libtorch-${CMAKE_MATCH_1}/torch" PARENT_SCOPE)
 endfunction()
 

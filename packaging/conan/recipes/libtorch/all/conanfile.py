@@ -25,7 +25,8 @@ class LibTorch(ConanFile):
     def export(self):
         project = pathlib.Path(self.recipe_folder).parents[4]
         copy(self, "libtorch.txt", project / "cmake", self.export_folder)
-        copy(self, "fetch_libtorch.py", project / "scripts", self.export_folder)
+        for script in ("fetch_libtorch.py", "wheels.py"):
+            copy(self, script, project / "scripts", self.export_folder)
         if self.version != self.fetch().VERSION:
             raise ConanException(f"cmake/libtorch.txt pins torch {self.fetch().VERSION}, config.yml offers "
                                  f"{self.version}. Let both name the same version.")
