@@ -13,6 +13,7 @@
 namespace sinter::cli {
 namespace {
 
+using kernel::MatmulLibrary;
 using kernel::MatmulUnit;
 constexpr double seconds = 0.025;
 
@@ -24,8 +25,18 @@ std::string_view precision_of(const MatmulRate& rate) {
 }
 
 std::string_view name_of(MatmulUnit unit) {
-  constexpr std::string_view names[]{"own", "amx", "pairs", "widened"};
+  constexpr std::string_view names[]{"own", "amx", "pairs", "tensor", "widened"};
   return names[int(unit)];
+}
+
+std::string_view name_of(MatmulLibrary library) {
+  constexpr std::string_view names[]{"sinter", "libtorch", "cublaslt"};
+  return names[int(library)];
+}
+
+std::string_view whose_products(MatmulLibrary library) {
+  constexpr std::string_view names[]{"Sinter's own products", "LibTorch (MKL)", "cuBLASLt"};
+  return names[int(library)];
 }
 
 std::string what_multiplies(const MatmulRate& rate) {
@@ -35,11 +46,15 @@ std::string what_multiplies(const MatmulRate& rate) {
       return (rounds(rate)
                   ? "this processor has no unit for shorter inputs; whole fp32 is multiplied"
                   : "multiplied as it is") +
-             std::string(rate.libtorch ? ", by LibTorch (MKL)" : ", by Sinter's own products");
+             fmt::format(", by {}", whose_products(rate.library));
     case MatmulUnit::amx:
       return rounded + "multiplied in tiles (AMX), summed in fp32";
     case MatmulUnit::pairs:
       return rounded + "multiplied in pairs (AVX-512 BF16), summed in fp32";
+    case MatmulUnit::tensor:
+      return (rounds(rate) ? "inputs rounded to tf32, " : "") +
+             fmt::format("multiplied by tensor cores ({}), summed in fp32",
+                         whose_products(rate.library));
     case MatmulUnit::widened:
       break;
   }
@@ -86,13 +101,15 @@ MatmulRate matmul_of(const RecipeView& recipe) {
   rate.inputs = recipe.plan->matmul_inputs;
   with_element(rate.element, [&]<class T>(T) {
     rate.unit = kernel::matmul_unit<T>(rate.inputs);
-    rate.libtorch = kernel::matmul_is_libtorchs<T>(rate.inputs);
+    rate.library = kernel::matmul_library<T>(rate.inputs);
   });
   return rate;
 }
 
+int threads_by_default() { return int(std::thread::hardware_concurrency()); }
+
 MatmulRate measure_matmul(const RecipeView& recipe, int threads) {
-  if (threads == 0) threads = int(std::thread::hardware_concurrency());
+  if (threads == 0) threads = threads_by_default();
   kernel::Stream stream(threads);
   MatmulRate rate = matmul_of(recipe);
   rate.flops = rate.fp32_flops = kernel::measured_matmul_rate(stream, seconds);
@@ -135,7 +152,7 @@ std::string odd_sizes_text(const RecipeView& recipe) {
 nlohmann::ordered_json matmul_json(const MatmulRate& rate) {
   return {{"precision", precision_of(rate)},
           {"unit", name_of(rate.unit)},
-          {"library", rate.libtorch ? "libtorch" : "sinter"},
+          {"library", name_of(rate.library)},
           {"flops_per_s", rate.flops},
           {"fp32_flops_per_s", rate.fp32_flops}};
 }

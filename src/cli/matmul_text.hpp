@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says what multiplies a recipe's matrices on this processor, so that nothing is silently slow.
+// Says what multiplies a recipe's matrices on the device, so that nothing is silently slow.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -14,7 +14,7 @@ struct MatmulRate {
   Element element = Element::f32;  // of the recipe's activations and weights
   kernel::MatmulInputs inputs = kernel::MatmulInputs::whole;
   kernel::MatmulUnit unit = kernel::MatmulUnit::own;
-  bool libtorch = false;             // whether LibTorch multiplies
+  kernel::MatmulLibrary library = kernel::MatmulLibrary::sinter;
   double flops = 0, fp32_flops = 0;  // per second; 0 if they were not measured
 
   /// Whether the recipe's matmuls are fp32's, so that there is nothing to compare.
@@ -23,6 +23,8 @@ struct MatmulRate {
 
 /// Says what multiplies, and measures nothing.
 MatmulRate matmul_of(const RecipeView& recipe);
+/// One for each processor.
+int threads_by_default();
 /// Measures for about 0.03 s, and as long again where the recipe's matmuls are not fp32's.
 /// `threads` = 0 stands for one thread per processor.
 MatmulRate measure_matmul(const RecipeView& recipe, int threads);

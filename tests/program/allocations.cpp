@@ -157,7 +157,7 @@ void check(const std::string& name, const ByLibrary& allocations, bool first) {
 template <class R>
 void test(const std::string& name, const std::vector<HostBatch>& batches) {
   Trainer<R> trainer({.seed = 1, .threads = 2 * R::parallel::ranks(R::parallel::options)});
-  kernel::matmul_is_libtorchs<float>();  // opens LibTorch, once for a program
+  kernel::matmul_library<float>();  // opens LibTorch, once for a program
   auto step = [&](int number) {
     Outcome outcome = trainer.step(batches[std::size_t(number) % batches.size()]);
     if (!std::holds_alternative<Applied>(outcome)) throw "a step was skipped";

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What multiplies matrices on this processor, and how fast that is.
+// What multiplies matrices on the device, and how fast that is.
 #pragma once
 #include "sinter/kernels/matmul.hpp"
 
 namespace sinter::kernel {
 
-/// How the processor multiplies a matmul's elements.
+/// How the device multiplies a matmul's elements.
 enum class MatmulUnit : std::uint8_t {
   own,      ///< as they are
   amx,      ///< in tiles of bfloat16, summed in fp32 (Intel AMX)
   pairs,    ///< in pairs of bfloat16, summed in fp32 (AVX-512 BF16)
+  tensor,   ///< by tensor cores, narrow types summed in fp32 (NVIDIA GPUs)
   widened,  ///< not at all: they are widened to fp32 as they are packed, and multiplied so
 };
+
+/// Whose code multiplies.
+enum class MatmulLibrary : std::uint8_t { sinter, libtorch, cublas };
 
 /// What matmul() uses for elements of type T: float, double, BFloat16 or Float16.
 template <class T>
 MatmulUnit matmul_unit(MatmulInputs inputs = MatmulInputs::whole);
 
-/// Whether MKL in LibTorch multiplies elements of type T, instead of Sinter's own products: where it
-/// is the faster one and LibTorch was found. To know that, opens LibTorch, which takes about 0.1 s.
+/// What multiplies elements of type T. On the CPU it is MKL in LibTorch instead of Sinter's own
+/// products where that is the faster one and LibTorch was found; to know that, opens LibTorch, which
+/// takes about 0.1 s.
 template <class T>
-bool matmul_is_libtorchs(MatmulInputs inputs = MatmulInputs::whole);
+MatmulLibrary matmul_library(MatmulInputs inputs = MatmulInputs::whole);
 
 /// Whether the program begins with LibTorch, as one does that has layers of LibTorch's (Autograd).
 /// requires  no product was asked for yet that opens LibTorch
@@ -33,7 +38,7 @@ void do_without_libtorch();
 
 /// Floating-point operations per second of matmul() on elements of type T, at a size where it runs
 /// at full speed. Measuring takes at most about `seconds` on the stream's threads, or one product
-/// where that takes longer.
+/// where that takes longer; on a GPU, also the time in which products of that size are found.
 template <class T = float>
 double measured_matmul_rate(Stream& stream, double seconds = 0.05);
 

@@ -23,8 +23,9 @@ MatmulUnit matmul_unit(MatmulInputs inputs) {
 }
 
 template <class T>
-bool matmul_is_libtorchs(MatmulInputs inputs) {
-  return preferred_gemm<T>(inputs) == Gemm::vendor;
+MatmulLibrary matmul_library(MatmulInputs inputs) {
+  return preferred_gemm<T>(inputs) == Gemm::vendor ? MatmulLibrary::libtorch
+                                                   : MatmulLibrary::sinter;
 }
 
 template <class T>
@@ -47,9 +48,9 @@ double measured_matmul_rate(Stream& stream, double seconds) {
   return flops / best;
 }
 
-#define SINTER_INSTANTIATE(T)                         \
-  template MatmulUnit matmul_unit<T>(MatmulInputs);   \
-  template bool matmul_is_libtorchs<T>(MatmulInputs); \
+#define SINTER_INSTANTIATE(T)                             \
+  template MatmulUnit matmul_unit<T>(MatmulInputs);       \
+  template MatmulLibrary matmul_library<T>(MatmulInputs); \
   template double measured_matmul_rate<T>(Stream&, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE

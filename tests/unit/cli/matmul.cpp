@@ -42,13 +42,15 @@ TEST_CASE("bf16 is said to be multiplied by the unit that the processor has") {
 TEST_CASE("fp16 is widened everywhere; fp32 and fp64 are multiplied as they are") {
   for (const std::string& line : {matmul_line<Fp16<>>(), matmul_line<Fp16<{.masters = false}>>()})
     CHECK(line.starts_with("matmul  fp16: no unit of a processor is used for it; widened to fp32"));
-  auto whole = [](std::string precision, bool libtorch) {
+  auto whole = [](std::string precision, kernel::MatmulLibrary library) {
     return "matmul  " + precision + ": multiplied as it is, by " +
-           (libtorch ? "LibTorch (MKL)" : "Sinter's own products") + "; measured at ";
+           (library == kernel::MatmulLibrary::libtorch ? "LibTorch (MKL)"
+                                                       : "Sinter's own products") +
+           "; measured at ";
   };
-  CHECK(matmul_line<Fp64>().starts_with(whole("fp64", kernel::matmul_is_libtorchs<double>())));
+  CHECK(matmul_line<Fp64>().starts_with(whole("fp64", kernel::matmul_library<double>())));
   const std::string plain = matmul_line<Fp32>();
-  CHECK(plain.starts_with(whole("fp32", kernel::matmul_is_libtorchs<float>())));
+  CHECK(plain.starts_with(whole("fp32", kernel::matmul_library<float>())));
   CHECK(plain.find("fp32 at") == plain.npos);
 }
 

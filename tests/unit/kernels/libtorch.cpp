@@ -14,8 +14,9 @@ namespace {
 TEST_CASE("a program begins without LibTorch, and opens it where that is the faster one") {
   REQUIRE(!kernel::is_linked_with_libtorch());
   multiply<float>();
-  CHECK(!kernel::matmul_is_libtorchs<BFloat16>());
-  CHECK(kernel::is_linked_with_libtorch() == kernel::matmul_is_libtorchs<float>());
+  CHECK(kernel::matmul_library<BFloat16>() == kernel::MatmulLibrary::sinter);
+  CHECK(kernel::is_linked_with_libtorch() ==
+        (kernel::matmul_library<float>() == kernel::MatmulLibrary::libtorch));
   const bool found = kernel::has_vendor();
   CHECK(message_of<Error>([] {
           kernel::do_without_libtorch();

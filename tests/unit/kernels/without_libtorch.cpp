@@ -14,8 +14,8 @@ TEST_CASE("done without, LibTorch is not opened, and our own products multiply")
   multiply<double>();
   CHECK(!kernel::is_linked_with_libtorch());
   CHECK(!kernel::has_vendor());
-  CHECK(!kernel::matmul_is_libtorchs<float>());
-  CHECK(!kernel::matmul_is_libtorchs<double>());
+  CHECK(kernel::matmul_library<float>() == kernel::MatmulLibrary::sinter);
+  CHECK(kernel::matmul_library<double>() == kernel::MatmulLibrary::sinter);
 }
 
 }  // namespace
