@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/device.hpp"
 #include "command_line.hpp"
+#include "device/cpu/processor.hpp"
 
 namespace sinter::bench {
 
@@ -75,7 +75,7 @@ class Report {
     machine = std::string(name.sysname) + " " + name.machine + ", " +
               std::to_string(std::thread::hardware_concurrency()) + " processors";
     std::printf("machine: %s, %s\nthreads: %d\ncommand: %s\n\n", machine.c_str(),
-                cli::processor_text().c_str(), threads, command.c_str());
+                processor_text().c_str(), threads, command.c_str());
   }
 
   /// Prints rows, and keeps them for the files.
@@ -116,7 +116,7 @@ class Report {
   }
   bool write_json(const std::vector<Row>& rows) const {
     nlohmann::ordered_json out{
-        {"machine", machine}, {"cpu", cli::processor_text()},
+        {"machine", machine}, {"cpu", processor_text()},
         {"threads", threads}, {"commit", first_line("git rev-parse --short HEAD 2>/dev/null")},
         {"command", command}, {"rows", nlohmann::ordered_json::array()}};
     for (const Row& r : rows) {

@@ -26,7 +26,7 @@ BEGIN {
   if (room == "batch") asks("BatchPolicy", "micro")
   if (room == "memory") asks("MemoryPolicy", "recomputed_inside keeps_whole Chosen fits")
   if (room == "parallel") asks("ParallelPolicy", "ranks reduces")
-  if (room == "device") asks("DevicePolicy", "on_host require_kernels")
+  if (room == "device") asks("DevicePolicy", "on_host open")
   if (room == "layer")
     asks("layer.hpp", "in out params saved cheap loss pools flops scratch forward backward")
   if (room == "layer") asks("layer.hpp", "takes_last ids_below reads_weights_in_backward")

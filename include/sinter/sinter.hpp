@@ -101,6 +101,7 @@
 #include "sinter/device/available.hpp"
 #include "sinter/device/cpu.hpp"
 #include "sinter/device/cuda.hpp"
+#include "sinter/device/device.hpp"
 #include "sinter/device/unplanned.hpp"
 #include "sinter/files/event_file.hpp"
 #include "sinter/files/load.hpp"

@@ -10,6 +10,8 @@
 #include "cli/savings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
+#include "sinter/device/device.hpp"
+#include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/plan/savings.hpp"
 #include "sinter/trainer/core.hpp"
@@ -17,6 +19,32 @@
 
 namespace sinter::cli {
 namespace {
+
+/// The device, and what multiplies there, measured if the device can be used.
+struct DeviceFacts {
+  std::string text, problem;  // one of them is empty
+  MatmulRate matmul;
+};
+
+DeviceFacts look_at_device(const RecipeView& recipe) {
+  DeviceFacts facts;
+  try {
+    recipe.open_device();
+    facts.text = device_text(threads_by_default());
+    facts.matmul = measure_matmul(recipe, 0);
+  } catch (const Error& error) {
+    constexpr std::string_view ours = "Sinter: ";
+    facts.problem = error.what();
+    if (facts.problem.starts_with(ours)) facts.problem.erase(0, ours.size());
+    facts.matmul = matmul_of(recipe);
+  }
+  return facts;
+}
+
+std::string device_lines(const RecipeView& recipe) {
+  const DeviceFacts facts = look_at_device(recipe);
+  return fmt::format("device  {}{}\n", facts.text, facts.problem) + matmul_text(facts.matmul);
+}
 
 std::string json_text(const RecipeView& recipe, const Arguments& a, const WeightsFit& fit) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
@@ -37,7 +65,9 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"hooks", hooks}};
   result["unplanned"] = unplanned_units(recipe.plan->model);
   result["snapshot"] = snapshot_bytes(recipe.plan->memory);
-  result["matmul"] = matmul_json(measure_matmul(recipe, 0));
+  const DeviceFacts device = look_at_device(recipe);
+  result["device"] = {{"text", device.text}, {"problem", device.problem}};
+  result["matmul"] = matmul_json(device.matmul);
   if (a.program) result["program"] = program_json(recipe);
   if (a.schedule) result["schedule"] = program_json(recipe);
   if (a.weights)
@@ -128,10 +158,9 @@ int describe(const RecipeView& recipe, const Arguments& a) {
   }
   std::string text = recipe_text(recipe);
   if (a.weights) text += weights_text(*a.weights, fit);
-  text += plan_text(recipe) + snapshot_text(recipe.plan->memory) +
-          matmul_text(measure_matmul(recipe, 0)) + odd_sizes_text(recipe) + savings_text(recipe) +
-          options_text(recipe) + hooks_text(recipe) + parameters_text(recipe) +
-          buffers_text(*recipe.plan);
+  text += plan_text(recipe) + snapshot_text(recipe.plan->memory) + device_lines(recipe) +
+          odd_sizes_text(recipe) + savings_text(recipe) + options_text(recipe) +
+          hooks_text(recipe) + parameters_text(recipe) + buffers_text(*recipe.plan);
   if (a.program || a.schedule) text += program_text(recipe);
   print_result(text);
   return exit_done;

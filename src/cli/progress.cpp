@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/output.hpp"
+#include "sinter/device/device.hpp"
 
 namespace sinter::cli {
 namespace {
@@ -44,15 +45,16 @@ std::string Progress::text_of(const StepRecord& r, bool narrow) const {
   double rate = ms > 0 ? tokens / ms * 1000 : 0;
   std::string flops = metric(scale.flops_per_token * rate) + "FLOP/s";
   std::string steps = std::to_string(scale.steps);
-  std::string left = duration_text(double(scale.steps - r.step) * step_ms / 1000);
+  std::string left = duration_text(double(scale.steps - r.step) * step_ms / 1000) + " left";
+  const std::string use = device_use();
+  if (!use.empty()) left += (narrow ? " " : "  ") + use;
   if (narrow)
-    return fmt::format("step {:>{}}/{} loss {:.3f} norm {:.2g} lr {:.1e} {}tok/s {} {} left",
-                       r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
-                       metric(rate), flops, left);
-  std::string text =
-      fmt::format("step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {}  {} left",
-                  r.step, steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate,
-                  thousands(std::int64_t(rate)), flops, left);
+    return fmt::format("step {:>{}}/{} loss {:.3f} norm {:.2g} lr {:.1e} {}tok/s {} {}", r.step,
+                       steps.size(), steps, r.loss, r.gradient_norm, r.learning_rate, metric(rate),
+                       flops, left);
+  std::string text = fmt::format(
+      "step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {}  {}", r.step, steps.size(),
+      steps, r.loss, r.gradient_norm, r.learning_rate, thousands(std::int64_t(rate)), flops, left);
   if (r.validation_loss) text += fmt::format("  validation loss {:.4f}", *r.validation_loss);
   return text;
 }

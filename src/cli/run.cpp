@@ -27,8 +27,17 @@ void refuse_to_pin_libtorch() {
         "(Autograd; describe names them) in threads of its own. Leave the flag out.");
 }
 
+void refuse_threads(const Arguments& a) {
+  const bool on_host = a.verb == Verb::tokenize || a.verb == Verb::train_tokenizer;
+  if (on_host || (a.threads == 0 && !a.pin)) return;
+  throw UsageError(
+      "--threads and --pin: this binary computes on a GPU, not in threads of the processor. Leave "
+      "the flag out.");
+}
+
 int call(RecipeView recipe, const Arguments& arguments, const std::string& program) {
   if (arguments.no_libtorch) do_without_libtorch();
+  if (!recipe.on_host) refuse_threads(arguments);
   if (arguments.pin) refuse_to_pin_libtorch();
   switch (arguments.verb) {
     case Verb::train:

@@ -7,7 +7,6 @@
 
 #include "cli/changes.hpp"
 #include "cli/data_request.hpp"
-#include "cli/device.hpp"
 #include "cli/events.hpp"
 #include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
@@ -18,6 +17,7 @@
 #include "cli/run_record.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
+#include "sinter/device/device.hpp"
 #include "sinter/device/unplanned.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/trainer/loop.hpp"
@@ -233,7 +233,7 @@ class Run {
 
   std::string header() const {
     std::string text = recipe_text(recipe) + plan_text(recipe);
-    text += fmt::format("device  {}, {} threads\n", processor_text(), trainer->settings().threads);
+    text += fmt::format("device  {}\n", device_text(trainer->settings().threads));
     text += matmul_text(matmul_of(recipe));
     text += changes_text(recipe, a);
     text += fmt::format("data    {}\n", data.text);

@@ -89,7 +89,7 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
 /// then ends some process.
 void require_memory(const RecipeView& recipe, const char* what, std::int64_t each,
                     std::int64_t taken) {
-  AvailableMemory available = available_memory();
+  AvailableMemory available = available_device_memory();
   const int ranks = recipe.ranks();
   if (each - taken <= available.bytes / ranks) return;
   available.bytes += ranks * taken;
@@ -113,6 +113,7 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
   check_options(recipe_);
   check_split(recipe_);
+  recipe_.open_device();
   const Memory& memory = plan().memory;
   require_memory(recipe_, "the weights need ", memory.parameters + memory.weights, 0);
   recipe_.state.reset();
@@ -142,6 +143,7 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
   const auto& errors = threads_->run([&](int rank) {
     try {
       std::optional<Pinned> pinned;
+      recipe_.open_device();
       if (settings_.pin) pinned.emplace(processors_[std::size_t(rank * streams_[rank]->threads())]);
       work(rank);
     } catch (...) {

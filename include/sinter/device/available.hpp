@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a binary may still take.
+// How much memory a binary may still take, of the host and of the device.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -18,5 +18,9 @@ struct AvailableMemory {
 /// (memory.limit_in_bytes), less what the group has taken, without what it keeps of files and can
 /// give back. `root` stands for "/".
 AvailableMemory available_memory(const std::filesystem::path& root = "/");
+
+/// What the device has free for arenas: on the CPU, available_memory().
+/// requires  the calling thread has opened the device
+AvailableMemory available_device_memory();
 
 }  // namespace sinter

@@ -8,7 +8,7 @@
 namespace sinter {
 
 /// Defined by the library that has the kernels of the CPU.
-void this_binary_computes_on_the_cpu();
+void open_cpu();
 
 /// The processor. This is the default.
 struct Cpu {
@@ -16,7 +16,7 @@ struct Cpu {
   struct Options {};
   static constexpr Options options{};
   static constexpr bool on_host = true;
-  static void require_kernels() { this_binary_computes_on_the_cpu(); }
+  static void open(const Options&) { open_cpu(); }
 };
 
 }  // namespace sinter

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/device/card.hpp"
 #include "sinter/program/model.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
-
-/// Defined by the library that has the kernels of CUDA.
-void this_binary_computes_with_cuda();
 
 struct CudaOptions {
   int card = 0;  ///< the number of the card, as CUDA counts them
@@ -27,8 +25,8 @@ struct NoLayerOfLibTorch {
   }
 };
 
-/// An NVIDIA GPU. A recipe for it is planned and checked as one for the CPU; not all of its kernels
-/// are written, so that its binary does not link.
+/// An NVIDIA GPU. A recipe for it is planned and checked as one for the CPU. Recipes that name no
+/// device get this one where they are built for CUDA (./sinter build --cuda).
 template <CudaOptions O = {}>
 struct Cuda {
   using slot = slot::device;
@@ -36,7 +34,7 @@ struct Cuda {
   using model_rules = RuleList<NoLayerOfLibTorch>;
   static constexpr Options options = O;
   static constexpr bool on_host = false;
-  static void require_kernels() { this_binary_computes_with_cuda(); }
+  static void open(const Options& o) { open_card(o.card); }
 };
 
 }  // namespace sinter

@@ -155,13 +155,14 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
 };
 
 /// Where the step is computed.
-///   on_host             whether code on the host may touch the device's memory
-///   require_kernels()   refers to a symbol that the library with the device's kernels defines, so
-///                       that a binary without them does not link
+///   on_host         whether code on the host may touch the device's memory
+///   open(options)   lets the calling thread compute on it; throws Error where it is not there. Calls
+///                   what the library with the device's kernels defines, so that a binary without
+///                   them does not link
 template <class P>
-concept DevicePolicy = Policy<P, slot::device> && requires {
+concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Options& o) {
   { P::on_host } -> std::convertible_to<bool>;
-  P::require_kernels();
+  P::open(o);
 };
 
 /// What a run does when a step goes wrong. No recipe needs one: training then stops.

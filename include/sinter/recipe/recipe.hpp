@@ -9,7 +9,7 @@
 #include "sinter/batch/batch.hpp"
 #include "sinter/clipping/clip_norm.hpp"
 #include "sinter/data/rows.hpp"
-#include "sinter/device/cpu.hpp"
+#include "sinter/device/default.hpp"
 #include "sinter/memory/keep_all.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/single.hpp"
@@ -47,7 +47,7 @@ using OurSlots =
 ///   {};
 /// requires  each policy satisfies the concept of its slot (concepts.hpp)
 /// ensures   each slot has one type: the policy that claims it, or Rows, Fp32, AdamW<>, Constant,
-///           ClipNorm<>, Batch<>, KeepAll, Single, Cpu; only the model has no default
+///           ClipNorm<>, Batch<>, KeepAll, Single, the build's device; only the model has no default
 template <class... Policies>
 struct Recipe {
   /// The policies that claim a slot.
@@ -76,7 +76,7 @@ struct Recipe {
   /// See ParallelPolicy.
   using parallel = Pick<slot::parallel, Single>;
   /// See DevicePolicy.
-  using device = Pick<slot::device, Cpu>;
+  using device = Pick<slot::device, DefaultDevice>;
   /// Policies in slots of their own, in the order written.
   using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
   template <class... Extras>

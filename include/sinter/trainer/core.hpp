@@ -33,7 +33,7 @@ class TrainerCore {
   /// throws    ArgumentError if an option is out of range, if options contradict (such as a global
   ///           batch that is no multiple of micro × ranks), or if threads are negative or more
   ///           than 16 for each processor, or are to be pinned and more than processors;
-  ///           Error if the machine does not have the memory for the weights
+  ///           Error if the device is not there, or does not have the memory for the weights
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
 

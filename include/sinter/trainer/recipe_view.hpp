@@ -32,6 +32,10 @@ struct RecipeView {
   };
   /// The rate of a step whose global batch has so many sequences.
   std::function<Rate(std::int64_t step, int sequences)> rate;
+  /// Lets the calling thread compute on the device; see DevicePolicy.
+  /// throws    Error if the device is not there
+  std::function<void()> open_device;
+  bool on_host = true;          ///< whether the device is the processor
   std::function<int()> ranks;   ///< how many there are
   std::function<int()> global;  ///< sequences of the global batch
   /// The learning rate of a step with a whole global batch.
@@ -264,7 +268,7 @@ std::vector<std::string_view> free_slots(Claimants<All...>) {
 /// requires  R is ready()
 template <class R>
 RecipeView view_of() {
-  R::device::require_kernels();
+  detail::require_device_of_this_build<R>();
   auto options = std::make_shared<OptionSet<R>>();
   RecipeView view;
   view.name = detail::short_type_name<R>();
@@ -278,6 +282,10 @@ RecipeView view_of() {
   view.groups = detail::groups_of(typename R::all{});
   using Optimizer = typename R::optimizer;
   view.state = run_state_of<R>(options);
+  view.open_device = [o = options.get()] {
+    R::device::open(o->template get<typename R::device>());
+  };
+  view.on_host = R::device::on_host;
   view.ranks = [o = options.get()] {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };

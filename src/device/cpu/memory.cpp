@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "sinter/device/available.hpp"
 #include "sinter/error.hpp"
 #include "sinter/run/elements.hpp"
 
@@ -26,6 +27,8 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) {
 }
 
 DeviceMemory::~DeviceMemory() { munmap(bytes_.data(), bytes_.size()); }
+
+AvailableMemory available_device_memory() { return available_memory(); }
 
 OnHost::OnHost(kernel::Stream&, std::byte* at, std::int64_t, Access) : data_(at) {}
 OnHost::OnHost(OnHost&& other) noexcept = default;

@@ -8,7 +8,7 @@ struct Abacus {
   using slot = sinter::slot::device;
   struct Options {};
   static constexpr Options options{};
-  static constexpr bool on_host = true;  // and no require_kernels()
+  static constexpr bool on_host = true;  // and no open()
 };
 
 struct mine : Recipe<Mlp<>, Abacus> {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device is the host: its memory is the machine's, as far as control groups allow.
+// The machine's memory, as far as control groups allow.
 #include "sinter/device/available.hpp"
 
 #include <algorithm>

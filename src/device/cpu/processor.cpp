@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/device.hpp"
+#include "device/cpu/processor.hpp"
 
 #include <hwy/targets.h>
 
@@ -7,7 +7,10 @@
 #include <string_view>
 #include <utility>
 
-namespace sinter::cli {
+#include "sinter/device/cpu.hpp"
+#include "sinter/device/device.hpp"
+
+namespace sinter {
 namespace {
 
 std::string model_name() {
@@ -35,4 +38,12 @@ std::string instruction_set() {
 
 std::string processor_text() { return model_name() + ", " + instruction_set(); }
 
-}  // namespace sinter::cli
+void open_cpu() {}
+
+std::string device_text(int threads) {
+  return processor_text() + ", " + std::to_string(threads) + " threads";
+}
+
+std::string device_use() { return ""; }
+
+}  // namespace sinter
