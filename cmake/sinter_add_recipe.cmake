@@ -35,6 +35,7 @@ endfunction()
 #
 # Where one of them includes a header of sinter/autograd/, all see LibTorch's headers, and the binary
 # is linked with it; otherwise none, and the binary begins without.
+# With the word CUDA among the files, the binary is for NVIDIA GPUs.
 # Where it is installed, it looks for its shared libraries in ../lib beside it.
 function(sinter_add_recipe name file)
   cmake_path(ABSOLUTE_PATH file NORMALIZE)
@@ -42,9 +43,23 @@ function(sinter_add_recipe name file)
     message(FATAL_ERROR "sinter_add_recipe(${name}): there is no file ${file}. Expected the C++ "
       "file of a recipe; a relative path starts at ${CMAKE_CURRENT_SOURCE_DIR}.")
   endif()
+  set(library sinter)
+  if("CUDA" IN_LIST ARGN)
+    list(REMOVE_ITEM ARGN CUDA)
+    set(library cuda)
+  endif()
+  if(NOT TARGET Sinter::${library})
+    message(FATAL_ERROR "sinter_add_recipe(${name}): this Sinter is built without CUDA. Build it with "
+      "-DSINTER_CUDA=ON.")
+  endif()
   add_executable(${name} "${file}" ${ARGN})
-  target_link_libraries(${name} PRIVATE Sinter::sinter)
+  target_link_libraries(${name} PRIVATE Sinter::${library})
   sinter_find_torch_code(torch_code "${file}" ${ARGN})
+  if(torch_code AND library STREQUAL cuda)
+    message(FATAL_ERROR "sinter_add_recipe(${name}): ${torch_code} has layers that LibTorch computes, "
+      "and a binary for a GPU is linked without LibTorch. Write them with Sinter's kernels, or build "
+      "the recipe for the CPU: without CUDA.")
+  endif()
   if(torch_code AND NOT TARGET Sinter::autograd)
     message(FATAL_ERROR "sinter_add_recipe(${name}): ${torch_code} has layers that LibTorch computes, "
       "and this Sinter is without LibTorch. Build Sinter with -DSINTER_WITH_LIBTORCH=ON, or ask its "
@@ -101,9 +116,13 @@ function(sinter_add_recipe_files)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   file(GLOB own CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.cpp")
   set(listing "")
+  set(device "")
+  if(SINTER_HAS_CUDA AND NOT SINTER_CUDA STREQUAL "AUTO")
+    set(device CUDA)
+  endif()
   foreach(file IN LISTS own SINTER_RECIPE_FILES)
     sinter_find_torch_code(torch_code "${file}")
-    if(torch_code AND NOT TARGET Sinter::autograd AND file IN_LIST own)
+    if(torch_code AND file IN_LIST own AND (device OR NOT TARGET Sinter::autograd))
       continue()
     endif()
     cmake_path(GET file STEM LAST_ONLY name)
@@ -113,7 +132,7 @@ function(sinter_add_recipe_files)
       string(SUBSTRING ${hash} 0 8 hash)
       string(APPEND name "_${hash}")
     endif()
-    sinter_add_recipe(${name} "${file}")
+    sinter_add_recipe(${name} "${file}" ${device})
     sinter_own_code(${name})
     string(APPEND listing "${name}\t${file}\n")
   endforeach()

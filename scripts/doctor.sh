@@ -49,6 +49,12 @@ instruction_set() {
   echo 'no vector instructions known to this script'
 }
 
+nvidia_driver() {
+  local cache
+  cache=$(ldconfig -p 2>/dev/null || /sbin/ldconfig -p 2>/dev/null) || return 0
+  awk '$1 == "libcuda.so.1" { print $NF; exit }' <<<"$cache"
+}
+
 verb_doctor() {
   local lacking=() header memory name
   echo 'To run:'
@@ -76,6 +82,11 @@ verb_doctor() {
 
   echo "For SentencePiece's models:"
   wish sentencepiece "$(has_header sentencepiece_processor.h && echo found || true)" "$(apt libsentencepiece-dev)"
+
+  echo 'For NVIDIA GPUs, ./sinter build --cuda:'
+  name=$(have cmake && cmake -P "$root/cmake/locate_cuda.cmake" 2>/dev/null) || name=
+  wish 'CUDA 13' "$name" './sinter build --cuda fetches it (540 MB), or: python3 scripts/fetch_cuda.py'
+  wish driver "$(nvidia_driver)" 'no libcuda.so.1: binaries are built here, and run where there is one'
 
   echo 'For ./sinter pack:'
   wish patchelf "$(path_of patchelf)" "$(apt patchelf)"

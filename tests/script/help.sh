@@ -16,7 +16,7 @@ expect 2 "$sinter"
 says 'usage: ./sinter VERB'
 
 expect 1 "$sinter" build --fast
-says "build takes a recipe file, no options: '--fast'"
+says "build takes --cuda and then a recipe file, no other options: '--fast'"
 expect 1 "$sinter" reference --html
 says 'reference takes no options: --html'
 expect 1 "$sinter" bench no-such-bench

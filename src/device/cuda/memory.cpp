@@ -50,8 +50,12 @@ OnHost::OnHost(OnHost&& other) noexcept : data_(std::exchange(other.data_, nullp
 OnHost::~OnHost() {
   if (!data_) return;
   Origin* origin = reinterpret_cast<Origin*>(data_) - 1;
-  if (origin->access == Access::write)
-    kernel::copy_in(*origin->stream, origin->at, data_, origin->bytes);
+  try {
+    if (origin->access == Access::write)
+      kernel::copy_in(*origin->stream, origin->at, data_, origin->bytes);
+  } catch (const Error&) {
+    // A card that has failed fails in all that comes after it, which is not in a destructor.
+  }
   ::operator delete(origin, std::align_val_t(alignof(Origin)));
 }
 

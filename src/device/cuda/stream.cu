@@ -5,18 +5,12 @@
 #include <new>
 #include <utility>
 
+#include "device/cuda/errors.hpp"
 #include "device/cuda/launch.hpp"
 #include "device/cuda/queue.hpp"
 
 namespace sinter::kernel {
 namespace {
-
-/// A card that fails leaves nothing that a run could go on with.
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "Sinter: CUDA says: %s.\n", cudaGetErrorString(error));
-  std::abort();
-}
 
 __global__ void set_condition(cudaGraphConditionalHandle handle, const std::int32_t* condition) {
   cudaGraphSetConditional(handle, *condition != 0);
@@ -34,10 +28,11 @@ Stream::Pool::Pool()
   check(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking));
 }
 
+/// Of a card that has failed, each of these calls fails, and nothing is to be said of it again.
 Stream::Pool::~Pool() {
-  check(cudaStreamSynchronize(raw));
-  check(cudaStreamDestroy(raw));
-  check(cudaStreamDestroy(body));
+  cudaStreamSynchronize(raw);
+  cudaStreamDestroy(raw);
+  cudaStreamDestroy(body);
   give_memory(scratch);
   give_memory(workspace);
   cublasLtDestroy(library);
@@ -58,7 +53,7 @@ std::byte* take_memory(std::size_t bytes) {
   check(cudaDeviceSynchronize());  // streams of ours do not wait for the one of cudaMemset
   return static_cast<std::byte*>(at);
 }
-void give_memory(std::byte* at) { check(cudaFree(at)); }
+void give_memory(std::byte* at) { cudaFree(at); }
 
 std::byte* take_host_memory(std::size_t bytes) {
   void* at = nullptr;
@@ -70,7 +65,7 @@ std::byte* take_host_memory(std::size_t bytes) {
   check(error);
   return static_cast<std::byte*>(at);
 }
-void give_host_memory(std::byte* at) { check(cudaFreeHost(at)); }
+void give_host_memory(std::byte* at) { cudaFreeHost(at); }
 
 void copy_in(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
   cudaStream_t raw = stream.device().raw;

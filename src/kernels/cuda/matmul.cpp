@@ -9,18 +9,21 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <string>
 
 #include "kernels/cuda/each_element.hpp"
 #include "kernels/elements.hpp"
+#include "sinter/error.hpp"
 
 namespace sinter::kernel {
 namespace {
 
 void check(cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  std::fprintf(stderr, "Sinter: cuBLASLt says of a product: %s.\n",
-               cublasLtGetStatusString(status));
-  std::abort();
+  throw Error(
+      std::string("Sinter: a product failed on the card: cuBLASLt says \"") +
+      cublasLtGetStatusString(status) +
+      "\". What was computed since the last checkpoint is lost; start again with --resume.");
 }
 
 template <class T>
@@ -61,8 +64,8 @@ struct Product {
   }
   ~Product() {
     for (cublasLtMatrixLayout_t layout : {first, second, result})
-      check(cublasLtMatrixLayoutDestroy(layout));
-    check(cublasLtMatmulDescDestroy(what));
+      cublasLtMatrixLayoutDestroy(layout);
+    cublasLtMatmulDescDestroy(what);
   }
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
