@@ -33,9 +33,7 @@ DeviceFacts look_at_device(const RecipeView& recipe) {
     facts.text = device_text(threads_by_default());
     facts.matmul = measure_matmul(recipe, 0);
   } catch (const Error& error) {
-    constexpr std::string_view ours = "Sinter: ";
-    facts.problem = error.what();
-    if (facts.problem.starts_with(ours)) facts.problem.erase(0, ours.size());
+    facts.problem = without_our_name(error.what());
     facts.matmul = matmul_of(recipe);
   }
   return facts;

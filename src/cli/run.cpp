@@ -65,9 +65,7 @@ int call(RecipeView recipe, const Arguments& arguments, const std::string& progr
 }
 
 int report(std::string message, int code) {
-  constexpr std::string_view ours = "Sinter: ";
-  if (message.starts_with(ours)) message.erase(0, ours.size());
-  note("error: " + message);
+  note("error: " + without_our_name(std::move(message)));
   return code;
 }
 
