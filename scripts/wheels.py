@@ -6,6 +6,7 @@ wheels for CPython 3.11 whatever Python runs this, and checks their hashes. A fo
 its name only when it is complete, so a process that is killed, or two at once, leave no half of one.
 """
 
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -86,10 +87,7 @@ class Wheels:
               file=sys.stderr)
         for left_behind in parent.glob(f".{name.lower()}-*"):  # by a killed process: we hold the lock
             shutil.rmtree(left_behind, ignore_errors=True)
-        with self.temporary() as temporary:
-            wheels, tree = pathlib.Path(temporary, "wheels"), pathlib.Path(temporary, "tree")
-            self.download(wheels, self.pins.values())
-            self.unpack(sorted(wheels.iterdir()), tree)
+        with self.unpacked(self.pins) as tree:
             tree.rename(self.target)
 
     def complete(self):
@@ -97,15 +95,18 @@ class Wheels:
         lacking = [name for name in self.pins if not (self.target / f"{name}.dist-info").is_dir()]
         if not lacking:
             return
-        with self.temporary() as temporary:
-            wheels, tree = pathlib.Path(temporary, "wheels"), pathlib.Path(temporary, "tree")
-            self.download(wheels, [self.pins[name] for name in lacking])
-            self.unpack(sorted(wheels.iterdir()), tree)
+        with self.unpacked(lacking) as tree:
             for name in lacking:
                 (tree / f"{name}.dist-info").rename(self.target / f"{name}.dist-info")
 
-    def temporary(self):
-        return tempfile.TemporaryDirectory(prefix=f".{self.name.lower()}-", dir=self.target.parent)
+    @contextlib.contextmanager
+    def unpacked(self, names):
+        """Lends a folder with what is taken of these wheels, on the disk of the cache."""
+        with tempfile.TemporaryDirectory(prefix=f".{self.name.lower()}-", dir=self.target.parent) as folder:
+            wheels, tree = pathlib.Path(folder, "wheels"), pathlib.Path(folder, "tree")
+            self.download(wheels, [self.pins[name] for name in names])
+            self.unpack(sorted(wheels.iterdir()), tree)
+            yield tree
 
     def provide(self):
         """Returns the folder, once it is there and complete."""
