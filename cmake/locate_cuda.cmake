@@ -37,6 +37,26 @@ function(sinter_cuda_lacks root result)
   set(${result} "${lacks}" PARENT_SCOPE)
 endfunction()
 
+# Sets INCLUDE to the folder of NCCL's header and LIBRARY to its file, or both to "": beside CUDA in ROOT,
+# where PyPI's wheel puts it, or among the system's.
+function(sinter_locate_nccl root include library)
+  set(${include} "" PARENT_SCOPE)
+  set(${library} "" PARENT_SCOPE)
+  foreach(folder "${root}" "${root}/../nccl" /usr)
+    set(file "")
+    foreach(name lib64 lib lib/x86_64-linux-gnu lib/aarch64-linux-gnu)
+      if(NOT file AND EXISTS "${folder}/${name}/libnccl.so.2")
+        set(file "${folder}/${name}/libnccl.so.2")
+      endif()
+    endforeach()
+    if(file AND EXISTS "${folder}/include/nccl.h")
+      set(${include} "${folder}/include" PARENT_SCOPE)
+      set(${library} "${file}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
 # Sets ROOT to CUDA's folder, or to "" where there is none. A folder that is named must be one.
 function(sinter_locate_cuda root)
   set(${root} "" PARENT_SCOPE)

@@ -85,7 +85,7 @@ verb_doctor() {
 
   echo 'For NVIDIA GPUs, ./sinter build --cuda:'
   name=$(have cmake && cmake -P "$root/cmake/locate_cuda.cmake" 2>/dev/null) || name=
-  wish 'CUDA 13' "$name" './sinter build --cuda fetches it (540 MB), or: python3 scripts/fetch_cuda.py'
+  wish 'CUDA 13' "$name" './sinter build --cuda fetches it (740 MB), or: python3 scripts/fetch_cuda.py'
   wish driver "$(nvidia_driver)" 'no libcuda.so.1: binaries are built here, and run where there is one'
 
   echo 'For ./sinter pack:'

@@ -91,12 +91,15 @@ class Wheels:
             tree.rename(self.target)
 
     def complete(self):
-        """Adds the licences of wheels that were unpacked without them."""
+        """Adds what a later version of this project wants: wheels, or the licences of those there."""
         lacking = [name for name in self.pins if not (self.target / f"{name}.dist-info").is_dir()]
         if not lacking:
             return
         with self.unpacked(lacking) as tree:
-            for name in lacking:
+            for folder in tree.iterdir():
+                if folder.suffix != ".dist-info":
+                    shutil.copytree(folder, self.target / folder.name, dirs_exist_ok=True)
+            for name in lacking:  # last: they say that all is there
                 (tree / f"{name}.dist-info").rename(self.target / f"{name}.dist-info")
 
     @contextlib.contextmanager

@@ -97,6 +97,10 @@
 #include "sinter/plan/savings.hpp"
 #include "sinter/run/elements.hpp"
 
+// Ranks that are processes
+#include "sinter/comm/nccl.hpp"
+#include "sinter/comm/world.hpp"
+
 // Checkpoints, weights and a run's folder
 #include "sinter/device/available.hpp"
 #include "sinter/device/cpu.hpp"

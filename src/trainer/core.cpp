@@ -38,6 +38,36 @@ std::int64_t predictions(const Model& model, const HostBatch& batch) {
   return count;
 }
 
+/// The ranks of this process.
+int ranks_here(const RecipeView& recipe) { return recipe.join_world ? 1 : recipe.ranks(); }
+
+void check_world(const RecipeView& recipe, const World& world) {
+  if (!recipe.join_world) {
+    if (world.ranks == 1 && world.rank == 0) return;
+    throw ArgumentError(
+        "Sinter: TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
+        std::to_string(world.ranks) +
+        " processes, but this recipe has no ranks that are processes: Ddp on a card "
+        "has. Leave it out.");
+  }
+  const int ranks = recipe.ranks();
+  if (world.ranks != ranks)
+    throw ArgumentError(
+        "Sinter: parallel.ranks is " + std::to_string(ranks) + ", and there is " +
+        (world.ranks == 1 ? "one process" : std::to_string(world.ranks) + " processes") +
+        ". On cards each rank is a process: start as many, each with its TrainerSettings::world "
+        "(docs/gpu.md), or make parallel.ranks " +
+        std::to_string(world.ranks) + ".");
+  if (world.rank < 0 || world.rank >= ranks)
+    throw ArgumentError("Sinter: TrainerSettings::world.rank is " + std::to_string(world.rank) +
+                        "; ranks are counted from 0 to " + std::to_string(ranks - 1) + ".");
+  if (world.id.empty() && ranks > 1)
+    throw ArgumentError(
+        "Sinter: TrainerSettings::world.id is empty. Make it by nccl_world_id() in one process, "
+        "and "
+        "give it to all.");
+}
+
 void check_split(const RecipeView& recipe) {
   int global = recipe.global(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
@@ -90,7 +120,7 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
 void require_memory(const RecipeView& recipe, const char* what, std::int64_t each,
                     std::int64_t taken) {
   AvailableMemory available = available_device_memory();
-  const int ranks = recipe.ranks();
+  const int ranks = ranks_here(recipe);
   if (each - taken <= available.bytes / ranks) return;
   available.bytes += ranks * taken;
   throw Error("Sinter: " + std::string(what) +
@@ -113,26 +143,33 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
   check_options(recipe_);
   check_split(recipe_);
+  check_world(recipe_, settings_.world);
   recipe_.open_device();
   const Memory& memory = plan().memory;
   require_memory(recipe_, "the weights need ", memory.parameters + memory.weights, 0);
   recipe_.state.reset();
-  int ranks = recipe_.ranks();
+  const int ranks = sinter::ranks_here(recipe_);
   settings_.threads = threads_of(settings_);
   int each = std::max(1, settings_.threads / ranks);
   if (settings_.pin) processors_ = processors_for(each * ranks);
-  if (ranks == 1) communicators_.push_back(single_rank());
-  if (ranks > 1) communicators_ = thread_ranks(ranks);
   parameters_ = list_parameters(plan().model);
   for (Parameter& p : parameters_) join_group(p, recipe_.groups);
   for (int r = 0; r < ranks; ++r) {
     streams_.push_back(std::make_unique<kernel::Stream>(each));
     if (settings_.pin)
       streams_[r]->pin({processors_.begin() + r * each, processors_.begin() + (r + 1) * each});
+  }
+  if (recipe_.join_world) {
+    communicators_.push_back(recipe_.join_world(*streams_[0], settings_.world));
+  } else if (ranks == 1) {
+    communicators_.push_back(single_rank());
+  } else {
+    communicators_ = thread_ranks(ranks);
+  }
+  for (int r = 0; r < ranks; ++r)
     machines_.push_back(std::make_unique<Machine>(plan(), parameters_, *streams_[r],
                                                   *communicators_[r], recipe_.policy_options,
                                                   recipe_.state.states));
-  }
   threads_ = std::make_unique<RankThreads>(ranks);
   initialise();
 }
@@ -157,8 +194,8 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
 
 /// Ranks take consecutive sequences, so that the number of a sequence in the global batch does not
 /// depend on the split.
-Work TrainerCore::part_of(const HostBatch& batch, int rank) const {
-  std::int64_t n = batch.sequences(), ranks = std::int64_t(machines_.size());
+Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
+  const std::int64_t n = batch.sequences();
   Work work;
   work.batch = &batch;
   work.first_sequence = int(n * rank / ranks);
@@ -176,7 +213,7 @@ void TrainerCore::require_memory_to_train() {
 Outcome TrainerCore::step(const HostBatch& batch) {
   require_memory_to_train();
   std::int64_t count = predictions(plan().model, batch);
-  int sequences = batch.sequences(), ranks = int(machines_.size());
+  int sequences = batch.sequences(), ranks = recipe_.ranks();
   if (sequences < ranks || sequences > global_batch())
     throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
                         " sequences; the recipe's step takes " + std::to_string(ranks) + " to " +
@@ -188,7 +225,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   const int counted = recipe_.batch_shapes ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_.rate(steps_ + 1, counted);
   auto train = [&](int rank) {
-    Work work = part_of(batch, rank);
+    Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.step = steps_ + 1;
     work.seed = settings_.seed;
     work.loss_weight = 1 / double(count);
@@ -209,13 +246,14 @@ Outcome TrainerCore::step(const HostBatch& batch) {
 Loss TrainerCore::evaluate(const HostBatch& batch) {
   check_batch(plan(), plan().model, batch);
   Loss loss{0, predictions(plan().model, batch)};
+  const int ranks = ranks_here();
   on_ranks([&](int rank) {
-    Work work = part_of(batch, rank);
+    Work work = part_of(batch, rank, ranks);
     work.seed = settings_.seed;
     if (work.sequences > 0) machines_[rank]->evaluate(work, observer(rank));
   });
-  for (int rank = 0; rank < int(machines_.size()); ++rank)
-    if (part_of(batch, rank).sequences > 0) loss.sum += machines_[rank]->loss_sum();
+  for (int rank = 0; rank < ranks; ++rank)
+    if (part_of(batch, rank, ranks).sequences > 0) loss.sum += machines_[rank]->loss_sum();
   return loss;
 }
 

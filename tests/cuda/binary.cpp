@@ -50,17 +50,35 @@ TEST_CASE("threads of the host are not asked for where a card computes") {
   CHECK(!fs::exists(scratch / "out"));
 }
 
-TEST_CASE("it loads the libraries of CUDA that it needs, and nothing of LibTorch") {
-  const std::string command = "readelf -d " SINTER_SMALL;
-  FILE* pipe = popen(command.c_str(), "r");
+std::string loaded_by(const std::string& binary) {
+  FILE* pipe = popen(("readelf -d " + binary).c_str(), "r");
   REQUIRE(pipe);
   std::string needed;
   for (char line[512]; std::fgets(line, sizeof line, pipe);) needed += line;
   REQUIRE(pclose(pipe) == 0);
+  return needed;
+}
+
+TEST_CASE("it loads the libraries of CUDA that it needs, and nothing of LibTorch or NCCL") {
+  const std::string needed = loaded_by(SINTER_SMALL);
   for (const char* library : {"[libcublasLt.so.13]", "[libcudart.so.13]"})
     CHECK_MESSAGE(needed.find(library) != needed.npos, library);
-  for (const char* library : {"libtorch", "libc10", "[libcuda.so"})
+  for (const char* library : {"libtorch", "libc10", "[libcuda.so", "[libnccl"})
     CHECK_MESSAGE(needed.find(library) == needed.npos, library);
+}
+
+TEST_CASE(
+    "one whose ranks are on cards loads NCCL where that was found, and each rank says what it "
+    "lacks") {
+  CHECK((loaded_by(SINTER_RANKS).find("[libnccl.so.2]") != std::string::npos) == SINTER_HAS_NCCL);
+  if (has_driver()) {
+    MESSAGE("skipped: there is a driver here");
+    return;
+  }
+  const Ended ended = run({"1"}, SINTER_RANKS);
+  CHECK(ended.code == 1);
+  for (const char* part : {"rank 0: ", "rank 1: ", "there is no driver for one here"})
+    CHECK_MESSAGE(ended.err.find(part) != ended.err.npos, part);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace sinter {
 
-/// One rank's end of a communicator over several ranks. Sums are taken in the order of the ranks,
-/// so every rank gets the same bits.
+/// One rank's end of a communicator over several ranks. Every rank gets the same bits of a sum, and the
+/// same again of the same numbers; over threads, sums are taken in the order of the ranks.
 /// requires  all ranks start the same transfers, of the same sizes, in the same order
 class Communicator {
  public:
@@ -20,14 +20,14 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
   /// Starts to replace data[0, count) by its sum over the ranks. Narrow types are summed in fp32
-  /// and rounded once.
+  /// and rounded once (NCCL rounds each partial sum).
   /// requires  nobody touches data until wait(data) has returned
   virtual void start_sum(float* data, std::int64_t count) = 0;
   /// Likewise; so do the next two.
   virtual void start_sum(double* data, std::int64_t count) = 0;
   virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
   virtual void start_sum(Float16* data, std::int64_t count) = 0;
-  /// Waits for the transfer that was started on this address.
+  /// Waits for the transfer that was started on this address. (On a card, its stream does.)
   /// throws    Error if another rank has failed: there is no result
   virtual void wait(const void* data) = 0;
   /// Replaces a value in the device's memory by its sum over the ranks, when all have come.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/comm/nccl.hpp"
 #include "sinter/device/card.hpp"
 #include "sinter/program/model.hpp"
 #include "sinter/recipe/concepts.hpp"
@@ -35,6 +36,7 @@ struct Cuda {
   static constexpr Options options = O;
   static constexpr bool on_host = false;
   static void open(const Options& o) { open_card(o.card); }
+  static constexpr auto join = nccl_rank;
 };
 
 }  // namespace sinter

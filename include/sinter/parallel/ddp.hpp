@@ -9,7 +9,9 @@ namespace sinter {
 
 struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
-  int ranks = 2;  ///< threads of this process, each with its own copy of everything
+  /// Each has its own copy of everything. On the CPU they are threads of one process; on cards each
+  /// is a process with a card of its own (TrainerSettings::world).
+  int ranks = 2;
   SINTER_FIELDS((bucket_bytes).at_least(1), (ranks).at_least(1).adjustable())
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 
+#include "sinter/comm/world.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/source.hpp"
 #include "sinter/files/load.hpp"
@@ -23,6 +24,10 @@ struct TrainerSettings {
   /// Whether each thread has a processor of its own while it computes, of those that the process
   /// may run on. Threads that LibTorch starts in a layer would stay on one of them.
   bool pin = false;
+  /// Where ranks are processes (on cards): which of them this is. Their trainers are made at the same
+  /// time, take the same steps on the same batches, of which each computes its part, and have the same
+  /// weights throughout. What else they do, such as to evaluate and to save, each does for itself.
+  World world{};
 };
 
 /// Owns everything that a recipe trains with: threads, ranks and their arenas. It has no global
@@ -31,8 +36,9 @@ class TrainerCore {
  public:
   /// Makes fresh weights of settings.seed.
   /// throws    ArgumentError if an option is out of range, if options contradict (such as a global
-  ///           batch that is no multiple of micro × ranks), or if threads are negative or more
-  ///           than 16 for each processor, or are to be pinned and more than processors;
+  ///           batch that is no multiple of micro × ranks), if threads are negative or more
+  ///           than 16 for each processor, or are to be pinned and more than processors, or if
+  ///           settings.world is not that of the recipe's ranks;
   ///           Error if the device is not there, or does not have the memory for the weights
   TrainerCore(RecipeView recipe, TrainerSettings settings);
   ~TrainerCore();
@@ -153,11 +159,11 @@ class TrainerCore {
   void initialise();
   /// Goes on after so many steps, with all ranks as the first one is.
   void set_steps(std::int64_t steps);
-  /// Calls work(rank) on every rank.
+  /// Calls work(rank) on every rank of this process, which are counted from 0.
   /// throws    the failure of the first rank that failed
   void on_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
-  Work part_of(const HostBatch& batch, int rank) const;
+  int ranks_here() const { return int(machines_.size()); }
   void check_predicts(const HostBatch& batch) const;
   void on_micro_batches(const HostBatch& batch, const std::function<void(const Work&)>& use) const;
   const Parameter& find(std::string_view name) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipe without its type: what the library needs to train it.
 #pragma once
+#include "sinter/comm/communicator.hpp"
+#include "sinter/comm/world.hpp"
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/objective.hpp"
@@ -35,8 +37,10 @@ struct RecipeView {
   /// Lets the calling thread compute on the device; see DevicePolicy.
   /// throws    Error if the device is not there
   std::function<void()> open_device;
-  bool on_host = true;          ///< whether the device is the processor
-  std::function<int()> ranks;   ///< how many there are
+  bool on_host = true;         ///< whether the device is the processor
+  std::function<int()> ranks;  ///< how many there are
+  /// Makes this process's end of the ranks, where each is a process; null where they are threads.
+  std::unique_ptr<Communicator> (*join_world)(kernel::Stream&, const World&) = nullptr;
   std::function<int()> global;  ///< sequences of the global batch
   /// The learning rate of a step with a whole global batch.
   double learning_rate(std::int64_t step) const { return rate(step, global()).learning_rate; }
@@ -286,6 +290,7 @@ RecipeView view_of() {
     R::device::open(o->template get<typename R::device>());
   };
   view.on_host = R::device::on_host;
+  if constexpr (R::parallel::reduces && !R::device::on_host) view.join_world = R::device::join;
   view.ranks = [o = options.get()] {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };

@@ -31,6 +31,8 @@ class GraphsByShape {
     entry.shape = shape;
     return entry.graph;
   }
+  /// Forgets all of them.
+  void clear() { entries.clear(); }
 
  private:
   struct Entry {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are processes with a card each, over NVIDIA's NCCL. Only in binaries for a card.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "sinter/comm/communicator.hpp"
+#include "sinter/comm/world.hpp"
+
+namespace sinter {
+
+namespace kernel {
+class Stream;
+}
+
+/// Makes the id of a new world, some bytes that its ranks need to find each other. The process that
+/// makes it must live until all have come.
+/// throws    Error if NCCL cannot, or was not there when the binary was built
+[[nodiscard]] std::string nccl_world_id();
+
+/// Makes the end of the rank world.rank, once all ranks have come. Its transfers run on the card beside
+/// the stream: started in the order of the stream, they begin when what came before is done, and what
+/// comes after wait() begins when they are done. In a launch graph they are a part of it. Sums are
+/// NCCL's: each rank gets the same bits, and with the same version, cards and settings of NCCL the same
+/// in each run; the order is not that of the ranks, and narrow types round each partial sum.
+/// requires  the calling thread has opened a card that no other rank has; the stream outlives the end
+/// throws    Error if NCCL cannot connect the ranks, or was not there when the binary was built
+[[nodiscard]] std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world);
+
+}  // namespace sinter

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of NCCL on the emulated device: the ranks are threads of one process, and transfers those of
+// thread_ranks(), in the order of each rank's stream.
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "device/cuda/emulated_submit.hpp"
+#include "sinter/comm/nccl.hpp"
+
+namespace sinter {
+namespace {
+
+using kernel::emulated::Opened;
+
+class EmulatedRank final : public Communicator {
+  kernel::Stream& stream;
+  const std::unique_ptr<Communicator> end;
+  std::deque<Opened> opened;  // one for each transfer under way, whose thread knows no device
+
+ public:
+  EmulatedRank(kernel::Stream& s, std::unique_ptr<Communicator> e) : stream(s), end(std::move(e)) {}
+
+  int rank() const override { return end->rank(); }
+  int ranks() const override { return end->ranks(); }
+  void start_sum(float* data, std::int64_t count) override { start(data, count); }
+  void start_sum(double* data, std::int64_t count) override { start(data, count); }
+  void start_sum(BFloat16* data, std::int64_t count) override { start(data, count); }
+  void start_sum(Float16* data, std::int64_t count) override { start(data, count); }
+
+  void wait(const void* data) override {
+    const auto finish = [this, data] {
+      end->wait(data);
+      opened.pop_back();
+    };
+    kernel::emulated::submit(stream, finish, data);
+  }
+  void sum(double* value) override {
+    kernel::emulated::submit(stream, [this, value] { end->sum(value); }, value);
+  }
+  void abort() noexcept override { end->abort(); }
+
+ private:
+  template <class T>
+  void start(T* data, std::int64_t count) {
+    const auto begin = [this, data, count] {
+      opened.emplace_back();
+      end->start_sum(data, count);
+    };
+    kernel::emulated::submit(stream, begin, data, count);
+  }
+};
+
+/// The ends of worlds that have not been taken yet.
+class Worlds {
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::unique_ptr<Communicator>>> ends;
+  int made = 0;
+
+ public:
+  std::string next_id() {
+    const std::scoped_lock lock(mutex);
+    return "world " + std::to_string(++made);
+  }
+  std::unique_ptr<Communicator> take(const World& world) {
+    if (world.id.empty()) return std::move(thread_ranks(1)[0]);
+    const std::scoped_lock lock(mutex);
+    auto& all = ends[world.id];
+    if (all.empty()) all = thread_ranks(world.ranks);
+    auto mine = std::move(all.at(std::size_t(world.rank)));
+    if (std::ranges::none_of(all, [](const auto& left) { return bool(left); }))
+      ends.erase(world.id);
+    return mine;
+  }
+};
+
+Worlds& worlds() {
+  static Worlds all;
+  return all;
+}
+
+}  // namespace
+
+std::string nccl_world_id() { return worlds().next_id(); }
+
+std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world) {
+  return std::make_unique<EmulatedRank>(stream, worlds().take(world));
+}
+
+}  // namespace sinter

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ddp over ranks that have a device each, on the emulated one; in place of its communicator a card has
+// NCCL.
+#include <doctest/doctest.h>
+
+#include "emulated/on_world.hpp"
+#include "emulated/training/steps.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "support/message_of.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+namespace {
+
+template <int Ranks, class Precision = Fp32, int Micro = 1>
+using Shared = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = Micro}>,
+                    AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>,
+                    Ddp<{.bucket_bytes = 10'000, .ranks = Ranks}>>;
+
+/// What some steps of a rank leave.
+struct Trace {
+  std::vector<Measured> steps;
+  NamedNumbers parameters;
+  bool operator==(const Trace&) const = default;
+};
+
+class Nothing final : public Observer {
+  void before(const Machine&, int, int) override {}
+  void after(const Machine&, int, int) override {}
+};
+
+template <class R>
+Trace train(const World& world, bool graph = true) {
+  Trainer<R> trainer({.seed = 3, .threads = 1, .world = world});
+  Nothing nothing;
+  if (!graph) trainer.observe({&nothing});  // who has an observer launches directly
+  Trace trace;
+  for (int s = 0; s < 6; ++s) trace.steps.push_back(take_step(trainer, s));
+  trace.parameters = parameters_of(trainer);
+  return trace;
+}
+
+template <class R>
+std::vector<Trace> train_all(bool graph = true) {
+  return on_world(R::parallel::options.ranks,
+                  [&](const World& world) { return train<R>(world, graph); });
+}
+
+TEST_CASE("ranks have the same bits, and those of one rank to rounding") {
+  const auto check = [](const std::vector<Trace>& all, const Trace& alone, double bound) {
+    for (const Trace& trace : all) CHECK(trace == all[0]);
+    for (std::size_t s = 0; s < alone.steps.size(); ++s) {
+      CAPTURE(s);
+      CHECK(relative_difference(all[0].steps[s].loss, alone.steps[s].loss) < bound);
+      CHECK(relative_difference(all[0].steps[s].norm, alone.steps[s].norm) < 10 * bound);
+    }
+  };
+  // The bounds are those of tests/emulated/training.cpp, and for its reason: other orders of sums.
+  SUBCASE("2 ranks, Fp64") {
+    check(train_all<Shared<2, Fp64>>(), train<Tiny<Cuda<>, Fp64>>({}), 1e-12);
+  }
+  SUBCASE("2 ranks, Bf16") {
+    check(train_all<Shared<2, Bf16>>(), train<Tiny<Cuda<>, Bf16>>({}), 1e-2);
+  }
+  SUBCASE("4 ranks, Fp32") {
+    check(train_all<Shared<4, Fp32>>(), train<Tiny<Cuda<>, Fp32>>({}), 1e-5);
+  }
+}
+
+TEST_CASE("one rank has the bits of no ranks, its transfers in the graph") {
+  CHECK(train<Shared<1, Fp32, 2>>({}) == train<Tiny<Cuda<>, Fp32>>({}));
+}
+
+TEST_CASE("transfers in a graph have the bits of direct ones") {
+  CHECK(train_all<Shared<2, Fp16<>>>() == train_all<Shared<2, Fp16<>>>(false));
+}
+
+TEST_CASE("a rank that ends is noticed by those that wait for it") {
+  const auto said = on_world(2, [](const World& world) {
+    Trainer<Shared<2>> trainer({.seed = 3, .threads = 1, .world = world});
+    if (world.rank == 1) return std::string();
+    return message_of<Error>([&] { take_step(trainer, 0); });
+  });
+  CHECK(said[0].find("waits for ranks that have stopped") != std::string::npos);
+}
+
+TEST_CASE("worlds that cannot be") {
+  const auto says = [](World world, const char* what, auto recipe) {
+    using R = decltype(recipe);
+    const std::string said = message_of<Error>([&] {
+      const Trainer<R> trainer(TrainerSettings{.threads = 1, .world = std::move(world)});
+    });
+    INFO(said);
+    CHECK(said.find(what) != std::string::npos);
+  };
+  says({}, "parallel.ranks is 2, and there is one process", Shared<2>{});
+  says({0, 3, "x"}, "make parallel.ranks 3", Shared<2>{});
+  says({2, 2, "x"}, "counted from 0 to 1", Shared<2>{});
+  says({0, 2, ""}, "world.id is empty", Shared<2>{});
+  says({1, 2, "x"}, "no ranks that are processes", Tiny<Cuda<>, Fp32>{});
+}
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communicator of ranks that have a device each, on the emulated one: in the order of the stream.
+#include <doctest/doctest.h>
+
+#include "emulated/on_world.hpp"
+#include "sinter/device/memory.hpp"
+#include "unit/kernels/narrow.hpp"
+
+namespace sinter::testing {
+namespace {
+
+/// What a rank has for a run: other numbers in each.
+template <class T>
+std::vector<T> values_of(int rank, int run, int count) {
+  return normal_values<T>(count, std::uint64_t(1 + 10 * run + rank));
+}
+
+template <class T>
+std::vector<T> sums(int ranks, int run, int count) {
+  std::vector<T> result(static_cast<std::size_t>(count));
+  std::vector<std::vector<T>> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(values_of<T>(r, run, count));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    kernel::Wide<T> sum = 0;
+    for (const auto& values : all) sum += values[k];
+    result[k] = T(sum);
+  }
+  return result;
+}
+
+TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in a graph", T, float,
+                   double, BFloat16, Float16) {
+  constexpr int ranks = 3, count = 1001, runs = 3;
+  for (const bool graph : {false, true}) {
+    CAPTURE(graph);
+    const auto all = on_world(ranks, [&](const World& world) {
+      kernel::Stream stream(1);
+      const auto end = nccl_rank(stream, world);
+      const DeviceMemory memory(count * sizeof(T)), copy(count * sizeof(T));
+      T* const data = reinterpret_cast<T*>(memory.bytes().data());
+      std::vector<std::vector<T>> results;
+      for (int run = 0; run < runs; ++run) {
+        {
+          const auto mine = values_of<T>(world.rank, run, count);
+          const OnHost to(stream, copy.bytes().data(), count * sizeof(T), Access::write);
+          std::ranges::copy(mine, to.as<T>());
+        }
+        const auto work = [&] {
+          copy_on_device(stream, copy.bytes().data(), memory.bytes().data(), count * sizeof(T));
+          end->start_sum(data, count);
+          end->wait(data);
+          copy_on_device(stream, memory.bytes().data(), copy.bytes().data(), count * sizeof(T));
+        };
+        const auto shape = [](std::vector<std::int64_t>&) {};
+        graph ? stream.as_graph(shape, work) : work();
+        const OnHost from(stream, copy.bytes().data(), count * sizeof(T), Access::read);
+        results.emplace_back(from.as<T>(), from.as<T>() + count);
+      }
+      return results;
+    });
+    for (const auto& results : all)
+      for (int run = 0; run < runs; ++run)
+        CHECK(same_bits(results[std::size_t(run)], sums<T>(ranks, run, count)));
+  }
+}
+
+}  // namespace
+}  // namespace sinter::testing
