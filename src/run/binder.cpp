@@ -16,6 +16,19 @@ std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space 
   return nullptr;
 }
 
+int first_change(const Model& model, std::span<const Instruction> program) {
+  const auto is_held = [](Space space) {
+    return space == Space::master || space == Space::kept || space >= Space::region;
+  };
+  const auto at = std::ranges::find_if(program, [&](const Instruction& i) {
+    TouchList list;
+    i.kind->touch(model, i, list);
+    return std::ranges::any_of(
+        list, [&](Touch touch) { return changes(touch.use) && is_held(touch.space); });
+  });
+  return int(at - program.begin());
+}
+
 namespace {
 
 /// Walks the program as the run will, keeping track of what is open where.
@@ -48,6 +61,7 @@ class Binder {
         int(std::ranges::find(p.program, true,
                               [](const Instruction& i) { return i.kind->if_applied; }) -
             p.program.begin());
+    bound.first_change = first_change(m, p.program);
     reserve();
     walk(p.program, [&](int t, int) { visit(t); });
     for (int e = 0; e < int(m.externals.size()); ++e)

@@ -14,6 +14,7 @@ struct BoundProgram {
   std::span<const Instruction> program;
   LoopBounds loop;                  // its last instruction is the one before `end`
   int if_applied = 0;               // the first that a step that is not applied passes over
+  int first_change = 0;             // see there
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
   std::vector<std::unique_ptr<LayerObject>> objects;  // that the calls point to
@@ -36,6 +37,10 @@ struct BoundProgram {
 /// ensures   all calls see what `now` says when they run
 [[nodiscard]] BoundProgram bind(const Model& model, const PlacementView& placement,
                                 std::byte* arena, const Now& now);
+
+/// The first instruction that says that it changes what a checkpoint holds: master weights, running
+/// values that are kept, state of policies. The end of the program if there is none.
+int first_change(const Model& model, std::span<const Instruction> program);
 
 /// Where a persistent space begins in the arena; nullptr if the placement does not have it.
 std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space space);

@@ -2,6 +2,7 @@
 // A trainer in files: weights as Hugging Face has them, and all that a resume needs.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "sinter/error.hpp"
 #include "sinter/files/checkpoint.hpp"
@@ -42,16 +43,17 @@ Dtype dtype_of_element(Element element) {
   throw Error("Sinter: an element type without a name in files.");
 }
 
-/// The parameters' parts of persistent spaces, as tensors that the host may reach while this lives.
-/// Parts without elements are left out.
+/// The parameters' parts of persistent spaces, as tensors: with an access, the host may reach them
+/// while this lives; without one, they are where the device has them. Parts without elements are
+/// left out.
 class FlatTensors {
   Machine& machine;
   const std::vector<Parameter>& parameters;
-  Access access;
+  std::optional<Access> access;
   std::vector<OnHost> parts;
 
  public:
-  FlatTensors(Machine& m, const std::vector<Parameter>& p, Access a)
+  FlatTensors(Machine& m, const std::vector<Parameter>& p, std::optional<Access> a)
       : machine(m), parameters(p), access(a) {}
 
   void add_views(Space space, std::vector<TensorView>& list) {
@@ -83,11 +85,21 @@ class FlatTensors {
   void visit(Space space, auto visitor) {
     for (const Parameter& p : parameters)
       if (const Machine::Part part = machine.part(space, p); part.shape.size() > 0) {
-        parts.push_back(machine.on_host(part, access));
-        visitor(name(space, p), shape_of(p, part.shape), part.shape, parts.back().data());
+        if (access) parts.push_back(machine.on_host(part, *access));
+        visitor(name(space, p), shape_of(p, part.shape), part.shape,
+                access ? parts.back().data() : part.data);
       }
   }
 };
+
+CheckpointContent content_of(const RecipeView& recipe, FlatTensors& tensors) {
+  CheckpointContent content;
+  content.config = config_text(recipe.hugging_face);
+  tensors.add_views(Space::master, content.weights);
+  for (int r = 0; r < int(recipe.plan->model.regions.size()); ++r)
+    tensors.add_views(region(r), content.state);
+  return content;
+}
 
 /// Checks that a checkpoint has state of this name of some parameter.
 void require_state(const CheckpointReader& reader, std::string_view state) {
@@ -122,13 +134,13 @@ void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
 }  // namespace
 
 void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use) const {
-  CheckpointContent content;
-  content.config = config_text(recipe_.hugging_face);
   FlatTensors tensors(*machines_[0], parameters_, Access::read);
-  tensors.add_views(Space::master, content.weights);
-  for (int r = 0; r < int(plan().model.regions.size()); ++r)
-    tensors.add_views(region(r), content.state);
-  use(std::move(content));
+  use(content_of(recipe_, tensors));
+}
+
+void TrainerCore::copy_content(Snapshot& to) const {
+  FlatTensors tensors(*machines_[0], parameters_, std::nullopt);
+  to.copy(machines_[0]->stream(), content_of(recipe_, tensors));
 }
 
 std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
@@ -208,6 +220,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   }
   if (!state.empty())
     load_in_place(*machines_[0], parameters_, state, CheckpointReader(source.path));
+  order_after_copies(machines_[0]->stream());
   for (int r = 0; r < int(plan().model.regions.size()); ++r)
     clear_on_device(machines_[0]->stream(), machines_[0]->flat<std::byte>(region(r)).data,
                     flat_bytes(plan().model, region(r)));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/trainer/snapshot.hpp"
 
-#include <cstring>
 #include <new>
+#include <span>
+#include <utility>
 
 #include "sinter/device/available.hpp"
+#include "sinter/device/memory.hpp"
 #include "sinter/files/checkpoint.hpp"
 
 namespace sinter {
@@ -16,27 +18,37 @@ void CheckpointContent::add_to(CheckpointWriter& writer) const {
     writer.add_file(state_file, [&](OutputFile& out) { write_safetensors(out, state); });
 }
 
-void Snapshot::copy(CheckpointContent content) {
+Snapshot::Snapshot() = default;
+Snapshot::~Snapshot() = default;
+
+void Snapshot::copy(kernel::Stream& stream, CheckpointContent content) {
+  std::vector<std::span<const std::byte>> parts;
   std::size_t bytes = 0;
   for (const auto* list : {&content.weights, &content.state})
-    for (const TensorView& tensor : *list) bytes += tensor.bytes;
-  if (bytes > capacity_) {
+    for (const TensorView& tensor : *list) {
+      parts.emplace_back(static_cast<const std::byte*>(tensor.data), tensor.bytes);
+      bytes += tensor.bytes;
+    }
+  if (!copy_ || bytes > copy_->bytes().size()) {
     content_ = {};
-    memory_.reset();
-    capacity_ = 0;
-    // The allocation itself takes nothing yet, and so it would not fail where memory is short.
+    copy_.reset();
+    // The allocation itself may take nothing yet, and so it would not fail where memory is short.
     if (available_memory().bytes < std::int64_t(bytes)) throw std::bad_alloc();
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    capacity_ = bytes;
+    copy_ = std::make_unique<BackgroundCopy>(bytes);
   }
-  std::byte* to = memory_.get();
+  copy_->begin(stream, parts);
+  const std::byte* at = copy_->bytes().data();
   for (auto* list : {&content.weights, &content.state})
     for (TensorView& tensor : *list) {
-      std::memcpy(to, tensor.data, tensor.bytes);
-      tensor.data = to;
-      to += tensor.bytes;
+      tensor.data = at;
+      at += tensor.bytes;
     }
   content_ = std::move(content);
+}
+
+const CheckpointContent& Snapshot::content() const {
+  if (copy_) copy_->wait();
+  return content_;
 }
 
 }  // namespace sinter

@@ -152,7 +152,7 @@ std::string info_of(const TrainerCore& trainer, const LoopState& state, const Sa
 
 /// Whether there was memory for the copy.
 bool copied(const TrainerCore& trainer, Snapshot& snapshot) try {
-  trainer.show_content([&](CheckpointContent content) { snapshot.copy(std::move(content)); });
+  trainer.copy_content(snapshot);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
@@ -176,8 +176,9 @@ bool SaveStage::begin(const Request& request, bool in_background) {
             step, info, [&](CheckpointWriter& writer) { content.add_to(writer); }, best);
       };
   if (in_background && copied(*trainer, *snapshot)) try {
-      pending = std::async(std::launch::async, [save, copy = snapshot.get()] {
+      pending = std::async(std::launch::async, [save, trainer = trainer, copy = snapshot.get()] {
         yield_to_others();
+        trainer->recipe().open_device();
         return save(copy->content());
       });
       return true;

@@ -4,6 +4,7 @@
 
 #include "program/models.hpp"
 #include "program/touched.hpp"
+#include "run/binder.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/muon.hpp"
@@ -176,6 +177,17 @@ class Subject {
     CHECK(gradients[0] == gradients[1]);
   }
 
+  /// So a copy of what a checkpoint holds holds up no forward, backward or evaluation.
+  void checkpoints_change_behind_the_norm() {
+    const auto is_norm = [](const Instruction& i) { return i.kind->role == Role::norm; };
+    const std::span<const Instruction> training = plan.training.program;
+    const int change = first_change(plan.model, training), all = int(training.size());
+    CHECK(change > std::ranges::find_if(training, is_norm) - training.begin());
+    CHECK(change < all);
+    const std::span<const Instruction> evaluation = plan.evaluation.program;
+    CHECK(first_change(plan.evaluating, evaluation) == int(evaluation.size()));
+  }
+
  private:
   void run_once(const PlacementView& placement, Observer& observer) {
     Ranks ranks(plan, view);
@@ -213,6 +225,7 @@ void test(HostBatch full) {
   subject.instructions_keep_to_what_they_touch();
   subject.every_buffer_is_written();
   subject.gradients_are_written_and_nothing_beyond_the_plan();
+  subject.checkpoints_change_behind_the_norm();
 }
 
 using TwoTimesTwo = Batch<{.global = 4, .micro = 2}>;

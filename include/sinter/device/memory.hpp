@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "sinter/layer/layer.hpp"
@@ -54,6 +55,43 @@ class [[nodiscard]] OnHost {
  private:
   std::byte* data_;
 };
+
+/// Memory of the host, and a copy of parts of the device's memory that is made there beside the
+/// stream's work: evaluations go on, and so do steps, up to where they would change those parts. (On
+/// the CPU it is made at once.)
+class BackgroundCopy {
+ public:
+  /// throws    std::bad_alloc if the host does not have so much memory for copies
+  explicit BackgroundCopy(std::size_t bytes);
+  /// Waits for the copy.
+  ~BackgroundCopy();
+  BackgroundCopy(const BackgroundCopy&) = delete;
+  BackgroundCopy& operator=(const BackgroundCopy&) = delete;
+
+  /// Begins to copy parts of the device's memory, one behind the other, as all earlier work of the
+  /// stream leaves them. Waits for the copy before this one.
+  /// requires  the parts have no more bytes than this. What changes them afterwards comes behind
+  ///           order_after_copies() or is written by an OnHost; before their memory is given back,
+  ///           finish_copies() is called
+  void begin(kernel::Stream& stream, std::span<const std::span<const std::byte>> parts);
+  /// Waits until the copy is made. Any thread may call it that computes on the device
+  /// (RecipeView::open_device).
+  /// throws    Error if the device has failed
+  void wait() const;
+  /// Where the copy is, once it is made, and all room for it.
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+  std::shared_ptr<kernel::Stream> stream_;  // of a copy that may not be made yet
+};
+
+/// Work that comes to the stream from now on begins once all background copies that were begun on
+/// it are made. In a graph, these are the ones that were begun before each of its runs.
+/// requires  it is not called within Stream::only_if
+void order_after_copies(kernel::Stream& stream);
+/// Waits for these copies, or until the device has failed.
+void finish_copies(kernel::Stream& stream) noexcept;
 
 /// Copies from one part of the device's memory to another.
 /// requires  the two do not overlap

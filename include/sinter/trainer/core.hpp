@@ -116,6 +116,10 @@ class TrainerCore {
   /// Shows `use` what the files of a checkpoint hold of this trainer. The views are good until it
   /// returns.
   void show_content(const std::function<void(CheckpointContent)>& use) const;
+  /// Begins to copy the same into a snapshot. All that changes the trainer afterwards waits for that:
+  /// a step where it would update the weights, so that its forward and backward go on beside it.
+  /// throws    std::bad_alloc if there is not the memory (Snapshot::copy())
+  void copy_content(Snapshot& to) const;
   /// What a checkpoint's manifest says of this trainer under the key "trainer", as JSON: recipe,
   /// step, seed, policies, options, run state.
   std::string info() const;

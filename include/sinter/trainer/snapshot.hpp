@@ -11,7 +11,12 @@
 
 namespace sinter {
 
+class BackgroundCopy;
 class CheckpointWriter;
+
+namespace kernel {
+class Stream;
+}
 
 /// The files of a trainer's checkpoint: views of weights and of the state of optimizer and
 /// policies, and what is said of them.
@@ -35,16 +40,23 @@ struct CheckpointContent {
 /// (CheckFreq, FAST 2021, calls the copy a snapshot and the writing persisting.)
 class Snapshot {
  public:
-  /// Copies what the views show; the memory of the former copy is used again.
+  Snapshot();
+  ~Snapshot();
+
+  /// Begins to copy what the views show of the device's memory, as all earlier work of the stream
+  /// leaves it, beside the stream's work; the memory of the former copy is used again.
+  /// requires  as BackgroundCopy::begin()
   /// throws    std::bad_alloc, with the former copy gone, if the machine or a control group of the
   ///           process does not have the memory
-  void copy(CheckpointContent content);
-  const CheckpointContent& content() const { return content_; }
+  void copy(kernel::Stream& stream, CheckpointContent content);
+  /// Waits until the copy is made, and returns it. Any thread may call it that computes on the device
+  /// (RecipeView::open_device).
+  /// throws    Error if the device has failed
+  const CheckpointContent& content() const;
 
  private:
   CheckpointContent content_;
-  std::unique_ptr<std::byte[]> memory_;
-  std::size_t capacity_ = 0;  // bytes
+  std::unique_ptr<BackgroundCopy> copy_;
 };
 
 }  // namespace sinter

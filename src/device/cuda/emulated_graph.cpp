@@ -32,6 +32,11 @@ void LaunchGraph::pass_if(bool record, const std::int32_t* condition, const Node
   });
 }
 
+void LaunchGraph::pass_wait(bool record, const Node& node) {
+  if (recording != &nodes) refuse("a wait for copies within what hangs on a condition");
+  pass(record, {}, node);
+}
+
 void LaunchGraph::end() {
   if (std::exchange(passed, 0) != recorded.size())
     refuse("a graph that has fewer launches than it was recorded with");

@@ -69,6 +69,9 @@ class LaunchGraph {
   void pass(bool record, const Facts& facts, const Node& node);
   /// The same for nodes that run only where *condition is not 0 by then; `work` passes them.
   void pass_if(bool record, const std::int32_t* condition, const Node& work);
+  /// The same for a node that waits for what other streams do. Ends the process with a message if it
+  /// is to be among nodes that hang on a condition: there a card's graph cannot have one.
+  void pass_wait(bool record, const Node& node);
   /// All launches have come. Ends the process with a message if there were more the time before.
   void end();
   /// Runs all nodes in order.

@@ -66,6 +66,24 @@ void send_bytes(Stream& stream, std::byte* to, const std::byte* from, std::size_
   copy_now(stream, to, from, bytes);
 }
 
+void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const std::byte>> parts) {
+  if (stream.device().mode != Mode::direct)
+    emulated::refuse("a copy to or from the host in a graph");
+  for (std::span<const std::byte> part : parts) {
+    stream.device().copies.begin({part, to});
+    to += part.size();
+  }
+}
+
+void join_copies(Stream& stream) {
+  Stream::Pool& device = stream.device();
+  const auto finish = [&copies = device.copies] { copies.finish(); };
+  if (device.mode == Mode::direct) return finish();
+  device.graph->pass_wait(device.mode == Mode::record, finish);
+}
+
+void wait_for_copies(Stream& stream) { stream.device().copies.finish(); }
+
 void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
   Stream::Pool& device = stream.device();
   if (device.mode == Mode::direct) return copy_in(stream, to, from, bytes);

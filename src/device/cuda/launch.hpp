@@ -18,6 +18,7 @@
 #ifdef __CUDACC__
 struct cublasLtContext;
 #else
+#include "device/cuda/emulated_copies.hpp"
 #include "device/cuda/emulated_graph.hpp"
 #endif
 
@@ -84,6 +85,9 @@ struct Stream::Pool {
 #ifdef __CUDACC__
   cudaStream_t raw = nullptr;   // where launches go
   cudaStream_t body = nullptr;  // where they are captured that hang on a condition
+  // Copies that are made beside the launches: where, what they come after, and their end.
+  cudaStream_t side = nullptr;
+  cudaEvent_t launched = nullptr, copied = nullptr;
   GraphsByShape<CapturedGraph> graphs;
   // cuBLASLt and what it computes in. A pool begins with both: while a graph is recorded, nobody
   // can take memory.
@@ -92,6 +96,7 @@ struct Stream::Pool {
   std::byte* workspace = nullptr;
 #else
   int order = 0;  // of threads
+  emulated::LateCopies copies;
   GraphsByShape<emulated::LaunchGraph> graphs;
   emulated::LaunchGraph* graph = nullptr;  // the one that is being made or launched
 #endif

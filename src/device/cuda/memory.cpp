@@ -3,6 +3,7 @@
 #include "sinter/device/memory.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,12 +52,44 @@ OnHost::~OnHost() {
   if (!data_) return;
   Origin* origin = reinterpret_cast<Origin*>(data_) - 1;
   try {
-    if (origin->access == Access::write)
+    if (origin->access == Access::write) {
+      kernel::join_copies(*origin->stream);
       kernel::copy_in(*origin->stream, origin->at, data_, origin->bytes);
+    }
   } catch (const Error&) {
     // A card that has failed fails in all that comes after it, which is not in a destructor.
   }
   ::operator delete(origin, std::align_val_t(alignof(Origin)));
+}
+
+BackgroundCopy::BackgroundCopy(std::size_t bytes) : bytes_(kernel::take_host_memory(bytes), bytes) {
+  if (!bytes_.data()) throw std::bad_alloc();
+}
+
+BackgroundCopy::~BackgroundCopy() {
+  if (stream_) finish_copies(*stream_);
+  kernel::give_host_memory(bytes_.data());
+}
+
+void BackgroundCopy::begin(kernel::Stream& stream,
+                           std::span<const std::span<const std::byte>> parts) {
+  wait();
+  stream_ = std::make_shared<kernel::Stream>(stream, stream.matmul_inputs());
+  kernel::copy_beside(stream, bytes_.data(), parts);
+}
+
+void BackgroundCopy::wait() const {
+  if (stream_) kernel::wait_for_copies(*stream_);
+}
+
+void order_after_copies(kernel::Stream& stream) { kernel::join_copies(stream); }
+
+void finish_copies(kernel::Stream& stream) noexcept {
+  try {
+    kernel::wait_for_copies(stream);
+  } catch (const Error&) {
+    // As above.
+  }
 }
 
 void copy_on_device(kernel::Stream& stream, const std::byte* from, std::byte* to,

@@ -3,6 +3,7 @@
 // for a card (stream.cu) and for the emulated device (emulated_stream.cpp).
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include "sinter/kernels/stream.hpp"
 
@@ -11,7 +12,8 @@ namespace sinter::kernel {
 /// Memory of the device, zeros; null if there is not so much.
 std::byte* take_memory(std::size_t bytes);
 void give_memory(std::byte* at);
-/// Memory of the host that the device copies from beside other work; null if there is not so much.
+/// Memory of the host that the device copies from and to beside other work; null if there is not so
+/// much.
 std::byte* take_host_memory(std::size_t bytes);
 void give_host_memory(std::byte* at);
 
@@ -23,6 +25,17 @@ void copy_out(Stream& stream, void* to, const std::byte* from, std::size_t bytes
 /// requires  the stream is not recording or telling; the host leaves `from` as it is until it has
 ///           waited for the stream
 void send_bytes(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);
+/// Begins to copy parts of the device's memory, one behind the other, to memory of
+/// take_host_memory(), once all earlier work of the stream is done; later work does not wait.
+/// requires  the stream is not recording or telling
+void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const std::byte>> parts);
+/// Work that comes to the stream from now on begins once all such copies are made. In a graph, these
+/// are the ones that were begun before each of its runs.
+/// requires  it is not called within only_if()
+void join_copies(Stream& stream);
+/// Waits until all such copies are made. Any thread that has opened the device may call it.
+void wait_for_copies(Stream& stream);
+
 /// Copies from the host to the device, in the order of the stream; the host may change what it has
 /// at once. In a graph, what the host has in each run is copied.
 void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes);

@@ -26,13 +26,16 @@ Stream::Pool::Pool()
   if (cublasLtCreate(&library) != CUBLAS_STATUS_SUCCESS) throw std::bad_alloc();
   check(cudaStreamCreateWithFlags(&raw, cudaStreamNonBlocking));
   check(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking));
+  check(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+  for (cudaEvent_t* event : {&launched, &copied})
+    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
 /// Of a card that has failed, each of these calls fails, and nothing is to be said of it again.
 Stream::Pool::~Pool() {
-  cudaStreamSynchronize(raw);
-  cudaStreamDestroy(raw);
-  cudaStreamDestroy(body);
+  for (cudaStream_t stream : {raw, side}) cudaStreamSynchronize(stream);
+  for (cudaStream_t stream : {raw, body, side}) cudaStreamDestroy(stream);
+  for (cudaEvent_t event : {launched, copied}) cudaEventDestroy(event);
   give_memory(scratch);
   give_memory(workspace);
   cublasLtDestroy(library);
@@ -82,6 +85,29 @@ void copy_out(Stream& stream, void* to, const std::byte* from, std::size_t bytes
 void send_bytes(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.device().raw));
 }
+
+void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const std::byte>> parts) {
+  const Stream::Pool& device = stream.device();
+  check(cudaEventRecord(device.launched, device.raw));
+  check(cudaStreamWaitEvent(device.side, device.launched, cudaEventWaitDefault));
+  for (std::span<const std::byte> part : parts) {
+    check(cudaMemcpyAsync(to, part.data(), part.size(), cudaMemcpyDeviceToHost, device.side));
+    to += part.size();
+  }
+  check(cudaEventRecord(device.copied, device.side));
+}
+
+/// A graph has the event itself, and waits for what it was recorded after when the graph is launched.
+/// (One that was never recorded is waited for by nobody.)
+void join_copies(Stream& stream) {
+  const Stream::Pool& device = stream.device();
+  if (device.mode == Mode::tell) return;
+  check(cudaStreamWaitEvent(
+      device.raw, device.copied,
+      device.mode == Mode::record ? cudaEventWaitExternal : cudaEventWaitDefault));
+}
+
+void wait_for_copies(Stream& stream) { check(cudaEventSynchronize(stream.device().copied)); }
 
 void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
   Stream::Pool& device = stream.device();
