@@ -84,12 +84,6 @@ void join_copies(Stream& stream) {
 
 void wait_for_copies(Stream& stream) { stream.device().copies.finish(); }
 
-void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
-  Stream::Pool& device = stream.device();
-  if (device.mode == Mode::direct) return copy_in(stream, to, from, bytes);
-  copy_within(stream, to, device.told.add(from, bytes), bytes);
-}
-
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto copy = [=] { std::memcpy(to, from, bytes); };
   emulated::submit(stream, copy, to, from, bytes);

@@ -3,11 +3,12 @@
 #include "sinter/device/memory.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "device/cuda/launch.hpp"
 #include "device/cuda/queue.hpp"
 #include "sinter/error.hpp"
 #include "sinter/run/elements.hpp"
@@ -101,25 +102,49 @@ void clear_on_device(kernel::Stream& stream, std::byte* at, std::int64_t bytes) 
   kernel::clear(stream, at, std::size_t(bytes));
 }
 
+namespace {
+
+/// Copies what fill(place) writes at a place of the host to the device, in the order of the stream.
+/// In a graph, what it writes in each run is copied, from where the device copies it.
+void put(kernel::Stream& stream, std::byte* to, std::size_t bytes, auto fill) {
+  kernel::Stream::Pool& device = stream.device();
+  if (device.mode != kernel::Mode::direct) {
+    const kernel::ToldMemory::Room room = device.told.take(bytes);
+    fill(room.host);
+    return kernel::copy_within(stream, to, room.device, bytes);
+  }
+  const auto host = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  fill(host.get());
+  kernel::copy_in(stream, to, host.get(), bytes);
+}
+
+}  // namespace
+
 void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byte* to,
              std::int64_t padding, std::int32_t value) {
-  std::vector<std::int32_t> padded(ids.begin(), ids.end());
-  padded.insert(padded.end(), std::size_t(padding), value);
-  show_ids(stream, padded, to);
+  const std::size_t bytes = ids.size_bytes() + std::size_t(padding) * sizeof(std::int32_t);
+  put(stream, to, bytes, [&](std::byte* place) {
+    auto* end = std::ranges::copy(ids, reinterpret_cast<std::int32_t*>(place)).out;
+    std::fill_n(end, padding, value);
+  });
 }
 
 const std::int32_t* show_ids(kernel::Stream& stream, std::span<const std::int32_t> ids,
                              std::byte* to) {
-  kernel::put_bytes(stream, to, ids.data(), ids.size_bytes());
+  put_ids(stream, ids, to, 0, 0);
   return reinterpret_cast<const std::int32_t*>(to);
 }
 
 void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
                 Element element, std::int64_t padding) {
   with_element(element, [&]<class T>(T) {
-    std::vector<T> padded(values.size() + std::size_t(padding), T(0));
-    std::ranges::transform(values, padded.begin(), [](float x) { return T(x); });
-    kernel::put_bytes(stream, to, padded.data(), padded.size() * sizeof(T));
+    const std::size_t bytes = (values.size() + std::size_t(padding)) * sizeof(T);
+    put(stream, to, bytes, [&](std::byte* place) {
+      T* end = std::ranges::transform(values, reinterpret_cast<T*>(place), [](float x) {
+                 return T(x);
+               }).out;
+      std::fill_n(end, padding, T(0));
+    });
   });
 }
 

@@ -36,9 +36,6 @@ void join_copies(Stream& stream);
 /// Waits until all such copies are made. Any thread that has opened the device may call it.
 void wait_for_copies(Stream& stream);
 
-/// Copies from the host to the device, in the order of the stream; the host may change what it has
-/// at once. In a graph, what the host has in each run is copied.
-void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes);
 /// Copies within the device, in the order of the stream.
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);
 /// Sets bytes of the device to zero, in the order of the stream.

@@ -109,12 +109,6 @@ void join_copies(Stream& stream) {
 
 void wait_for_copies(Stream& stream) { check(cudaEventSynchronize(stream.device().copied)); }
 
-void put_bytes(Stream& stream, std::byte* to, const void* from, std::size_t bytes) {
-  Stream::Pool& device = stream.device();
-  if (device.mode == Mode::direct) return copy_in(stream, to, from, bytes);
-  copy_within(stream, to, device.told.add(from, bytes), bytes);
-}
-
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   const Stream::Pool& device = stream.device();
   if (device.mode == Mode::tell) return;

@@ -21,7 +21,7 @@ void ToldMemory::begin() {
   current = 0;
 }
 
-const std::byte* ToldMemory::add(const void* from, std::size_t bytes) {
+ToldMemory::Room ToldMemory::take(std::size_t bytes) {
   constexpr std::size_t alignment = 16;
   while (current < blocks.size() && blocks[current].used + bytes > blocks[current].bytes) ++current;
   if (current == blocks.size()) {
@@ -32,9 +32,14 @@ const std::byte* ToldMemory::add(const void* from, std::size_t bytes) {
   }
   Block& block = blocks[current];
   const std::size_t at = block.used;
-  std::memcpy(block.host + at, from, bytes);
   block.used = std::min((at + bytes + alignment - 1) / alignment * alignment, block.bytes);
-  return block.device + at;
+  return {block.host + at, block.device + at};
+}
+
+const std::byte* ToldMemory::add(const void* from, std::size_t bytes) {
+  const Room room = take(bytes);
+  std::memcpy(room.host, from, bytes);
+  return room.device;
 }
 
 void ToldMemory::send(Stream& stream) const {

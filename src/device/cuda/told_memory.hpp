@@ -23,6 +23,14 @@ class ToldMemory {
   /// Begins a run, in which nothing is told yet.
   /// requires  the copies of the run before are done
   void begin();
+  /// Where the host puts what it tells, and where that will be in the device's memory.
+  struct Room {
+    std::byte* host;
+    const std::byte* device;
+  };
+  /// Takes room, which is filled before send().
+  /// throws    std::bad_alloc if there is no memory for it
+  Room take(std::size_t bytes);
   /// Takes what is told. Returns where it will be in the device's memory.
   /// throws    std::bad_alloc if there is no memory for it
   const std::byte* add(const void* from, std::size_t bytes);
