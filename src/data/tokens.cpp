@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "data/window_sources.hpp"
+#include "files/cache_folder.hpp"
 #include "sinter/data/token_file.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
@@ -38,15 +38,11 @@ struct Opened {
   explicit Opened(TokenFile f) : file(std::move(f)) {}
 };
 
-fs::path cache_folder() {
-  auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return fs::path(value ? value : "");
-  };
-  if (const fs::path own = variable("SINTER_CACHE"); !own.empty()) return own;
-  if (const fs::path all = variable("XDG_CACHE_HOME"); !all.empty()) return all / "sinter";
-  if (const fs::path home = variable("HOME"); !home.empty()) return home / ".cache/sinter";
-  throw FileError("There is no folder to keep tokens in. Set SINTER_CACHE or HOME to one.");
+fs::path token_folder() {
+  const fs::path cache = cache_folder();
+  if (cache.empty())
+    throw FileError("There is no folder to keep tokens in. Set SINTER_CACHE or HOME to one.");
+  return cache / "tokens";
 }
 
 bool names_token_file(const std::string& path) {
@@ -68,7 +64,7 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
   using enum DataFiles::Unreadable;
   const DataFiles files(request.paths, request.skip_unreadable ? left_out : refused);
   const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
-  const fs::path folder = cache_folder() / "tokens";
+  const fs::path folder = token_folder();
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
   opened.special = [special = tokenizer.special] { return special; };
   opened.notes = files.left_out_text();

@@ -3,28 +3,12 @@
 // own, and cᵀ = op(b)ᵀ op(a)ᵀ.
 #include "sinter/kernels/matmul.hpp"
 
-#include <cublasLt.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <mutex>
-#include <string>
-
 #include "kernels/cuda/each_element.hpp"
+#include "kernels/cuda/product.hpp"
 #include "kernels/elements.hpp"
-#include "sinter/error.hpp"
 
 namespace sinter::kernel {
 namespace {
-
-void check(cublasStatus_t status) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(
-      std::string("Sinter: a product failed on the card: cuBLASLt says \"") +
-      cublasLtGetStatusString(status) +
-      "\". What was computed since the last checkpoint is lost; start again with --resume.");
-}
 
 template <class T>
 constexpr cudaDataType_t type_of = CUDA_R_32F;
@@ -45,77 +29,12 @@ __global__ void put_addend(const T* addend, std::int64_t addend_stride, T* c, st
   });
 }
 
-/// What the choice of an algorithm hangs on.
-using Key = std::array<std::int64_t, 16>;
-
-/// The largest power of two, up to 256, that divides an address.
-std::int64_t alignment_of(const void* at) {
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
-  return std::int64_t(std::min<std::uintptr_t>(address & (~address + 1), 256));
-}
-
-/// A product as cuBLASLt has it.
-struct Product {
-  cublasLtMatmulDesc_t what = nullptr;
-  cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
-
-  Product(cublasComputeType_t unit, cudaDataType_t scale) {
-    check(cublasLtMatmulDescCreate(&what, unit, scale));
-  }
-  ~Product() {
-    for (cublasLtMatrixLayout_t layout : {first, second, result})
-      cublasLtMatrixLayoutDestroy(layout);
-    cublasLtMatmulDescDestroy(what);
-  }
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
-
-  template <class V>
-  void set(cublasLtMatmulDescAttributes_t attribute, const V& value) {
-    check(cublasLtMatmulDescSetAttribute(what, attribute, &value, sizeof value));
-  }
-};
-
 template <class T>
 cublasLtMatrixLayout_t layout_of(const Matrix<T>& m) {
   cublasLtMatrixLayout_t layout;
   check(cublasLtMatrixLayoutCreate(&layout, type_of<std::remove_const_t<T>>,
                                    std::uint64_t(m.columns), std::uint64_t(m.rows), m.stride));
   return layout;
-}
-
-/// Asks cuBLASLt's heuristic. (It does not measure: a search on the card, and a file that keeps what
-/// it found, would choose better.)
-cublasLtMatmulAlgo_t choose(cublasLtHandle_t library, const Product& product,
-                            const std::array<const void*, 3>& data) {
-  cublasLtMatmulPreference_t wish;
-  check(cublasLtMatmulPreferenceCreate(&wish));
-  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
-    check(cublasLtMatmulPreferenceSetAttribute(wish, attribute, &value, sizeof value));
-  };
-  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t(Stream::Pool::workspace_bytes));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, std::uint32_t(alignment_of(data[0])));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::uint32_t(alignment_of(data[1])));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::uint32_t(alignment_of(data[2])));
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, std::uint32_t(alignment_of(data[2])));
-  cublasLtMatmulHeuristicResult_t best;
-  int found = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(library, product.what, product.first, product.second,
-                                     product.result, product.result, wish, 1, &best, &found);
-  check(cublasLtMatmulPreferenceDestroy(wish));
-  check(status == CUBLAS_STATUS_SUCCESS && !found ? CUBLAS_STATUS_NOT_SUPPORTED : status);
-  return best.algo;
-}
-
-/// The algorithm of a key; only a new one is asked for.
-template <class F>
-cublasLtMatmulAlgo_t known(const Key& key, const F& choose_one) {
-  static std::mutex mutex;
-  static std::map<Key, cublasLtMatmulAlgo_t> algorithms;
-  const std::scoped_lock lock(mutex);
-  const auto at = algorithms.find(key);
-  return at != algorithms.end() ? at->second : algorithms.emplace(key, choose_one()).first->second;
 }
 
 /// c = op(a) op(b), or += with `add`, or + bias in each row unless it is null.
@@ -138,29 +57,33 @@ void multiply(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
     product.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     product.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
-  const std::array<const void*, 3> data{b.data, a.data, c.data};
-  const Key key{type_of<T>,
-                type_of<C>,
-                unit,
-                add,
-                bias != nullptr,
-                a.rows,
-                a.columns,
-                a.stride,
-                a.transposed,
-                b.rows,
-                b.columns,
-                b.stride,
-                b.transposed,
-                c.stride,
-                c.rows,
-                alignment_of(data[0]) << 32 | alignment_of(data[1]) << 16 | alignment_of(data[2])};
-  Stream::Pool& device = stream.device();
-  const auto algorithm = known(key, [&] { return choose(device.library, product, data); });
   const S one = 1, beta = add ? 1 : 0;
-  check(cublasLtMatmul(device.library, product.what, &one, b.data, product.first, a.data,
-                       product.second, &beta, c.data, product.result, c.data, product.result,
-                       &algorithm, device.workspace, Stream::Pool::workspace_bytes, device.raw));
+  product.first_data = b.data;
+  product.second_data = a.data;
+  product.result_data = c.data;
+  product.result_bytes =
+      (std::size_t(c.rows - 1) * std::size_t(c.stride) + std::size_t(c.columns)) * sizeof(C);
+  product.factor = &one;
+  product.beta = &beta;
+  const ProductKey key{
+      type_of<T>,
+      type_of<C>,
+      unit,
+      add,
+      bias ? alignment_of(bias) : 0,
+      a.rows,
+      a.columns,
+      a.stride,
+      a.transposed,
+      b.rows,
+      b.columns,
+      b.stride,
+      b.transposed,
+      c.stride,
+      c.rows,
+      alignment_of(b.data) << 32 | alignment_of(a.data) << 16 | alignment_of(c.data)};
+  Stream::Pool& device = stream.device();
+  check(product.launch_on(device.raw, device, algorithm_of(device, key, product), c.data));
 }
 
 }  // namespace
