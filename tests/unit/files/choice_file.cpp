@@ -117,6 +117,7 @@ TEST_CASE("where no file can be, it is told once, and the choices are those of t
     CHECK(opened.file.find("a") == one);
     CHECK(opened.said.size() == 1);
   }
+  CHECK(!fs::exists(".lock"));
 }
 
 TEST_CASE("processes that keep choices at once lose none, and agree on those that they share") {
