@@ -19,11 +19,18 @@ using NamedNumbers = std::map<std::string, Numbers>;
 
 /// Overwrites with NaN what a step must write before it reads it.
 void poison(TrainerCore& trainer) {
-  const std::span<std::byte> arena = trainer.machine().arena();
-  std::fill(arena.begin() + trainer.plan().training.persistent, arena.end(), std::byte(0xff));
-  const auto gradients = trainer.machine().flat<double>(Space::gradient);
-  for (const Parameter& p : trainer.parameters())
-    if (!p.frozen) std::fill_n(gradients + p.offset, p.size, double(NAN));
+  Machine& machine = trainer.machine();
+  const auto fill = [&](std::byte* at, std::int64_t bytes) {
+    const OnHost part(machine.stream(), at, bytes, Access::write);
+    std::fill_n(part.data(), bytes, std::byte(0xff));
+  };
+  const std::int64_t persistent = trainer.plan().training.persistent;
+  fill(machine.arena().data() + persistent, std::int64_t(machine.arena().size()) - persistent);
+  for (const Parameter& p : trainer.parameters()) {
+    if (p.frozen) continue;
+    const Machine::Part gradient = machine.part(Space::gradient, p);
+    fill(gradient.data, gradient.shape.bytes());
+  }
 }
 
 /// The loss of a step, which must be finite.
