@@ -152,6 +152,12 @@ TEST_CASE_TEMPLATE("rotary positions far from the start, of the widest head", T,
   check<T>({0, 3}, 1, 1, kernel::most_rotary_width, 1);
 }
 
+TEST_CASE_TEMPLATE("rotary positions of the longest of many sequences", T, float, double) {
+  Starts starts{0};
+  for (int s = 0; s < 70; ++s) starts.push_back(starts.back() + (s == 40 ? 30 : 1));
+  check<T>(starts, 1, 1, 4, 3);
+}
+
 TEST_CASE_TEMPLATE("sinusoids are added in halves", T, float, double) {
   const Starts starts{0, 3, 3, 20, 1000};
   const kernel::Sequences sequences = sequences_of(starts);
