@@ -2,15 +2,14 @@
 // Tiny recipes train on the emulated device by the same trainer as on the CPU. The device's memory is
 // not there for the host, so that whatever reads it other than through OnHost ends these tests.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 
 #include "emulated/training/steps.hpp"
 #include "support/trainers.hpp"
+#include "unit/files/support.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -18,30 +17,67 @@ namespace {
 constexpr int steps = 6;
 constexpr TrainerSettings settings{.seed = 3, .threads = 1};
 
-/// The same steps by a binary for the CPU.
-std::vector<Measured> steps_on_cpu(const std::string& precision) {
-  const std::string command = SINTER_ON_CPU " " + precision + " " + std::to_string(steps);
-  std::vector<Measured> all;
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe);
-  for (Measured m; std::fscanf(pipe, "%la %la", &m.loss, &m.norm) == 2;) all.push_back(m);
-  REQUIRE(pclose(pipe) == 0);
-  REQUIRE(int(all.size()) == steps);
-  return all;
-}
+/// The same steps, on this device and by a binary for the CPU.
+template <class Precision>
+struct OnDevice {
+  static std::vector<Measured> take(int first, int last, const fs::path& folder) {
+    return steps_between<Tiny<Cuda<>, Precision>>(first, last, folder);
+  }
+};
+template <class Precision>
+struct OnCpu {
+  static std::vector<Measured> take(int first, int last, const fs::path& folder) {
+    const std::string command = std::string(SINTER_ON_CPU " ") + word_of<Precision> + " " +
+                                std::to_string(first) + " " + std::to_string(last) + " " +
+                                folder.string();
+    std::vector<Measured> all;
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe);
+    for (Measured m; std::fscanf(pipe, "%la %la", &m.loss, &m.norm) == 2;) all.push_back(m);
+    REQUIRE(pclose(pipe) == 0);
+    REQUIRE(int(all.size()) == last - first);
+    return all;
+  }
+};
 
 /// Sums are taken in another order, by which each number that a step leaves may differ by some tens
 /// of roundings; updates of AdamW whose gradient is next to 0 then differ by more, and the losses of
 /// later steps with them.
-template <class Precision>
-void check_against_cpu(const std::string& precision, double bound) {
-  const auto want = steps_on_cpu(precision), got = first_steps<Tiny<Cuda<>, Precision>>(steps);
-  for (int s = 0; s < steps; ++s) {
+void check_close(const std::vector<Measured>& got, const std::vector<Measured>& want,
+                 double bound) {
+  REQUIRE(got.size() == want.size());
+  for (std::size_t s = 0; s < got.size(); ++s) {
     CAPTURE(s);
     CHECK(relative_difference(got[s].loss, want[s].loss) < bound);
     CHECK(relative_difference(got[s].norm, want[s].norm) < 10 * bound);
   }
+}
+
+template <class Precision>
+void check_against_cpu(double bound) {
+  const TemporaryFolder device, cpu;
+  const auto got = OnDevice<Precision>::take(0, steps, device.path());
+  check_close(got, OnCpu<Precision>::take(0, steps, cpu.path()), bound);
   CHECK(got[3].loss < got[0].loss);  // of the same batch
+}
+
+/// One device takes three steps and saves. Both go on from there; what the other one has read, it
+/// saves again.
+template <class Precision, template <class> class From, template <class> class To>
+void check_moved(double bound) {
+  const TemporaryFolder folder;
+  From<Precision>::take(0, 3, folder.path());
+  fs::copy(folder / "3", folder / "saved");
+  To<Precision>::take(3, 3, folder.path());
+  for (const char* file : {"model.safetensors", "state.safetensors"})
+    CHECK_MESSAGE(get(folder / "3" / file) == get(folder / "saved" / file), file);
+  check_close(To<Precision>::take(3, steps, folder.path()),
+              From<Precision>::take(3, steps, folder.path()), bound);
+}
+template <class Precision>
+void check_moved(double bound) {
+  check_moved<Precision, OnDevice, OnCpu>(bound);
+  check_moved<Precision, OnCpu, OnDevice>(bound);
 }
 
 /// With an observer, a machine launches directly and makes no graph.
@@ -66,9 +102,15 @@ void check_graph() {
 }  // namespace
 
 TEST_CASE("steps are those of the CPU, to rounding") {
-  SUBCASE("Fp64") { check_against_cpu<Fp64>("fp64", 1e-12); }
-  SUBCASE("Fp32") { check_against_cpu<Fp32>("fp32", 1e-5); }
-  SUBCASE("Bf16") { check_against_cpu<Bf16>("bf16", 1e-2); }
+  SUBCASE("Fp64") { check_against_cpu<Fp64>(1e-12); }
+  SUBCASE("Fp32") { check_against_cpu<Fp32>(1e-5); }
+  SUBCASE("Bf16") { check_against_cpu<Bf16>(1e-2); }
+}
+
+TEST_CASE("a checkpoint moves between devices: read bit for bit, and gone on from to rounding") {
+  SUBCASE("Fp64") { check_moved<Fp64>(1e-12); }
+  SUBCASE("Fp32") { check_moved<Fp32>(1e-5); }
+  SUBCASE("Bf16") { check_moved<Bf16>(1e-2); }
 }
 
 TEST_CASE("steps as graphs have the bits of direct launches") {
@@ -80,12 +122,10 @@ TEST_CASE("steps as graphs have the bits of direct launches") {
 TEST_CASE("a run goes on from a checkpoint, bit for bit") {
   using R = Tiny<Cuda<>, Bf16>;
   Trainer<R> one(settings), other(settings);
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("sinter-emulated-" + std::to_string(getpid()));
+  const TemporaryFolder folder;
   for (int s = 0; s < 3; ++s) take_step(one, s);
-  one.save(folder);
-  other.load(folder);
-  std::filesystem::remove_all(folder);
+  one.save(folder / "saved");
+  other.load(folder / "saved");
   for (int s = 3; s < steps; ++s) CHECK(take_step(other, s) == take_step(one, s));
   CHECK(parameters_of(other) == parameters_of(one));
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints loss and norm of the first steps of a tiny recipe on the CPU: on_cpu PRECISION STEPS
+// Takes steps of a tiny recipe on the CPU, and prints loss and norm of each:
+//   on_cpu PRECISION FIRST LAST FOLDER
+// takes the steps from FIRST up to LAST. It goes on from the checkpoint FOLDER/FIRST where FIRST is
+// not 0, and saves FOLDER/LAST.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -10,12 +13,14 @@ using namespace sinter;
 using namespace sinter::testing;
 
 int main(int argc, char** argv) {
-  const std::string precision = argc == 3 ? argv[1] : "";
-  const int steps = argc == 3 ? std::atoi(argv[2]) : 0;
-  std::vector<Measured> all;
-  if (precision == "fp64") all = first_steps<Tiny<Cpu, Fp64>>(steps);
-  if (precision == "fp32") all = first_steps<Tiny<Cpu, Fp32>>(steps);
-  if (precision == "bf16") all = first_steps<Tiny<Cpu, Bf16>>(steps);
-  for (const Measured& m : all) std::printf("%a %a\n", m.loss, m.norm);
-  return all.empty();
+  if (argc != 5) return 1;
+  const std::string precision = argv[1];
+  const int first = std::atoi(argv[2]), last = std::atoi(argv[3]);
+  auto took = [&]<class Precision>(Precision) {
+    if (precision != word_of<Precision>) return false;
+    for (const Measured& m : steps_between<Tiny<Cpu, Precision>>(first, last, argv[4]))
+      std::printf("%a %a\n", m.loss, m.norm);
+    return true;
+  };
+  return took(Fp64{}) || took(Fp32{}) || took(Bf16{}) ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 // A few steps of tiny recipes on a device, for one binary of each device. (A binary has the kernels
 // of one alone.)
 #pragma once
+#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +34,16 @@ template <class Device, class Precision, class... Policies>
 using Tiny = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 2}>,
                   AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Device, Policies...>;
 
+/// What the binary for the CPU calls a precision.
+template <class Precision>
+inline constexpr const char* word_of = nullptr;
+template <>
+inline constexpr const char* word_of<Fp64> = "fp64";
+template <>
+inline constexpr const char* word_of<Fp32> = "fp32";
+template <>
+inline constexpr const char* word_of<Bf16> = "bf16";
+
 /// The batch of a step: its sequences have other lengths than those of its neighbours.
 inline HostBatch batch_of(int step) {
   const std::vector<int> lengths[]{{12, 7, 12, 3}, {12, 12, 12, 12}, {5, 12, 1, 9}};
@@ -53,12 +64,15 @@ inline Measured take_step(TrainerCore& trainer, int step) {
   return {skipped.loss.mean(), skipped.gradient_norm};
 }
 
-/// The first steps of a recipe.
+/// The steps from `first` up to `last` of a recipe, from the checkpoint folder/first where `first`
+/// is not 0. Saves folder/last.
 template <class R>
-std::vector<Measured> first_steps(int steps) {
+std::vector<Measured> steps_between(int first, int last, const std::filesystem::path& folder) {
   Trainer<R> trainer({.seed = 3, .threads = 1});
+  if (first > 0) trainer.load(folder / std::to_string(first));
   std::vector<Measured> all;
-  for (int s = 0; s < steps; ++s) all.push_back(take_step(trainer, s));
+  for (int s = first; s < last; ++s) all.push_back(take_step(trainer, s));
+  trainer.save(folder / std::to_string(last));
   return all;
 }
 
