@@ -12,6 +12,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "support/batches.hpp"
+#include "support/device.hpp"
 
 namespace sinter::testing {
 
@@ -89,11 +90,14 @@ struct EmbedRows {
     return g("drop", Dropout<W, P>{}, g("", Embedding<axes_vocabulary, W>{}, tokens));
   }
 };
+/// Makes a row of a sequence: by a layer of ours where the host reaches its elements.
+using Pool =
+    std::conditional_t<DefaultDevice::on_host, MeanOfRows<axes_width>, FirstRow<axes_width>>;
 template <float P>
 struct PoolRows {
   static constexpr int W = axes_width;
   static constexpr Value<W> trace(auto& g, Value<W> x) {
-    return g("drop", Dropout<W, P>{}, g("mean", MeanOfRows<W>{}, x));
+    return g("drop", Dropout<W, P>{}, g("mean", Pool{}, x));
   }
 };
 struct ClassifyRows {
@@ -130,6 +134,16 @@ struct MixAxes {
   }
 };
 
+struct AttendOnce {
+  static constexpr int W = axes_width;
+  static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> source) {
+    auto kv = g("", Linear<W, 2 * W>{}, source);
+    return g("add", Add<W>{}, x, g("mix", CrossAttention<W, 2>{}, x, kv));
+  }
+};
+/// Mixes the axes: by a layer of ours where the host reaches its elements.
+using MixRows = std::conditional_t<DefaultDevice::on_host, MixAxes, AttendOnce>;
+
 /// Attends to the other axis twice, with the same operands: in the backward phase one assigns their
 /// gradients, and the other adds to them.
 template <float P>
@@ -144,7 +158,7 @@ struct AttendAcross {
 };
 
 /// Tokens on axis 0, each of which is classified, and tokens on axis 1, which they all see.
-template <float P = 0.f, class Mix = MixAxes>
+template <float P = 0.f, class Mix = MixRows>
 struct TwoAxes {
   using slot = slot::model;
   static constexpr void trace(auto& g) {
@@ -195,7 +209,7 @@ struct TinySeq2Seq {
     auto source = g.tokens(1), tokens = g.tokens(0);
     auto encoded = g.unit("encode", EmbedRows<0.f>{}, source);
     auto decoded = g.unit("decode", AttendRows{}, g.unit("embed", EmbedRows<0.f>{}, tokens));
-    return g.unit("mix", MixAxes{}, decoded, encoded);
+    return g.unit("mix", MixRows{}, decoded, encoded);
   }
 };
 

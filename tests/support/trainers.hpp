@@ -10,6 +10,7 @@
 
 #include "sinter/run/elements.hpp"
 #include "sinter/trainer/trainer.hpp"
+#include "support/device.hpp"
 
 namespace sinter::testing {
 
@@ -44,6 +45,7 @@ inline void set_parameters(TrainerCore& trainer, const NamedNumbers& values) {
 /// Overwrites with NaN what a step must write before it reads it: activations, workspace,
 /// gradients.
 inline void poison(TrainerCore& trainer) {
+  const OpenMemory open;
   std::span<std::byte> arena = trainer.machine().arena();
   std::fill(arena.begin() + trainer.plan().training.persistent, arena.end(), std::byte(0xff));
   with_element(trainer.plan().model.sizes.element[int(Type::gradient)], [&]<class T>(T) {
@@ -65,7 +67,8 @@ inline Applied applied(TrainerCore& trainer, const HostBatch& batch) {
 /// requires  the recipe computes in double precision (Fp64)
 inline Numbers prediction_in_double(TrainerCore& trainer) {
   int rows = 0, columns = 0;
-  const auto* values = trainer.machine().result(0, rows, columns).as<double>();
+  const OnHost result = trainer.machine().result(0, rows, columns);
+  const auto* values = result.as<double>();
   return {values, values + std::int64_t(rows) * columns};
 }
 

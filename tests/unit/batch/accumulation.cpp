@@ -12,7 +12,7 @@
 namespace sinter::testing {
 namespace {
 
-constexpr int context = 9, words = 19;
+constexpr int context = 9, words = 19, most_ranks = has_thread_ranks ? 3 : 1;
 constexpr Gpt2Options with_dropout{
     .layers = 2, .heads = 3, .width = 24, .vocabulary = words, .positions = 12, .dropout = .2};
 constexpr Gpt2Options without_dropout{
@@ -56,6 +56,7 @@ Result first_step_on(int ranks, const HostBatch& batch) {
     if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
   TrainerCore trainer(view, {.seed = 5, .threads = 1});
   Result result = first_step(trainer, batch);
+  const OpenMemory open;
   std::span<std::byte> first = trainer.machine(0).arena();
   for (int rank = 1; rank < ranks; ++rank) {
     CAPTURE(rank);
@@ -84,7 +85,8 @@ TEST_CASE("fp64: all splits, with dropout") {
   check_same(first_step<Split<2, Fp64, with_dropout>>(batch), want, 1e-13);
   check_same(first_step<Split<4, Fp64, with_dropout>>(batch), want, 1e-13);
   using Ranked = Split<2, Fp64, with_dropout, Ddp<{.bucket_bytes = 4000}>>;
-  for (int ranks : {1, 2, 3}) check_same(first_step_on<Ranked>(ranks, batch), want, 1e-13);
+  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+    check_same(first_step_on<Ranked>(ranks, batch), want, 1e-13);
 }
 
 TEST_CASE("fp64: splits without dropout") {
@@ -127,7 +129,7 @@ TEST_CASE("fp32: all splits, with dropout, within the bound of rounding") {
   check(first_step<Split<4, Fp32, with_dropout>>(batch));
   check(first_step<Split<8, Fp32, with_dropout>>(batch));
   using Ranked = Split<4, Fp32, with_dropout, Ddp<{.bucket_bytes = 4000}>>;
-  for (int ranks : {2, 3}) check(first_step_on<Ranked>(ranks, batch));
+  for (int ranks = 2; ranks <= most_ranks; ++ranks) check(first_step_on<Ranked>(ranks, batch));
 }
 
 // ---- evaluation
@@ -156,7 +158,7 @@ TEST_CASE("evaluation gives the loss that the step reports") {
   };
   check(Trainer<Split<1, Fp64, without_dropout>>({.threads = 1}));
   check(Trainer<Split<8, Fp64, without_dropout>>({.threads = 2}));
-  check(Trainer<Split<4, Fp64, without_dropout, Ddp<>>>({.threads = 2}));
+  if (has_thread_ranks) check(Trainer<Split<4, Fp64, without_dropout, Ddp<>>>({.threads = 2}));
 }
 
 TEST_CASE("evaluation and prediction change nothing") {

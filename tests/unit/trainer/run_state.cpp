@@ -28,6 +28,7 @@ class Overflow : public Observer {
   bool armed = false;
   void before(const Machine&, int, int) override {}
   void after(const Machine& machine, int, int iteration) override {
+    const OpenMemory open;
     if (armed && iteration == 1) *machine.flat<float>(Space::gradient) = INFINITY;
   }
 };
