@@ -34,11 +34,13 @@ class Poison : public Observer {
       : placement(p), parameters(list_parameters(plan.model)), trains(&p == &plan.training) {}
 
   void before(const Machine& machine, int t, int iteration) override {
+    const OpenMemory open;
     if (t == 0 && trains) poison_gradients(machine);
     poison(machine, [&](const Buffer& b) { return open_before(b, t, iteration); });
   }
   void after(const Machine& machine, int t, int iteration) override {
     if (t + 1 == int(placement.program.size())) return;  // results are to be read
+    const OpenMemory open;
     poison(machine, [&](const Buffer& b) { return open_after(b, t, iteration); });
   }
 

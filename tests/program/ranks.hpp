@@ -12,6 +12,7 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
+#include "support/device.hpp"
 
 namespace sinter::testing {
 
@@ -108,12 +109,14 @@ class Ranks {
   std::vector<std::byte> predict(const HostBatch& batch) {
     machine().predict({.batch = &batch, .sequences = batch.sequences()}, observers[0]);
     int rows = 0, columns = 0;
-    auto* at = machine().result(0, rows, columns).data();
+    const OnHost result = machine().result(0, rows, columns);
+    const std::byte* at = result.data();
     return {at, at + std::int64_t(rows) * columns * plan.model.sizes.of(Type::compute)};
   }
 
   /// Everything that lives from step to step: weights, gradients, state.
   std::vector<std::byte> persistent(int rank = 0) {
+    const OpenMemory open;
     auto arena = machine(rank).arena();
     return {arena.begin(), arena.begin() + plan.training.persistent};
   }
@@ -149,10 +152,13 @@ class Ranks {
           master[p.offset + k] = std::remove_pointer_t<decltype(master)>(
               (p.init.how == Init::ones) + 0.3 * std::sin(double(p.offset + 3 * k) * 1.7));
     };
-    if (plan.model.sizes.of(Type::master) == 8) {
-      fill(m.flat<double>(Space::master).data);
-    } else {
-      fill(m.flat<float>(Space::master).data);
+    {
+      const OpenMemory open;
+      if (plan.model.sizes.of(Type::master) == 8) {
+        fill(m.flat<double>(Space::master).data);
+      } else {
+        fill(m.flat<float>(Space::master).data);
+      }
     }
     m.masters_changed();
   }

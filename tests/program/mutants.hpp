@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shipped program with each instruction removed, doubled, moved to every other place (so every
+// adjacent pair is swapped) and made to run in the first or last micro-batch alone: the verifier
+// rejects the mutant, or it computes the same bytes. There is no third case.
+#pragma once
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "program/models.hpp"
+#include "program/poison.hpp"
+
+namespace sinter::testing {
+
+/// What a recipe's programs compute: two steps, an evaluation and a prediction after each.
+struct Traces {
+  std::vector<double> losses;
+  std::vector<std::vector<std::byte>> bytes;
+  bool operator==(const Traces&) const = default;
+};
+
+struct Tally {
+  int rejected = 0, same = 0, missed = 0;
+};
+
+/// Says which mutant hangs, and ends.
+inline const char* running_mutant = "";
+inline void too_slow(int) {
+  std::fprintf(stderr, "this mutant hangs: %s\n", running_mutant);
+  _exit(1);
+}
+
+template <class R>
+class Mutants {
+  using L = Plan<R>;
+  static constexpr int ranks = R::parallel::ranks(R::parallel::options);
+  static_assert(ready<R>());
+
+  HostBatch batch;
+  RecipeView view = view_of<R>();
+  Tally tally;
+
+  Traces run(const Programs& programs, int on_ranks) {
+    Placements placements(L::view, programs);
+    const PlanView& plan = placements.plan;
+    Ranks all(plan, view, on_ranks);
+    std::vector<Poison> training(std::size_t(on_ranks), Poison(plan, plan.training));
+    std::vector<Poison> evaluation(std::size_t(on_ranks), Poison(plan, plan.evaluation));
+    Poison prediction(plan, plan.prediction);
+    auto watch = [&](auto& poisons) {
+      for (int r = 0; r < on_ranks; ++r) all.observers[std::size_t(r)] = &poisons[std::size_t(r)];
+    };
+    HostBatch some = first_sequences(batch, R::batch::micro);
+    Traces traces;
+    for (int step = 1; step <= 2; ++step) {
+      watch(training);
+      traces.losses.push_back(all.train(batch, step));
+      for (int r = 0; r < on_ranks; ++r) traces.bytes.push_back(all.persistent(r));
+      watch(evaluation);
+      traces.losses.push_back(all.evaluate(batch));
+      all.observers[0] = &prediction;
+      if (!plan.predicting.results.empty()) traces.bytes.push_back(all.predict(some));
+      traces.bytes.push_back(all.persistent());
+    }
+    return traces;
+  }
+
+  /// Compares every mutant of one of the programs with what all of them compute.
+  void judge_all(const char* name, Program Programs::* which, const Model& model, Purpose purpose) {
+    const Programs good = shipped<R>();
+    const Program& program = good.*which;
+    std::vector<Traces> expected{run(good, 1)};
+    if (ranks > 1) expected.push_back(run(good, ranks));
+    REQUIRE(std::isfinite(expected[0].losses[0]));
+    auto judge = [&](Program mutant, std::size_t t, const std::string& change) {
+      std::string what = std::string(name) + ": " + program[t].kind->name + " at " +
+                         std::to_string(t) + " " + change;
+      if (!verify(model, mutant, purpose).fine()) {
+        ++tally.rejected;
+        return;
+      }
+      running_mutant = what.c_str();
+      Programs changed = good;
+      changed.*which = std::move(mutant);
+      alarm(60);
+      bool same = run(changed, 1) == expected[0];
+      if (ranks > 1) same &= run(changed, ranks) == expected[1];
+      alarm(0);
+      CHECK_MESSAGE(same, what << " is accepted, but computes something else");
+      ++(same ? tally.same : tally.missed);
+    };
+    for (std::size_t t = 0; t < program.size(); ++t) {
+      Program removed = program;
+      removed.erase(removed.begin() + long(t));
+      judge(removed, t, "removed");
+      Program doubled = program;
+      doubled.insert(doubled.begin() + long(t), program[t]);
+      judge(doubled, t, "doubled");
+      for (When when : {When::always, When::first, When::last}) {
+        Program other = program;
+        other[t].when = when;
+        if (other != program) judge(other, t, "at other micro-batches");
+      }
+      for (std::size_t to = 0; to < program.size(); ++to) {
+        Program moved = removed;
+        moved.insert(moved.begin() + long(to), program[t]);
+        if (moved != program) judge(moved, t, "moved to " + std::to_string(to));
+      }
+    }
+  }
+
+ public:
+  explicit Mutants(HostBatch b) : batch(std::move(b)) {}
+
+  /// Whether the comparison sees the difference: losses of one micro-batch taken for all.
+  bool notices_a_wrong_program() {
+    Programs wrong = shipped<R>();
+    std::swap(wrong.evaluation[0], wrong.evaluation[1]);  // load before the loop
+    return run(wrong, 1) != run(shipped<R>(), 1);
+  }
+
+  void test(const char* name) {
+    std::signal(SIGALRM, too_slow);
+    judge_all("training", &Programs::training, L::model, {true, R::parallel::reduces});
+    judge_all("evaluation", &Programs::evaluation, L::model, {false, false});
+    if (!L::view.predicting.results.empty())
+      judge_all("prediction", &Programs::prediction, L::view.predicting, {false, false});
+    std::printf("%4d rejected, %3d the same bytes, %d missed: %s\n", tally.rejected, tally.same,
+                tally.missed, name);
+  }
+};
+
+template <class... Policies>
+void test_mutants(const char* name, const std::vector<int>& lengths) {
+  Mutants<Made<Letters, Policies...>>(letters(lengths)).test(name);
+}
+
+}  // namespace sinter::testing
