@@ -31,6 +31,12 @@ int first_change(const Model& model, std::span<const Instruction> program) {
 
 namespace {
 
+/// Runs an instruction that may not change what background copies still read.
+void run_after_copies(Machine& machine, const Bound& bound) {
+  order_after_copies(machine.stream());
+  bound.instruction->kind->run(machine, bound);
+}
+
 /// Walks the program as the run will, keeping track of what is open where.
 class Binder {
   struct Cell {
@@ -44,6 +50,7 @@ class Binder {
   std::byte* arena;
   const Now& now;
   CellTable<Cell> cells;
+  const int change;             // the first of what a checkpoint holds
   std::vector<int> first_call;  // by position, once bound
   std::set<const void*> given;  // gradients of parameters that have had a contribution
   std::map<std::uint32_t, LayerObject*> objects;  // by dropout site
@@ -52,7 +59,13 @@ class Binder {
   BoundProgram bound;
 
   Binder(const Model& m, const PlacementView& p, std::byte* a, const Now& n)
-      : model(m), placement(p), arena(a), now(n), cells(m), first_call(p.program.size(), -1) {
+      : model(m),
+        placement(p),
+        arena(a),
+        now(n),
+        cells(m),
+        change(first_change(m, p.program)),
+        first_call(p.program.size(), -1) {
     bound.model = &m;
     bound.program = p.program;
     bound.loop = loop_of(p.program);
@@ -61,7 +74,6 @@ class Binder {
         int(std::ranges::find(p.program, true,
                               [](const Instruction& i) { return i.kind->if_applied; }) -
             p.program.begin());
-    bound.first_change = first_change(m, p.program);
     reserve();
     walk(p.program, [&](int t, int) { visit(t); });
     for (int e = 0; e < int(m.externals.size()); ++e)
@@ -92,7 +104,8 @@ class Binder {
     if (!again) first_call[t] = int(bound.calls.size());
     Bound& b = bound.instructions[t];
     b.instruction = &i;
-    b.run = i.kind->run;
+    // What hangs on the decision comes after copies anyway (Stream::only_if).
+    b.run = t == change && !i.kind->if_applied ? run_after_copies : i.kind->run;
     b.calls = bound.calls.data() + first_call[t];
     for (const Touch& touch : list)
       if (!b.value && touch.space == Space::value) b.value = cell(touch.space, touch.index).at;

@@ -14,7 +14,6 @@ struct BoundProgram {
   std::span<const Instruction> program;
   LoopBounds loop;                  // its last instruction is the one before `end`
   int if_applied = 0;               // the first that a step that is not applied passes over
-  int first_change = 0;             // see there
   std::vector<Bound> instructions;  // one for each of the program's
   std::vector<BoundCall> calls;
   std::vector<std::unique_ptr<LayerObject>> objects;  // that the calls point to
@@ -39,7 +38,8 @@ struct BoundProgram {
                                 std::byte* arena, const Now& now);
 
 /// The first instruction that says that it changes what a checkpoint holds: master weights, running
-/// values that are kept, state of policies. The end of the program if there is none.
+/// values that are kept, state of policies. The end of the program if there is none. Before it, work
+/// on the device waits for background copies.
 int first_change(const Model& model, std::span<const Instruction> program);
 
 /// Where a persistent space begins in the arena; nullptr if the placement does not have it.

@@ -244,7 +244,6 @@ void Machine::clear_decision() {
 
 void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
   clear_decision();
-  if (program.first_change < program.if_applied) order_after_copies(stream_);
   walk(program.program.first(program.if_applied), program.loop, iterations,
        [&](int t, int iteration) {
          now_.iteration = iteration;
@@ -256,8 +255,6 @@ void Machine::run_all(BoundProgram& program, int iterations, Observer* observer)
 /// From the first instruction on that a step that is not applied passes over.
 void Machine::run_tail(BoundProgram& program, Observer* observer) {
   const int all = int(program.program.size());
-  if (program.first_change >= program.if_applied && program.first_change < all)
-    order_after_copies(stream_);
   for (int t = program.if_applied; t < all;) {
     int last = t;
     while (last < all && program.program[std::size_t(last)].kind->if_applied) ++last;

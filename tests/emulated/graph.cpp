@@ -115,6 +115,25 @@ TEST_CASE("a part of a graph hangs on a number that kernels before it leave") {
   CHECK(sum.get() == 302);
 }
 
+TEST_CASE("more is told than a graph has been told before, and no memory is taken in its making") {
+  Stream stream(1);
+  const std::vector<std::int32_t> ids(100'000, 3);  // more than a block of what is told
+  DeviceMemory memory(std::int64_t(ids.size() * sizeof ids[0]));
+  for (int run = 0; run < 2; ++run)
+    stream.as_graph(alike, [&] { put_ids(stream, ids, memory.bytes().data(), 0, 0); });
+  const OnHost host(stream, memory.bytes().data(), 400'000, Access::read);
+  CHECK(std::vector<std::int32_t>(host.as<std::int32_t>(), host.as<std::int32_t>() + ids.size()) ==
+        ids);
+  const auto ended = ended_by([] {
+    Stream other(1);
+    int calls = 0;
+    other.as_graph(alike, [&] {
+      if (++calls == 2) DeviceMemory taken(8);
+    });
+  });
+  CHECK(says(ended, "memory that is taken while a graph is recorded"));
+}
+
 TEST_CASE("a condition within a condition is refused") {
   const auto ended = ended_by([] {
     Stream stream(1);

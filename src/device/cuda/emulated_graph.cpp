@@ -19,7 +19,6 @@ void LaunchGraph::pass(bool record, const Facts& facts, const Node& node) {
 }
 
 void LaunchGraph::pass_if(bool record, const std::int32_t* condition, const Node& work) {
-  if (recording != &nodes) refuse("a condition within what hangs on another one");
   Facts facts;
   facts.add(condition);
   std::vector<Node> body;
@@ -33,7 +32,7 @@ void LaunchGraph::pass_if(bool record, const std::int32_t* condition, const Node
 }
 
 void LaunchGraph::pass_wait(bool record, const Node& node) {
-  if (recording != &nodes) refuse("a wait for copies within what hangs on a condition");
+  if (recording != &nodes) refuse("a wait for copies, or a condition within what hangs on one");
   pass(record, {}, node);
 }
 

@@ -68,6 +68,7 @@ class LaunchGraph {
   /// the process with a message if they differ.
   void pass(bool record, const Facts& facts, const Node& node);
   /// The same for nodes that run only where *condition is not 0 by then; `work` passes them.
+  /// requires  a pass_wait() comes before it
   void pass_if(bool record, const std::int32_t* condition, const Node& work);
   /// The same for a node that waits for what other streams do. Ends the process with a message if it
   /// is to be among nodes that hang on a condition: there a card's graph cannot have one.

@@ -15,6 +15,11 @@ int first_order() {
   return number ? std::max(std::atoi(number), 0) : 0;
 }
 
+thread_local bool captures = false;  // a graph that will be kept is recorded by this thread
+void refuse_in_capture() {
+  if (captures) emulated::refuse("memory that is taken while a graph is recorded");
+}
+
 }  // namespace
 
 Stream::Pool::Pool() : scratch(take_memory(scratch_bytes)) {
@@ -31,14 +36,19 @@ Stream::Stream(int threads) : pool(std::make_shared<Pool>()) {
 Stream::~Stream() = default;
 
 void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
+  join_copies(*this);
   if (pool->mode != Mode::direct)
     return pool->graph->pass_if(pool->mode == Mode::record, condition, [=] { call(body, 0); });
   if (emulated::holds(condition)) call(body, 0);
 }
 
-std::byte* take_memory(std::size_t bytes) { return emulated::take(bytes); }
+std::byte* take_memory(std::size_t bytes) {
+  refuse_in_capture();
+  return emulated::take(bytes);
+}
 void give_memory(std::byte* at) { emulated::give(at); }
 std::byte* take_host_memory(std::size_t bytes) {
+  refuse_in_capture();
   return static_cast<std::byte*>(std::calloc(bytes, 1));
 }
 void give_host_memory(std::byte* at) { std::free(at); }
@@ -99,12 +109,22 @@ void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const voi
   ask(shape, numbers);
   pool->told.begin();
   pool->graph = pool->graphs.find(numbers);
-  const bool again = pool->graph;
-  if (!again) pool->graph = &pool->graphs.add(numbers);
-  pool->mode = again ? Mode::tell : Mode::record;
-  call(body, 0);
+  if (pool->graph) {
+    pool->mode = Mode::tell;
+    call(body, 0);
+    pool->graph->end();
+  } else {  // twice, as on a card, where memory for what is told is taken the first time
+    pool->mode = Mode::record;
+    emulated::LaunchGraph nobodys;
+    pool->graph = &nobodys;
+    call(body, 0);
+    pool->told.begin();
+    pool->graph = &pool->graphs.add(numbers);
+    captures = true;
+    call(body, 0);
+    captures = false;
+  }
   pool->mode = Mode::direct;
-  if (again) pool->graph->end();
   pool->told.send(*this);
   pool->graph->run();
 }

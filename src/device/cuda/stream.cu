@@ -170,6 +170,7 @@ cudaGraph_t add_condition(cudaStream_t raw, const std::int32_t* condition) {
 
 void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
   Pool& device = *pool;
+  join_copies(*this);
   if (device.mode == Mode::tell) return call(body, 0);
   if (device.mode == Mode::direct) {
     std::int32_t value = 0;
@@ -192,10 +193,12 @@ void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const voi
   check(cudaStreamSynchronize(device.raw));  // the last run still reads what it was told
   device.told.begin();
   CapturedGraph* graph = device.graphs.find(numbers);
-  device.mode = graph ? Mode::tell : Mode::record;
-  if (graph) {
-    call(body, 0);
-  } else {
+  device.mode =
+      Mode::tell;  // at first also for a new graph, as nobody can take memory in a capture
+  call(body, 0);
+  if (!graph) {
+    device.told.begin();
+    device.mode = Mode::record;
     capture(device, *(graph = &device.graphs.add(numbers)), call, body);
   }
   device.mode = Mode::direct;
