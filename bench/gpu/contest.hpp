@@ -134,7 +134,8 @@ inline std::vector<Row> rows_of(const Race& race, const Pair& pair, double bar, 
   std::snprintf(speed, sizeof speed, "; %.0f, %.0f tokens/s", tokens / mine, tokens / theirs);
   row("", mine, theirs, "ms/step",
       least_to_most(ours.milliseconds, peer.milliseconds) + speed + bar_text(bar, theirs / mine));
-  row(": the card's memory", pair.our_mib, pair.peer_mib, "MiB", "after the first step");
+  if (pair.our_mib > 0)
+    row(": the card's memory", pair.our_mib, pair.peer_mib, "MiB", "after the first step");
   char launched[96];
   std::snprintf(launched, sizeof launched,
                 "ours wanted within 3 s: %s; the first launch took %.1f s",
@@ -144,23 +145,36 @@ inline std::vector<Row> rows_of(const Race& race, const Pair& pair, double bar, 
   return rows;
 }
 
-/// The rows of a race against each peer, in pairs, so that a card need not hold all.
-inline void measure(const std::vector<Race>& races, std::size_t number, const Settings& settings,
+/// The rows of a race against one peer. One that fails, such as by the card's memory, is left out, and
+/// standard error says so.
+inline std::vector<Row> against(const Peer& peer, const Race& race, const std::string& number,
+                                const std::filesystem::path& folder, const Settings& settings,
+                                double first) try {
+  Turns turns(settings);
+  const Pair pair = take_turns(turns, number, peer, folder);
+  return pair.peer ? rows_of(race, pair, peer.bar, first) : std::vector<Row>{};
+} catch (const Error& e) {
+  std::fprintf(stderr, "left out: %s, %s: %s\n", race.name.c_str(), peer.name, e.what());
+  return {};
+}
+
+/// Takes peers one after the other, so that a card need not hold all. Returns whether all came.
+inline bool measure(const std::vector<Race>& races, std::size_t at, const Settings& settings,
                     Report& report) {
-  const Race& race = races[number];
-  const std::filesystem::path folder = settings.folder / std::to_string(number);
-  const std::string word = std::to_string(number);
+  const Race& race = races[at];
+  const std::string number = std::to_string(at);
+  const std::filesystem::path folder = settings.folder / number;
   setenv("TORCHINDUCTOR_CACHE_DIR", (folder / "inductor").c_str(), 1);
   write_job(race, settings.rounds + 1, folder);
   const double first =
-      Contestant("Sinter", {settings.self, "--contestant", word, "1"}).seconds_to_first_step;
-  for (const Peer& peer : race.peers) try {
-      Turns turns(settings);
-      const Pair pair = take_turns(turns, word, peer, folder);
-      if (pair.peer) report.print(rows_of(race, pair, peer.bar, first));
-    } catch (const Error& e) {  // such as one whose memory the card does not have
-      std::fprintf(stderr, "left out: %s, %s: %s\n", race.name.c_str(), peer.name, e.what());
-    }
+      Contestant("Sinter", {settings.self, "--contestant", number, "1"}).seconds_to_first_step;
+  bool all = true;
+  for (const Peer& peer : race.peers) {
+    const std::vector<Row> rows = against(peer, race, number, folder, settings, first);
+    if (!rows.empty()) report.print(rows);
+    all = all && !rows.empty();
+  }
+  return all;
 }
 
 /// Runs the contestant that the command line names: --contestant NUMBER THREADS.
@@ -187,10 +201,11 @@ inline int main_of_gpu(const char* question, const std::vector<Race>& races, int
       throw Error("This bench is built for the CPU; with -DSINTER_CUDA=ON it is for a card.");
     DefaultDevice::open(DefaultDevice::options);
     Report report(settings);
+    bool all = true;
     for (std::size_t k = 0; k < races.size(); ++k)
       if (races[k].tiny == tiny && settings.wants(races[k].name))
-        measure(races, k, settings, report);
-    return report.write();
+        all = measure(races, k, settings, report) && all;
+    return std::max(report.write(), all ? 0 : 1);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "error: %s\n", e.what());
     return 1;
