@@ -105,11 +105,12 @@ class NcclRank final : public Communicator {
 
   template <class T>
   void start(T* data, std::int64_t count) {
+    Event& ends = done[data];  // made before anything is captured
     if (device().mode == kernel::Mode::tell) return;
     begins.record(device().raw);
     begins.hold(transfers);
     check(ncclAllReduce(data, data, std::size_t(count), type_of<T>, ncclSum, all, transfers), all);
-    done[data].record(transfers);
+    ends.record(transfers);
   }
 };
 
