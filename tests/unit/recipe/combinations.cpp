@@ -109,7 +109,7 @@ double take(TrainerCore& trainer, const HostBatch& batch) {
   return 0;
 }
 TEST_CASE("every legal pair of policies trains, as its plain counterpart, and resumes") {
-  constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+  const TrainerSettings settings{.seed = 1, .threads = 1};
   int steps = 0;
   for (const Combination& c : combinations()) {
     TrainerCore own(c.own(), settings), plain(c.plain(), settings), whole(c.whole(), settings),
