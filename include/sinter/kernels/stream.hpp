@@ -81,8 +81,8 @@ class Stream {
         &shape, [](const void* f, int) { (*static_cast<const F*>(f))(); }, &work);
   }
 
-  /// Calls body, whose kernels run only where *condition is not 0 when the stream comes to them.
-  /// condition is in the device's memory. (On the CPU, it is looked at now.)
+  /// Calls body, whose kernels run only where *condition, in the device's memory, is not 0 when the
+  /// stream comes to them, and after background copies (order_after_copies). On the CPU: now.
   /// requires  body only launches kernels on this stream, and does not call only_if
   template <class F>
   void only_if(const std::int32_t* condition, const F& body) {
