@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast is a training step of BERT that learns classes on a card, beside that of transformers?
+// How fast is a training step of BERT that learns classes on a card, beside that of transformers? (Ours
+// computes the first rows alone in its last block, as no others are read.)
 //   bench/gpu/run bert
 #include "contest.hpp"
 
