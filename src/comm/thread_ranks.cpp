@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that are threads of one process.
-#include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "sinter/comm/communicator.hpp"
+#include "comm/ordered_sum.hpp"
+#include "comm/queued_rank.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -55,51 +51,23 @@ struct RankGroup {
   Barrier transfers, scalars;
 };
 
-class ThreadRank;
-struct Transfer {
-  void* data;
-  std::int64_t count;
-  bool (ThreadRank::*run)(const Transfer&);
-};
-
-class ThreadRank final : public Communicator {
+class ThreadRank final : public QueuedRank<ThreadRank> {
   std::shared_ptr<RankGroup> group;
   const int me;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<Transfer> pending;  // in order; the first is at work
-  bool stop = false, failed = false;
-  std::thread worker;
+  std::vector<void*> slices;  // of everybody's buffer, the part that this rank sums
 
  public:
-  ThreadRank(std::shared_ptr<RankGroup> shared, int rank) : group(std::move(shared)), me(rank) {
-    pending.reserve(1024);  // more than a step starts, so that it allocates nothing
-    worker = std::thread([this] { work(); });
+  ThreadRank(std::shared_ptr<RankGroup> shared, int rank)
+      : group(std::move(shared)), me(rank), slices(std::size_t(group->ranks)) {
+    begin_transfers();
   }
   ~ThreadRank() override {
-    {
-      std::scoped_lock lock(mutex);
-      stop = true;
-      changed.notify_all();
-    }
     abort();
-    worker.join();
+    end_transfers();
   }
 
   int rank() const override { return me; }
   int ranks() const override { return group->ranks; }
-  void start_sum(float* data, std::int64_t count) override { start(data, count); }
-  void start_sum(double* data, std::int64_t count) override { start(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { start(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { start(data, count); }
-
-  void wait(const void* data) override {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] {
-      return failed || std::ranges::find(pending, data, &Transfer::data) == pending.end();
-    });
-    if (failed) lost();
-  }
   void sum(double* value) override {
     group->values[me] = *value;
     if (!group->scalars.arrive()) lost();
@@ -113,48 +81,24 @@ class ThreadRank final : public Communicator {
   }
 
  private:
+  friend class QueuedRank<ThreadRank>;
+
   [[noreturn]] void lost() const {
     throw Error("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
                 " waits for ranks that have stopped. Their own error says why.");
-  }
-  template <class T>
-  void start(T* data, std::int64_t count) {
-    std::scoped_lock lock(mutex);
-    pending.push_back({data, count, &ThreadRank::run<T>});
-    changed.notify_all();
-  }
-
-  void work() {
-    for (;;) {
-      Transfer transfer;
-      {
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return stop || !pending.empty(); });
-        if (stop) return;
-        transfer = pending.front();
-      }
-      bool fine = (this->*transfer.run)(transfer);
-      std::scoped_lock lock(mutex);
-      pending.erase(pending.begin());
-      failed |= !fine;
-      changed.notify_all();
-      if (failed) return;
-    }
   }
 
   /// Each rank sums its slice of everybody's buffer, in the order of the ranks, and writes the sum
   /// to everybody: a reduce-scatter and an all-gather at once.
   template <class T>
-  bool run(const Transfer& transfer) {
-    group->buffers[me] = transfer.data;
+  bool transfer(T* data, std::int64_t count) {
+    group->buffers[me] = data;
     if (!group->transfers.arrive()) return false;
-    const std::int64_t from = transfer.count * me / group->ranks;
-    const std::int64_t to = transfer.count * (me + 1) / group->ranks;
-    for (std::int64_t k = from; k < to; ++k) {
-      kernel::Wide<T> sum = 0;
-      for (void* buffer : group->buffers) sum += static_cast<T*>(buffer)[k];
-      for (void* buffer : group->buffers) static_cast<T*>(buffer)[k] = T(sum);
-    }
+    const std::int64_t from = count * me / group->ranks;
+    const std::int64_t to = count * (me + 1) / group->ranks;
+    for (std::size_t r = 0; r < slices.size(); ++r)
+      slices[r] = static_cast<T*>(group->buffers[r]) + from;
+    sum_in_order<T>(slices, slices, to - from);
     return group->transfers.arrive();
   }
 };
