@@ -99,6 +99,7 @@
 
 // Ranks that are processes
 #include "sinter/comm/nccl.hpp"
+#include "sinter/comm/shared_memory.hpp"
 #include "sinter/comm/world.hpp"
 
 // Checkpoints, weights and a run's folder

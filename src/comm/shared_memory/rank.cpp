@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank whose transfers go through memory that it shares with the others.
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "comm/ordered_sum.hpp"
+#include "comm/queued_rank.hpp"
+#include "comm/shared_memory/gather.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+using shared_memory::Failure;
+using shared_memory::RankState;
+using shared_memory::Segment;
+
+class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
+  const std::unique_ptr<Segment> segment;
+  const int me, all;
+  RankState& mine;
+  std::uint32_t chunks = 0, values = 0;  // so many have been transferred and summed
+  std::vector<void*> parts;              // of a chunk, the part that this rank sums, of each rank
+
+ public:
+  SharedMemoryRank(std::unique_ptr<Segment> gathered, int rank)
+      : segment(std::move(gathered)),
+        me(rank),
+        all(segment->ranks()),
+        mine(segment->state(rank)),
+        parts(std::size_t(all)) {
+    begin_transfers();
+  }
+  ~SharedMemoryRank() override {
+    abort();
+    end_transfers();
+  }
+
+  int rank() const override { return me; }
+  int ranks() const override { return all; }
+  void sum(double* value) override {
+    // Who writes a value has seen all others' last one, and so they have read the one before.
+    mine.values[values % 2] = *value;
+    mine.scalars.add_one();
+    double sum = 0;
+    for (int r = 0; r < all; ++r) {
+      if (!segment->await(&RankState::scalars, r, values + 1)) lost();
+      sum += segment->state(r).values[values % 2];
+    }
+    ++values;
+    *value = sum;
+  }
+  void abort() noexcept override { segment->fail(Failure::stopped, me); }
+
+ private:
+  friend class QueuedRank<SharedMemoryRank>;
+
+  [[noreturn]] void lost() const { segment->throw_failure(); }
+
+  /// A part of the elements, in chunks: each rank stages what others sum, sums its own part of all,
+  /// and takes the sums of the others' parts. Chunks take turns in two halves of the buffer: one is
+  /// staged before the one before it is summed, so that ranks wait for each other less.
+  template <class T>
+  bool transfer(T* data, std::int64_t count) {
+    const std::int64_t size = segment->chunk() / std::int64_t(sizeof(T));
+    const std::uint32_t first = chunks;
+    const auto last = first + std::uint32_t(std::max<std::int64_t>((count + size - 1) / size, 1));
+    const auto chunk = [&](std::uint32_t number) {
+      const std::int64_t begin = std::int64_t(number - first) * size;
+      return Chunk<T>{number, data + begin, std::min(size, count - begin)};
+    };
+    mine.count = count;
+    mine.bytes = sizeof(T);
+    stage(chunk(first));
+    if (!all_sum_the_same(first)) return false;
+    for (std::uint32_t c = first; c != last; ++c) {
+      if (c + 1 != last) stage(chunk(c + 1));
+      if (!sum_own_part(chunk(c)) || !take_sums(chunk(c))) return false;
+    }
+    chunks = last;
+    return true;
+  }
+
+  template <class T>
+  struct Chunk {
+    std::uint32_t number;
+    T* data;
+    std::int64_t size;  // elements
+  };
+  /// The elements of a chunk before those that a rank sums.
+  std::int64_t before(int rank, std::int64_t size) const { return size * rank / all; }
+
+  template <class T>
+  void stage(const Chunk<T>& chunk) {
+    T* to = reinterpret_cast<T*>(segment->staged(me, chunk.number));
+    const std::int64_t from = before(me, chunk.size), end = before(me + 1, chunk.size);
+    std::copy_n(chunk.data, from, to);
+    std::copy_n(chunk.data + end, chunk.size - end, to + end);
+    mine.staged.add_one();
+  }
+  bool all_sum_the_same(std::uint32_t chunk) {
+    for (int r = 0; r < all; ++r) {
+      if (!segment->await(&RankState::staged, r, chunk + 1)) return false;
+      const RankState& other = segment->state(r);
+      if (other.count == mine.count && other.bytes == mine.bytes) continue;
+      segment->fail(Failure::differs, r);
+      return false;
+    }
+    return true;
+  }
+  template <class T>
+  bool sum_own_part(const Chunk<T>& chunk) {
+    const std::int64_t from = before(me, chunk.size), end = before(me + 1, chunk.size);
+    for (int r = 0; r < all; ++r) {
+      if (!segment->await(&RankState::staged, r, chunk.number + 1)) return false;
+      parts[std::size_t(r)] = reinterpret_cast<T*>(segment->staged(r, chunk.number)) + from;
+    }
+    parts[std::size_t(me)] = chunk.data + from;
+    void* const to[]{chunk.data + from, reinterpret_cast<T*>(segment->sums(chunk.number)) + from};
+    sum_in_order<T>(parts, to, end - from);
+    mine.summed.add_one();
+    return true;
+  }
+  template <class T>
+  bool take_sums(const Chunk<T>& chunk) {
+    const T* sums = reinterpret_cast<const T*>(segment->sums(chunk.number));
+    for (int r = 0; r < all; ++r) {
+      if (r == me) continue;
+      if (!segment->await(&RankState::summed, r, chunk.number + 1)) return false;
+      const std::int64_t from = before(r, chunk.size), end = before(r + 1, chunk.size);
+      std::copy(sums + from, sums + end, chunk.data + from);
+    }
+    return true;
+  }
+};
+
+void check(const World& world) {
+  if (world.ranks < 1 || world.ranks > shared_memory::most_ranks || world.rank < 0 ||
+      world.rank >= world.ranks)
+    throw ArgumentError("Sinter: rank " + std::to_string(world.rank) + " of " +
+                        std::to_string(world.ranks) +
+                        " ranks cannot be. They are counted from 0, and there are 1 to " +
+                        std::to_string(shared_memory::most_ranks) + ".");
+  if (world.ranks == 1) return;
+  if (world.id.empty() || world.id.size() > shared_memory::longest_id)
+    throw ArgumentError("Sinter: the id of a world has " + std::to_string(world.id.size()) +
+                        " bytes; there must be 1 to " + std::to_string(shared_memory::longest_id) +
+                        ". shared_memory_world_id() makes one.");
+}
+
+}  // namespace
+
+std::string shared_memory_world_id() {
+  std::uint64_t random[2];
+  if (getrandom(random, sizeof random, 0) != sizeof random)
+    throw Error("Sinter: the system gives no random numbers for the id of a world.");
+  return std::to_string(random[0]) + "-" + std::to_string(random[1]);
+}
+
+std::unique_ptr<Communicator> shared_memory_rank(const World& world, const RankTimeouts& timeouts) {
+  check(world);
+  if (world.ranks == 1) return single_rank();
+  auto segment = shared_memory::gather(world, timeouts.start);
+  segment->watch(world.rank, timeouts.progress);
+  return std::make_unique<SharedMemoryRank>(std::move(segment), world.rank);
+}
+
+}  // namespace sinter

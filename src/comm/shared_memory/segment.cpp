@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/shared_memory/segment.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <new>
+
+#include "kernels/cpu/sleeper.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter::shared_memory {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr char magic[] = "sinter r";
+constexpr std::chrono::milliseconds look_around{100};  // at most so long, a death is not noticed
+
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+constexpr std::size_t begin_of_areas(int ranks) {
+  return aligned(sizeof(Header) + std::size_t(ranks) * sizeof(RankState));
+}
+/// What a rank reads and writes of one fits into its second cache; all of them take a few MiB.
+constexpr std::int64_t chunk_for(int ranks) {
+  return std::int64_t(aligned(std::clamp((4u << 20) / unsigned(ranks), 32u << 10, 256u << 10)));
+}
+constexpr std::size_t size_for(int ranks) {
+  return begin_of_areas(ranks) + 2 * std::size_t(ranks + 1) * std::size_t(chunk_for(ranks));
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (value >= 0) ::close(value);
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g s", double(time.count()) / 1000);
+  return text;
+}
+
+// What sleeps in another process is woken only by operations that are not FUTEX_PRIVATE.
+
+void Count::add_one() {
+  done.fetch_add(1);
+  if (sleepers.load() > 0) wake();
+}
+
+void Count::wake() { syscall(SYS_futex, &done, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+void Count::sleep(std::uint32_t seen, std::chrono::milliseconds at_most) {
+  const timespec time{at_most.count() / 1000, at_most.count() % 1000 * 1'000'000};
+  sleepers.fetch_add(1);
+  syscall(SYS_futex, &done, FUTEX_WAIT, seen, &time, nullptr, 0);
+  sleepers.fetch_sub(1);
+}
+
+Segment::Segment(int ranks) : file(memfd_create("sinter ranks", MFD_CLOEXEC)) {
+  size = size_for(ranks);
+  // What is reserved now cannot be missing later, when it would end the process.
+  int error = file.get() < 0 || ftruncate(file.get(), off_t(size)) != 0 ? errno : 0;
+  if (error == 0) error = posix_fallocate(file.get(), 0, off_t(size));
+  if (error != 0)
+    throw Error("Sinter: the system gives the ranks no " + std::to_string(size) +
+                " bytes of memory to share: " + std::strerror(error) + ".");
+  map();
+  auto* header = new (base) Header{{}, layout_version, ranks, chunk_for(ranks), 0};
+  std::memcpy(header->magic, magic, sizeof header->magic);
+  for (int r = 0; r < ranks; ++r) new (&state(r)) RankState{};
+}
+
+Segment::Segment(Descriptor made, int ranks) : file(std::move(made)) {
+  struct stat status{};
+  if (fstat(file.get(), &status) != 0 || std::size_t(status.st_size) != size_for(ranks))
+    throw Error("Sinter: the memory of rank 0 is not that of " + std::to_string(ranks) +
+                " ranks. Start all ranks from the same build.");
+  size = size_for(ranks);
+  map();
+  if (std::memcmp(header().magic, magic, sizeof header().magic) != 0 ||
+      header().version != layout_version || header().ranks != ranks ||
+      header().chunk != chunk_for(ranks))
+    throw Error(
+        "Sinter: the memory of rank 0 has another layout. Start all ranks from the same "
+        "build.");
+}
+
+void Segment::map() {
+  void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (at == MAP_FAILED)
+    throw Error("Sinter: the memory that the ranks share cannot be mapped: " +
+                std::string(std::strerror(errno)) + ".");
+  base = static_cast<std::byte*>(at);
+}
+
+Segment::~Segment() {
+  if (base) munmap(base, size);
+}
+
+RankState& Segment::state(int rank) const {
+  return reinterpret_cast<RankState*>(base + sizeof(Header))[rank];
+}
+
+std::byte* Segment::area(int part, std::uint32_t chunk) const {
+  const std::size_t number = std::size_t(part) + (chunk % 2) * std::size_t(ranks() + 1);
+  return base + begin_of_areas(ranks()) + number * std::size_t(header().chunk);
+}
+
+void Segment::watch(int rank, std::chrono::milliseconds progress) {
+  me = rank;
+  patience = progress;
+  for (int r = 0; r < ranks(); ++r) {
+    processes.emplace_back(int(syscall(SYS_pidfd_open, state(r).process, 0)));
+    if (processes.back().get() >= 0) continue;
+    const int error = errno;
+    fail(error == ESRCH ? Failure::died : Failure::stopped, error == ESRCH ? r : me);
+    if (error == ESRCH) throw_failure();
+    throw Error("Sinter: the process of " + name(r) +
+                " cannot be watched: " + std::strerror(error) +
+                ". Ranks need Linux 5.3 or later, and a sandbox that allows "
+                "pidfd_open.");
+  }
+}
+
+bool Segment::has_died(int rank) const {
+  pollfd end{processes[std::size_t(rank)].get(), POLLIN, 0};
+  return poll(&end, 1, 0) == 1;
+}
+
+bool Segment::await(Count RankState::* member, int rank, std::uint32_t want) {
+  Count& count = state(rank).*member;
+  const auto reached = [&] { return count.has_reached(want); };
+  if (kernel::spin(1000, reached)) return true;
+  const Clock::time_point end = Clock::now() + patience;
+  for (;;) {
+    const std::uint32_t seen = count.done.load();
+    if (reached()) return true;
+    if (failure().kind != Failure::none) return reached();
+    count.sleep(seen, look_around);
+    if (reached()) return true;
+    if (has_died(rank) && !reached()) fail(Failure::died, rank);
+    if (Clock::now() > end && !reached()) fail(Failure::stalled, rank);
+  }
+}
+
+Failure Segment::failure() const {
+  const std::uint32_t packed = header().failure.load();
+  return {Failure::Kind(packed >> 16), std::uint16_t(packed)};
+}
+
+void Segment::fail(Failure::Kind kind, int rank) noexcept {
+  std::uint32_t nothing = 0;
+  header().failure.compare_exchange_strong(nothing,
+                                           std::uint32_t(kind) << 16 | std::uint32_t(rank));
+  for (int r = 0; r < ranks(); ++r)
+    for (Count* count : {&state(r).staged, &state(r).summed, &state(r).scalars}) count->wake();
+}
+
+std::string Segment::name(int rank) const {
+  return "rank " + std::to_string(rank) + " (process " + std::to_string(state(rank).process) + ")";
+}
+
+void Segment::throw_failure() const {
+  const Failure why = failure();
+  const std::string self = "Sinter: rank " + std::to_string(me) + " of " + std::to_string(ranks());
+  const std::string other = name(why.rank);
+  const std::string again =
+      " Start all ranks again; what was computed since the last checkpoint is lost.";
+  switch (why.kind) {
+    case Failure::died:
+      throw Error(self + " cannot go on: " + other + " has died." + again);
+    case Failure::stalled:
+      throw Error(self + " cannot go on: " + other +
+                  " lives, but has not taken part in a sum for " + seconds(patience) +
+                  ". Is it stopped, or at work on something that the others are " + "not?" + again);
+    case Failure::differs:
+      throw Error(
+          self + " cannot go on: " + other + " sums " + std::to_string(state(why.rank).count) +
+          " elements of " + std::to_string(state(why.rank).bytes) +
+          " bytes, and others sum something else. All ranks must take the same steps, of the " +
+          "same recipe, on the same batches.");
+    case Failure::stopped:
+    case Failure::none:
+      break;
+  }
+  throw Error(self + " waits for ranks that have stopped: " + other + ". Its own error says why.");
+}
+
+}  // namespace sinter::shared_memory

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that the ranks of a host share: what each has done, and a bounded buffer through which
+// transfers go.
+#pragma once
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sinter/comm/shared_memory.hpp"
+
+namespace sinter::shared_memory {
+
+/// Owns a file descriptor. (That of files/ is not a part of the executor, as ranks are.)
+class Descriptor {
+  int value = -1;
+
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int open) : value(open) {}
+  Descriptor(Descriptor&& other) noexcept : value(std::exchange(other.value, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(value, other.value);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const { return value; }
+};
+
+/// "0.5 s"
+std::string seconds(std::chrono::milliseconds time);
+
+/// How often a rank has done something; it wraps around. Others wait for it.
+struct alignas(64) Count {
+  std::atomic<std::uint32_t> done, sleepers;
+
+  bool has_reached(std::uint32_t want) const { return std::int32_t(done.load() - want) >= 0; }
+  void add_one();
+  void wake();
+  /// Returns when the count is no longer `seen`, or after some time, or by chance.
+  void sleep(std::uint32_t seen, std::chrono::milliseconds at_most);
+};
+
+/// What a rank says to the others.
+struct RankState {
+  Count staged;   ///< chunks whose parts for others it has put into the buffer
+  Count summed;   ///< chunks of which it has put the sum of its own part there
+  Count scalars;  ///< values that it has put below
+  double values[2];
+  std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
+  std::int32_t bytes;  ///< of an element
+  std::int32_t process;
+};
+
+/// Why the ranks cannot go on. The first reason stays.
+struct Failure {
+  enum Kind : std::uint16_t { none, died, stalled, stopped, differs };
+  Kind kind = none;
+  std::uint16_t rank = 0;
+};
+
+constexpr int most_ranks = 1024;
+constexpr std::uint32_t layout_version = 1;
+
+/// The beginning of the segment. The states of the ranks follow, then for each of two chunks in turn a
+/// part for each rank, and one for their sum.
+struct alignas(64) Header {
+  char magic[8];
+  std::uint32_t version;
+  std::int32_t ranks;
+  std::int64_t chunk;  ///< bytes
+  std::atomic<std::uint32_t> failure;
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// The segment as this process sees it.
+class Segment {
+  Descriptor file;
+  std::byte* base = nullptr;
+  std::size_t size = 0;
+  std::vector<Descriptor> processes;  // of the ranks; they can be polled for their end
+  std::chrono::milliseconds patience{};
+  int me = 0;
+
+ public:
+  /// Makes one without a name in any file system.
+  explicit Segment(int ranks);
+  /// Maps that which another process has made.
+  /// throws    Error if it is not one for so many ranks
+  Segment(Descriptor made, int ranks);
+  ~Segment();
+  Segment(const Segment&) = delete;
+
+  int descriptor() const { return file.get(); }
+  int ranks() const { return header().ranks; }
+  std::int64_t chunk() const { return header().chunk; }
+  RankState& state(int rank) const;
+  /// Where a rank puts its part of a chunk.
+  std::byte* staged(int rank, std::uint32_t chunk) const { return area(rank, chunk); }
+  /// Where the ranks put the sum.
+  std::byte* sums(std::uint32_t chunk) const { return area(ranks(), chunk); }
+
+  /// Begins to watch the processes of all ranks.
+  /// throws    Error if one has died already
+  void watch(int rank, std::chrono::milliseconds progress);
+  /// Waits until a count of a rank has reached what is wanted. Returns false if there is a failure,
+  /// which is that the rank has died, or does not go on, if nobody has seen another before.
+  [[nodiscard]] bool await(Count RankState::* count, int rank, std::uint32_t want);
+  /// Notes why the ranks cannot go on, and wakes all that wait.
+  void fail(Failure::Kind kind, int rank) noexcept;
+  /// Throws the Error that says why this rank cannot go on.
+  [[noreturn]] void throw_failure() const;
+
+ private:
+  Header& header() const { return *reinterpret_cast<Header*>(base); }
+  Failure failure() const;
+  std::byte* area(int part, std::uint32_t chunk) const;
+  bool has_died(int rank) const;
+  std::string name(int rank) const;
+  void map();
+};
+
+}  // namespace sinter::shared_memory
