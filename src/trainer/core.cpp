@@ -38,34 +38,53 @@ std::int64_t predictions(const Model& model, const HostBatch& batch) {
   return count;
 }
 
+bool is_given(const World& world) {
+  return world.ranks != 1 || world.rank != 0 || !world.id.empty();
+}
+
+/// Whether each rank is a process: on cards always, on the processor where a world is given.
+bool ranks_are_processes(const RecipeView& recipe, const World& world) {
+  return recipe.join_world && (!recipe.on_host || is_given(world));
+}
+
 /// The ranks of this process.
-int ranks_here(const RecipeView& recipe) { return recipe.join_world ? 1 : recipe.ranks(); }
+int ranks_here(const RecipeView& recipe, const World& world) {
+  return ranks_are_processes(recipe, world) ? 1 : recipe.ranks();
+}
+
+/// The processes that compute on the same processors.
+int processes_of(const RecipeView& recipe, const World& world) {
+  return recipe.on_host && ranks_are_processes(recipe, world) ? world.ranks : 1;
+}
 
 void check_world(const RecipeView& recipe, const World& world) {
   if (!recipe.join_world) {
-    if (world.ranks == 1 && world.rank == 0) return;
+    if (!is_given(world)) return;
     throw ArgumentError(
         "Sinter: TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
         std::to_string(world.ranks) +
-        " processes, but this recipe has no ranks that are processes: Ddp on a card "
-        "has. Leave it out.");
+        " processes, but this recipe has no ranks that are processes: Ddp has. Leave it out, "
+        "or train a recipe with Ddp.");
   }
+  if (!ranks_are_processes(recipe, world)) return;
   const int ranks = recipe.ranks();
   if (world.ranks != ranks)
     throw ArgumentError(
-        "Sinter: parallel.ranks is " + std::to_string(ranks) + ", and there is " +
-        (world.ranks == 1 ? "one process" : std::to_string(world.ranks) + " processes") +
-        ". On cards each rank is a process: start as many, each with its TrainerSettings::world "
-        "(docs/gpu.md), or make parallel.ranks " +
+        "Sinter: parallel.ranks is " + std::to_string(ranks) + ", and there " +
+        (world.ranks == 1 ? "is one process"
+                          : "are " + std::to_string(world.ranks) + " processes") +
+        ". " + (recipe.on_host ? "" : "On cards each rank is a process. ") +
+        "Start as many as there are ranks, each with its TrainerSettings::world (docs/" +
+        (recipe.on_host ? "running" : "gpu") + ".md), or make parallel.ranks " +
         std::to_string(world.ranks) + ".");
   if (world.rank < 0 || world.rank >= ranks)
     throw ArgumentError("Sinter: TrainerSettings::world.rank is " + std::to_string(world.rank) +
                         "; ranks are counted from 0 to " + std::to_string(ranks - 1) + ".");
   if (world.id.empty() && ranks > 1)
     throw ArgumentError(
-        "Sinter: TrainerSettings::world.id is empty. Make it by nccl_world_id() in one process, "
-        "and "
-        "give it to all.");
+        "Sinter: TrainerSettings::world.id is empty. Make it by " +
+        std::string(recipe.on_host ? "shared_memory_world_id()" : "nccl_world_id()") +
+        " in one process, and give it to all.");
 }
 
 void check_split(const RecipeView& recipe) {
@@ -81,8 +100,9 @@ void check_split(const RecipeView& recipe) {
   recipe.check_batches();
 }
 
-/// The threads to compute with: as many as are asked for, or one for each processor.
-int threads_of(const TrainerSettings& settings) {
+/// The threads to compute with: as many as are asked for, or one for each processor, of which so many
+/// processes have a share each.
+int threads_of(const TrainerSettings& settings, int processes) {
   constexpr int each = 16;
   const int processors = std::max(1, int(std::thread::hardware_concurrency()));
   if (settings.threads < 0)
@@ -93,7 +113,7 @@ int threads_of(const TrainerSettings& settings) {
                         " threads were asked for, and there are " + std::to_string(processors) +
                         " processors here. More than one thread for each only waits; at most " +
                         std::to_string(each * processors) + " are started.");
-  return settings.threads == 0 ? processors : settings.threads;
+  return settings.threads == 0 ? std::max(1, processors / processes) : settings.threads;
 }
 
 std::string gibibytes(std::int64_t bytes) {
@@ -114,13 +134,13 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
          gibibytes(cheapest->total) + "); `describe` lists others.";
 }
 
-/// Refuses what does not fit into memory: `each` for a rank, of which so much is taken already.
+/// Refuses what does not fit into memory: `each` for a rank of this process, of which so much is taken
+/// already.
 /// Arenas are mapped without reserve: what is too much would be noticed by the system alone, which
 /// then ends some process.
-void require_memory(const RecipeView& recipe, const char* what, std::int64_t each,
+void require_memory(const RecipeView& recipe, int ranks, const char* what, std::int64_t each,
                     std::int64_t taken) {
   AvailableMemory available = available_device_memory();
-  const int ranks = ranks_here(recipe);
   if (each - taken <= available.bytes / ranks) return;
   available.bytes += ranks * taken;
   throw Error("Sinter: " + std::string(what) +
@@ -146,12 +166,18 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   check_world(recipe_, settings_.world);
   recipe_.open_device();
   const Memory& memory = plan().memory;
-  require_memory(recipe_, "the weights need ", memory.parameters + memory.weights, 0);
+  const World& world = settings_.world;
+  const int ranks = sinter::ranks_here(recipe_, world);
+  require_memory(recipe_, ranks, "the weights need ", memory.parameters + memory.weights, 0);
   recipe_.state.reset();
-  const int ranks = sinter::ranks_here(recipe_);
-  settings_.threads = threads_of(settings_);
+  const int processes = processes_of(recipe_, world);
+  settings_.threads = threads_of(settings_, processes);
   int each = std::max(1, settings_.threads / ranks);
-  if (settings_.pin) processors_ = processors_for(each * ranks);
+  if (settings_.pin) {
+    processors_ = processors_for(each * ranks * processes);
+    if (processes > 1)
+      processors_.erase(processors_.begin(), processors_.begin() + world.rank * each);
+  }
   parameters_ = list_parameters(plan().model);
   for (Parameter& p : parameters_) join_group(p, recipe_.groups);
   for (int r = 0; r < ranks; ++r) {
@@ -159,8 +185,8 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     if (settings_.pin)
       streams_[r]->pin({processors_.begin() + r * each, processors_.begin() + (r + 1) * each});
   }
-  if (recipe_.join_world) {
-    communicators_.push_back(recipe_.join_world(*streams_[0], settings_.world));
+  if (ranks_are_processes(recipe_, world)) {
+    communicators_.push_back(recipe_.join_world(*streams_[0], world));
   } else if (ranks == 1) {
     communicators_.push_back(single_rank());
   } else {
@@ -206,7 +232,8 @@ Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
 void TrainerCore::require_memory_to_train() {
   if (memory_suffices_) return;
   const Memory& memory = plan().memory;
-  require_memory(recipe_, "the plan needs ", memory.total, memory.parameters + memory.weights);
+  require_memory(recipe_, ranks_here(), "the plan needs ", memory.total,
+                 memory.parameters + memory.weights);
   memory_suffices_ = true;
 }
 

@@ -3,6 +3,7 @@
 // in it states facts for the plan and for layers; kernels, and what is in memory.hpp, are chosen
 // when the binary is linked, and a binary has those of one device.
 #pragma once
+#include "sinter/comm/shared_memory.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -17,6 +18,10 @@ struct Cpu {
   static constexpr Options options{};
   static constexpr bool on_host = true;
   static void open(const Options&) { open_cpu(); }
+  /// Makes this process's end of ranks that are processes.
+  static std::unique_ptr<Communicator> join(kernel::Stream&, const World& world) {
+    return shared_memory_rank(world);
+  }
 };
 
 }  // namespace sinter

@@ -36,6 +36,7 @@ struct Cuda {
   static constexpr Options options = O;
   static constexpr bool on_host = false;
   static void open(const Options& o) { open_card(o.card); }
+  /// Makes this process's end of ranks that are processes.
   static constexpr auto join = nccl_rank;
 };
 

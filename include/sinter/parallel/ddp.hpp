@@ -9,8 +9,9 @@ namespace sinter {
 
 struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
-  /// Each has its own copy of everything. On the CPU they are threads of one process; on cards each
-  /// is a process with a card of its own (TrainerSettings::world).
+  /// Each has its own copy of everything. On the CPU they are threads of one process, or, where
+  /// TrainerSettings::world says so, processes of one host, with the same bits; on cards each is a
+  /// process with a card of its own.
   int ranks = 2;
   SINTER_FIELDS((bucket_bytes).at_least(1), (ranks).at_least(1).adjustable())
 };

@@ -20,11 +20,14 @@ class CheckpointReader;
 /// What a trainer is made with beside its recipe.
 struct TrainerSettings {
   std::uint64_t seed = 0;  ///< of initial weights and dropout
-  int threads = 0;         ///< of all ranks together; 0 takes one for each processor
+  /// Of all ranks of this process together; 0 takes one for each processor, and where ranks are
+  /// processes of this host, a rank's share of them.
+  int threads = 0;
   /// Whether each thread has a processor of its own while it computes, of those that the process
   /// may run on. Threads that LibTorch starts in a layer would stay on one of them.
   bool pin = false;
-  /// Where ranks are processes (on cards): which of them this is. Their trainers are made at the same
+  /// Where ranks are processes, which of them this is: on cards always; on the CPU only if it is given
+  /// (else ranks are threads of this process), and then on one host. Their trainers are made at the same
   /// time, take the same steps on the same batches, of which each computes its part, and have the same
   /// weights throughout. What else they do, such as to evaluate and to save, each does for itself.
   World world{};

@@ -39,7 +39,7 @@ struct RecipeView {
   std::function<void()> open_device;
   bool on_host = true;         ///< whether the device is the processor
   std::function<int()> ranks;  ///< how many there are
-  /// Makes this process's end of the ranks, where each is a process; null where they are threads.
+  /// Makes this process's end of the ranks, where each is a process; null where that cannot be.
   std::unique_ptr<Communicator> (*join_world)(kernel::Stream&, const World&) = nullptr;
   std::function<int()> global;  ///< sequences of the global batch
   /// The learning rate of a step with a whole global batch.
@@ -290,7 +290,8 @@ RecipeView view_of() {
     R::device::open(o->template get<typename R::device>());
   };
   view.on_host = R::device::on_host;
-  if constexpr (R::parallel::reduces && !R::device::on_host) view.join_world = R::device::join;
+  if constexpr (R::parallel::reduces && (!R::device::on_host || requires { R::device::join; }))
+    view.join_world = R::device::join;
   view.ranks = [o = options.get()] {
     return R::parallel::ranks(o->template get<typename R::parallel>());
   };

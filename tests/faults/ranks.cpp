@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are processes die, stop, or do not fit together: the others say so, soon, and nothing is
+// left.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/trainer/trainer.hpp"
+#include "support/batches.hpp"
+#include "support/message_of.hpp"
+#include "support/rank_processes.hpp"
+#include "support/recipes.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Say = RankProcesses::Say;
+
+/// Whether the system knows anything by the id of a world, or of Sinter's in its shared memory.
+bool is_left(const std::string& id) {
+  std::ifstream sockets("/proc/net/unix");
+  REQUIRE(sockets);
+  for (std::string line; std::getline(sockets, line);)
+    if (line.find(id) != std::string::npos) return true;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find("sinter") != std::string::npos || name.find(id) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void check_has(const std::string& text, const std::string& what) {
+  INFO(text);
+  CHECK(text.find(what) != std::string::npos);
+}
+
+/// Kills a rank, of which all others must say that it has died, within five seconds.
+void check_death(RankProcesses& ranks, int victim) {
+  const std::string want = ranks.name(victim) + " has died";
+  const Clock::time_point begin = Clock::now();
+  ranks.signal(victim, SIGKILL);
+  for (int r = 0; r < ranks.size(); ++r)
+    if (r != victim) check_has(ranks.result(r), want);
+  CHECK(Clock::now() - begin < 5s);
+}
+
+void say_all_have_come(Communicator& end, const Say& say) {
+  double one = 1;
+  end.sum(&one);
+  say("here");
+}
+void hear_all(const RankProcesses& ranks) {
+  for (int r = 0; r < ranks.size(); ++r) REQUIRE(ranks.next_said(r) == "here");
+}
+
+std::string sum_for_ever(const World& world, const Say& say, std::size_t count) {
+  const auto end = shared_memory_rank(world);
+  say_all_have_come(*end, say);
+  std::vector<float> values(count);
+  for (;;) {
+    end->start_sum(values.data(), std::int64_t(count));
+    end->wait(values.data());
+  }
+}
+
+TEST_CASE("a rank dies before it takes part in a transfer") {
+  for (int victim : {0, 2}) {
+    CAPTURE(victim);
+    RankProcesses ranks(3, [&](const World& world, const Say& say) {
+      const auto end = shared_memory_rank(world);
+      say_all_have_come(*end, say);
+      if (world.rank == victim) ::pause();
+      std::vector<float> values(100);
+      end->start_sum(values.data(), 100);
+      end->wait(values.data());
+      return std::string();
+    });
+    hear_all(ranks);
+    std::this_thread::sleep_for(50ms);  // the others wait already
+    check_death(ranks, victim);
+  }
+}
+
+TEST_CASE("a rank dies in the middle of a transfer") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 6; ++round) {
+    CAPTURE(round);
+    const auto worlds = RankProcesses::worlds_of(3);
+    RankProcesses ranks(worlds, [](const World& world, const Say& say) {
+      return sum_for_ever(world, say, 4'000'000);
+    });
+    hear_all(ranks);
+    CHECK(!is_left(worlds[0].id));  // nor while they live
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
+    check_death(ranks, round % 3);
+  }
+}
+
+TEST_CASE("all ranks die at once, at any moment, and leave nothing") {
+  for (int wait : {0, 2, 5, 20}) {
+    const auto worlds = RankProcesses::worlds_of(3);
+    {
+      RankProcesses ranks(worlds, [](const World& world, const Say& say) {
+        return sum_for_ever(world, say, 1000);
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+    }
+    CHECK(!is_left(worlds[0].id));
+  }
+}
+
+TEST_CASE("a rank dies while others have not come") {
+  auto worlds = RankProcesses::worlds_of(3);
+  worlds.pop_back();
+  for (int victim : {0, 1}) {
+    CAPTURE(victim);
+    RankProcesses ranks(worlds, [&](const World& world, const Say& say) {
+      if (world.rank == victim) say("here");
+      return std::to_string(shared_memory_rank(world)->rank());
+    });
+    REQUIRE(ranks.next_said(victim) == "here");
+    std::this_thread::sleep_for(200ms);
+    const std::string want = ranks.name(victim) + " has ended before all ranks had come";
+    ranks.signal(victim, SIGKILL);
+    check_has(ranks.result(1 - victim), want);
+    CHECK(!is_left(worlds[0].id));
+  }
+}
+
+struct Regression : Recipe<Mlp<{.in = 8, .hidden = 64, .out = 1}>, UpTo<1>, AdamW<{.lr = 1e-3}>,
+                           Batch<{.global = 16, .micro = 4}>, Ddp<{.bucket_bytes = 1000}>> {};
+
+TEST_CASE("a rank dies between steps or in one") {
+  std::mt19937 random(2);
+  for (int round = 0; round < 4; ++round) {
+    CAPTURE(round);
+    RankProcesses ranks(2, [&](const World& world, const Say& say) {
+      Trainer<Regression> trainer({.threads = 1, .world = world});
+      const HostBatch batch = regression_batch(std::vector<int>(16, 1), 8, 1, 5);
+      trainer.step(batch);
+      say("here");
+      if (round == 0 && world.rank == 1) ::pause();  // between steps for sure
+      for (;;) trainer.step(batch);
+      return std::string();
+    });
+    hear_all(ranks);
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 50));
+    check_death(ranks, 1 - round / 2);
+  }
+}
+
+TEST_CASE("a rank that fails is no reason to wait for it") {
+  RankProcesses ranks(3, [](const World& world, const Say&) {
+    const auto end = shared_memory_rank(world);
+    if (world.rank == 1) throw Error("no data");
+    double value = 1;
+    end->sum(&value);
+    return std::string();
+  });
+  const std::string want =
+      "waits for ranks that have stopped: " + ranks.name(1) + ". Its own error says why.";
+  for (int r : {0, 2}) check_has(ranks.result(r), want);
+  check_has(ranks.result(1), "no data");
+}
+
+TEST_CASE("a rank that lives, but is stopped, is given up") {
+  RankProcesses ranks(3, [](const World& world, const Say& say) {
+    const auto end = shared_memory_rank(world, {.progress = 600ms});
+    say_all_have_come(*end, say);
+    std::vector<float> values(1'000'000);
+    for (;;) {
+      end->start_sum(values.data(), 1'000'000);
+      end->wait(values.data());
+    }
+    return std::string();
+  });
+  hear_all(ranks);
+  ranks.signal(1, SIGSTOP);
+  const std::string want = ranks.name(1) + " lives, but has not taken part in a sum for 0.6 s";
+  for (int r : {0, 2}) check_has(ranks.result(r), want);
+  ranks.signal(1, SIGCONT);
+  check_has(ranks.result(1), want);
+}
+
+TEST_CASE("a rank that is only slow is waited for") {
+  RankProcesses ranks(2, [](const World& world, const Say&) {
+    const auto end = shared_memory_rank(world);
+    if (world.rank == 1) std::this_thread::sleep_for(400ms);
+    double value = 1;
+    end->sum(&value);
+    return std::to_string(value);
+  });
+  for (const std::string& result : ranks.results()) CHECK(result == "2.000000");
+}
+
+/// What the ranks of these worlds say of them.
+std::vector<std::string> said_of(const std::vector<World>& worlds,
+                                 std::chrono::milliseconds start = 20s) {
+  RankProcesses ranks(worlds, [&](const World& world, const Say&) {
+    const auto end = shared_memory_rank(world, {.start = start});
+    double value = 1;
+    end->sum(&value);
+    return std::string("fine");
+  });
+  return ranks.results();
+}
+
+TEST_CASE("worlds that cannot be") {
+  const std::string id = shared_memory_world_id();
+  SUBCASE("ranks do not come") {
+    for (const std::string& said : said_of({{0, 5, id}, {3, 5, id}}, 300ms))
+      check_has(said, "ranks 1, 2, 4 of 5 have not come within 0.3 s");
+  }
+  SUBCASE("rank 0 does not come") {
+    check_has(
+        said_of({{1, 2, id}}, 300ms)[0],
+        "rank 0 of the world \"" + id + "\", for which rank 1 has waited 0.3 s, has not come");
+  }
+  SUBCASE("another number of ranks") {
+    for (const std::string& said : said_of({{0, 4, id}, {1, 3, id}})) {
+      check_has(said, "says that there are 3 ranks, and rank 0 that there are 4");
+      check_has(said, "rank 1 (process ");
+    }
+  }
+  SUBCASE("a rank twice") {
+    for (const std::string& said : said_of({{0, 3, id}, {1, 3, id}, {1, 3, id}}))
+      check_has(said, "rank 1 has come twice: as process ");
+  }
+  SUBCASE("rank 0 twice") {
+    const auto said = said_of({{0, 2, id}, {0, 2, id}}, 1s);
+    const bool second = said[1].find("already") != std::string::npos;
+    check_has(said[second], "there is a rank 0 of the world \"" + id + "\" already");
+    check_has(said[!second], "rank 1 of 2 has not come within 1 s");
+  }
+  SUBCASE("not a rank, and no id") {
+    const auto says = [](const World& world, const char* what) {
+      check_has(message_of<ArgumentError>([&] { (void)shared_memory_rank(world); }), what);
+    };
+    says({2, 2, id}, "rank 2 of 2 ranks cannot be");
+    says({-1, 2, id}, "rank -1 of 2 ranks cannot be");
+    says({0, 0, id}, "rank 0 of 0 ranks cannot be");
+    says({0, 2, ""}, "the id of a world has 0 bytes");
+    says({0, 2, std::string(81, 'x')}, "the id of a world has 81 bytes");
+  }
+  CHECK(!is_left(id));
+}
+
+TEST_CASE("ranks that sum different arrays are told so") {
+  RankProcesses ranks(3, [](const World& world, const Say&) {
+    const auto end = shared_memory_rank(world);
+    std::vector<float> values(10);
+    end->start_sum(values.data(), world.rank == 2 ? 9 : 10);
+    end->wait(values.data());
+    return std::string("fine");
+  });
+  for (const std::string& said : ranks.results())
+    check_has(said, "All ranks must take the same steps");
+}
+
+}  // namespace
+}  // namespace sinter::testing
