@@ -213,7 +213,7 @@ class Host {
     limit_waits(socket);
     Hello hello;
     if (recv(socket.get(), &hello, sizeof hello, 0) != sizeof hello ||
-        std::memcmp(hello.magic, Hello().magic, sizeof hello.magic) != 0)
+        std::memcmp(hello.magic, Hello().magic, sizeof hello.magic) != 0 || hello.rank < 0)
       return;
     const std::string problem = problem_of(hello, credentials.pid);
     if (!problem.empty()) {
@@ -233,6 +233,9 @@ class Host {
       return name(hello.rank, process) + " says that there are " + std::to_string(hello.ranks) +
              " ranks, and rank 0 that there are " + std::to_string(world.ranks) +
              ". Give all ranks the same number.";
+    if (hello.rank >= world.ranks)
+      return name(hello.rank, process) + " is none of " + std::to_string(world.ranks) +
+             " ranks, which are counted from 0.";
     if (hello.rank == 0 || guests[std::size_t(hello.rank)].process)
       return "rank " + std::to_string(hello.rank) + " has come twice: as process " +
              std::to_string(hello.rank ? guests[std::size_t(hello.rank)].process : getpid()) +
