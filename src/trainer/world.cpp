@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/world.hpp"
+
+#include <string>
+
+#include "sinter/error.hpp"
+
+namespace sinter {
+
+namespace {
+
+bool is_given(const World& world) {
+  return world.ranks != 1 || world.rank != 0 || !world.id.empty();
+}
+
+}  // namespace
+
+bool ranks_are_processes(const RecipeView& recipe, const World& world) {
+  return recipe.join_world && (!recipe.on_host || is_given(world));
+}
+
+int ranks_here(const RecipeView& recipe, const World& world) {
+  return ranks_are_processes(recipe, world) ? 1 : recipe.ranks();
+}
+
+int processes_of(const RecipeView& recipe, const World& world) {
+  return recipe.on_host && ranks_are_processes(recipe, world) ? world.ranks : 1;
+}
+
+void check_world(const RecipeView& recipe, const World& world) {
+  if (!recipe.join_world) {
+    if (!is_given(world)) return;
+    throw ArgumentError(
+        "Sinter: TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
+        std::to_string(world.ranks) +
+        " processes, but this recipe has no ranks that are processes: Ddp has. Leave it out, "
+        "or train a recipe with Ddp.");
+  }
+  if (!ranks_are_processes(recipe, world)) return;
+  const int ranks = recipe.ranks();
+  if (world.ranks != ranks)
+    throw ArgumentError(
+        "Sinter: parallel.ranks is " + std::to_string(ranks) + ", and there " +
+        (world.ranks == 1 ? "is one process"
+                          : "are " + std::to_string(world.ranks) + " processes") +
+        ". " + (recipe.on_host ? "" : "On cards each rank is a process. ") +
+        "Start as many as there are ranks, each with its TrainerSettings::world (docs/" +
+        (recipe.on_host ? "running" : "gpu") + ".md), or make parallel.ranks " +
+        std::to_string(world.ranks) + ".");
+  if (world.rank < 0 || world.rank >= ranks)
+    throw ArgumentError("Sinter: TrainerSettings::world.rank is " + std::to_string(world.rank) +
+                        "; ranks are counted from 0 to " + std::to_string(ranks - 1) + ".");
+  if (world.id.empty() && ranks > 1)
+    throw ArgumentError(
+        "Sinter: TrainerSettings::world.id is empty. Make it by " +
+        std::string(recipe.on_host ? "shared_memory_world_id()" : "nccl_world_id()") +
+        " in one process, and give it to all.");
+}
+
+}  // namespace sinter

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recipe's ranks are in this process.
+#pragma once
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter {
+
+/// Whether each rank is a process: on cards always, on the processor where a world is given.
+bool ranks_are_processes(const RecipeView& recipe, const World& world);
+/// The number of ranks in this process.
+int ranks_here(const RecipeView& recipe, const World& world);
+/// The number of processes that compute on the same processors.
+int processes_of(const RecipeView& recipe, const World& world);
+/// throws    ArgumentError if the world is not that of the recipe's ranks
+void check_world(const RecipeView& recipe, const World& world);
+
+}  // namespace sinter
