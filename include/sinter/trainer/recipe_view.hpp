@@ -236,7 +236,7 @@ DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
 template <class P>
 std::string policy_name() {
   std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
-  if constexpr (requires { P::text(); }) name += "<" + P::text() + ">";
+  if constexpr (requires { P::text(); }) name.append("<").append(P::text()).append(">");
   return name;
 }
 template <class... All>
