@@ -50,3 +50,24 @@ function(sinter_add_check name label checker)
   endif()
   set_tests_properties("${name}" PROPERTIES LABELS "${label}" TIMEOUT 600)
 endfunction()
+
+# sinter_add_precompiled(CHECKER NAME LABEL HEADER USE FLAG…) adds the test NAME, which precompiles a public
+# header, and sets USE to what a file is compiled with that shares it. Tests that do are to require
+# the fixture NAME, so that ctest -R brings it along.
+function(sinter_add_precompiled checker name label header use)
+  string(MAKE_C_IDENTIFIER "${name}" file)
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${file}.hpp")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "#include <${header}>\n")
+  if(checker STREQUAL "GNU") # looks for it beside the header
+    set(precompiled "${file}.gch")
+    set(${use} -include "${file}" PARENT_SCOPE)
+  else()
+    set(precompiled "${file}.pch")
+    set(${use} -include-pch "${precompiled}" PARENT_SCOPE)
+  endif()
+  set(flags ${SINTER_CHECKER_FLAGS})
+  list(REMOVE_ITEM flags -fsyntax-only)
+  sinter_add_check("${name}" "${label}" ${checker} "${SINTER_CHECKER_${checker}}" ${flags} ${ARGN}
+    -x c++-header "${file}" -o "${precompiled}")
+  set_tests_properties("${name}" PROPERTIES FIXTURES_SETUP "${name}")
+endfunction()
