@@ -27,14 +27,43 @@ endforeach()
 if(SINTER_SANITIZE MATCHES "address")
   add_subdirectory(fuzz)
 
-  # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros.
+  # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros. Most of
+  # its time goes into headers, and so the files of a folder are one translation unit, tidy/FOLDER. Of
+  # two files with the same name in an unnamed namespace, one is named here and checked alone; so are
+  # those of folders with libraries or options of their own.
   find_program(SINTER_CLANG_TIDY clang-tidy-19 REQUIRED)
+  set(alone cli/run.cpp data/array_file.cpp data/example_source.cpp data/parquet_examples.cpp
+    data/tokenizer/json_components.cpp data/tokenizer/sentencepiece.cpp files/event_file.cpp
+    files/output_file.cpp files/run_folder_lock.cpp files/safetensors_header.cpp
+    files/safetensors_write.cpp files/weights.cpp hugging_face/seq2seq.cpp report/terminal.cpp)
+  set(together cli data data/tokenizer files hugging_face report run trainer)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/src/*.cpp")
   list(FILTER files EXCLUDE REGEX "^kernels/")
+  add_library(sinter_tidy OBJECT EXCLUDE_FROM_ALL) # for compile_commands.json alone
+  sinter_library(sinter_tidy)
+  target_link_libraries(sinter_tidy PRIVATE sinter fmt::fmt Sinter::xxhash Sinter::zlib Sinter::lzma
+    Sinter::zstd CLI11::CLI11 nlohmann_json::nlohmann_json)
+  function(sinter_add_tidy name file)
+    add_test(NAME tidy/${name} COMMAND "${SINTER_CLANG_TIDY}" --quiet -p "${PROJECT_BINARY_DIR}" "${file}")
+    set_tests_properties(tidy/${name} PROPERTIES LABELS "tidy;checks" TIMEOUT 900)
+  endfunction()
+  foreach(folder IN LISTS together)
+    set(includes "")
+    foreach(file IN LISTS files)
+      cmake_path(GET file PARENT_PATH parent)
+      if(parent STREQUAL folder AND NOT file IN_LIST alone)
+        string(APPEND includes "#include \"${PROJECT_SOURCE_DIR}/src/${file}\"\n")
+        list(REMOVE_ITEM files ${file})
+      endif()
+    endforeach()
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/tidy/${folder}.cpp")
+    file(CONFIGURE OUTPUT "${unit}" CONTENT "${includes}" @ONLY)
+    target_sources(sinter_tidy PRIVATE "${unit}")
+    sinter_add_tidy(${folder} "${unit}")
+    set_tests_properties(tidy/${folder} PROPERTIES COST 100) # the longest first
+  endforeach()
   foreach(file IN LISTS files)
-    add_test(NAME tidy/${file} COMMAND "${SINTER_CLANG_TIDY}" --quiet -p "${PROJECT_BINARY_DIR}"
-      "${PROJECT_SOURCE_DIR}/src/${file}")
-    set_tests_properties(tidy/${file} PROPERTIES LABELS "tidy;checks" TIMEOUT 600)
+    sinter_add_tidy(${file} "${PROJECT_SOURCE_DIR}/src/${file}")
   endforeach()
 endif()
