@@ -21,10 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int cards = 2, context = 1024, warm_up = 5;
 
-struct gpt2_on_two
-    : Recipe<Gpt2<{.layers = 12, .heads = 12, .width = 768}>, Tokens<>, Bf16,
-             AdamW<{.lr = 6e-4, .weight_decay = 0.1}>, ClipNorm<{.max = 1.0}>,
-             Ddp<{.ranks = cards}>, Batch<{.global = 4 * cards, .micro = 4}>> {};
+struct gpt2_on_two : Recipe<Gpt2<{.layers = 12, .heads = 12, .width = 768}>, Tokens<>, Bf16,
+                            AdamW<{.lr = 6e-4, .weight_decay = 0.1}>, ClipNorm<{.max = 1.0}>,
+                            Ddp<{.ranks = cards}>, Batch<{.global = 4 * cards, .micro = 4}>> {};
 
 HostBatch random_batch(std::uint64_t seed) {
   std::mt19937_64 random(seed);
