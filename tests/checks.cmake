@@ -6,13 +6,13 @@ add_custom_target(checks)
 
 if(SINTER_SANITIZE MATCHES "address")
   set(chosen "^(unit|faults)/|^program/asan_arena$")
-  # What these test, the compiler does, and they take a tenth of the time to compile; and sanitizers
-  # are no processor to be measured.
-  set(left_out "^unit/(recipe/.*|plan/.*|cli/matmul)$")
+  # What these test, the compiler does, and they take a tenth of the time to compile; sanitizers are no
+  # processor to be measured; and what processes share is all in comm/process_sums.
+  set(left_out "^unit/(recipe/.*|plan/.*|cli/matmul|comm/process_trainers)$")
 else()
   # What has threads of its own: streams, readers, ranks, saves.
   set(chosen "^unit/(kernels/stream|data/reader.*|comm/.*|batch/accumulation|cli/loop)$")
-  set(left_out "^$")
+  set(left_out "^unit/comm/process_trainers$")
 endif()
 
 foreach(source IN LISTS sources)
