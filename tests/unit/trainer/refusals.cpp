@@ -135,6 +135,7 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
   }
   const HostBatch row = regression_batch({1}, 1024, 1, 5);
   CHECK(trainer.evaluate(row).count == 1);  // takes far less
+  if (!has_thread_ranks) return;
   Trainer<Huge<Ddp<{.ranks = 2}>>> ranks(settings);
   CHECK(has(refusal<Error>([&] { ranks.step(HostBatch{}); }), "the plan needs 2 times "));
 }
