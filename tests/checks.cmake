@@ -32,10 +32,11 @@ if(SINTER_SANITIZE MATCHES "address")
   # two files with the same name in an unnamed namespace, one is named here and checked alone; so are
   # those of folders with libraries or options of their own.
   find_program(SINTER_CLANG_TIDY clang-tidy-19 REQUIRED)
-  set(alone cli/run.cpp data/array_file.cpp data/example_source.cpp data/parquet_examples.cpp
-    data/tokenizer/json_components.cpp data/tokenizer/sentencepiece.cpp files/event_file.cpp
-    files/output_file.cpp files/run_folder_lock.cpp files/safetensors_header.cpp
-    files/safetensors_write.cpp files/weights.cpp hugging_face/seq2seq.cpp report/terminal.cpp)
+  set(alone cli/run.cpp cli/run_record.cpp cli/train.cpp cli/train_tokenizer.cpp data/array_file.cpp
+    data/example_source.cpp data/parquet_examples.cpp data/tokenizer/sentencepiece.cpp
+    data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp files/run_folder_lock.cpp
+    files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
+    hugging_face/seq2seq.cpp report/terminal.cpp)
   set(together cli data data/tokenizer files hugging_face report run trainer)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/src/*.cpp")
