@@ -49,8 +49,10 @@ class Facts {
     if constexpr (std::is_pointer_v<T>) {
       if (value && !on_device(value))
         refuse("a graph with a kernel that is given memory of the host");
+      add_one(reinterpret_cast<std::uintptr_t>(value));
+    } else {
+      add_bytes(&value, sizeof value);
     }
-    add_bytes(&value, sizeof(T));
   }
   void add_bytes(const void* at, std::size_t count) {
     const auto* begin = static_cast<const std::byte*>(at);
