@@ -193,8 +193,8 @@ void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const voi
   check(cudaStreamSynchronize(device.raw));  // the last run still reads what it was told
   device.told.begin();
   CapturedGraph* graph = device.graphs.find(numbers);
-  device.mode =
-      Mode::tell;  // at first also for a new graph, as nobody can take memory in a capture
+  // A new graph, too, is told before it is captured: nobody can take memory in a capture.
+  device.mode = Mode::tell;
   call(body, 0);
   if (!graph) {
     device.told.begin();
