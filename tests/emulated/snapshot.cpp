@@ -19,7 +19,7 @@
 namespace sinter::testing {
 namespace {
 
-constexpr TrainerSettings settings{.seed = 3, .threads = 1};
+const TrainerSettings settings{.seed = 3, .threads = 1};
 
 /// All bytes that a checkpoint's tensors have, in order.
 std::string bytes_of(const CheckpointContent& content) {

@@ -15,7 +15,7 @@ namespace sinter::testing {
 namespace {
 
 constexpr int steps = 6;
-constexpr TrainerSettings settings{.seed = 3, .threads = 1};
+const TrainerSettings settings{.seed = 3, .threads = 1};
 
 /// The same steps, on this device and by a binary for the CPU.
 template <class Precision>

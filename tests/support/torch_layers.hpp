@@ -22,7 +22,7 @@ template <class F, class... Policies>
 using Of = Net<Alone<Autograd<F>>, Policies...>;
 using Full = Checkpoint<{.policy = full}>;
 
-inline constexpr TrainerSettings settings{.seed = 5, .threads = 1};
+inline const TrainerSettings settings{.seed = 5, .threads = 1};
 inline HostBatch batch_of(int step) {
   return regression_batch(lengths, given_width, target_width, std::uint64_t(10 * step + 1));
 }

@@ -33,7 +33,7 @@ static_assert(ready<Plain>());
 static_assert(Plan<Plain>::parameters == (given_width + 1) * wide + (wide + 1) * target_width);
 
 const HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
-constexpr TrainerSettings settings{.seed = 5, .threads = 1};
+const TrainerSettings settings{.seed = 5, .threads = 1};
 constexpr double rows = 15, micro_batches = 3;
 
 double value(const TrainerCore& trainer, const char* name) { return trainer.parameter(name)[0]; }

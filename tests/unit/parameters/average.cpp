@@ -25,7 +25,7 @@ using Net =
 HostBatch rows(std::uint64_t seed) {
   return regression_batch({1, 1, 1, 1, 1, 1, 1, 1}, 3, 2, seed);
 }
-constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+const TrainerSettings settings{.seed = 1, .threads = 1};
 
 template <AverageOptions O, class... Policies>
 void check_average(double tolerance) {

@@ -21,7 +21,7 @@ template <class... Policies>
 using Net = Made<Small, UpTo<12, 31>, Batch<{.global = 4, .micro = 2}>,
                  AdamW<{.lr = 1e-2, .weight_decay = .1}>, Policies...>;
 HostBatch text(std::uint64_t seed) { return token_batch({12, 7, 12, 9}, 31, seed); }
-constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+const TrainerSettings settings{.seed = 1, .threads = 1};
 
 template <class R>
 int count(const Kind& kind) {

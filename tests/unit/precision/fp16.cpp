@@ -25,7 +25,7 @@ template <int Micro, class... Policies>
 using Text = Made<Small, UpTo<24, 31>, Batch<{.global = 4, .micro = Micro}>,
                   AdamW<{.lr = 3e-3, .weight_decay = .1}>, Policies...>;
 HostBatch text(std::uint64_t seed) { return token_batch({24, 7, 24, 16}, 31, seed); }
-constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+const TrainerSettings settings{.seed = 1, .threads = 1};
 
 // ---- bytes for each parameter, as AdamW keeps them: planned, and what the machine has
 static_assert(copied_once<Text<1, Safe>>() && copied_once<Text<4, Safe, Checkpoint<>>>());

@@ -19,7 +19,7 @@ constexpr CosineDecayOptions decay{.warmup = 3, .steps = 40};
 template <class... Policies>
 using Full = Net<CosineDecay<decay>, Average<>, Ddp<{.ranks = 2}>, Policies...>;
 using Rolling = Full<RollBack<>>;
-constexpr TrainerSettings two{.seed = 1, .threads = 2};
+const TrainerSettings two{.seed = 1, .threads = 2};
 
 NamedNumbers all_of(const TrainerCore& trainer) {
   NamedNumbers all = parameters_of(trainer);

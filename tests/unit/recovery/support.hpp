@@ -19,7 +19,7 @@ namespace sinter::testing {
 template <class... Policies>
 using Net = Made<Mlp<{.in = 3, .hidden = 8, .out = 2}>, Batch<{.global = 8, .micro = 2}>,
                  AdamW<{.lr = 1e-2}>, Policies...>;
-constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+const TrainerSettings settings{.seed = 1, .threads = 1};
 
 inline HostBatch rows(std::uint64_t seed, float bad = 0) {
   HostBatch batch = regression_batch({1, 1, 1, 1, 1, 1, 1, 1}, 3, 2, seed);

@@ -19,7 +19,7 @@ namespace {
 template <class... Policies>
 using Net = Made<Mlp<{.in = 2, .hidden = 5, .out = 1}>, Batch<{.global = 4, .micro = 2}>, AdamW<>,
                  Policies...>;
-constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+const TrainerSettings settings{.seed = 1, .threads = 1};
 HostBatch rows() { return regression_batch({1, 1, 1, 1}, 2, 1, 5); }
 
 /// What work() is refused with.

@@ -20,7 +20,7 @@ using Net = Made<Mlp<{.in = 3, .hidden = 8, .out = 2}>, Batch<{.global = 8, .mic
 HostBatch rows(std::uint64_t seed) {
   return regression_batch({1, 1, 1, 1, 1, 1, 1, 1}, 3, 2, seed);
 }
-constexpr TrainerSettings settings{.seed = 1, .threads = 1};
+const TrainerSettings settings{.seed = 1, .threads = 1};
 
 /// Makes one gradient infinite in the second micro-batch of a step.
 class Overflow : public Observer {
