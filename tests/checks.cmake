@@ -6,9 +6,13 @@ add_custom_target(checks)
 
 if(SINTER_SANITIZE MATCHES "address")
   set(chosen "^(unit|faults)/|^program/asan_arena$")
-  # What these test, the compiler does, and they take a tenth of the time to compile; sanitizers are no
-  # processor to be measured; and what processes share is all in comm/process_sums.
-  set(left_out "^unit/(recipe/.*|plan/.*|cli/matmul|comm/process_trainers)$")
+  # What these test, the compiler does, or kernels that unit/kernels tests here too, and they take half
+  # of the time to compile; sanitizers are no processor to be measured; and what processes share is all
+  # in comm/process_sums. Whole trainers are in unit/trainer, unit/generate and faults/loop, and the
+  # places of a program's arena in program/asan_arena.
+  set(left_out "^unit/(recipe|plan|model|batch|precision|optimizer|parameters|recovery|memory|curriculum|objective)/"
+    "|^unit/(cli/matmul|comm/process_trainers|layer/gradients|trainer/(axes|decisive))$")
+  list(JOIN left_out "" left_out)
 else()
   # What has threads of its own: streams, readers, ranks, saves.
   set(chosen "^unit/(kernels/stream|data/reader.*|comm/.*|batch/accumulation|cli/loop)$")
