@@ -22,6 +22,12 @@ struct ArgumentError : Error {
   using Error::Error;
 };
 
+/// Ranks cannot go on, because one of them has died, hangs, or does what the others do not. what() names
+/// it, its process and its host, and in a step the instruction that waited for it.
+struct RankError : Error {
+  using Error::Error;
+};
+
 /// Training has diverged: it goes wrong, and no policy says how to go on.
 struct DivergedError : Error {
   using Error::Error;

@@ -98,6 +98,7 @@
 #include "sinter/run/elements.hpp"
 
 // Ranks that are processes
+#include "sinter/comm/launched_world.hpp"
 #include "sinter/comm/nccl.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/comm/world.hpp"

@@ -171,8 +171,9 @@ TEST_CASE("a rank that fails is no reason to wait for it") {
 }
 
 TEST_CASE("a rank that lives, but is stopped, is given up") {
-  RankProcesses ranks(3, [](const World& world, const Say& say) {
-    const auto end = shared_memory_rank(world, {.progress = 600ms});
+  RankProcesses ranks(3, [](World world, const Say& say) {
+    world.timeout = 2s;
+    const auto end = shared_memory_rank(world);
     say_all_have_come(*end, say);
     std::vector<float> values(1'000'000);
     for (;;) {
@@ -183,7 +184,7 @@ TEST_CASE("a rank that lives, but is stopped, is given up") {
   });
   hear_all(ranks);
   ranks.signal(1, SIGSTOP);
-  const std::string want = ranks.name(1) + " lives, but has not taken part in a sum for 0.6 s";
+  const std::string want = ranks.name(1) + " lives, but has not taken part in a sum for 2 s";
   for (int r : {0, 2}) check_has(ranks.result(r), want);
   ranks.signal(1, SIGCONT);
   check_has(ranks.result(1), want);
@@ -202,9 +203,10 @@ TEST_CASE("a rank that is only slow is waited for") {
 
 /// What the ranks of these worlds say of them.
 std::vector<std::string> said_of(const std::vector<World>& worlds,
-                                 std::chrono::milliseconds start = 20s) {
-  RankProcesses ranks(worlds, [&](const World& world, const Say&) {
-    const auto end = shared_memory_rank(world, {.start = start});
+                                 std::chrono::milliseconds timeout = 20s) {
+  RankProcesses ranks(worlds, [&](World world, const Say&) {
+    world.timeout = timeout;
+    const auto end = shared_memory_rank(world);
     double value = 1;
     end->sum(&value);
     return std::string("fine");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that are processes of one host, over memory that they share.
 #pragma once
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -14,29 +13,22 @@ namespace kernel {
 class Stream;
 }
 
-/// How long a rank waits for others.
-struct RankTimeouts {
-  std::chrono::milliseconds start{300'000};  ///< for all to have come
-  /// For a rank that lives, but does not take part in a sum: it is stopped, or hangs, or computes
-  /// something that the others do not.
-  std::chrono::milliseconds progress{300'000};
-};
-
 /// Makes the id of a new world, which no other has. Whoever makes it need not live on.
 [[nodiscard]] std::string shared_memory_world_id();
 
 /// Makes the end of the rank world.rank, once all ranks have come. Its transfers run beside the
 /// computation, on a thread of the rank, through a buffer of a few MiB, and have the bits of
 /// thread_ranks(). Nothing has a name in a file system, so that nothing is left behind however ranks
-/// end. When one has died, the others notice it within a second of waiting for it, and get an Error that
-/// names its number and its process.
+/// end. When one has died, the others notice it within a second of waiting for it, and get a RankError
+/// that names its number, its process and its host.
 /// requires  the ranks are processes (or threads) of one user in the same network and process
 ///           namespaces, such as those of one container; each has the same build of Sinter
 /// throws    ArgumentError if the rank is not one of them, or the id is empty where there are several, or
-///           has more than 80 bytes; Error, in all ranks that have come, if one does not come in
-///           time, has died, comes twice, or has another idea of the world, or if the system refuses
-///           memory
-[[nodiscard]] std::unique_ptr<Communicator> shared_memory_rank(const World& world,
-                                                               const RankTimeouts& timeouts = {});
+///           has more than 80 bytes, or two facts have the same name; Error, in all ranks that have
+///           come, if one does not come in world.timeout, has died, comes twice, has another idea of the
+///           world, or other facts, or if the system refuses memory. A rank that ends before it has
+///           come, such as by an error in its options, is one that does not come: the others wait for
+///           world.timeout, unless a launcher ends them
+[[nodiscard]] std::unique_ptr<Communicator> shared_memory_rank(const World& world);
 
 }  // namespace sinter

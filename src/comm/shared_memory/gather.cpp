@@ -129,16 +129,14 @@ class Host {
     std::int32_t process = 0;
   };
   const World& world;
-  const milliseconds at_most;
   const Clock::time_point end;
   Descriptor listener;
   std::vector<Guest> guests;  // by rank; that of rank 0 is not used
 
  public:
-  Host(const World& w, milliseconds time)
+  Host(const World& w)
       : world(w),
-        at_most(time),
-        end(Clock::now() + time),
+        end(Clock::now() + w.timeout),
         listener(new_socket()),
         guests(std::size_t(w.ranks)) {
     const Address address(world.id);
@@ -191,7 +189,7 @@ class Host {
       text += (k ? ", " : " ") + std::to_string(list[k]);
     if (list.size() > 16) text += " and more";
     return text + " of " + std::to_string(world.ranks) + (list.size() == 1 ? " has" : " have") +
-           " not come within " + seconds(at_most) +
+           " not come within " + seconds(world.timeout) +
            ". Start a process for each rank, on this host, with the same id of the world.";
   }
 
@@ -251,8 +249,8 @@ class Host {
 };
 
 /// Connects with rank 0, for which it waits.
-Descriptor connect_with_host(const World& world, milliseconds at_most) {
-  const Clock::time_point end = Clock::now() + at_most;
+Descriptor connect_with_host(const World& world) {
+  const Clock::time_point end = Clock::now() + world.timeout;
   const Address address(world.id);
   for (;;) {
     Descriptor made = new_socket();
@@ -262,15 +260,15 @@ Descriptor connect_with_host(const World& world, milliseconds at_most) {
     if (Clock::now() > end)
       throw Error(
           "Sinter: rank 0 of the world \"" + world.id + "\", for which rank " +
-          std::to_string(world.rank) + " has waited " + seconds(at_most) +
+          std::to_string(world.rank) + " has waited " + seconds(world.timeout) +
           ", has not come, or all its ranks have come already. Start a process for each rank, "
           "on this host, with the same id of the world.");
     std::this_thread::sleep_for(milliseconds(5));
   }
 }
 
-std::unique_ptr<Segment> gather_as_guest(const World& world, milliseconds at_most) {
-  const Descriptor host = connect_with_host(world, at_most);
+std::unique_ptr<Segment> gather_as_guest(const World& world) {
+  const Descriptor host = connect_with_host(world);
   const ucred credentials = other_end(host);
   const std::string rank_0 = "rank 0 (process " + std::to_string(credentials.pid) + ")";
   if (credentials.uid != geteuid())
@@ -282,7 +280,7 @@ std::unique_ptr<Segment> gather_as_guest(const World& world, milliseconds at_mos
   // If it fails, rank 0 has gone, or its answer is there already.
   send(host.get(), &hello, sizeof hello, MSG_NOSIGNAL);
   pollfd answer{host.get(), POLLIN, 0};
-  const Clock::time_point end = Clock::now() + at_most + std::chrono::seconds(5);
+  const Clock::time_point end = Clock::now() + world.timeout + std::chrono::seconds(5);
   while (poll(&answer, 1, left_until(end)) < 1)
     if (Clock::now() > end)
       throw Error("Sinter: " + rank_0 + " says nothing. Is it stopped? Start all ranks again.");
@@ -291,9 +289,9 @@ std::unique_ptr<Segment> gather_as_guest(const World& world, milliseconds at_mos
 
 }  // namespace
 
-std::unique_ptr<Segment> gather(const World& world, milliseconds at_most) {
-  if (world.rank == 0) return Host(world, at_most).gather();
-  return gather_as_guest(world, at_most);
+std::unique_ptr<Segment> gather(const World& world) {
+  if (world.rank == 0) return Host(world).gather();
+  return gather_as_guest(world);
 }
 
 }  // namespace sinter::shared_memory

@@ -11,7 +11,7 @@ namespace sinter::shared_memory {
 /// and listens on a socket in Linux's abstract namespace, whose name is the id: it is in no file system,
 /// and gone when rank 0 is. The others connect, say who they are, and get the memory's descriptor. Whatever
 /// is wrong is an Error in all that have come.
-std::unique_ptr<Segment> gather(const World& world, std::chrono::milliseconds at_most);
+std::unique_ptr<Segment> gather(const World& world);
 
 /// The longest id of a world, in bytes.
 constexpr std::size_t longest_id = 80;

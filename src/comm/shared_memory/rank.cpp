@@ -159,11 +159,11 @@ std::string shared_memory_world_id() {
   return std::to_string(random[0]) + "-" + std::to_string(random[1]);
 }
 
-std::unique_ptr<Communicator> shared_memory_rank(const World& world, const RankTimeouts& timeouts) {
+std::unique_ptr<Communicator> shared_memory_rank(const World& world) {
   check(world);
   if (world.ranks == 1) return single_rank();
-  auto segment = shared_memory::gather(world, timeouts.start);
-  segment->watch(world.rank, timeouts.progress);
+  auto segment = shared_memory::gather(world);
+  segment->watch(world.rank, world.timeout);
   return std::make_unique<SharedMemoryRank>(std::move(segment), world.rank);
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rank a process is, where a launcher has started it.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "sinter/comm/world.hpp"
+
+namespace sinter {
+
+/// A world that a launcher has made.
+struct LaunchedWorld {
+  World world;           ///< of ranks over shared memory, without facts
+  std::string launcher;  ///< as users call it: "./sinter launch", "torchrun", "mpirun", "srun"
+};
+
+/// Finds the place that a launcher has given this process, in the environment: ./sinter launch, torchrun,
+/// mpirun or mpiexec of Open MPI, mpiexec of MPICH and Intel MPI, srun, and of two in one another the
+/// inner one. There is none if no launcher has started this process, or one has started it alone. The id is
+/// the same in all ranks, and another in each run and each restart. It is for ranks that are processes
+/// of one host, on the CPU: NCCL's ids are made by a rank, and are no launcher's (docs/running.md has
+/// the variables).
+/// throws    ArgumentError that names the launcher and the variable, if one is missing or wrong, or if
+///           the launcher has started ranks on several hosts
+[[nodiscard]] std::optional<LaunchedWorld> launched_world();
+
+}  // namespace sinter
