@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/comm/launched_world.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "files/hexadecimal.hpp"
 #include "sinter/error.hpp"
@@ -11,65 +13,144 @@ namespace sinter {
 
 namespace {
 
-using Text = std::optional<std::string>;
+using Names = std::initializer_list<const char*>;
 
-Text variable(const char* name) {
+/// A variable of the environment; an empty one is as one that is not there.
+std::string value_of(const char* name) {
   const char* value = std::getenv(name);
-  return value ? Text(value) : Text();
+  return value ? value : "";
 }
+bool is_set(const char* name) { return !value_of(name).empty(); }
+bool are_set(Names names) { return std::ranges::all_of(names, is_set); }
+bool is_any_set(Names names) { return std::ranges::any_of(names, is_set); }
 
 /// What a launcher says to the processes that it starts.
-class Variables {
-  std::string launcher;
+class Launcher {
+  const std::string name;
+  int rank = 0, ranks = 1;
 
  public:
-  explicit Variables(std::string name) : launcher(std::move(name)) {}
-
-  std::string text(const char* name) const {
-    const Text value = variable(name);
-    if (!value || value->empty())
-      refuse("the environment has no " + std::string(name) +
-             ", which it gives each process that it starts");
-    return *value;
+  Launcher(const char* called, const char* rank_name, const char* ranks_name) : name(called) {
+    rank = number(rank_name, 0);
+    ranks = number(ranks_name, 1);
+    if (rank >= ranks)
+      refuse(std::string(rank_name) + " is " + std::to_string(rank) + " and " + ranks_name + " " +
+             std::to_string(ranks) + ": ranks are counted from 0");
   }
-  int number(const char* name, int least) const {
-    const std::string value = text(name);
+
+  bool has_one_rank() const { return ranks == 1; }
+
+  /// The first of these variables that is set.
+  const char* first_of(Names names) const {
+    for (const char* variable : names)
+      if (is_set(variable)) return variable;
+    std::string all;
+    for (const char* variable : names) all += (all.empty() ? "" : " or ") + std::string(variable);
+    refuse("the environment has no " + all);
+  }
+  std::string text(Names names) const { return value_of(first_of(names)); }
+  int number(const char* variable, int least) const {
+    const std::string value = text({variable});
     const char* const end = value.data() + value.size();
     int number = 0;
     const auto [rest, error] = std::from_chars(value.data(), end, number);
     if (error != std::errc() || rest != end || number < least)
-      refuse(std::string(name) + " is \"" + value + "\"; it must be a whole number from " +
+      refuse(std::string(variable) + " is \"" + value + "\", and must be a whole number from " +
              std::to_string(least));
     return number;
   }
-  /// The world of these variables, or none if there is one rank.
-  std::optional<LaunchedWorld> world(const char* rank_name, const char* ranks_name,
-                                     const std::string& id) const {
-    const int rank = number(rank_name, 0), ranks = number(ranks_name, 1);
-    if (rank >= ranks)
-      refuse(std::string(rank_name) + " is " + std::to_string(rank) + " and " + ranks_name + " " +
-             std::to_string(ranks) + "; ranks are counted from 0");
-    if (ranks == 1) return {};
-    const std::string all = launcher + "\n" + id;
-    return LaunchedWorld{
-        {.rank = rank, .ranks = ranks, .id = hexadecimal(XXH3_128bits(all.data(), all.size()))},
-        launcher};
+
+  void require_one_host(const char* ranks_of_host) const {
+    const int here = number(ranks_of_host, 1);
+    if (here != ranks)
+      refuse(std::string(ranks_of_host) + " is " + std::to_string(here) + " and there are " +
+             std::to_string(ranks) + " ranks: for now all must be of one host");
+  }
+  void require_one_node(Names nodes) const {
+    const char* const variable = first_of(nodes);
+    if (number(variable, 1) != 1)
+      refuse(std::string(variable) + " is " + value_of(variable) +
+             ": for now all ranks must be of one host");
   }
 
- private:
+  /// The world of a job that is named so; an id has a length of its own.
+  LaunchedWorld world(std::initializer_list<std::string> job) const {
+    std::string all = name;
+    for (const std::string& part : job) all += '\n' + part;
+    return {{.rank = rank, .ranks = ranks, .id = hexadecimal(XXH3_128bits(all.data(), all.size()))},
+            name};
+  }
+
   [[noreturn]] void refuse(const std::string& what) const {
-    throw ArgumentError("Sinter: this process seems to be started by " + launcher + ", but " +
-                        what + ".");
+    throw ArgumentError("Sinter: by its environment this process was started by " + name +
+                        ", but " + what + ".");
   }
 };
 
+using MaybeWorld = std::optional<LaunchedWorld>;
+
+MaybeWorld of_sinter() {
+  const Launcher launcher("./sinter launch", "SINTER_RANK", "SINTER_RANKS");
+  if (launcher.has_one_rank()) return {};
+  return launcher.world({launcher.text({"SINTER_WORLD"})});
+}
+
+MaybeWorld of_torchrun() {
+  const Launcher launcher("torchrun", "RANK", "WORLD_SIZE");
+  if (launcher.has_one_rank()) return {};
+  launcher.require_one_host("LOCAL_WORLD_SIZE");
+  // Without --rdzv-id each run is "none", and often of the same port, but has a folder of its own for
+  // errors, with a file for each rank.
+  const std::string errors = value_of("TORCHELASTIC_ERROR_FILE");
+  const std::string file = "/" + value_of("LOCAL_RANK") + "/error.json";
+  return launcher.world(
+      {launcher.text({"MASTER_ADDR"}), launcher.text({"MASTER_PORT"}),
+       value_of("TORCHELASTIC_RUN_ID"), value_of("TORCHELASTIC_RESTART_COUNT"),
+       errors.ends_with(file) ? errors.substr(0, errors.size() - file.size()) : std::string()});
+}
+
+MaybeWorld of_open_mpi() {
+  const Launcher launcher("Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+  if (launcher.has_one_rank()) return {};
+  launcher.require_one_host("OMPI_COMM_WORLD_LOCAL_SIZE");
+  return launcher.world({launcher.text({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"})});
+}
+
+MaybeWorld of_hydra() {
+  const Launcher launcher("mpiexec of MPICH or Intel MPI", "PMI_RANK", "PMI_SIZE");
+  if (launcher.has_one_rank()) return {};
+  launcher.require_one_host("MPI_LOCALNRANKS");
+  if (!is_set("SINTER_WORLD"))
+    launcher.refuse(
+        "it names no job, so that the environment must name it in SINTER_WORLD, in each run "
+        "anew: mpiexec -genv SINTER_WORLD first -n 4 …");
+  return launcher.world({value_of("SINTER_WORLD")});
+}
+
+MaybeWorld of_srun() {
+  const char* const ranks =
+      is_set("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
+  const Launcher launcher("srun", "SLURM_PROCID", ranks);
+  if (launcher.has_one_rank()) return {};
+  launcher.require_one_node({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"});
+  return launcher.world({launcher.text({"SLURM_JOB_ID"}), launcher.text({"SLURM_STEP_ID"}),
+                         value_of("SLURM_RESTART_COUNT")});
+}
+
 }  // namespace
 
-std::optional<LaunchedWorld> launched_world() {
-  if (variable("SINTER_RANK") || variable("SINTER_RANKS")) {
-    const Variables sinter("./sinter launch");
-    return sinter.world("SINTER_RANK", "SINTER_RANKS", sinter.text("SINTER_WORLD"));
-  }
+MaybeWorld launched_world() {
+  // One that starts processes inside another's comes before that.
+  if (is_any_set({"SINTER_RANK", "SINTER_RANKS"})) return of_sinter();
+  if (is_set("TORCHELASTIC_RUN_ID") ||
+      are_set({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}))
+    return of_torchrun();
+  if (is_any_set({"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"})) return of_open_mpi();
+  // srun may set PMI's variables, too. Hydra may start its own helpers by srun.
+  const bool in_step = is_set("SLURM_STEP_ID");  // not so in the shell of a batch script
+  if (is_set("MPI_LOCALNRANKS") || (is_any_set({"PMI_RANK", "PMI_SIZE"}) && !in_step))
+    return of_hydra();
+  if (in_step) return of_srun();
   return {};
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions work on, and parameters by name: how they start, reading and writing them.
+// Parameters by name: how they start, reading and writing them.
 #include <algorithm>
-#include <set>
 
 #include "recipe/nearest.hpp"
 #include "sinter/error.hpp"
@@ -10,38 +9,6 @@
 #include "sinter/trainer/core.hpp"
 
 namespace sinter {
-
-namespace {
-
-/// Units whose flat parts (weights, gradients, state) or values an instruction touches.
-std::set<int> touched_units(const Model& model, const Instruction& i) {
-  TouchList list;
-  i.kind->touch(model, i, list);
-  std::set<int> units;
-  for (const Touch& touch : list) {
-    if (touch.space == Space::input || touch.space == Space::decision || touch.index < 0) continue;
-    bool of_value = touch.space == Space::value || touch.space == Space::d_value;
-    units.insert(of_value ? model.writers[touch.index] : touch.index);
-  }
-  return units;
-}
-
-}  // namespace
-
-std::string subject(const Model& model, const Instruction& i) {
-  if (i.kind->phases != 0) return unit_name(model, i.what);
-  std::string text;
-  std::set<int> units = touched_units(model, i);
-  for (auto first = units.begin(); first != units.end();) {
-    auto last = first;
-    for (auto next = std::next(last); next != units.end() && *next == *last + 1; ++next)
-      last = next;
-    text += (text.empty() ? "" : ", ") + unit_name(model, *first);
-    if (*last != *first) text += " … " + unit_name(model, *last);
-    first = std::next(last);
-  }
-  return text;
-}
 
 namespace {
 

@@ -11,7 +11,7 @@ namespace sinter {
 /// A world that a launcher has made.
 struct LaunchedWorld {
   World world;           ///< of ranks over shared memory, without facts
-  std::string launcher;  ///< as users call it: "./sinter launch", "torchrun", "mpirun", "srun"
+  std::string launcher;  ///< for messages, such as "torchrun" or "./sinter launch"
 };
 
 /// Finds the place that a launcher has given this process, in the environment: ./sinter launch, torchrun,

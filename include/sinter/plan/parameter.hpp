@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters by name.
+// Parameters and units by name.
 #pragma once
 #include <string>
 #include <vector>
@@ -32,5 +32,8 @@ std::vector<std::int64_t> shape_in_files(const Param& param);
 
 /// The name of a unit of a model.
 std::string unit_name(const Model& model, int unit);
+
+/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none.
+std::string subject(const Model& model, const Instruction& instruction);
 
 }  // namespace sinter

@@ -189,7 +189,4 @@ class TrainerCore {
   bool memory_suffices_ = false;  // to train, as far as it has been checked
 };
 
-/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none.
-std::string subject(const Model& model, const Instruction& instruction);
-
 }  // namespace sinter
