@@ -84,7 +84,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
   friend class QueuedRank<ThreadRank>;
 
   [[noreturn]] void lost() const {
-    throw Error("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
+    throw RankError("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
                 " waits for ranks that have stopped. Their own error says why.");
   }
 

@@ -48,6 +48,18 @@ std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parame
   return ranges;
 }
 
+/// Throws the failure of another rank again, with where this one has noticed it.
+[[noreturn, gnu::cold, gnu::noinline]] void throw_where(const RankError& error, int rank,
+                                                        const BoundProgram& program, int position,
+                                                        const Now& now) {
+  const Instruction& instruction = program.program[std::size_t(position)];
+  const std::string on = subject(*program.model, instruction);
+  throw RankError(error.what() + (" Rank " + std::to_string(rank)) + " was in " +
+                  (now.training ? "step " + std::to_string(now.step) : "an evaluation") +
+                  ", at instruction " + std::to_string(position) + ", '" + instruction.kind->name +
+                  "'" + (on.empty() ? "" : " of ") + on + ".");
+}
+
 }  // namespace
 
 Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
@@ -152,13 +164,17 @@ FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
 [[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
                                                     Observer* observer) {
   const Bound& b = program.instructions[std::size_t(position)];
-  if (!observer) {
-    const auto scope = program.guard.around(position, now_.iteration);
-    return b.run(*this, b);
+  try {
+    if (!observer) {
+      const auto scope = program.guard.around(position, now_.iteration);
+      return b.run(*this, b);
+    }
+    observer->before(*this, position, now_.iteration);
+    run_observed(b, position, *observer);
+    observer->after(*this, position, now_.iteration);
+  } catch (const RankError& error) {
+    throw_where(error, communicator_.rank(), program, position, now_);
   }
-  observer->before(*this, position, now_.iteration);
-  run_observed(b, position, *observer);
-  observer->after(*this, position, now_.iteration);
 }
 
 void Machine::begin(const Work& work, bool training) {

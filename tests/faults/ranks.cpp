@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "sinter/model/mlp.hpp"
@@ -137,22 +138,68 @@ TEST_CASE("a rank dies while others have not come") {
 struct Regression : Recipe<Mlp<{.in = 8, .hidden = 64, .out = 1}>, UpTo<1>, AdamW<{.lr = 1e-3}>,
                            Batch<{.global = 16, .micro = 4}>, Ddp<{.bucket_bytes = 1000}>> {};
 
-TEST_CASE("a rank dies between steps or in one") {
+/// Takes steps for ever, unless it is `paused` after the first.
+[[noreturn]] void step_for_ever(Trainer<Regression>& trainer, const Say& say, bool paused) {
+  const HostBatch batch = regression_batch(std::vector<int>(16, 1), 8, 1, 5);
+  trainer.step(batch);
+  say("here");
+  if (paused) ::pause();
+  for (;;) trainer.step(batch);
+}
+
+TEST_CASE("a rank dies between steps, and others say where they wait for it") {
+  RankProcesses ranks(2, [](const World& world, const Say& say) -> std::string {
+    Trainer<Regression> trainer({.threads = 1, .world = world});
+    step_for_ever(trainer, say, world.rank == 1);
+  });
+  hear_all(ranks);
+  std::this_thread::sleep_for(50ms);
+  const PlanView& plan = Plan<Regression>::view;
+  const auto wait =
+      std::ranges::find(plan.training.program, std::string("await reduce"),
+                        [](const Instruction& i) { return std::string(i.kind->name); });
+  const std::string where =
+      std::to_string(wait - plan.training.program.begin()) + ", 'await reduce' of ";
+  ranks.signal(1, SIGKILL);
+  const std::string said = ranks.result(0);
+  check_has(said, "cannot go on: " + ranks.name(1) + " has died.");
+  check_has(said,
+            " Rank 0 was in step 2, at instruction " + where + subject(plan.model, *wait) + ".");
+}
+
+/// Knows at which instruction a rank is.
+struct Position : Observer {
+  int at = -1;
+  void before(const Machine&, int position, int) override { at = position; }
+  void after(const Machine&, int, int) override {}
+};
+
+TEST_CASE("a rank dies at any moment of a step") {
   std::mt19937 random(2);
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 6; ++round) {
     CAPTURE(round);
-    RankProcesses ranks(2, [&](const World& world, const Say& say) {
+    RankProcesses ranks(2, [&](const World& world, const Say& say) -> std::string {
       Trainer<Regression> trainer({.threads = 1, .world = world});
-      const HostBatch batch = regression_batch(std::vector<int>(16, 1), 8, 1, 5);
-      trainer.step(batch);
-      say("here");
-      if (round == 0 && world.rank == 1) ::pause();  // between steps for sure
-      for (;;) trainer.step(batch);
-      return std::string();
+      Position position;
+      trainer.observe({&position});
+      try {
+        step_for_ever(trainer, say, false);
+      } catch (const RankError& error) {
+        return error.what() + ("\nin step " + std::to_string(trainer.steps() + 1)) +
+               ", at instruction " + std::to_string(position.at) + ",";
+      }
     });
     hear_all(ranks);
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 50));
-    check_death(ranks, 1 - round / 2);
+    const int victim = round % 2;
+    ranks.signal(victim, SIGKILL);
+    const Clock::time_point begin = Clock::now();
+    const std::string said = ranks.result(1 - victim);
+    CHECK(Clock::now() - begin < 5s);
+    check_has(said, ranks.name(victim) + " has died");
+    const std::size_t end = said.find('\n');
+    REQUIRE(end != std::string::npos);
+    check_has(said.substr(0, end), said.substr(end + 1));
   }
 }
 

@@ -53,9 +53,12 @@ class RankProcesses {
   int size() const { return int(processes.size()); }
   pid_t id(int rank) const { return of(rank).id; }
   void signal(int rank, int number) { REQUIRE(::kill(of(rank).id, number) == 0); }
-  /// "rank 1 (process 4711)"
+  /// "rank 1 (process 4711 on this host's name)"
   std::string name(int rank) const {
-    return "rank " + std::to_string(rank) + " (process " + std::to_string(id(rank)) + ")";
+    char host[256] = "";
+    REQUIRE(::gethostname(host, sizeof host) == 0);
+    return "rank " + std::to_string(rank) + " (process " + std::to_string(id(rank)) + " on " +
+           host + ")";
   }
   /// What a rank says next, which is a line.
   std::string next_said(int rank) const {

@@ -2,9 +2,6 @@
 #include "comm/shared_memory/gather.hpp"
 
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +9,8 @@
 #include <cstring>
 #include <thread>
 
+#include "comm/shared_memory/facts.hpp"
+#include "comm/shared_memory/messages.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::shared_memory {
@@ -20,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// What a rank says when it comes.
+/// What a rank says when it comes. With it comes the memory of its facts.
 struct Hello {
   char magic[8] = {'s', 'i', 'n', 't', 'e', 'r', ' ', 'h'};
   std::uint32_t version = layout_version;
@@ -28,98 +27,30 @@ struct Hello {
 };
 /// What rank 0 answers: why not, or nothing, and then it gives the memory.
 struct Answer {
-  char problem[1000] = "";
+  char problem[8000] = "";
 };
-
-[[noreturn]] void throw_system_error(const char* what) {
-  throw Error("Sinter: the ranks cannot find each other: " + std::string(what) + ": " +
-              std::strerror(errno) + ".");
-}
 
 int left_until(Clock::time_point end) {
   const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
   return int(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
-/// Sockets that keep the bounds of messages, by an address that is in no file system.
-class Address {
-  sockaddr_un address{};
-  socklen_t size;
-
- public:
-  explicit Address(const std::string& id) {
-    const std::string name = "sinter ranks " + id;
-    address.sun_family = AF_UNIX;
-    std::ranges::copy(name, address.sun_path + 1);  // what begins with 0 is abstract
-    size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  }
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
-  socklen_t bytes() const { return size; }
-};
-
-/// Lets nobody wait long for a message that must have been sent.
-void limit_waits(const Descriptor& socket) {
-  const timeval second{1, 0};
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
-  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
-}
-
-Descriptor new_socket() {
-  Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (made.get() < 0) throw_system_error("no socket");
-  limit_waits(made);
-  return made;
-}
-
-/// The process at the other end.
-ucred other_end(const Descriptor& socket) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
-    throw_system_error("the process at the other end");
-  return credentials;
-}
-
-void send_answer(const Descriptor& to, const std::string& problem, int descriptor) {
+void send_answer(const Descriptor& to, const std::string& problem, int memory) {
   Answer answer;
   problem.copy(answer.problem, sizeof answer.problem - 1);
-  iovec part{&answer, sizeof answer};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof descriptor)] = {};
-  if (problem.empty()) {
-    message.msg_control = room;
-    message.msg_controllen = sizeof room;
-    cmsghdr* head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
-  }
-  sendmsg(to.get(), &message, MSG_NOSIGNAL);  // who has gone is noticed elsewhere
+  send_message(to, &answer, sizeof answer, memory);
 }
 
 /// throws    Error if rank 0 says what is wrong, or has gone
 Descriptor receive_memory(const Descriptor& from, const std::string& rank_0) {
   Answer answer;
-  iovec part{&answer, sizeof answer};
-  msghdr message{};
-  int descriptor = -1;
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof descriptor)] = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  if (recvmsg(from.get(), &message, MSG_CMSG_CLOEXEC) != sizeof answer)
+  Descriptor memory;
+  if (!receive_message(from, &answer, sizeof answer, memory))
     throw Error("Sinter: " + rank_0 +
                 " has ended before all ranks had come. Its own error says why, if it could.");
   answer.problem[sizeof answer.problem - 1] = 0;
   if (answer.problem[0]) throw Error(answer.problem);
-  const cmsghdr* head = CMSG_FIRSTHDR(&message);
-  if (head && head->cmsg_type == SCM_RIGHTS)
-    std::memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
-  return Descriptor(descriptor);
+  return memory;
 }
 
 /// Rank 0, to which the others come.
@@ -127,6 +58,7 @@ class Host {
   struct Guest {
     Descriptor socket;
     std::int32_t process = 0;
+    std::vector<Fact> facts{};
   };
   const World& world;
   const Clock::time_point end;
@@ -153,9 +85,10 @@ class Host {
       if (!wait()) refuse(late());
       for (std::size_t r = 1; r < guests.size(); ++r)
         if (guests[r].process && has_gone(guests[r].socket))
-          refuse(name(int(r), guests[r].process) + " has ended before all ranks had come.");
+          refuse(rank_name(int(r), guests[r].process) + " has ended before all ranks had come.");
       if (is_ready(listener)) admit();
     }
+    compare_facts();
     auto segment = std::make_unique<Segment>(world.ranks);
     segment->state(0).process = getpid();
     for (std::size_t r = 1; r < guests.size(); ++r)
@@ -166,9 +99,6 @@ class Host {
   }
 
  private:
-  static std::string name(int rank, int process) {
-    return "rank " + std::to_string(rank) + " (process " + std::to_string(process) + ")";
-  }
   static bool is_ready(const Descriptor& descriptor) {
     pollfd one{descriptor.get(), POLLIN, 0};
     return poll(&one, 1, 0) == 1;
@@ -204,16 +134,16 @@ class Host {
 
   /// Lets in who has come, if it is one of ours: a process of the same user that says hello.
   void admit() {
-    Descriptor socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    Descriptor socket = accept_from(listener), memory;
     if (socket.get() < 0) return;
     const ucred credentials = other_end(socket);
     if (credentials.uid != geteuid()) return;
-    limit_waits(socket);
     Hello hello;
-    if (recv(socket.get(), &hello, sizeof hello, 0) != sizeof hello ||
+    if (!receive_message(socket, &hello, sizeof hello, memory) ||
         std::memcmp(hello.magic, Hello().magic, sizeof hello.magic) != 0 || hello.rank < 0)
       return;
-    const std::string problem = problem_of(hello, credentials.pid);
+    std::optional<std::vector<Fact>> facts = facts_in(memory);
+    const std::string problem = problem_of(hello, credentials.pid, facts.has_value());
     if (!problem.empty()) {
       send_answer(socket, "Sinter: " + problem, -1);
       refuse(problem);
@@ -221,24 +151,42 @@ class Host {
     Guest& guest = guests[std::size_t(hello.rank)];
     guest.process = credentials.pid;
     guest.socket = std::move(socket);
+    guest.facts = std::move(*facts);
   }
-  std::string problem_of(const Hello& hello, int process) const {
-    if (hello.version != layout_version)
-      return name(hello.rank, process) +
+  std::string problem_of(const Hello& hello, int process, bool has_facts) const {
+    if (hello.version != layout_version || !has_facts)
+      return rank_name(hello.rank, process) +
              " is of another version of Sinter than rank 0. Start all "
              "ranks from the same build.";
     if (hello.ranks != world.ranks)
-      return name(hello.rank, process) + " says that there are " + std::to_string(hello.ranks) +
-             " ranks, and rank 0 that there are " + std::to_string(world.ranks) +
-             ". Give all ranks the same number.";
+      return rank_name(hello.rank, process) + " says that there are " +
+             std::to_string(hello.ranks) + " ranks, and rank 0 that there are " +
+             std::to_string(world.ranks) + ". Give all ranks the same number.";
     if (hello.rank >= world.ranks)
-      return name(hello.rank, process) + " is none of " + std::to_string(world.ranks) +
+      return rank_name(hello.rank, process) + " is none of " + std::to_string(world.ranks) +
              " ranks, which are counted from 0.";
     if (hello.rank == 0 || guests[std::size_t(hello.rank)].process)
       return "rank " + std::to_string(hello.rank) + " has come twice: as process " +
              std::to_string(hello.rank ? guests[std::size_t(hello.rank)].process : getpid()) +
              " and as process " + std::to_string(process) + ". Give each rank its own number.";
     return "";
+  }
+  /// Refuses all if what they say differs. (Not before all have come, so that each is told.)
+  void compare_facts() const {
+    std::string problem, others;
+    for (int r = 1; r < world.ranks; ++r) {
+      const Guest& guest = guests[std::size_t(r)];
+      const std::string different =
+          difference({0, getpid(), world.facts}, {r, guest.process, guest.facts});
+      if (different.empty()) continue;
+      if (problem.empty()) {
+        problem = different;
+      } else {
+        others += (others.empty() ? "" : ", ") + std::to_string(r);
+      }
+    }
+    if (problem.empty()) return;
+    refuse(others.empty() ? problem : problem + " From rank 0 also differ: " + others + ".");
   }
   /// Says to all that have come, and to the caller, why they cannot begin.
   [[noreturn]] void refuse(const std::string& problem) const {
@@ -270,7 +218,7 @@ Descriptor connect_with_host(const World& world) {
 std::unique_ptr<Segment> gather_as_guest(const World& world) {
   const Descriptor host = connect_with_host(world);
   const ucred credentials = other_end(host);
-  const std::string rank_0 = "rank 0 (process " + std::to_string(credentials.pid) + ")";
+  const std::string rank_0 = rank_name(0, credentials.pid);
   if (credentials.uid != geteuid())
     throw Error("Sinter: " + rank_0 +
                 " is of another user. Ranks share memory, and so must be of one.");
@@ -278,7 +226,7 @@ std::unique_ptr<Segment> gather_as_guest(const World& world) {
   hello.rank = world.rank;
   hello.ranks = world.ranks;
   // If it fails, rank 0 has gone, or its answer is there already.
-  send(host.get(), &hello, sizeof hello, MSG_NOSIGNAL);
+  send_message(host, &hello, sizeof hello, memory_of(world.facts).get());
   pollfd answer{host.get(), POLLIN, 0};
   const Clock::time_point end = Clock::now() + world.timeout + std::chrono::seconds(5);
   while (poll(&answer, 1, left_until(end)) < 1)

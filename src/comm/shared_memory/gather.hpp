@@ -9,11 +9,8 @@ namespace sinter::shared_memory {
 
 /// Waits until all ranks of a world have come, and returns the memory that they share. Rank 0 makes it
 /// and listens on a socket in Linux's abstract namespace, whose name is the id: it is in no file system,
-/// and gone when rank 0 is. The others connect, say who they are, and get the memory's descriptor. Whatever
-/// is wrong is an Error in all that have come.
+/// and gone when rank 0 is. The others connect, say who they are and what must be the same in all, and get
+/// the memory's descriptor. Whatever is wrong is an Error in all that have come.
 std::unique_ptr<Segment> gather(const World& world);
-
-/// The longest id of a world, in bytes.
-constexpr std::size_t longest_id = 80;
 
 }  // namespace sinter::shared_memory

@@ -8,6 +8,7 @@
 #include "comm/ordered_sum.hpp"
 #include "comm/queued_rank.hpp"
 #include "comm/shared_memory/gather.hpp"
+#include "comm/shared_memory/messages.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -148,6 +149,11 @@ void check(const World& world) {
     throw ArgumentError("Sinter: the id of a world has " + std::to_string(world.id.size()) +
                         " bytes; there must be 1 to " + std::to_string(shared_memory::longest_id) +
                         ". shared_memory_world_id() makes one.");
+  for (auto fact = world.facts.begin(); fact != world.facts.end(); ++fact)
+    if (std::find_if(world.facts.begin(), fact,
+                     [&](const Fact& other) { return other.name == fact->name; }) != fact)
+      throw ArgumentError("Sinter: two facts of a world are named \"" + fact->name +
+                          "\". Give each a name of its own.");
 }
 
 }  // namespace

@@ -52,6 +52,13 @@ std::string seconds(std::chrono::milliseconds time) {
   return text;
 }
 
+std::string rank_name(int rank, int process) {
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  return "rank " + std::to_string(rank) + " (process " + std::to_string(process) + " on " + host +
+         ")";
+}
+
 // What sleeps in another process is woken only by operations that are not FUTEX_PRIVATE.
 
 void Count::add_one() {
@@ -168,10 +175,6 @@ void Segment::fail(Failure::Kind kind, int rank) noexcept {
     for (Count* count : {&state(r).staged, &state(r).summed, &state(r).scalars}) count->wake();
 }
 
-std::string Segment::name(int rank) const {
-  return "rank " + std::to_string(rank) + " (process " + std::to_string(state(rank).process) + ")";
-}
-
 void Segment::throw_failure() const {
   const Failure why = failure();
   const std::string self = "Sinter: rank " + std::to_string(me) + " of " + std::to_string(ranks());
@@ -180,13 +183,14 @@ void Segment::throw_failure() const {
       " Start all ranks again; what was computed since the last checkpoint is lost.";
   switch (why.kind) {
     case Failure::died:
-      throw Error(self + " cannot go on: " + other + " has died." + again);
+      throw RankError(self + " cannot go on: " + other + " has died." + again);
     case Failure::stalled:
-      throw Error(self + " cannot go on: " + other +
-                  " lives, but has not taken part in a sum for " + seconds(patience) +
-                  ". Is it stopped, or at work on something that the others are " + "not?" + again);
+      throw RankError(self + " cannot go on: " + other +
+                      " lives, but has not taken part in a sum for " + seconds(patience) +
+                      ". Is it stopped, or at work on something that the others are " + "not?" +
+                      again);
     case Failure::differs:
-      throw Error(
+      throw RankError(
           self + " cannot go on: " + other + " sums " + std::to_string(state(why.rank).count) +
           " elements of " + std::to_string(state(why.rank).bytes) +
           " bytes, and others sum something else. All ranks must take the same steps, of the " +
@@ -195,7 +199,8 @@ void Segment::throw_failure() const {
     case Failure::none:
       break;
   }
-  throw Error(self + " waits for ranks that have stopped: " + other + ". Its own error says why.");
+  throw RankError(self + " waits for ranks that have stopped: " + other +
+                  ". Its own error says why.");
 }
 
 }  // namespace sinter::shared_memory

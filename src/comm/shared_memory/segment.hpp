@@ -34,6 +34,8 @@ class Descriptor {
 
 /// "0.5 s"
 std::string seconds(std::chrono::milliseconds time);
+/// "rank 1 (process 4711 on this host's name)"
+std::string rank_name(int rank, int process);
 
 /// How often a rank has done something; it wraps around. Others wait for it.
 struct alignas(64) Count {
@@ -65,7 +67,7 @@ struct Failure {
 };
 
 constexpr int most_ranks = 1024;
-constexpr std::uint32_t layout_version = 1;
+constexpr std::uint32_t layout_version = 2;
 
 /// The beginning of the segment. The states of the ranks follow, then for each of two chunks in turn a
 /// part for each rank, and one for their sum.
@@ -106,14 +108,14 @@ class Segment {
   std::byte* sums(std::uint32_t chunk) const { return area(ranks(), chunk); }
 
   /// Begins to watch the processes of all ranks.
-  /// throws    Error if one has died already
+  /// throws    RankError if one has died already
   void watch(int rank, std::chrono::milliseconds progress);
   /// Waits until a count of a rank has reached what is wanted. Returns false if there is a failure,
   /// which is that the rank has died, or does not go on, if nobody has seen another before.
   [[nodiscard]] bool await(Count RankState::* count, int rank, std::uint32_t want);
   /// Notes why the ranks cannot go on, and wakes all that wait.
   void fail(Failure::Kind kind, int rank) noexcept;
-  /// Throws the Error that says why this rank cannot go on.
+  /// Throws the RankError that says why this rank cannot go on.
   [[noreturn]] void throw_failure() const;
 
  private:
@@ -121,7 +123,7 @@ class Segment {
   Failure failure() const;
   std::byte* area(int part, std::uint32_t chunk) const;
   bool has_died(int rank) const;
-  std::string name(int rank) const;
+  std::string name(int rank) const { return rank_name(rank, state(rank).process); }
   void map();
 };
 
