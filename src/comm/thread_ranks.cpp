@@ -85,7 +85,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
 
   [[noreturn]] void lost() const {
     throw RankError("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
-                " waits for ranks that have stopped. Their own error says why.");
+                    " waits for ranks that have stopped. Their own error says why.");
   }
 
   /// Each rank sums its slice of everybody's buffer, in the order of the ranks, and writes the sum
