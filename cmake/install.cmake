@@ -2,7 +2,7 @@
 # What `cmake --install` installs: Sinter's headers, its library, and the package that
 # find_package(Sinter 0.2) finds, in three components of the same names as the package's:
 #   headers  the headers alone, for whoever plans and checks recipes without training
-#   sinter   the library, and sinter_add_recipe()
+#   sinter   the library, sinter_add_recipe(), and bin/sinter-launch (Sinter::launch)
 #   libtorch what computes layers by LibTorch, and what finds LibTorch; not there where Sinter was
 #            built without (SINTER_WITH_LIBTORCH)
 # The installed tree may be moved.
@@ -17,6 +17,8 @@ install(TARGETS sinter_headers EXPORT SinterHeaders COMPONENT headers)
 install(DIRECTORY include/sinter DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT headers
   FILES_MATCHING PATTERN "*.hpp")
 install(TARGETS sinter EXPORT SinterLibrary ARCHIVE COMPONENT sinter)
+set_target_properties(sinter_launch PROPERTIES EXPORT_NAME launch)
+install(TARGETS sinter_launch EXPORT SinterLibrary RUNTIME COMPONENT sinter)
 
 configure_package_config_file(cmake/SinterConfig.cmake.in SinterConfig.cmake
   INSTALL_DESTINATION "${package_folder}" NO_SET_AND_CHECK_MACRO)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# Signals of a launcher reach its ranks, and nothing outlives it.
+. "$root/tests/script/lib/launch.bash"
+
+# Each signal is passed on to all ranks, as often as it comes.
+rank counts <<'RANK'
+count=0
+for s in INT TERM HUP QUIT USR1 USR2 XCPU; do
+  trap "echo $s >>'$scratch/got.$SINTER_RANK'; ((++count < 2)) || exit 75" $s
+done
+touch "$scratch/begun.$SINTER_RANK"
+while :; do sleep 0.1; done
+RANK
+got() { [[ $(cat "$scratch/got.0") == "$1" && $(cat "$scratch/got.1") == "$1" ]]; }
+for signal in INT TERM HUP QUIT USR1 USR2 XCPU; do
+  rm -f "$scratch"/got.*
+  begin -n 2 "$scratch/counts"
+  wait_for have_begun 2
+  kill -"$signal" "$launcher"
+  wait_for got "$signal"
+  kill -"$signal" "$launcher"
+  wait_for got "$signal"$'\n'"$signal"
+  ends_with 75
+  is_silent_about 'launch: '
+done
+
+# What the parent ignores, as nohup does, is not passed on.
+rm -f "$scratch"/got.* "$scratch"/begun.*
+rank once <<'RANK'
+trap 'exit 6' HUP
+trap 'exit 75' TERM
+touch "$scratch/begun.$SINTER_RANK"
+while :; do sleep 0.1; done
+RANK
+trap '' HUP
+begin -n 2 "$scratch/once"
+trap - HUP
+wait_for have_begun 2
+kill -HUP "$launcher"
+kill -TERM "$launcher"
+ends_with 75
+
+# Who takes no signal ends the launch with that signal's status.
+begin -n 2 sleep 1000
+wait_for [ "$(living | wc -l)" -ge 2 ]
+sleep_begun() { [[ $(living | while read -r p; do cat "/proc/$p/comm"; done | grep -c '^sleep$') == 2 ]]; }
+wait_for sleep_begun
+kill -TERM "$launcher"
+ends_with 143
+
+# Ranks have their time to save after a signal, also those that are slower than the first one to end, and
+# what a script has started that ended at the signal.
+rank slow <<'RANK'
+trap '[[ $SINTER_RANK == 0 ]] || exit 75; for ((i = 0; i < 30; ++i)); do sleep 0.1; done; echo >"$scratch/saved"; exit 75' TERM
+touch "$scratch/begun.$SINTER_RANK"
+while :; do sleep 0.1; done
+RANK
+begin -n 2 "$scratch/slow"
+wait_for have_begun 2
+kill -TERM "$launcher"
+ends_with 75
+[[ -e $scratch/saved ]] || fail 'a rank was not given the time to save'
+rm "$scratch/saved"
+rank around <<'RANK'
+"$scratch/slow"
+exit 0
+RANK
+begin -n 1 "$scratch/around"
+wait_for have_begun 1
+kill -TERM "$launcher"
+ends_with 143
+[[ -e $scratch/saved ]] || fail 'what a script had started was not given the time to save'
+
+# … but only that time, where one has ended and another does not.
+rank ignores <<'RANK'
+if [[ $SINTER_RANK == 0 ]]; then trap '' TERM; else trap 'exit 75' TERM; fi
+touch "$scratch/begun.$SINTER_RANK"
+while :; do sleep 0.1; done
+RANK
+begin -n 2 --grace 1 "$scratch/ignores"
+wait_for have_begun 2
+kill -TERM "$launcher"
+ends_with 137
+says 'Rank 0 has not ended: SIGTERM, and in 5 s SIGKILL.'
+says 'was ended by SIGKILL'
+
+# Killed, the launcher leaves nothing: no rank, no child of a rank, also where nothing can tell it from
+# outside what it is a child of.
+rank parent <<'RANK'
+trap '' INT TERM HUP
+sleep 1000 &
+touch "$scratch/begun.$SINTER_RANK"
+bash -c 'sleep 1000; :'
+RANK
+begin -n 3 "$scratch/parent"
+wait_for have_begun 3
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null || true
+wait_for none_lives
+
+# A rank itself ends with it even if the keeper was killed before.
+begin -n 2 sleep 1000
+wait_for sleep_begun
+keeper=$(living | while read -r p; do if [[ $(cat "/proc/$p/comm") == sinter-keeper ]]; then echo "$p"; fi; done)
+kill -KILL "$keeper"
+sleep_begun || fail 'ranks end with the keeper'
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null || true
+wait_for none_lives
+
+# A reader who does not read keeps no signal from the ranks, and no launcher from its end.
+rank floods <<'RANK'
+trap 'touch "$scratch/flooded"; exit 75' TERM
+touch "$scratch/begun.$SINTER_RANK"
+while :; do printf '%s\n' {1..100}; done
+RANK
+mkfifo "$scratch/unread"
+exec 5<>"$scratch/unread"
+rm -f "$scratch"/begun.*
+"$launch" -n 1 --output all "$scratch/floods" >&5 2>"$scratch/output" &
+launcher=$!
+wait_for have_begun 1
+kill -TERM "$launcher"
+wait_for [ -e "$scratch/flooded" ]
+until_it_ends() { ! kill -TERM "$launcher"; }
+wait_for until_it_ends
+ends_with 75
