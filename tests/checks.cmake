@@ -41,7 +41,7 @@ if(SINTER_SANITIZE MATCHES "address")
     data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp files/run_folder_lock.cpp
     files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
     hugging_face/seq2seq.cpp report/terminal.cpp)
-  set(together cli data data/tokenizer files hugging_face report run trainer)
+  set(together cli data data/tokenizer files hugging_face launch report run trainer)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/src/*.cpp")
   list(FILTER files EXCLUDE REGEX "^kernels/")

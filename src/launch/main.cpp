@@ -113,7 +113,9 @@ class Launch {
     if (signal == SIGCHLD) return reap();
     if (asks_to_end(signal)) asked_to_end = true;
     group.signal(signal);
-    if (signal == SIGTSTP) stop_this_process();
+    if (signal != SIGTSTP) return;
+    stop_this_process();
+    group.signal(SIGCONT);
   }
 
   void reap() {

@@ -30,8 +30,7 @@ Signals::Signals() {
   sigset_t waited;
   sigemptyset(&waited);
   sigaddset(&waited, SIGCHLD);
-  for (int signal :
-       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGTSTP, SIGCONT}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGTSTP}) {
     const bool shells_ignore = signal == SIGINT || signal == SIGQUIT;
     if (!shells_ignore && is_ignored(signal)) continue;
     passed.push_back(signal);
@@ -71,7 +70,7 @@ void stop_this_process() {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   ::kill(::getpid(), SIGTSTP);
-  ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // here it stops
+  ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // here it stops, if somebody can let it go on
   ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
 }
 

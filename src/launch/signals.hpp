@@ -36,7 +36,7 @@ class Signals {
 
 /// Whether a signal asks any program to end.
 bool asks_to_end(int signal);
-/// Stops this process as Ctrl-Z does, until it is continued.
+/// Stops this process as Ctrl-Z does, until it is continued. Where no shell could do that, it goes on.
 void stop_this_process();
 /// "SIGTERM"
 std::string name_of_signal(int signal);

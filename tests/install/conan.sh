@@ -28,6 +28,7 @@ says 'step 3, loss'
 expect 0 "$conan" cache path sinter/0.2.0:"$("$conan" list 'sinter/*:*' --format=compact 2>/dev/null |
   sed -nE 's/.*:([0-9a-f]{40}).*/\1/p' | head -n 1)"
 package=$(tail -n 1 "$scratch/output")
+[[ -x $package/bin/sinter-launch ]] || fail "the package in $package has no launcher"
 [[ -s $package/licenses/LICENSE ]] || fail "the package in $package has no licence"
 
 cd "$scratch/my_reader"

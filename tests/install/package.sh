@@ -38,6 +38,8 @@ done
 find_sinter 0 '0.2;REQUIRED'
 says 'LibTorch was looked for'
 says 'there is a library'
+expect 0 ctest --test-dir "$scratch/find" --verbose
+says 'rank 0 of 2'
 find_sinter 0 '0.2' -DFETCH="$scratch/none" # the package comes first
 says 'there is a library'
 find_sinter 0 '0.2' -DFETCH="$root" -DCMAKE_PREFIX_PATH= -DTorch_DIR="$libtorch"

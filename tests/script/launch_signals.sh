@@ -24,6 +24,29 @@ for signal in INT TERM HUP QUIT USR1 USR2 XCPU; do
   is_silent_about 'launch: '
 done
 
+# Ctrl-Z stops the ranks with the launcher, and what lets that go on lets them.
+processes_are() {  # STATES: as many as the launch has, but for the keeper, which never stops
+  local process
+  for process in $(living); do
+    if [[ $(cat "/proc/$process/comm") != sinter-keeper ]]; then
+      [[ $(sed 's/.*) //; s/ .*//' "/proc/$process/stat") == ["$1"] ]] || return 1
+    fi
+  done
+}
+set -m # a group of its own, as a shell with a terminal gives
+begin -n 2 "$scratch/counts"
+set +m
+wait_for have_begun 2
+kill -TSTP "$launcher"
+wait_for processes_are T
+kill -CONT "$launcher"
+wait_for processes_are RSD
+rm -f "$scratch"/got.*
+kill -TERM "$launcher"
+wait_for got TERM
+kill -TERM "$launcher"
+ends_with 75
+
 # What the parent ignores, as nohup does, is not passed on.
 rm -f "$scratch"/got.* "$scratch"/begun.*
 rank once <<'RANK'
