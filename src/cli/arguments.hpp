@@ -58,9 +58,11 @@ struct Arguments {
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
-  bool pin = false;          // each thread has a processor of its own
-  bool no_libtorch = false;  // Sinter's own products multiply everything
-  bool schedule = false;     // asks for the program, too, by its former name
+  bool pin = false;                    // each thread has a processor of its own
+  bool no_libtorch = false;            // Sinter's own products multiply everything
+  bool schedule = false;               // asks for the program, too, by its former name
+  std::optional<double> rank_timeout;  // seconds
+  World world;  // where a launcher has started several ranks (cli/launched.hpp)
 };
 
 /// The result of parsing: arguments, or a text that was asked for (--help, --version).

@@ -6,6 +6,7 @@
 
 #include "cli/data_request.hpp"
 #include "cli/eval_progress.hpp"
+#include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
@@ -97,7 +98,8 @@ int eval(RecipeView recipe, const Arguments& a) {
   OpenedData data = a.held_out ? open_held_out_data(recipe, a) : open_evaluation_data(recipe, a);
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe.data.unit;
-  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin});
+  World world = world_with_facts(a, data.evaluation->state());
+  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world)});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
   const Evaluated evaluated = evaluate(trainer, data, !a.quiet);
@@ -105,7 +107,7 @@ int eval(RecipeView recipe, const Arguments& a) {
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
   if (!std::isfinite(loss.mean()))
     throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");
-  print_result(a.json ? json_text(evaluated, unit) : text(evaluated, unit));
+  if (is_first(a)) print_result(a.json ? json_text(evaluated, unit) : text(evaluated, unit));
   return exit_done;
 }
 

@@ -113,6 +113,13 @@ constexpr Flag flags[] = {
      "Keep each of the threads on a processor of its own while it\n"
      "computes. For machines that compute nothing else.",
      [](Arguments& a, const Given&) { a.pin = true; }},
+    {"--rank-timeout", "SECONDS", of(train, eval),
+     "How long a rank that a launcher has started waits for the others\n"
+     "to come, and then for one that lives but does not go on.\n"
+     "Default: 300.",
+     [](Arguments& a, const Given& g) {
+       a.rank_timeout = number_of<double>(g.flag, g.texts.front(), .1);
+     }},
     {"--no-libtorch", "", of(train, eval, generate, predict, describe),
      "Multiply by Sinter's own products alone, and do not look for\n"
      "LibTorch: less memory and an earlier start, and slower fp32 on\n"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <new>
 
+#include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/cli/run.hpp"
@@ -64,8 +65,9 @@ int call(RecipeView recipe, const Arguments& arguments, const std::string& progr
   return exit_usage;
 }
 
-int report(std::string message, int code) {
-  note("error: " + without_our_name(std::move(message)));
+/// `who` says which rank this is, if there are several.
+int report(const std::string& who, std::string message, int code) {
+  note("error: " + who + without_our_name(std::move(message)));
   return code;
 }
 
@@ -108,26 +110,31 @@ void require_flag(bool given, std::string_view flag, Verb verb) {
 int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv) {
   using namespace cli;
   prepare_standard_streams();
-  std::string program = argc > 0 ? argv[0] : "trainer";
+  std::string program = argc > 0 ? argv[0] : "trainer", who;
   try {
     RecipeView view = recipe();
     Parsed parsed = parse(view, program, {argv + (argc > 0), argv + argc});
-    if (parsed.arguments) return call(std::move(view), *parsed.arguments, program);
+    if (parsed.arguments) {
+      take_launched_world(view, *parsed.arguments);
+      const World& world = parsed.arguments->world;
+      if (world.ranks > 1) who = fmt::format("rank {}: ", world.rank);
+      return call(std::move(view), *parsed.arguments, program);
+    }
     print_result(parsed.text);
     return exit_done;
   } catch (const UsageError& error) {
-    int code = report(error.what(), exit_usage);
+    int code = report(who, error.what(), exit_usage);
     note(fmt::format("'{} --help' lists the verbs, '{} VERB --help' their flags.", program,
                      program));
     return code;
   } catch (const std::bad_alloc&) {
     return report(
-        "The machine has no more memory to give. Use a smaller micro-batch or fewer ranks.",
+        who, "The machine has no more memory to give. Use a smaller micro-batch or fewer ranks.",
         exit_error);
   } catch (const DivergedError& error) {
-    return report(error.what(), exit_diverged);
+    return report(who, error.what(), exit_diverged);
   } catch (const std::exception& error) {
-    return report(error.what(), exit_error);
+    return report(who, error.what(), exit_error);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "cli/changes.hpp"
 #include "cli/data_request.hpp"
 #include "cli/events.hpp"
+#include "cli/launched.hpp"
 #include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
@@ -81,8 +82,8 @@ class Run {
     tell(data.notes);
     watch = DataWatch(data.changed);
     check_evaluations();
-    trainer = std::make_unique<TrainerCore>(recipe,
-                                            TrainerSettings{a.seed.value_or(0), a.threads, a.pin});
+    trainer = std::make_unique<TrainerCore>(
+        recipe, TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world()});
     trainer->require_memory_to_train();
     if (a.weights) tell(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
     make_loop();
@@ -93,7 +94,7 @@ class Run {
     LoopEnd end = loop->run(options);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     note_lines(folder->take_warnings());
-    finish(end);
+    if (is_first(a)) finish(end);
     if (profile) tell(profile->finish());
     return end == LoopEnd::stopped ? exit_stopped : exit_done;
   }
@@ -113,8 +114,13 @@ class Run {
     require_good_options(recipe);
     tell(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
   }
+  /// The run's folder, which the first rank writes.
+  std::unique_ptr<RunFolder> folder_at(const std::filesystem::path& path, RunFolder::Mode mode) {
+    return is_first(a) ? std::make_unique<RunFolder>(path, mode, a.keep)
+                       : std::make_unique<RunFolder>(RunFolder::seen(path, mode));
+  }
   void open_to_resume() {
-    folder = std::make_unique<RunFolder>(*a.out, RunFolder::Mode::resume, a.keep);
+    folder = folder_at(*a.out, RunFolder::Mode::resume);
     note_lines(folder->take_warnings());
     record.emplace(folder->path());
     tell(record->take_over_data(a));
@@ -131,6 +137,18 @@ class Run {
     if (step == options.steps)
       tell(fmt::format("the run in {} is at step {} already; a larger --steps would go on.", *a.out,
                        step));
+  }
+
+  World world() const {
+    if (a.world.ranks == 1) return a.world;
+    const std::string point =
+        folder ? folder->resume_point()->folder().filename().string() : "none";
+    return world_with_facts(
+        a, data.training->state(),
+        {{"--steps", std::to_string(options.steps)},
+         {"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
+         {"--out", *a.out},
+         {"checkpoint to resume from", point}});
   }
 
   /// The next run would read the profile as text, or it would take the place of some.
@@ -181,14 +199,13 @@ class Run {
     EvaluateStage evaluate;
     if (data.evaluation) evaluate = std::move(*data.evaluation);
     catch_stop_signals();  // until here nothing has begun, and a signal just ends the program
-    if (a.profile) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
+    if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
     options.profile = profile ? &*profile : nullptr;
     if (!folder) {
       std::filesystem::path path =
           a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe.name);
       using Mode = RunFolder::Mode;
-      folder =
-          std::make_unique<RunFolder>(path, a.resume_or_begin ? Mode::either : Mode::fresh, a.keep);
+      folder = folder_at(path, a.resume_or_begin && is_first(a) ? Mode::either : Mode::fresh);
       note_lines(folder->take_warnings());
       if (folder->resume_point())
         throw Error(
@@ -196,13 +213,18 @@ class Run {
                         folder->path().string()));
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
-    if (!record) record.emplace(folder->path());
-    tell(record->add_start(recipe, a, program, trainer->steps()));
     options.evaluate_every = a.evaluate_every.value_or(
         affordable_interval(data.evaluation_size, tokens_per_step(recipe)));
     options.save_every = a.save_every.value_or(usual_interval);
     options.save_minutes = a.save_minutes;
     options.stop = [] { return stop_signals() > 0; };
+    if (is_first(a)) make_reports();
+  }
+
+  /// What the first rank says and writes beside checkpoints.
+  void make_reports() {
+    if (!record) record.emplace(folder->path());
+    tell(record->add_start(recipe, a, program, trainer->steps()));
     Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token)};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) print_if_possible(to, header());

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that are threads of one process.
+#include <algorithm>
+#include <array>
+
 #include "comm/ordered_sum.hpp"
 #include "comm/queued_rank.hpp"
 #include "sinter/error.hpp"
@@ -47,7 +50,7 @@ struct RankGroup {
   explicit RankGroup(int n) : ranks(n), buffers(n), values(n), transfers(n), scalars(n) {}
   const int ranks;
   std::vector<void*> buffers;
-  std::vector<double> values;
+  std::vector<std::array<double, Communicator::most_values>> values;  // of each rank
   Barrier transfers, scalars;
 };
 
@@ -68,11 +71,12 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
 
   int rank() const override { return me; }
   int ranks() const override { return group->ranks; }
-  void sum(double* value) override {
-    group->values[me] = *value;
+  void sum(double* values, int count) override {
+    std::copy_n(values, count, group->values[me].data());
     if (!group->scalars.arrive()) lost();
-    *value = 0;
-    for (double v : group->values) *value += v;
+    std::fill_n(values, count, 0);
+    for (const auto& of_rank : group->values)
+      for (int k = 0; k < count; ++k) values[k] += of_rank[k];
     if (!group->scalars.arrive()) lost();  // nobody writes before all have read
   }
   void abort() noexcept override {

@@ -36,6 +36,13 @@ std::string run_of(const fs::path& checkpoint) try {
   return "";
 }
 
+[[noreturn]] void refuse_to_resume(const fs::path& folder) {
+  throw FileError(
+      fmt::format("There is nothing to resume in {}: it holds no checkpoint. Start the run without "
+                  "resuming, or check the path.",
+                  folder.string()));
+}
+
 }  // namespace
 
 void swing_link(const fs::path& link, const fs::path& target) {
@@ -75,6 +82,17 @@ RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
   }
 }
 
+RunFolder::RunFolder(const fs::path& seen_folder)
+    : folder(seen_folder), keep(2), is_written(false) {}
+
+RunFolder RunFolder::seen(const fs::path& path, Mode mode) {
+  RunFolder made(path);
+  if (mode == Mode::fresh || (mode == Mode::either && !holds_checkpoints(path))) return made;
+  made.find_resume_point();
+  if (!made.found) refuse_to_resume(path);
+  return made;
+}
+
 void RunFolder::begin(Mode mode) {
   if (mode == Mode::fresh) refuse_if_used();
   clean();
@@ -84,11 +102,7 @@ void RunFolder::begin(Mode mode) {
   }
   if (!found || run.empty()) run = new_run();
   write_lock(lock.get());
-  if (mode == Mode::resume && !found)
-    throw FileError(
-        fmt::format("There is nothing to resume in {}: it holds no checkpoint. Start "
-                    "the run without resuming, or check the path.",
-                    folder.string()));
+  if (mode == Mode::resume && !found) refuse_to_resume(folder);
   if (mode == Mode::either && !found && has_metrics()) {
     if (!had_lock) refuse_if_used();
     warnings += fmt::format(
@@ -183,6 +197,7 @@ void RunFolder::find_resume_point() {
                     "the newest for this reason: {} Start a new run in another folder, from "
                     "weights of another run if need be.",
                     folder.string(), damaged.front().why));
+  if (!is_written) return;
   for (const Damaged& one : damaged) set_aside(one.folder, "damaged", one.why);
 }
 

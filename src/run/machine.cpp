@@ -189,12 +189,21 @@ void Machine::begin(const Work& work, bool training) {
 void Machine::train(const Work& work, Observer* observer) {
   begin(work, true);
   run(programs_->training, observer);
+  is_to_stop_ = measured_.stop_votes > 0;
   if (measured_.applied) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, false);
-  run(programs_->evaluation, observer);
+  if (work.sequences > 0) {
+    run(programs_->evaluation, observer);
+  } else {
+    clear_decision();
+  }
+  if (communicator_.ranks() == 1) return;
+  communicator_.sum(&decision()->loss, 2);
+  measured_ = read_decision();
+  is_to_stop_ = measured_.stop_votes > 0;
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
@@ -249,13 +258,27 @@ void Machine::run(BoundProgram& program, Observer* observer) {
   } else {
     stream_.as_graph(shape, all);
   }
-  measured_ =
-      *OnHost(stream_, reinterpret_cast<std::byte*>(decision_), sizeof measured_, Access::read)
-           .as<kernel::Decision>();
+  measured_ = read_decision();
 }
 
+/// And casts this rank's vote, where there are others.
 void Machine::clear_decision() {
-  clear_on_device(stream_, reinterpret_cast<std::byte*>(decision_), sizeof(kernel::Decision));
+  clear_on_device(stream_, decision_bytes(), sizeof(kernel::Decision));
+  if (communicator_.ranks() == 1) return;
+  const float vote = work_.stop_vote ? 1 : 0;
+  std::byte* to = decision_bytes() + offsetof(kernel::Decision, stop_votes);
+  put_values(stream_, {&vote, 1}, to, Element::f64, 0);
+}
+
+kernel::Decision Machine::read_decision() {
+  return *OnHost(stream_, decision_bytes(), sizeof(kernel::Decision), Access::read)
+              .as<kernel::Decision>();
+}
+
+double Machine::sum_over_ranks(double value) {
+  *OnHost(stream_, decision_bytes(), sizeof value, Access::write).as<double>() = value;
+  communicator_.sum(&decision()->loss);
+  return read_decision().loss;
 }
 
 void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
@@ -366,7 +389,8 @@ void Machine::take_norm(const kernel::ClippingRule& rule) {
     kernel::sum_of_squares(stream_, flat<T>(Space::gradient).data, m.elements(),
                            &decision()->squares);
   });
-  communicator_.sum(&decision()->loss);
+  static_assert(offsetof(kernel::Decision, stop_votes) == sizeof(double));
+  communicator_.sum(&decision()->loss, 2);  // and the votes
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 

@@ -138,7 +138,9 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
       streams_[r]->pin({processors_.begin() + r * each, processors_.begin() + (r + 1) * each});
   }
   if (ranks_are_processes(recipe_, world)) {
-    communicators_.push_back(recipe_.join_world(*streams_[0], world));
+    World joined = world;
+    add_facts(joined.facts);
+    communicators_.push_back(recipe_.join_world(*streams_[0], joined));
   } else if (ranks == 1) {
     communicators_.push_back(single_rank());
   } else {
@@ -211,6 +213,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     work.loss_scale = scale;
     work.learning_rate = rate.learning_rate;
     work.rate_factor = rate.factor;
+    work.stop_vote = wants_to_stop_;
     machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
@@ -224,17 +227,25 @@ Outcome TrainerCore::step(const HostBatch& batch) {
 
 Loss TrainerCore::evaluate(const HostBatch& batch) {
   check_batch(plan(), plan().model, batch);
-  Loss loss{0, predictions(plan().model, batch)};
-  const int ranks = ranks_here();
+  const int ranks = recipe_.ranks();
   auto evaluate_part = [&](int rank) {
-    Work work = part_of(batch, rank, ranks);
+    Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.seed = settings_.seed;
-    if (work.sequences > 0) machines_[rank]->evaluate(work, observer(rank));
+    work.stop_vote = wants_to_stop_;
+    machines_[rank]->evaluate(work, observer(rank));
   };
   on_ranks(std::ref(evaluate_part));  // a reference: nothing is allocated
-  for (int rank = 0; rank < ranks; ++rank)
-    if (part_of(batch, rank, ranks).sequences > 0) loss.sum += machines_[rank]->loss_sum();
-  return loss;
+  return {machines_[0]->loss_sum(), predictions(plan().model, batch)};
+}
+
+bool TrainerCore::is_to_stop() const {
+  return settings_.world.ranks == 1 ? wants_to_stop_ : machines_[0]->is_to_stop();
+}
+
+double TrainerCore::sum_over_processes(double value) {
+  if (settings_.world.ranks > 1)
+    on_ranks([&](int) { value = machines_[0]->sum_over_ranks(value); });
+  return value;
 }
 
 namespace {

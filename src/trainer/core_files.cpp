@@ -145,6 +145,12 @@ void TrainerCore::copy_content(Snapshot& to) const {
 
 std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
 
+void TrainerCore::add_facts(std::vector<Fact>& facts) const {
+  const auto state = state_json(recipe_, 0, settings_.seed);
+  for (const char* name : {"recipe", "policies", "options", "seed"})
+    facts.push_back({name, state.at(name).dump()});
+}
+
 void TrainerCore::restore(const CheckpointReader& reader) {
   SavedState saved = read_state(reader.info(), reader.folder().string());
   if (saved.step != reader.step())

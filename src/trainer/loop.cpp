@@ -16,10 +16,10 @@ Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFold
       read_(std::move(read)),
       step_(trainer, clock_),
       evaluate_(std::move(evaluate)),
-      save_(trainer, folder),
+      save_(trainer, folder && folder->writes() ? folder : nullptr),
       data_(read_.state()) {
   if (folder_ && folder_->resume_point()) restore();
-  if (folder_) record_ = RecordStage(*folder_, kept_rows());
+  if (save_) record_ = RecordStage(*folder_, kept_rows());
 }
 
 /// The rows of the log that stay; one whose evaluation is due will be written again.
@@ -50,7 +50,10 @@ void Loop::mend_best() {
   std::error_code ignored;
   std::filesystem::path link = folder_->path() / "best", name = step_folder_name(state_.best_step);
   if (std::filesystem::read_symlink(link, ignored) == name) return;
-  if (std::filesystem::exists(folder_->path() / name, ignored)) return swing_link(link, name);
+  if (std::filesystem::exists(folder_->path() / name, ignored)) {
+    if (folder_->writes()) swing_link(link, name);
+    return;
+  }
   state_.best = LoopState{}.best;
 }
 
@@ -104,8 +107,9 @@ bool Loop::is_evaluated(const LoopOptions& options, std::int64_t step) {
 
 void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   clock_.pause([&] {
-    step.record.validation_loss = times_.measure(LoopStage::validate, step.record.step,
-                                                 [&] { return evaluate_(trainer_, options.stop); });
+    step.record.validation_loss = times_.measure(LoopStage::validate, step.record.step, [&] {
+      return evaluate_(trainer_, [&] { return is_to_stop(options); });
+    });
   });
   step.evaluation_due = !step.record.validation_loss;
   if (step.evaluation_due) return;
@@ -227,8 +231,14 @@ void Loop::make_up_evaluation(const LoopOptions& options) {
   if (!state_.evaluation_due) save(options);
 }
 
+/// Tells the ranks that are processes, in their next step or evaluation, whether this one is to stop.
+bool Loop::is_to_stop(const LoopOptions& options) {
+  trainer_.want_to_stop(options.stop && options.stop());
+  return trainer_.is_to_stop();
+}
+
 LoopEnd Loop::run_stages(const LoopOptions& options) {
-  auto stops = [&] { return options.stop && options.stop(); };
+  auto stops = [&] { return is_to_stop(options); };
   clock_.restart();
   make_up_evaluation(options);
   bool stopped = stops(), last_is_skipped = false;

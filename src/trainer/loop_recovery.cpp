@@ -57,12 +57,27 @@ std::string Loop::skipped_text(const SkippedStep& bad) const {
                          : fmt::format("The loss scale is now {:g}; weights", scale));
 }
 
+/// The newest checkpoint that the first rank knows to be good; empty if there is none.
+std::filesystem::path Loop::newest_good() const {
+  if (!folder_) return "";
+  constexpr double none = -1;
+  double step = 0;  // of ranks that do not know
+  if (folder_->writes()) {
+    const std::filesystem::path& good = folder_->newest_good();
+    step = none;
+    for (const StepFolder& one : step_folders(folder_->path()))
+      if (one.folder == good) step = double(one.step);
+  }
+  step = trainer_.sum_over_processes(step);
+  return step == none ? "" : folder_->path() / step_folder_name(std::int64_t(step));
+}
+
 /// Goes back to the newest good checkpoint with all but the state of the policy that asks for it
 /// and, unless batches are to be repeated, the place in the data. The checkpoint is then saved anew
 /// with these, so that a resumed run need not go wrong again before it goes on.
 void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptions& options) {
   end_save(options, false);
-  const std::filesystem::path good = folder_ ? folder_->newest_good() : "";
+  const std::filesystem::path good = newest_good();
   if (good.empty()) stop_at(bad);
   const bool repeat = bad.outcome.reaction == Reaction::repeat;
   clock_.pause([&] {
@@ -78,6 +93,7 @@ void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptio
     state_ = saved.state;
     mend_best();
   });
+  (void)trainer_.sum_over_processes(0);  // all have read it, before it is saved anew
   const std::string text = fmt::format(
       "{} Training goes back to step {} ({}), and on from there with {} and a learning rate of "
       "{:.3g}.",
@@ -85,7 +101,7 @@ void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptio
       good.string(), repeat ? "the same batches" : "the batches that come next",
       trainer_.recipe().learning_rate(trainer_.steps() + 1));
   try {
-    record_ = RecordStage(*folder_, kept_rows());
+    if (save_) record_ = RecordStage(*folder_, kept_rows());
     record_.note(trainer_.steps(), "rolled back", text);
   } catch (const FileError& error) {
     log_has_failed(error, options);
@@ -112,6 +128,8 @@ std::string Loop::stop_text(const std::string& what, bool wants_back) {
     if (save_.is_busy()) save_.end();
   } catch (const FileError&) {  // an older checkpoint is the last good one
   }
+  if (folder_ && !folder_->writes())
+    return what + ", so training stops. Rank 0 says which checkpoint is good.";
   const std::string good = folder_ ? folder_->newest_good().string() : "";
   std::string text = what + ", so training stops. ";
   if (!good.empty()) text += "The last good checkpoint is " + good + ".";

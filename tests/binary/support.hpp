@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -83,7 +84,8 @@ class Process {
 
  public:
   Process(const std::string& binary, const std::vector<std::string>& words,
-          const std::string& folder = "", const std::string& out = "", Limits limits = {}) {
+          const std::string& folder = "", const std::string& out = "", Limits limits = {},
+          const std::map<std::string, std::string>& environment = {}) {
     std::string to = out.empty() ? scratch / "out" : out, errors = scratch / "err";
     pid = fork();
     REQUIRE(pid >= 0);
@@ -91,6 +93,7 @@ class Process {
     std::vector<char*> arguments{const_cast<char*>(binary.c_str())};
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     dup2(open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
     dup2(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
     if (!folder.empty() && chdir(folder.c_str()) != 0) _exit(126);

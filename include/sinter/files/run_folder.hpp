@@ -44,6 +44,10 @@ class RunFolder {
   ///           the name of a run's file, a checkpoint is of another run or cannot be read, or DIR
   ///           is used already, not a folder or not writable; ArgumentError unless keep >= 2
   RunFolder(const std::filesystem::path& folder, Mode mode, int keep = 2);
+  /// The folder as a rank that is not the first sees it, where ranks are processes: it takes no lock,
+  /// writes, renames and removes nothing, and passes over checkpoints that are damaged.
+  /// throws    FileError where there is nothing to resume, or what cannot be read
+  static RunFolder seen(const std::filesystem::path& folder, Mode mode);
 
   /// Whether a folder holds checkpoints of a run, good or not, or what a crash left of one.
   /// throws    FileError if it cannot be listed
@@ -57,6 +61,8 @@ class RunFolder {
   const std::optional<CheckpointReader>& resume_point() const { return found; }
   /// The newest complete checkpoint, verified at the start or saved since; empty if there is none.
   const std::filesystem::path& newest_good() const { return newest; }
+  /// Whether this process writes here; false of a folder that is only seen.
+  bool writes() const { return is_written; }
 
   /// Saves the checkpoint of a step and returns its folder. `fill` adds its files, `info` is the
   /// JSON for its manifest. Once it is durable, `last` swings to it (and `best`, if asked), and old
@@ -81,6 +87,7 @@ class RunFolder {
   std::string warnings;
   int keep;
   bool had_lock = false;  // a run has been here before
+  bool is_written = true;
 
   void begin(Mode mode);
   void take_lock();
@@ -88,6 +95,7 @@ class RunFolder {
   void find_again();
   bool has_metrics() const;
   void refuse_if_used() const;
+  explicit RunFolder(const std::filesystem::path& seen_folder);
   void find_resume_point();
   void refuse_foreign();
   void set_aside(const std::filesystem::path& checkpoint, std::string_view as,

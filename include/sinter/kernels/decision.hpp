@@ -12,7 +12,9 @@ namespace sinter::kernel {
 
 /// What the instruction `norm` yields and `update` obeys.
 struct Decision {
-  double loss = 0;     ///< the sum of the losses, of all ranks once the norm is taken
+  double loss = 0;  ///< the sum of the losses, of all ranks once the norm is taken
+  /// How many ranks want to stop after this step, once the norm is taken; 0 where there is one rank.
+  double stop_votes = 0;
   double squares = 0;  ///< Σ g² of all gradients, as they are
   double norm = 0;     ///< of all gradients, before clipping and without the loss scale
   double scale = 1;    ///< multiplies each gradient: it undoes the loss scale, and clips

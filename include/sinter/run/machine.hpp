@@ -57,6 +57,7 @@ struct Work {
   double loss_scale = 1;                  ///< what the gradients are multiplied by
   double learning_rate = 0;               ///< of the step, all factors included
   double rate_factor = 1;  ///< the part of learning_rate that is not the optimizer's own
+  bool stop_vote = false;  ///< whether this rank wants to stop after it
 };
 
 /// Sees every instruction before and after it runs, and every layer call after it; for tests and
@@ -88,7 +89,8 @@ class Machine {
   /// Takes one training step on this rank's part of a batch, in micro-batches.
   /// requires  the batch fits the plan (check_batch); so do the next two
   void train(const Work&, Observer* = nullptr);
-  /// Takes the losses of this rank's part, in micro-batches.
+  /// Takes the losses of this rank's part, in micro-batches, and sums them over the ranks; a part may
+  /// be empty.
   void evaluate(const Work&, Observer* = nullptr);
   /// Predicts at most one micro-batch.
   void predict(const Work&, Observer* = nullptr);
@@ -98,9 +100,12 @@ class Machine {
   /// throws    ArgumentError if the model's predict() does not allow it
   void predict_rows(const Work&, const TakeRows&);
 
-  /// The sum of the losses of the last train() or evaluate(): over all ranks, or, as an evaluation
-  /// takes no norm, over this one.
+  /// The sum of the losses of the last train() or evaluate(), over all ranks.
   double loss_sum() const { return measured_.loss; }
+  /// Whether a rank wanted to stop after it (Work::stop_vote). All ranks have the same.
+  bool is_to_stop() const { return is_to_stop_; }
+  /// Sums a value over the ranks, when all have come.
+  double sum_over_ranks(double value);
   /// What the last train() has measured.
   StepFigures figures() const {
     return {measured_.loss * work_.loss_weight, measured_.norm, measured_.applied != 0};
@@ -211,6 +216,8 @@ class Machine {
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
   void clear_decision();
+  std::byte* decision_bytes() const { return reinterpret_cast<std::byte*>(decision_); }
+  kernel::Decision read_decision();
   void run_all(struct BoundProgram&, int iterations, Observer*);
   void run_tail(struct BoundProgram&, Observer*);
   /// The rows that a micro-batch has on an axis of tokens.
@@ -241,6 +248,7 @@ class Machine {
   Now now_;
   Work work_;
   kernel::Decision measured_;  // the last step's, on the host
+  bool is_to_stop_ = false;
   std::int64_t updates_ = 0;
   std::unique_ptr<Programs> programs_;
   std::vector<FlatBuffer> flat_;  // by space

@@ -28,8 +28,8 @@ struct TrainerSettings {
   bool pin = false;
   /// Where ranks are processes, which of them this is: on cards always; on the CPU only if it is given
   /// (else ranks are threads of this process), and then on one host. Their trainers are made at the same
-  /// time, take the same steps on the same batches, of which each computes its part, and have the same
-  /// weights throughout. What else they do, such as to evaluate and to save, each does for itself.
+  /// time, take the same steps and evaluations on the same batches, of which each computes its part, and
+  /// have the same weights throughout. What else they do, such as to save, each does for itself.
   World world{};
 };
 
@@ -70,7 +70,8 @@ class TrainerCore {
   ///           there is not the memory (require_memory_to_train())
   Outcome step(const HostBatch& batch);
 
-  /// Takes the loss over any number of sequences, and changes nothing.
+  /// Takes the loss over any number of sequences, and changes nothing. Where ranks are processes, all
+  /// are given the same batch, and each computes its part.
   /// throws    ArgumentError if the batch does not fit the recipe
   Loss evaluate(const HostBatch& batch);
   /// Does so over all that is left of a finite source.
@@ -87,6 +88,16 @@ class TrainerCore {
   void after_evaluation(double validation_loss) { recipe_.state.after_evaluation(validation_loss); }
   /// What gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_.state.loss_scale(); }
+
+  /// Says whether this process wants to stop; at first it does not. Where ranks are processes, its
+  /// next step or evaluation tells the others.
+  void want_to_stop(bool wants) { wants_to_stop_ = wants; }
+  /// Whether the training is to stop: what want_to_stop() said last, or where ranks are processes,
+  /// whether one of them had said so when the last step or evaluation began. All have the same answer.
+  bool is_to_stop() const;
+  /// Returns the sum of the values that all processes give, when all have come; one process gets its
+  /// own. A number that one of them knows, and the others give 0 for, is known to all then.
+  double sum_over_processes(double value);
 
   /// Predicts for each sequence. The batch need not have targets.
   /// throws    ArgumentError if the model has no predict() or the batch does not fit it
@@ -164,6 +175,8 @@ class TrainerCore {
   class RankThreads;
 
   void initialise();
+  /// Adds what trainers of ranks that are processes must have in common.
+  void add_facts(std::vector<Fact>& facts) const;
   /// Goes on after so many steps, with all ranks as the first one is.
   void set_steps(std::int64_t steps);
   /// Calls work(rank) on every rank of this process, which are counted from 0.
@@ -187,6 +200,7 @@ class TrainerCore {
   std::vector<Observer*> observers_;
   std::int64_t steps_ = 0;
   bool memory_suffices_ = false;  // to train, as far as it has been checked
+  bool wants_to_stop_ = false;
 };
 
 }  // namespace sinter

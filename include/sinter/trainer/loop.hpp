@@ -27,7 +27,8 @@ struct LoopOptions {
   Profile* profile = nullptr;
   /// Is called after each step and between batches of an evaluation; if it returns true, the loop
   /// ends after the step at hand, with a checkpoint. An evaluation that this cuts short is made up
-  /// for when the run is resumed.
+  /// for when the run is resumed. Where ranks are processes, one that returns true ends all of them, a
+  /// step or a batch later.
   std::function<bool()> stop{};
 };
 
@@ -51,6 +52,8 @@ enum class LoopEnd {
 /// resumed. A loop sets no signal handlers and has no global state.
 class Loop {
  public:
+  /// Where ranks are processes, each runs a loop with the same sources and the same folder, which the
+  /// first one writes, and the others see (RunFolder::seen); none has a folder if the first has none.
   /// requires  trainer and folder outlive the loop
   /// throws    FileError or ArgumentError if the folder's checkpoint does not fit recipe or data
   Loop(TrainerCore& trainer, ReadStage read, EvaluateStage validation = {},
@@ -74,6 +77,8 @@ class Loop {
   void restore();
   std::int64_t kept_rows() const;
   void mend_best();
+  bool is_to_stop(const LoopOptions& options);
+  std::filesystem::path newest_good() const;
   void check_evaluations(const LoopOptions& options);
   bool ends(const LoopOptions& options);
   LoopEnd run_stages(const LoopOptions& options);

@@ -35,8 +35,9 @@ class EmulatedRank final : public Communicator {
     };
     kernel::emulated::submit(stream, finish, data);
   }
-  void sum(double* value) override {
-    kernel::emulated::submit(stream, [this, value] { end->sum(value); }, value);
+  void sum(double* values, int count) override {
+    const auto sum = [this, values, count] { end->sum(values, count); };
+    kernel::emulated::submit(stream, sum, values, count);
   }
   void abort() noexcept override { end->abort(); }
 

@@ -85,9 +85,9 @@ class NcclRank final : public Communicator {
   void wait(const void* data) override {
     if (device().mode != kernel::Mode::tell) done.at(data).hold(device().raw);
   }
-  void sum(double* value) override {
-    start(value, 1);
-    wait(value);
+  void sum(double* values, int count) override {
+    start(values, count);
+    wait(values);
   }
   void abort() noexcept override {
     if (ncclComm_t ranks = released()) ncclCommAbort(ranks);

@@ -22,8 +22,8 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
   const std::unique_ptr<Segment> segment;
   const int me, all;
   RankState& mine;
-  std::uint32_t chunks = 0, values = 0;  // so many have been transferred and summed
-  std::vector<void*> parts;              // of a chunk, the part that this rank sums, of each rank
+  std::uint32_t chunks = 0, sums = 0;  // so many chunks were transferred, and values summed
+  std::vector<void*> parts;            // of a chunk, the part that this rank sums, of each rank
 
  public:
   SharedMemoryRank(std::unique_ptr<Segment> gathered, int rank)
@@ -41,17 +41,16 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
 
   int rank() const override { return me; }
   int ranks() const override { return all; }
-  void sum(double* value) override {
-    // Who writes a value has seen all others' last one, and so they have read the one before.
-    mine.values[values % 2] = *value;
+  void sum(double* values, int count) override {
+    // Who writes values has seen all others' last ones, and so they have read the ones before.
+    std::copy_n(values, count, mine.values[sums % 2]);
     mine.scalars.add_one();
-    double sum = 0;
+    std::fill_n(values, count, 0);
     for (int r = 0; r < all; ++r) {
-      if (!segment->await(&RankState::scalars, r, values + 1)) lost();
-      sum += segment->state(r).values[values % 2];
+      if (!segment->await(&RankState::scalars, r, sums + 1)) lost();
+      for (int k = 0; k < count; ++k) values[k] += segment->state(r).values[sums % 2][k];
     }
-    ++values;
-    *value = sum;
+    ++sums;
   }
   void abort() noexcept override { segment->fail(Failure::stopped, me); }
 

@@ -53,7 +53,7 @@ struct RankState {
   Count staged;   ///< chunks whose parts for others it has put into the buffer
   Count summed;   ///< chunks of which it has put the sum of its own part there
   Count scalars;  ///< values that it has put below
-  double values[2];
+  double values[2][Communicator::most_values];
   std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
   std::int32_t bytes;  ///< of an element
   std::int32_t process;

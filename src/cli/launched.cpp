@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/launched.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sinter/comm/launched_world.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter::cli {
+namespace {
+
+constexpr std::string_view ranks_option = "parallel.ranks";
+
+void require_verb_of_ranks(Verb verb, const std::string& started) {
+  if (verb == Verb::train || verb == Verb::eval) return;
+  throw UsageError(fmt::format(
+      "{}, and {} is the work of one process: only train and eval have ranks. Run it without the "
+      "launcher.",
+      started, name_of(verb)));
+}
+
+void require_recipe_of_ranks(const RecipeView& recipe, const std::string& started) {
+  if (!recipe.on_host)
+    throw UsageError(fmt::format(
+        "{}, and this binary computes on GPUs, where no launcher's world is read yet. See "
+        "docs/gpu.md for a program with a trainer of its own.",
+        started));
+  if (recipe.join_world) return;
+  throw UsageError(
+      fmt::format("{}, and the recipe {} has no ranks that are processes: Ddp has. Run it without "
+                  "the launcher, or give the recipe Ddp<>.",
+                  started, recipe.name));
+}
+
+void require_flags_of_ranks(const Arguments& a, const std::string& started) {
+  if (std::ranges::find(a.options, ranks_option) != a.options.end())
+    throw UsageError(
+        fmt::format("{}, which is the number of ranks. Leave --{} out.", started, ranks_option));
+  if (a.verb == Verb::train && !a.out)
+    throw UsageError(
+        fmt::format("{}, and all must know the run's folder. Give --out DIR.", started));
+}
+
+/// The number of ranks is given by the launcher as if by a flag: no checkpoint gives another.
+void set_ranks(RecipeView& recipe, Arguments& a) {
+  for (Option& option : recipe.options)
+    if (option.dotted() == ranks_option) *std::get<int*>(option.value) = a.world.ranks;
+  a.options.emplace_back(ranks_option);
+}
+
+}  // namespace
+
+void take_launched_world(RecipeView& recipe, Arguments& a) {
+  const std::optional<LaunchedWorld> launched = launched_world();
+  if (!launched) {
+    if (!a.rank_timeout) return;
+    throw UsageError(
+        "--rank-timeout is for ranks that a launcher has started, and none has started several of "
+        "this program. Leave it out.");
+  }
+  const std::string started =
+      fmt::format("{} has started {} ranks", launched->launcher, launched->world.ranks);
+  require_verb_of_ranks(a.verb, started);
+  require_recipe_of_ranks(recipe, started);
+  require_flags_of_ranks(a, started);
+  a.world = launched->world;
+  if (a.rank_timeout)
+    a.world.timeout = std::chrono::milliseconds(std::int64_t(1000 * *a.rank_timeout));
+  a.quiet |= !is_first(a);
+  set_ranks(recipe, a);
+}
+
+World world_with_facts(const Arguments& a, const SamplerState& data, std::vector<Fact> facts) {
+  World world = a.world;
+  if (world.ranks == 1) return world;  // nobody to compare with
+  world.facts = std::move(facts);
+  world.facts.push_back({"binary", hash_of_file("/proc/self/exe")});
+  world.facts.push_back({"data", nlohmann::json(data.to_fields()).dump()});
+  world.facts.push_back({"--weights", a.weights.value_or("none")});
+  return world;
+}
+
+}  // namespace sinter::cli

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs whose ranks are processes, as launchers start them.
+#include "binary/support.hpp"
+
+namespace {
+
+/// Ranks of one run, with what a launcher tells each.
+class Launched {
+  std::vector<std::unique_ptr<Process>> processes;
+
+ public:
+  /// `own` are further words of the last rank.
+  Launched(int ranks, const Words& words, const std::string& binary = SINTER_SMALL,
+           const Words& own = {}) {
+    static int worlds = 0;
+    const std::string id = std::to_string(getpid()) + " " + std::to_string(++worlds);
+    for (int r = 0; r < ranks; ++r) {
+      const std::map<std::string, std::string> told{{"SINTER_RANK", std::to_string(r)},
+                                                    {"SINTER_RANKS", std::to_string(ranks)},
+                                                    {"SINTER_WORLD", id}};
+      processes.push_back(std::make_unique<Process>(binary, r + 1 == ranks ? words + own : words,
+                                                    "", "", Limits{}, told));
+    }
+  }
+  Process& operator[](int rank) { return *processes[std::size_t(rank)]; }
+  std::vector<Ended> wait() {
+    std::vector<Ended> all;
+    for (auto& process : processes) all.push_back(process->wait());
+    return all;
+  }
+};
+
+/// Checks that all ranks ended with this code, and that only the first printed anything.
+void check_ended(const std::vector<Ended>& all, int code) {
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    INFO("rank ", r, " says: ", all[r].err);
+    CHECK(all[r].code == code);
+    if (r > 0) CHECK(all[r].out.empty());
+    if (r > 0 && code != 1) CHECK(all[r].err.empty());
+  }
+}
+
+Words training(const Scratch& scratch, const std::string& out, const Words& more = {}) {
+  return Words{"train", "--data", write(scratch / "text", some_text(3000)), "--out",
+               scratch / out} +
+         Words{"--seed", "7", "--threads", "1", "--eval-every", "10", "--save-every", "6"} + more;
+}
+
+const Words short_run{"--steps", "24"};
+const Words endless{"--steps", "9999999", "--schedule.steps", "9999999"};
+
+void wait_for_steps(const std::string& run_folder, std::size_t steps) {
+  REQUIRE(wait_for(
+      [&] { return fs::exists(run_folder + "/last") && metrics(run_folder).size() > steps; }));
+}
+
+/// Goes on for three steps with so many ranks, and with as many threads from a copy.
+void check_resumes(const Scratch& scratch, const std::string& out, int ranks) {
+  const std::string run_folder = scratch / out, copy = scratch / (out + ".copy");
+  const std::string steps = std::to_string(newest_step(run_folder) + 3);
+  const auto words = [&](const std::string& folder) {
+    return Words{"train", "--resume", "--out", folder, "--steps", steps, "--threads", "1"};
+  };
+  fs::copy(run_folder, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  if (ranks == 1) {
+    fine(words(run_folder) + Words{"--parallel.ranks", "1"});
+    CHECK(newest_step(run_folder) == std::stoi(steps));
+    return;
+  }
+  check_ended(Launched(ranks, words(run_folder)).wait(), 0);
+  fine(words(copy) + Words{"--parallel.ranks", std::to_string(ranks)});
+  require_same_end(run_folder, copy);
+}
+
+}  // namespace
+
+TEST_CASE("ranks that are processes come to the end of ranks that are threads, bit for bit") {
+  for (const int ranks : {2, 4}) {
+    CAPTURE(ranks);
+    Scratch scratch;
+    fine(
+        training(scratch, "threads", short_run + Words{"--parallel.ranks", std::to_string(ranks)}));
+    const std::vector<Ended> all =
+        Launched(ranks, training(scratch, "processes", short_run)).wait();
+    check_ended(all, 0);
+    CHECK(all[0].out.find("Done after 24 steps") != std::string::npos);
+    require_same_end(scratch / "threads", scratch / "processes");
+    check_resumes(scratch, "processes", 2);
+  }
+}
+
+TEST_CASE("processes evaluate every example once") {
+  Scratch scratch;
+  check_ended(Launched(2, training(scratch, "run", short_run)).wait(), 0);
+  const std::vector<Ended> all =
+      Launched(2, {"eval", "--held-out", "--weights", scratch / "run", "--threads", "1", "--json"})
+          .wait();
+  check_ended(all, 0);
+  const Json result = all[0].json();
+  CHECK(result["loss"] == metrics(scratch / "run").back()["val_loss"]);
+  const Json alone =
+      fine({"eval", "--held-out", "--weights", scratch / "run", "--threads", "1", "--json"}).json();
+  CHECK(result == alone);
+}
+
+TEST_CASE("a signal to one rank stops all after the same step, and any number of ranks goes on") {
+  for (const int ranks : {2, 1, 4}) {
+    CAPTURE(ranks);
+    Scratch scratch;
+    Launched launched(2, training(scratch, "run", endless));
+    wait_for_steps(scratch / "run", 8);
+    launched[1].signal(SIGTERM);
+    const std::vector<Ended> all = launched.wait();
+    check_ended(all, 75);
+    CHECK(all[0].out.find("Stopped after") != std::string::npos);
+    check_resumes(scratch, "run", ranks);
+  }
+}
+
+TEST_CASE("when a rank dies, the others say which, and its run goes on from the checkpoint") {
+  for (const int dead : {1, 0}) {
+    CAPTURE(dead);
+    Scratch scratch;
+    Launched launched(2, training(scratch, "run", endless));
+    wait_for_steps(scratch / "run", 8);
+    launched[dead].signal(SIGKILL);
+    const std::vector<Ended> all = launched.wait();
+    const Ended& left = all[std::size_t(1 - dead)];
+    CHECK(all[std::size_t(dead)].code == -SIGKILL);
+    CHECK_MESSAGE(left.code == 1, left.err);
+    CHECK_MESSAGE(left.says("error: rank " + std::to_string(1 - dead) + ": "), left.err);
+    CHECK_MESSAGE(left.says("rank " + std::to_string(dead) + " (process "), left.err);
+    check_resumes(scratch, "run", 2);
+  }
+}
+
+TEST_CASE("a rank that is stopped is named after --rank-timeout") {
+  Scratch scratch;
+  Launched launched(2, training(scratch, "run", endless + Words{"--rank-timeout", "1.5"}));
+  wait_for_steps(scratch / "run", 8);
+  launched[1].signal(SIGSTOP);
+  REQUIRE(wait_for([&] { return launched[0].has_ended(); }));
+  launched[1].signal(SIGCONT);
+  const std::vector<Ended> all = launched.wait();
+  check_ended(all, 1);
+  CHECK_MESSAGE(all[0].says("rank 1 (process "), all[0].err);
+  CHECK_MESSAGE(all[0].says("1.5 s"), all[0].err);
+}
+
+TEST_CASE("ranks that are not of one run do not begin, and say in what they differ") {
+  Scratch scratch;
+  const auto differ = [&](const Words& own, const std::string& what, const std::string& value) {
+    CAPTURE(what);
+    const std::vector<Ended> all =
+        Launched(2, training(scratch, "run", short_run), SINTER_SMALL, own).wait();
+    check_ended(all, 1);
+    for (const Ended& ended : all) {
+      CHECK_MESSAGE(ended.says(what), ended.err);
+      CHECK_MESSAGE(ended.says(value), ended.err);
+    }
+    CHECK(!fs::exists(scratch / "run"));
+  };
+  differ({"--optimizer.lr", "0.5"}, "options", "0.5");
+  differ({"--order", "sequential"}, "data", "sequential");
+  differ({"--clipping.max", "3"}, "options", "3");
+}
+
+TEST_CASE("a run goes back over processes as over threads") {
+  const auto diverging = [](const Scratch& scratch, const std::string& out) {
+    return Words{"train", "--data", write(scratch / "text", some_text(3000)), "--out",
+                 scratch / out} +
+           Words{"--optimizer.lr", "1e30", "--schedule.warmup", "0", "--save-every", "1"} +
+           Words{"--eval-every", "0", "--steps", "20", "--recovery.most", "2", "--threads", "1"} +
+           Words{"--recovery.factor", "0.25"};
+  };
+  Scratch scratch;
+  const Ended alone =
+      run(diverging(scratch, "threads") + Words{"--parallel.ranks", "2"}, SINTER_GUARDED);
+  CHECK(alone.code == 3);
+  const std::vector<Ended> all =
+      Launched(2, diverging(scratch, "processes"), SINTER_GUARDED).wait();
+  CHECK_MESSAGE(all[0].code == 3, all[0].err);
+  CHECK_MESSAGE(all[1].code == 3, all[1].err);
+  CHECK(all[1].says("Rank 0 says which checkpoint is good"));
+  // Rows of the log name the folder that they go back to.
+  for (const char* file : {"last/model.safetensors", "last/state.safetensors"})
+    CHECK_MESSAGE(content(scratch / "threads/" + file) == content(scratch / "processes/" + file),
+                  file);
+  CHECK(metrics(scratch / "threads").size() == metrics(scratch / "processes").size());
+}
+
+TEST_CASE("what several processes cannot do is refused") {
+  Scratch scratch;
+  const auto refused = [&](const Words& words, const std::string& what,
+                           const std::string& binary = SINTER_SMALL) {
+    for (const Ended& ended : Launched(2, words, binary).wait()) check_refused(ended, 2, what);
+  };
+  const Words usual = training(scratch, "run", short_run);
+  refused(usual + Words{"--parallel.ranks", "2"},
+          "./sinter launch has started 2 ranks, which is the number of ranks. Leave "
+          "--parallel.ranks out.");
+  refused({"train", "--data", scratch / "text", "--steps", "3"}, "Give --out DIR");
+  refused({"describe"}, "describe is the work of one process");
+  refused(usual, "has no ranks that are processes", SINTER_RAMP);
+  check_refused(run(usual + Words{"--rank-timeout", "3"}), 2,
+                "--rank-timeout is for ranks that a launcher has started");
+  CHECK(!fs::exists(scratch / "run"));
+}
