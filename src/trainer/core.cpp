@@ -156,8 +156,23 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
 
 TrainerCore::~TrainerCore() = default;
 
+namespace {
+
+/// Throws the first failure that is no consequence of another rank's, else the first.
+void throw_failure(const std::vector<std::exception_ptr>& of_ranks) {
+  std::exception_ptr first;
+  for (const std::exception_ptr& failure : of_ranks) try {
+      if (failure) std::rethrow_exception(failure);
+    } catch (const RankError&) {
+      if (!first) first = failure;
+    }
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace
+
 void TrainerCore::on_ranks(const std::function<void(int)>& work) {
-  const auto& errors = threads_->run([&](int rank) {
+  throw_failure(threads_->run([&](int rank) {
     try {
       std::optional<Pinned> pinned;
       recipe_.open_device();
@@ -167,9 +182,7 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
       communicators_[rank]->abort();  // whoever waits for this rank must not wait for ever
       throw;
     }
-  });
-  for (const std::exception_ptr& error : errors)
-    if (error) std::rethrow_exception(error);
+  }));
 }
 
 /// Ranks take consecutive sequences, so that the number of a sequence in the global batch does not

@@ -29,12 +29,12 @@ class Communicator {
   virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
   virtual void start_sum(Float16* data, std::int64_t count) = 0;
   /// Waits for the transfer that was started on this address. (On a card, its stream does.)
-  /// throws    Error if another rank has failed: there is no result
+  /// throws    RankError if another rank has failed: there is no result
   virtual void wait(const void* data) = 0;
   /// Replaces each of a few values in the device's memory by its sum over the ranks, when all have
   /// come.
   /// requires  1 <= count <= most_values
-  /// throws    Error if another rank has failed
+  /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
   static constexpr int most_values = 4;
   /// Tells all ranks that this one cannot go on: whoever waits, now or later, gets an Error.

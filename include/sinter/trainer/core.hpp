@@ -180,7 +180,7 @@ class TrainerCore {
   /// Goes on after so many steps, with all ranks as the first one is.
   void set_steps(std::int64_t steps);
   /// Calls work(rank) on every rank of this process, which are counted from 0.
-  /// throws    the failure of the first rank that failed
+  /// throws    the failure of the first rank that failed by itself
   void on_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   int ranks_here() const { return int(machines_.size()); }
