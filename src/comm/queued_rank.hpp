@@ -12,9 +12,10 @@ namespace sinter {
 
 /// A communicator whose transfers run beside the computation, one after the other, on a thread of the
 /// rank. The class Rank that derives from it has
-///   transfer(T* data, count)   does one; false if another rank has failed
-///   lost()                     throws the Error that says so
-/// and calls end_transfers() in its destructor, when transfer() no longer waits for anybody.
+///   sum_all(T* data, count), reduce_scatter(T* data, count), all_gather(T* data, count)
+///            do one; false if another rank has failed
+///   lost()   throws the Error that says so
+/// and calls end_transfers() in its destructor, when these no longer wait for anybody.
 template <class Rank>
 class QueuedRank : public Communicator {
   struct Transfer {
@@ -29,10 +30,26 @@ class QueuedRank : public Communicator {
   std::thread worker;
 
  public:
-  void start_sum(float* data, std::int64_t count) override { start(data, count); }
-  void start_sum(double* data, std::int64_t count) override { start(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { start(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { start(data, count); }
+  void start_sum(float* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(double* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(BFloat16* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(Float16* data, std::int64_t count) override { sum_later(data, count); }
+  void start_reduce_scatter(float* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(double* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(BFloat16* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(Float16* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_all_gather(float* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(double* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(BFloat16* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(Float16* data, std::int64_t count) override { gather_later(data, count); }
 
   void wait(const void* data) override {
     std::unique_lock lock(mutex);
@@ -62,11 +79,26 @@ class QueuedRank : public Communicator {
   Rank& rank_() { return static_cast<Rank&>(*this); }
 
   template <class T>
-  void start(T* data, std::int64_t count) {
+  void sum_later(T* data, std::int64_t count) {
+    start({data, count, [](Rank& rank, void* at, std::int64_t n) {
+             return rank.sum_all(static_cast<T*>(at), n);
+           }});
+  }
+  template <class T>
+  void scatter_later(T* data, std::int64_t count) {
+    start({data, count, [](Rank& rank, void* at, std::int64_t n) {
+             return rank.reduce_scatter(static_cast<T*>(at), n);
+           }});
+  }
+  template <class T>
+  void gather_later(T* data, std::int64_t count) {
+    start({data, count, [](Rank& rank, void* at, std::int64_t n) {
+             return rank.all_gather(static_cast<T*>(at), n);
+           }});
+  }
+  void start(const Transfer& transfer) {
     std::scoped_lock lock(mutex);
-    pending.push_back({data, count, [](Rank& rank, void* at, std::int64_t n) {
-                         return rank.transfer(static_cast<T*>(at), n);
-                       }});
+    pending.push_back(transfer);
     changed.notify_all();
   }
   void work() {

@@ -95,15 +95,45 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
   /// Each rank sums its slice of everybody's buffer, in the order of the ranks, and writes the sum
   /// to everybody: a reduce-scatter and an all-gather at once.
   template <class T>
-  bool transfer(T* data, std::int64_t count) {
-    group->buffers[me] = data;
-    if (!group->transfers.arrive()) return false;
-    const std::int64_t from = count * me / group->ranks;
-    const std::int64_t to = count * (me + 1) / group->ranks;
-    for (std::size_t r = 0; r < slices.size(); ++r)
-      slices[r] = static_cast<T*>(group->buffers[r]) + from;
-    sum_in_order<T>(slices, slices, to - from);
+  bool sum_all(T* data, std::int64_t count) {
+    if (!meet(data)) return false;
+    sum_in_order<T>(slices_of<T>(count), slices, size(me, count));
     return group->transfers.arrive();
+  }
+  template <class T>
+  bool reduce_scatter(T* data, std::int64_t count) {
+    if (!meet(data)) return false;
+    void* const to[]{data + begin(me, count)};
+    sum_in_order<T>(slices_of<T>(count), to, size(me, count));
+    return group->transfers.arrive();
+  }
+  template <class T>
+  bool all_gather(T* data, std::int64_t count) {
+    if (!meet(data)) return false;
+    for (int r = 0; r < group->ranks; ++r)
+      if (r != me)
+        std::copy_n(static_cast<const T*>(group->buffers[r]) + begin(r, count), size(r, count),
+                    data + begin(r, count));
+    return group->transfers.arrive();
+  }
+
+  /// Waits until all have come, each with its buffer.
+  [[nodiscard]] bool meet(void* data) {
+    group->buffers[me] = data;
+    return group->transfers.arrive();
+  }
+  std::int64_t begin(int rank, std::int64_t count) const {
+    return part_begin(count, rank, group->ranks);
+  }
+  std::int64_t size(int rank, std::int64_t count) const {
+    return begin(rank + 1, count) - begin(rank, count);
+  }
+  /// This rank's part of everybody's buffer.
+  template <class T>
+  const std::vector<void*>& slices_of(std::int64_t count) {
+    for (std::size_t r = 0; r < slices.size(); ++r)
+      slices[r] = static_cast<T*>(group->buffers[r]) + begin(me, count);
+    return slices;
   }
 };
 

@@ -31,8 +31,10 @@ std::vector<T> sums(int ranks, int run, int count) {
 TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in a graph", T, float,
                    double, BFloat16, Float16) {
   constexpr int ranks = 3, count = 1001, runs = 3;
-  for (const bool graph : {false, true}) {
+  for (const auto [graph, in_parts] : {std::pair(false, false), std::pair(false, true),
+                                       std::pair(true, false), std::pair(true, true)}) {
     CAPTURE(graph);
+    CAPTURE(in_parts);
     const auto all = on_world(ranks, [&](const World& world) {
       kernel::Stream stream(1);
       const auto end = nccl_rank(stream, world);
@@ -47,8 +49,10 @@ TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in
         }
         const auto work = [&] {
           copy_on_device(stream, copy.bytes().data(), memory.bytes().data(), count * sizeof(T));
-          end->start_sum(data, count);
+          in_parts ? end->start_reduce_scatter(data, count) : end->start_sum(data, count);
           end->wait(data);
+          if (in_parts) end->start_all_gather(data, count);
+          if (in_parts) end->wait(data);
           copy_on_device(stream, memory.bytes().data(), copy.bytes().data(), count * sizeof(T));
         };
         const auto shape = [](std::vector<std::int64_t>&) {};

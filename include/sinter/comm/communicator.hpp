@@ -10,6 +10,13 @@
 
 namespace sinter {
 
+/// Where the part of a rank begins of `count` elements of which each rank has a part; behind the last
+/// rank's it is `count`. The parts are equal where the ranks divide the count, and otherwise differ by
+/// one element at most.
+constexpr std::int64_t part_begin(std::int64_t count, int rank, int ranks) {
+  return count * rank / ranks;
+}
+
 /// One rank's end of a communicator over several ranks. Every rank gets the same bits of a sum, and the
 /// same again of the same numbers; over threads and over processes of one host, sums are taken in the
 /// order of the ranks.
@@ -28,6 +35,22 @@ class Communicator {
   virtual void start_sum(double* data, std::int64_t count) = 0;
   virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
   virtual void start_sum(Float16* data, std::int64_t count) = 0;
+  /// Starts to replace this rank's part of data[0, count), which begins at part_begin(), by its sum over
+  /// the ranks, with the bits that start_sum() gives it. What the other parts then hold is not said.
+  /// requires  nobody touches data until wait(data) has returned
+  virtual void start_reduce_scatter(float* data, std::int64_t count) = 0;
+  /// Likewise; so do the next two.
+  virtual void start_reduce_scatter(double* data, std::int64_t count) = 0;
+  virtual void start_reduce_scatter(BFloat16* data, std::int64_t count) = 0;
+  virtual void start_reduce_scatter(Float16* data, std::int64_t count) = 0;
+  /// Starts to replace the parts of data[0, count) that are not this rank's by those of the ranks that
+  /// have them.
+  /// requires  nobody touches data until wait(data) has returned
+  virtual void start_all_gather(float* data, std::int64_t count) = 0;
+  /// Likewise; so do the next two.
+  virtual void start_all_gather(double* data, std::int64_t count) = 0;
+  virtual void start_all_gather(BFloat16* data, std::int64_t count) = 0;
+  virtual void start_all_gather(Float16* data, std::int64_t count) = 0;
   /// Waits for the transfer that was started on this address. (On a card, its stream does.)
   /// throws    RankError if another rank has failed: there is no result
   virtual void wait(const void* data) = 0;

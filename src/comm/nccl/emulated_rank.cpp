@@ -23,10 +23,26 @@ class EmulatedRank final : public Communicator {
 
   int rank() const override { return end->rank(); }
   int ranks() const override { return end->ranks(); }
-  void start_sum(float* data, std::int64_t count) override { start(data, count); }
-  void start_sum(double* data, std::int64_t count) override { start(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { start(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { start(data, count); }
+  void start_sum(float* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(double* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(BFloat16* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(Float16* data, std::int64_t count) override { sum_later(data, count); }
+  void start_reduce_scatter(float* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(double* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(BFloat16* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(Float16* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_all_gather(float* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(double* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(BFloat16* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(Float16* data, std::int64_t count) override { gather_later(data, count); }
 
   void wait(const void* data) override {
     const auto finish = [this, data] {
@@ -43,10 +59,23 @@ class EmulatedRank final : public Communicator {
 
  private:
   template <class T>
-  void start(T* data, std::int64_t count) {
-    const auto begin = [this, data, count] {
+  void sum_later(T* data, std::int64_t count) {
+    start(data, count, [this, data, count] { end->start_sum(data, count); });
+  }
+  template <class T>
+  void scatter_later(T* data, std::int64_t count) {
+    start(data, count, [this, data, count] { end->start_reduce_scatter(data, count); });
+  }
+  template <class T>
+  void gather_later(T* data, std::int64_t count) {
+    start(data, count, [this, data, count] { end->start_all_gather(data, count); });
+  }
+  /// Submits one kind of transfer, by the data that are transferred.
+  template <class T, class Transfer>
+  void start(T* data, std::int64_t count, const Transfer& transfer) {
+    const auto begin = [this, transfer] {
       opened.emplace_back();
-      end->start_sum(data, count);
+      transfer();
     };
     kernel::emulated::submit(stream, begin, data, count);
   }

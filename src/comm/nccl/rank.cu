@@ -77,16 +77,32 @@ class NcclRank final : public Communicator {
 
   int rank() const override { return world.rank; }
   int ranks() const override { return world.ranks; }
-  void start_sum(float* data, std::int64_t count) override { start(data, count); }
-  void start_sum(double* data, std::int64_t count) override { start(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { start(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { start(data, count); }
+  void start_sum(float* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(double* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(BFloat16* data, std::int64_t count) override { sum_later(data, count); }
+  void start_sum(Float16* data, std::int64_t count) override { sum_later(data, count); }
+  void start_reduce_scatter(float* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(double* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(BFloat16* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_reduce_scatter(Float16* data, std::int64_t count) override {
+    scatter_later(data, count);
+  }
+  void start_all_gather(float* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(double* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(BFloat16* data, std::int64_t count) override { gather_later(data, count); }
+  void start_all_gather(Float16* data, std::int64_t count) override { gather_later(data, count); }
 
   void wait(const void* data) override {
     if (device().mode != kernel::Mode::tell) done.at(data).hold(device().raw);
   }
   void sum(double* values, int count) override {
-    start(values, count);
+    sum_later(values, count);
     wait(values);
   }
   void abort() noexcept override {
@@ -104,12 +120,56 @@ class NcclRank final : public Communicator {
   }
 
   template <class T>
-  void start(T* data, std::int64_t count) {
+  void sum_later(T* data, std::int64_t count) {
+    start(data, [&] {
+      check(ncclAllReduce(data, data, std::size_t(count), type_of<T>, ncclSum, all, transfers),
+            all);
+    });
+  }
+  template <class T>
+  void scatter_later(T* data, std::int64_t count) {
+    start(data, [&] {
+      if (count % world.ranks != 0)
+        return each_part(data, count, [&](T* part, std::size_t size, int rank) {
+          check(ncclReduce(part, part, size, type_of<T>, ncclSum, rank, all, transfers), all);
+        });
+      const std::int64_t size = count / world.ranks;
+      check(ncclReduceScatter(data, data + size * world.rank, std::size_t(size), type_of<T>,
+                              ncclSum, all, transfers),
+            all);
+    });
+  }
+  template <class T>
+  void gather_later(T* data, std::int64_t count) {
+    start(data, [&] {
+      if (count % world.ranks != 0)
+        return each_part(data, count, [&](T* part, std::size_t size, int rank) {
+          check(ncclBroadcast(part, part, size, type_of<T>, rank, all, transfers), all);
+        });
+      const std::int64_t size = count / world.ranks;
+      check(ncclAllGather(data + size * world.rank, data, std::size_t(size), type_of<T>, all,
+                          transfers),
+            all);
+    });
+  }
+  /// NCCL's own parts are equal; others are a transfer each, and all of them one launch.
+  template <class T, class Transfer>
+  void each_part(T* data, std::int64_t count, const Transfer& transfer) {
+    check(ncclGroupStart(), all);
+    for (int r = 0; r < world.ranks; ++r) {
+      const std::int64_t begin = part_begin(count, r, world.ranks);
+      transfer(data + begin, std::size_t(part_begin(count, r + 1, world.ranks) - begin), r);
+    }
+    check(ncclGroupEnd(), all);
+  }
+  /// Runs a transfer of data when what came before it on the stream is done.
+  template <class Transfer>
+  void start(const void* data, const Transfer& transfer) {
     Event& ends = done[data];  // made before anything is captured
     if (device().mode == kernel::Mode::tell) return;
     begins.record(device().raw);
     begins.hold(transfers);
-    check(ncclAllReduce(data, data, std::size_t(count), type_of<T>, ncclSum, all, transfers), all);
+    transfer();
     ends.record(transfers);
   }
 };

@@ -15,6 +15,7 @@ namespace sinter {
 namespace {
 
 using shared_memory::Failure;
+using shared_memory::Operation;
 using shared_memory::RankState;
 using shared_memory::Segment;
 
@@ -63,25 +64,123 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
   /// and takes the sums of the others' parts. Chunks take turns in two halves of the buffer: one is
   /// staged before the one before it is summed, so that ranks wait for each other less.
   template <class T>
-  bool transfer(T* data, std::int64_t count) {
-    const std::int64_t size = segment->chunk() / std::int64_t(sizeof(T));
-    const std::uint32_t first = chunks;
-    const auto last = first + std::uint32_t(std::max<std::int64_t>((count + size - 1) / size, 1));
+  bool sum_all(T* data, std::int64_t count) {
+    const std::int64_t size = room<T>();
     const auto chunk = [&](std::uint32_t number) {
-      const std::int64_t begin = std::int64_t(number - first) * size;
+      const std::int64_t begin = std::int64_t(number - chunks) * size;
       return Chunk<T>{number, data + begin, std::min(size, count - begin)};
     };
+    note<T>(Operation::sum, count);
+    return in_chunks(
+        (count + size - 1) / size, [&](std::uint32_t c) { stage(chunk(c)); },
+        [&](std::uint32_t c) { return sum_own_part(chunk(c)) && take_sums(chunk(c)); });
+  }
+  /// Each rank stages of the others' parts what they sum next.
+  template <class T>
+  bool reduce_scatter(T* data, std::int64_t count) {
+    const Parts<T> of{*this, data, count, room<T>() / all};
+    note<T>(Operation::reduce_scatter, count);
+    return in_chunks(
+        of.pieces(),
+        [&](std::uint32_t c) {
+          for (int r = 0; r < all; ++r) {
+            const auto [piece, size] = of.piece(r, c);
+            if (r != me) std::copy_n(piece, size, of.staged(me, c) + r * of.room);
+          }
+          mine.staged.add_one();
+        },
+        [&](std::uint32_t c) {
+          const auto [piece, size] = of.piece(me, c);
+          for (int r = 0; r < all; ++r) {
+            if (!segment->await(&RankState::staged, r, c + 1)) return false;
+            parts[std::size_t(r)] = of.staged(r, c) + me * of.room;
+          }
+          parts[std::size_t(me)] = piece;
+          void* const to[]{piece};
+          sum_in_order<T>(parts, to, size);
+          return have_all_read(c);
+        });
+  }
+  /// Each rank stages of its own part what the others take next.
+  template <class T>
+  bool all_gather(T* data, std::int64_t count) {
+    const Parts<T> of{*this, data, count, room<T>()};
+    note<T>(Operation::all_gather, count);
+    return in_chunks(
+        of.pieces(),
+        [&](std::uint32_t c) {
+          const auto [piece, size] = of.piece(me, c);
+          std::copy_n(piece, size, of.staged(me, c));
+          mine.staged.add_one();
+        },
+        [&](std::uint32_t c) {
+          for (int r = 0; r < all; ++r) {
+            if (!segment->await(&RankState::staged, r, c + 1)) return false;
+            const auto [piece, size] = of.piece(r, c);
+            if (r != me) std::copy_n(of.staged(r, c), size, piece);
+          }
+          return have_all_read(c);
+        });
+  }
+
+  /// Elements that a rank's part of a chunk has room for.
+  template <class T>
+  std::int64_t room() const {
+    return segment->chunk() / std::int64_t(sizeof(T));
+  }
+  template <class T>
+  void note(Operation operation, std::int64_t count) {
     mine.count = count;
     mine.bytes = sizeof(T);
-    stage(chunk(first));
-    if (!all_sum_the_same(first)) return false;
+    mine.operation = operation;
+  }
+  /// Goes through at least one chunk, so that all ranks meet: stages each before the one before it is
+  /// taken.
+  /// requires  take(c) returns when all ranks have read what is staged of chunk c
+  bool in_chunks(std::int64_t count, const auto& stage, const auto& take) {
+    const std::uint32_t first = chunks;
+    const auto last = first + std::uint32_t(std::max<std::int64_t>(count, 1));
+    stage(first);
+    if (!all_transfer_the_same(first)) return false;
     for (std::uint32_t c = first; c != last; ++c) {
-      if (c + 1 != last) stage(chunk(c + 1));
-      if (!sum_own_part(chunk(c)) || !take_sums(chunk(c))) return false;
+      if (c + 1 != last) stage(c + 1);
+      if (!take(c)) return false;
     }
     chunks = last;
     return true;
   }
+  /// Says that this rank has read what the others have staged of a chunk, and waits for them.
+  bool have_all_read(std::uint32_t chunk) {
+    mine.summed.add_one();
+    for (int r = 0; r < all; ++r)
+      if (!segment->await(&RankState::summed, r, chunk + 1)) return false;
+    return true;
+  }
+
+  /// The ranks' parts of an array, in pieces that all ranks transfer at a time.
+  template <class T>
+  struct Parts {
+    const SharedMemoryRank& rank;
+    T* data;
+    std::int64_t count;
+    std::int64_t room;  // elements of a piece
+
+    std::int64_t begin(int r) const { return part_begin(count, r, rank.all); }
+    /// So many has the largest part.
+    std::int64_t pieces() const {
+      const std::int64_t largest = (count + rank.all - 1) / rank.all;
+      return (largest + room - 1) / room;
+    }
+    /// A rank's piece in a chunk; it may be empty.
+    std::pair<T*, std::int64_t> piece(int r, std::uint32_t chunk) const {
+      const std::int64_t size = begin(r + 1) - begin(r);
+      const std::int64_t from = std::min(size, std::int64_t(chunk - rank.chunks) * room);
+      return {data + begin(r) + from, std::min(room, size - from)};
+    }
+    T* staged(int r, std::uint32_t chunk) const {
+      return reinterpret_cast<T*>(rank.segment->staged(r, chunk));
+    }
+  };
 
   template <class T>
   struct Chunk {
@@ -100,11 +199,13 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
     std::copy_n(chunk.data + end, chunk.size - end, to + end);
     mine.staged.add_one();
   }
-  bool all_sum_the_same(std::uint32_t chunk) {
+  bool all_transfer_the_same(std::uint32_t chunk) {
     for (int r = 0; r < all; ++r) {
       if (!segment->await(&RankState::staged, r, chunk + 1)) return false;
       const RankState& other = segment->state(r);
-      if (other.count == mine.count && other.bytes == mine.bytes) continue;
+      if (other.count == mine.count && other.bytes == mine.bytes &&
+          other.operation == mine.operation)
+        continue;
       segment->fail(Failure::differs, r);
       return false;
     }

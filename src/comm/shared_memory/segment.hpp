@@ -48,14 +48,19 @@ struct alignas(64) Count {
   void sleep(std::uint32_t seen, std::chrono::milliseconds at_most);
 };
 
+/// What a transfer does.
+enum class Operation : std::int32_t { sum, reduce_scatter, all_gather };
+
 /// What a rank says to the others.
 struct RankState {
-  Count staged;   ///< chunks whose parts for others it has put into the buffer
-  Count summed;   ///< chunks of which it has put the sum of its own part there
+  Count staged;  ///< chunks whose parts for others it has put into the buffer
+  Count
+      summed;  ///< chunks of which it has put the sum of its own part there, or read all that it needs
   Count scalars;  ///< values that it has put below
   double values[2][Communicator::most_values];
   std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
   std::int32_t bytes;  ///< of an element
+  Operation operation;
   std::int32_t process;
 };
 

@@ -25,8 +25,8 @@ std::vector<T> values_of(int rank, int count) {
   return values;
 }
 
-/// All that a rank gets: of arrays that are summed one after the other, of as many at once, and of
-/// single values between.
+/// All that a rank gets: of arrays that are summed one after the other, whole and in parts that are
+/// then gathered, of as many at once, and of single values between.
 template <class T>
 std::string sums_of(Communicator& end) {
   std::string all;
@@ -44,6 +44,16 @@ std::string sums_of(Communicator& end) {
     end.wait(values.data());
     add(single);
     add(values);
+    auto parts = values_of<T>(end.rank(), count + 1);
+    end.start_reduce_scatter(parts.data(), count);
+    end.wait(parts.data());
+    const auto at = [&](int rank) { return parts.begin() + part_begin(count, rank, end.ranks()); };
+    std::fill(parts.begin(), at(end.rank()), T(7));
+    std::fill(at(end.rank() + 1), parts.end() - 1, T(7));
+    add(parts);
+    end.start_all_gather(parts.data(), count);
+    end.wait(parts.data());
+    add(parts);
   }
   for (auto& values : together) end.start_sum(values.data(), std::int64_t(values.size()) - 1);
   for (auto& values : together) {

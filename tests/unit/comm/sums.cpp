@@ -36,5 +36,53 @@ TEST_CASE_TEMPLATE("ranks sum in order, in the wide type, and round once", T, fl
   CHECK(same_bits(data[0], want));
 }
 
+/// Calls work(rank) on a thread for each rank.
+void on_threads(int ranks, const auto& work) {
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r) threads.emplace_back([&work, r] { work(r); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_CASE_TEMPLATE("a part of a sum has the bits of the whole, and all parts are gathered", T,
+                   float, double, BFloat16, Float16) {
+  for (int ranks : {1, 2, 3, 4})
+    for (int count : {0, 1, 2, 3, 1001, 4096}) {
+      CAPTURE(ranks);
+      CAPTURE(count);
+      auto ends = ranks == 1 ? std::vector<std::unique_ptr<Communicator>>() : thread_ranks(ranks);
+      if (ranks == 1) ends.push_back(single_rank());
+      std::vector<std::vector<T>> whole, parts;
+      for (int r = 0; r < ranks; ++r) whole.push_back(normal_values<T>(count + 1, 1 + r));
+      parts = whole;
+      const T last = whole[0].back();
+      on_threads(ranks, [&](int r) {
+        ends[r]->start_sum(whole[r].data(), count);
+        ends[r]->start_reduce_scatter(parts[r].data(), count);
+        ends[r]->wait(whole[r].data());
+        ends[r]->wait(parts[r].data());
+      });
+      std::int64_t end = 0;
+      for (int r = 0; r < ranks; ++r) {
+        CAPTURE(r);
+        const std::int64_t first = part_begin(count, r, ranks);
+        CHECK(first == end);
+        end = part_begin(count, r + 1, ranks);
+        const std::vector<T> got(parts[r].begin() + first, parts[r].begin() + end),
+            want(whole[r].begin() + first, whole[r].begin() + end);
+        CHECK(same_bits(got, want));
+        // What is not this rank's must come from those that have it.
+        std::fill(parts[r].begin(), parts[r].begin() + first, T(7));
+        std::fill(parts[r].begin() + end, parts[r].begin() + count, T(7));
+      }
+      CHECK(end == count);
+      on_threads(ranks, [&](int r) {
+        ends[r]->start_all_gather(parts[r].data(), count);
+        ends[r]->wait(parts[r].data());
+      });
+      for (int r = 0; r < ranks; ++r) CHECK(same_bits(parts[r], whole[r]));
+      CHECK(same_bits(std::vector{parts[0].back()}, std::vector{last}));
+    }
+}
+
 }  // namespace
 }  // namespace sinter::testing
