@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shipped program with each instruction removed, doubled, moved to every other place (so every
+// A shipped program with each instruction removed, each transfer removed with what waits for it, and each
+// instruction doubled, moved to every other place (so every
 // adjacent pair is swapped) and made to run in the first or last micro-batch alone: the verifier
 // rejects the mutant, or it computes the same bytes. There is no third case.
 #pragma once
@@ -67,6 +68,29 @@ class Mutants {
     return traces;
   }
 
+  /// The position of the instruction that waits for all transfers that one starts; the end if there is
+  /// none.
+  static std::size_t wait_for(const Model& model, const Program& program, std::size_t start) {
+    const auto touched = [&](const Instruction& i, bool starts) {
+      std::vector<std::pair<Space, short>> found;
+      TouchList list;
+      i.kind->touch(model, i, list);
+      for (const Touch& touch : list) {
+        const bool transfers =
+            touch.use == Use::fetch || touch.use == Use::send || touch.use == Use::exchange;
+        if (starts ? transfers : touch.use == Use::finish)
+          found.emplace_back(touch.space, touch.index);
+      }
+      return found;
+    };
+    const auto started = touched(program[start], true);
+    std::size_t t = program.size();
+    if (!started.empty())
+      for (t = start + 1; t < program.size() && touched(program[t], false) != started; ++t) {
+      }
+    return t;
+  }
+
   /// Compares every mutant of one of the programs with what all of them compute.
   void judge_all(const char* name, Program Programs::* which, const Model& model, Purpose purpose) {
     const Programs good = shipped<R>();
@@ -95,6 +119,12 @@ class Mutants {
       Program removed = program;
       removed.erase(removed.begin() + long(t));
       judge(removed, t, "removed");
+      if (const std::size_t wait = wait_for(model, program, t); wait < program.size()) {
+        Program pair = program;
+        pair.erase(pair.begin() + long(wait));
+        pair.erase(pair.begin() + long(t));
+        judge(pair, t, "removed with what waits for it");
+      }
       Program doubled = program;
       doubled.insert(doubled.begin() + long(t), program[t]);
       judge(doubled, t, "doubled");

@@ -247,6 +247,97 @@ TEST_CASE("reductions") {
   CHECK(norm > reduce);
 }
 
+/// The program of `Reduced` with gradients that are scattered, updates of shards, and weights that are
+/// gathered.
+struct Split {
+  Kind scatter = *find_kind(Role::reduce), norm = *find_kind(Role::norm),
+       update = *find_kind(Role::update),
+       gather{"gather", exchange<Use::exchange>, executes::nothing, Role::gather},
+       await_gather{"await gather", exchange<Use::finish>, executes::nothing};
+  std::vector<Region> regions{Plan<Reduced>::model.regions.begin(),
+                              Plan<Reduced>::model.regions.end()};
+  Model model = Plan<Reduced>::model;
+  Program program = shipped<Reduced>();
+
+  Split() {
+    scatter.role = Role::scatter;
+    norm.by_shards = update.by_shards = true;
+    for (Region& region : regions) region.splits = true;
+    model.regions = regions;
+    model.shards = 2;
+    for (Instruction& i : program) {
+      if (i.kind->role == Role::reduce) i.kind = &scatter;
+      if (i.kind->role == Role::norm) i.kind = &norm;
+      if (i.kind->role == Role::update) i.kind = &update;
+    }
+    const short all = short(model.order.size());
+    program.push_back({&gather, 0, all});
+    program.push_back({&await_gather, 0, all});
+  }
+  Split(const Split&) = delete;
+
+  void expect(const Program& changed, const char* rule) const {
+    testing::expect(model, changed, ranks, rule);
+  }
+
+ private:
+  template <Use U>
+  static void exchange(const Model& of, const Instruction& i, TouchList& out) {
+    touches::each(of, i, U, of.weights, out);
+  }
+  static const Kind* find_kind(Role role) {
+    const Program p = shipped<Reduced>();
+    return p[std::size_t(find(p, role))].kind;
+  }
+};
+
+TEST_CASE("what ranks have shards of") {
+  Split split;
+  const Program& p = split.program;
+  REQUIRE(verify(split.model, p, ranks).fine());
+  const int end = int(p.size()), update = find(p, Role::update), gather = end - 2;
+  const Program ungathered(p.begin(), p.begin() + gather);
+  split.expect(ungathered, "new weights are not gathered");
+  split.expect(moved(p, gather, update), "gathers what every rank has");
+  split.expect(doubled(p, find(p, Role::scatter)), "reduced twice");
+  split.expect(without(without(p, find(p, await)), find(p, Role::scatter)),
+               "not reduced before the norm");
+
+  const char* whole = "needs whole what this rank has a shard of";
+  const short unit = split.model.order[0];
+  split.expect(with(p, gather, {&only<Use::read, Space::master>, unit}), whole);
+  CHECK(verify(split.model, with(p, end, {&only<Use::read, Space::master>, unit}), ranks).fine());
+  split.expect(with(p, end, {&only<Use::read, region(0)>, unit}), whole);
+  for (Kind* kind : {&split.norm, &split.update}) {
+    kind->by_shards = false;
+    split.expect(p, whole);
+    kind->by_shards = true;
+  }
+  REQUIRE(verify(split.model, p, ranks).fine());
+
+  split.regions[0].splits = false;
+  split.expect(p, "a policy's state is kept whole, and changed in shards");
+  split.regions[0].splits = true;
+  split.model.shards = 1;
+  split.expect(p, "scatters over ranks what the model does not split");
+}
+
+TEST_CASE("shards of masters beside a copy of the weights") {
+  using Copying = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>, Bf16,
+                       Ddp<{.bucket_bytes = 500, .ranks = 2}>>;
+  Split split;
+  Model model = Plan<Copying>::model;
+  model.regions = split.regions;
+  model.shards = 2;
+  REQUIRE(model.splits(Space::master));
+  REQUIRE(verify(model, split.program, ranks).fine());
+  const int end = int(split.program.size());
+  expect(model, with(split.program, end, {&only<Use::read, Space::master>, model.order[0]}), ranks,
+         "needs whole what this rank has a shard of");
+  expect(model, {split.program.begin(), split.program.end() - 2}, ranks,
+         "new weights are not gathered");
+}
+
 TEST_CASE("transfers out") {
   Program p = shipped<Plain>();
   int loss = find(p, Role::loss), norm = find(p, Role::norm);

@@ -54,15 +54,17 @@ using TouchList = std::vector<Touch>;
 /// What the verifier must know of a kind beyond what it touches.
 enum class Role : std::uint8_t {
   none,
-  loop,    // begins the part that runs once for each micro-batch
-  end,     // ends it
-  loss,    // takes the losses of a unit into the sum of the step
-  reduce,  // makes the gradients of a run of units those of all ranks
-  norm,    // takes the norm of all gradients; they are final
-  guard,   // may refuse the step, which then changes nothing
-  keep,    // keeps the running values of the step, if it is applied
-  update,  // advances the master weights of a run of units
-  follow   // reads the master weights of a run of units as the update has left them
+  loop,     // begins the part that runs once for each micro-batch
+  end,      // ends it
+  loss,     // takes the losses of a unit into the sum of the step
+  reduce,   // makes the gradients of a run of units those of all ranks
+  scatter,  // the same, but of each unit's parts a rank then has its shard alone
+  norm,     // takes the norm of all gradients; they are final
+  guard,    // may refuse the step, which then changes nothing
+  keep,     // keeps the running values of the step, if it is applied
+  update,   // advances the master weights of a run of units
+  gather,   // makes the weights of a run of units whole on all ranks, of each rank's shards
+  follow    // reads the master weights of a run of units as the update has left them
 };
 
 class Machine;
@@ -86,6 +88,8 @@ struct Kind {
   std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;
   /// Whether a step that is not applied passes it over.
   bool if_applied = false;
+  /// Whether, where a model is split over ranks, it works on the shards of this rank (Model::shards).
+  bool by_shards = false;
 
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };

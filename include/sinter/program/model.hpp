@@ -23,6 +23,7 @@ struct Region {
   const void* owner = nullptr;  ///< tag_of the policy
   /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
+  bool splits = false;  ///< whether it is split, where the model is, see Model::shards
 };
 /// Its address stands for a type.
 template <class T>
@@ -65,6 +66,10 @@ struct Model {
   bool keeps_weights = true;  ///< the copy of the weights lives through all steps
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
   std::int64_t running = 0;  ///< the same of running values that steps change
+  /// Ranks over which what only the update needs is split. Of the decayed and of the undecayed part of
+  /// each unit a rank has one of as many equal shards, in the order of the ranks; so parts are padded to
+  /// multiples of it. At 1 nothing is split.
+  int shards = 1;
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
@@ -78,6 +83,19 @@ struct Model {
   constexpr std::int64_t elements() const { return decayed + undecayed; }
   /// The same, and of frozen parameters and running values.
   constexpr std::int64_t master_elements() const { return elements() + frozen + running; }
+  /// Whether a rank holds its shards of a flat space alone: one after the other, in the order of the parts
+  /// that they are of. Of the master weights these are the trained ones, if layers read a copy.
+  constexpr bool splits(Space space) const {
+    if (shards == 1) return false;
+    if (space >= Space::region) return regions[std::size_t(int(space) - int(Space::region))].splits;
+    return space == Space::master && weights == Space::weights;
+  }
+  /// Where a rank holds an element, or the end, of a flat space.
+  /// requires  if the space is split, it is the first one of a unit's part, or not trained
+  constexpr std::int64_t held_at(Space space, std::int64_t element) const {
+    if (!splits(space)) return element;
+    return element < elements() ? element / shards : element - elements() + elements() / shards;
+  }
   /// Whether a step changes running values of a unit.
   constexpr bool changes_running(int unit) const {
     return block(unit).running > 0 && !units[unit].frozen;

@@ -5,9 +5,13 @@
 //   - inputs, and the values that follow from them, are made in every iteration
 //   - what a transfer fills is left alone until it is waited for; what it reads may be read
 //   - every transfer that starts is waited for, once
-//   - every gradient is reduced exactly once if the recipe has ranks, after its last contribution
-//     and before the norm; every update comes after the norm and after what may refuse the step;
-//     each unit is updated exactly once, and what follows from its new weights comes after that
+//   - of gradients, weights and state it is known at each point whether a rank has them whole, has its
+//     shard alone, or has a part of a sum (OnRanks): gradients that ranks compute are reduced or
+//     scattered exactly once, after the last contribution and before the norm; what works on whole
+//     arrays finds them whole; what an update of shards leaves is gathered before layers read it, and
+//     when the step ends
+//   - every update comes after the norm and after what may refuse the step; each unit is updated exactly
+//     once, and what follows from its new weights comes after that
 //   - what updates, keeps or follows is passed over by a step that is not applied, and only once that
 //     is known
 //   - weights that are read are current: made from the master weights as they are; and a copy that
@@ -37,7 +41,14 @@ struct Verdict {
 /// What a program is for.
 struct Purpose {
   bool training = true;  ///< it must use up gradients, take the norm and update
-  bool reduces = false;  ///< the recipe's ranks must sum their gradients
+  bool reduces = false;  ///< there are ranks, each of which computes a part of the gradients' sums
+};
+
+/// What a rank has of a unit's part of a space.
+enum class OnRanks : std::uint8_t {
+  whole,   // all of it, as the others have
+  shard,   // its shard as it should be; the rest is stale, or is not there
+  partial  // all of it, of which the sum over the ranks is wanted
 };
 
 /// Runs a program in the abstract, when it is made.
@@ -50,16 +61,14 @@ class Verifier {
     bool carried = false;      // made for all iterations
     int added_by = last_unit;  // of a gradient: the unit that has added to it in this iteration
     int version = 0;  // master, regions: changes so far; weights: of the masters they are made from
-  };
-  struct UnitState {
-    int reduced = 0, updated = 0;
+    OnRanks has = OnRanks::whole;
   };
 
   const Model& model;
   std::span<const Instruction> program;
   Purpose purpose;
   CellTable<Cell> cells;
-  std::vector<UnitState> units;
+  std::vector<int> updates;  // by unit
   std::vector<int> losses, used_regions;
   TouchList list;
   bool in_loop = false, looped = false, normed = false, kept = false;
@@ -73,7 +82,7 @@ class Verifier {
         program(p),
         purpose(what_for),
         cells(m),
-        units(m.count()),
+        updates(m.count(), 0),
         losses(m.count(), 0),
         used_regions(m.regions.size(), 0) {
     list.reserve(m.count() + 8);
@@ -81,11 +90,10 @@ class Verifier {
     for (int u = 0; u < m.count(); ++u) {
       if (m.block(u).running > 0) cell(Space::kept, u).open = cell(Space::kept, u).carried = true;
       if (!m.has_parameters(u)) continue;
-      cell(Space::master, u).open = cell(Space::master, u).carried = true;
-      for (int r = 0; r < int(m.regions.size()); ++r)
-        cell(region(r), u).open = cell(region(r), u).carried = true;
+      begin_open(Space::master, u);
+      for (int r = 0; r < int(m.regions.size()); ++r) begin_open(region(r), u);
       // A copy of the weights that is kept is the one that the step before left.
-      if (m.keeps_weights) cell(Space::weights, u).open = cell(Space::weights, u).carried = true;
+      if (m.keeps_weights) begin_open(Space::weights, u);
     }
     walk(program, [&](int t, int now) {
       iteration = now;
@@ -96,6 +104,15 @@ class Verifier {
 
  private:
   constexpr Cell& cell(Space space, int index) { return cells.at(space, index); }
+  constexpr void begin_open(Space space, int unit) {
+    Cell& c = cell(space, unit);
+    c.open = c.carried = true;
+    c.has = held(space);
+  }
+  /// What a rank has of a space from step to step.
+  constexpr OnRanks held(Space space) const {
+    return model.splits(space) ? OnRanks::shard : OnRanks::whole;
+  }
   constexpr void demand(bool holds, const char* rule) {
     if (!holds && verdict.fine()) verdict = {rule, position};
   }
@@ -126,13 +143,12 @@ class Verifier {
       demand(!c.open || repeats(i), "a unit runs forward twice");
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (touch.space == Space::gradient && use == Use::accumulate)
-      demand(units[touch.index].reduced == 0 && !normed, "added to after it was final");
+      demand(!normed && (!c.open || c.has == to_add_to()), "added to after it was final");
     if (use == Use::accumulate && i.kind->phases == calls_of(Phase::backward)) {
       demand(i.what < c.added_by, "sums of a gradient are added in another order");
       c.added_by = i.what;
     }
-    if (touch.space == Space::gradient && purpose.reduces && closes(use))
-      demand(units[touch.index].reduced == 1, "used up before it was reduced");
+    if (is_split_over_ranks(touch.space)) check_ranks(c, touch, i);
     if (touch.space == Space::master && changes(use)) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
@@ -150,6 +166,33 @@ class Verifier {
     }
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
+  }
+  /// Spaces of which ranks may have other than all.
+  static constexpr bool is_split_over_ranks(Space space) {
+    return space == Space::master || space == Space::weights || space == Space::gradient ||
+           space >= Space::region;
+  }
+  /// What gradients are while there is something to add.
+  constexpr OnRanks to_add_to() const {
+    return purpose.reduces ? OnRanks::partial : OnRanks::whole;
+  }
+  /// What instructions other than transfers do to what a rank has: they need it whole, unless they work
+  /// on shards; then what they change is this rank's shard. Gradients are made for their ranks' sum.
+  constexpr void check_ranks(Cell& c, Touch touch, const Instruction& i) {
+    if (touch.use == Use::exchange) return;  // its role says what it is for
+    if (touch.space == Space::gradient && closes(touch.use))
+      demand(c.has != OnRanks::partial, "used up before it was reduced");
+    const bool shards = i.kind->by_shards && model.shards > 1;
+    if (!may_open(touch.use))
+      demand(shards || c.has != OnRanks::shard, "needs whole what this rank has a shard of");
+    if (!changes(touch.use)) return;
+    if (touch.space == Space::gradient) {
+      if (may_open(touch.use)) c.has = to_add_to();
+      return;
+    }
+    demand(!shards || touch.space < Space::region || model.splits(touch.space),
+           "a policy's state is kept whole, and changed in shards");
+    c.has = shards ? OnRanks::shard : OnRanks::whole;
   }
   constexpr void finish(Cell& c) {
     demand(c.arriving || c.leaving, "waits for a transfer that was not started");
@@ -179,18 +222,29 @@ class Verifier {
         demand(++losses[i.what] == 1, "a loss is taken twice");
         break;
       case Role::reduce:
-        for (int g : units_of(i)) demand(++units[g].reduced == 1, "reduced twice");
+        reduce(i, OnRanks::whole);
+        break;
+      case Role::scatter:
+        demand(model.shards > 1, "scatters over ranks what the model does not split");
+        reduce(i, OnRanks::shard);
+        break;
+      case Role::gather:
+        for (int g : units_of(i)) {
+          Cell& weights = cell(model.weights, g);
+          demand(weights.has == OnRanks::shard, "gathers what every rank has");
+          weights.has = OnRanks::whole;
+        }
         break;
       case Role::norm:
         demand(!normed && !in_loop, "the norm is taken once, after all micro-batches");
         demand(units_of(i).size() == model.order.size(), "the norm is of all gradients");
         for (int g : model.order)
-          demand(!purpose.reduces || units[g].reduced == 1, "not reduced before the norm");
+          demand(cell(Space::gradient, g).has != OnRanks::partial, "not reduced before the norm");
         break;
       case Role::guard:
         demand(normed && !in_loop, "guarded before the norm");
         demand(!kept, "guarded after running values were kept");
-        for (int g : model.order) demand(units[g].updated == 0, "guarded after an update");
+        for (int g : model.order) demand(updates[g] == 0, "guarded after an update");
         break;
       case Role::keep:
         demand(normed && !in_loop, "running values are kept before the norm");
@@ -201,11 +255,11 @@ class Verifier {
       case Role::update:
         demand(normed && !in_loop, "updated before the norm");
         demand(i.kind->if_applied, acts_always);
-        for (int g : units_of(i)) demand(++units[g].updated == 1, "updated twice");
+        for (int g : units_of(i)) demand(++updates[g] == 1, "updated twice");
         break;
       case Role::follow:
         demand(i.kind->if_applied, acts_always);
-        for (int g : units_of(i)) demand(units[g].updated == 1, "comes before the update");
+        for (int g : units_of(i)) demand(updates[g] == 1, "comes before the update");
         break;
       case Role::loop:
         demand(!looped, "a second loop, or a loop in a loop");
@@ -215,6 +269,14 @@ class Verifier {
         break;
     }
     demand(!i.kind->if_applied || (normed && !in_loop), "hangs on a decision that is not made yet");
+  }
+  /// Makes of parts of sums what the ranks then have.
+  constexpr void reduce(const Instruction& i, OnRanks has) {
+    for (int g : units_of(i)) {
+      Cell& gradient = cell(Space::gradient, g);
+      demand(!purpose.reduces || gradient.has == OnRanks::partial, "reduced twice");
+      gradient.has = has;
+    }
   }
   static constexpr const char* acts_always = "acts though the step is not applied";
   constexpr std::span<const short> units_of(const Instruction& i) const {
@@ -266,11 +328,12 @@ class Verifier {
     if (!purpose.training) return;
     demand(normed, "the norm is missing");
     for (int g : model.order) {
-      demand(units[g].updated == 1, "a unit is not updated");
+      demand(updates[g] == 1, "a unit is not updated");
       demand(!cell(Space::gradient, g).open, "a gradient is made and not used up");
       demand(model.weights == Space::master || !model.keeps_weights ||
                  cell(Space::weights, g).version == cell(Space::master, g).version,
              "the copy of weights is left stale");
+      demand(cell(model.weights, g).has == OnRanks::whole, "new weights are not gathered");
     }
     for (int u = 0; u < model.count(); ++u)
       demand(!cell(Space::running, u).open, "running values are changed and not kept");
