@@ -35,6 +35,16 @@ void require_recipe_of_ranks(const RecipeView& recipe, const std::string& starte
                   started, recipe.name));
 }
 
+/// Rank 0 saves alone, and has not all that is to be saved where each rank has a shard.
+void require_whole_state(const RecipeView& recipe, Verb verb, const std::string& started) {
+  if (verb != Verb::train || recipe.plan->model.shards == 1) return;
+  throw UsageError(fmt::format(
+      "{}, and those of the recipe {} have shards of its state, which train cannot save "
+      "from several processes yet. Run it without the launcher, so that they are "
+      "threads, or give the recipe Ddp.",
+      started, recipe.name));
+}
+
 void require_flags_of_ranks(const Arguments& a, const std::string& started) {
   if (std::ranges::find(a.options, ranks_option) != a.options.end())
     throw UsageError(
@@ -45,9 +55,14 @@ void require_flags_of_ranks(const Arguments& a, const std::string& started) {
 }
 
 /// The number of ranks is given by the launcher as if by a flag: no checkpoint gives another.
-void set_ranks(RecipeView& recipe, Arguments& a) {
-  for (Option& option : recipe.options)
-    if (option.dotted() == ranks_option) *std::get<int*>(option.value) = a.world.ranks;
+void set_ranks(RecipeView& recipe, Arguments& a, const std::string& started) {
+  const auto option = std::ranges::find(recipe.options, ranks_option, &Option::dotted);
+  if (option == recipe.options.end()) return;
+  int& ranks = *std::get<int*>(option->value);
+  if (!option->adjustable && ranks != a.world.ranks)
+    throw UsageError(fmt::format("{}, and the recipe {} is one of {}. Start as many.", started,
+                                 recipe.name, ranks));
+  ranks = a.world.ranks;
   a.options.emplace_back(ranks_option);
 }
 
@@ -65,12 +80,13 @@ void take_launched_world(RecipeView& recipe, Arguments& a) {
       fmt::format("{} has started {} ranks", launched->launcher, launched->world.ranks);
   require_verb_of_ranks(a.verb, started);
   require_recipe_of_ranks(recipe, started);
+  require_whole_state(recipe, a.verb, started);
   require_flags_of_ranks(a, started);
   a.world = launched->world;
   if (a.rank_timeout)
     a.world.timeout = std::chrono::milliseconds(std::int64_t(1000 * *a.rank_timeout));
   a.quiet |= !is_first(a);
-  set_ranks(recipe, a);
+  set_ranks(recipe, a, started);
 }
 
 World world_with_facts(const Arguments& a, const SamplerState& data, std::vector<Fact> facts) {

@@ -7,6 +7,10 @@ namespace sinter::executes {
 
 void cast(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
+  if (machine.model().shards > 1) {
+    for (const ShardSlice& shard : machine.shards(i.what, i.count)) machine.cast_shard(shard);
+    return;
+  }
   for (bool decayed : {true, false})
     machine.cast_weights(machine.flat_slice(i.what, i.count, decayed));
 }

@@ -26,7 +26,8 @@ namespace {
 void visit_running(Machine& machine, auto visit) {
   const Model& model = machine.model();
   with_element(model.sizes.element[int(Type::master)], [&]<class T>(T) {
-    const std::int64_t first = model.master_elements() - model.running;
+    const std::int64_t first =
+        model.held_at(Space::master, model.master_elements() - model.running);
     visit(machine.flat<T>(Space::master) + first, machine.flat<T>(Space::running).data,
           model.running);
   });

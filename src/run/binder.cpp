@@ -251,7 +251,8 @@ class Binder {
     if (p == Phase::evaluate || !model.changes_running(u)) return resolved;
     if (p != Phase::forward) return {};
     const std::int64_t before =
-        (model.master_elements() - model.running) * model.sizes.of(Type::master);
+        model.held_at(Space::master, model.master_elements() - model.running) *
+        model.sizes.of(Type::master);
     const std::byte* masters = flat_address(placement, arena, Space::master);
     resolved.data = flat_address(placement, arena, Space::running) +
                     (static_cast<std::byte*>(resolved.data) - masters - before);
@@ -264,7 +265,7 @@ class Binder {
     std::int64_t offset = model.offset_of(node, k);
     if (is_persistent(model, space)) {
       base = flat_address(placement, arena, space);
-      offset += model.offsets[owner].of(p);
+      offset = model.held_at(space, model.offsets[owner].of(p) + offset);
     } else {
       base = cell(space, owner).at;
       offset += p.matrix ? 0 : model.block(owner).decayed;

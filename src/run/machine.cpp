@@ -82,6 +82,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   pooled_starts_shown_ = show_starts(token_axes, pooled_starts_);
   now_.stream = &layers_stream_;
   find_flat_buffers();
+  find_shards();
   programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
   programs_->evaluation = sinter::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
   programs_->prediction = sinter::bind(plan.predicting, plan.prediction, arena().data(), now_);
@@ -110,6 +111,17 @@ void Machine::find_flat_buffers() {
   decision_ = reinterpret_cast<kernel::Decision*>(flat_address(Space::decision));
 }
 
+void Machine::find_shards() {
+  const Model& m = plan_.model;
+  const int rank = m.shards > 1 ? communicator_.rank() : 0;
+  for (int k = 0; k < int(m.order.size()); ++k)
+    for (const bool decayed : {true, false}) {
+      const FlatSlice part = flat_slice(k, 1, decayed);
+      const std::int64_t size = part.size / m.shards;
+      shards_.push_back({{part.first + rank * size, size}, part.first / m.shards});
+    }
+}
+
 void Machine::refuse(const FlatBuffer& buffer, Element element) {
   if (buffer.has_shapes)
     throw Error("Sinter: the region '" + std::string(buffer.name) +
@@ -127,18 +139,25 @@ std::span<const Parameter> Machine::parameters_of(int unit) const {
   return std::ranges::equal_range(parameters_, unit, {}, of);
 }
 
-Machine::Part Machine::part(Space space, const Parameter& p) const {
-  StatePart at;
+StateShape Machine::shape(Space space, const Parameter& p) const {
   if (p.frozen && space != Space::master) return {};
-  if (space >= Space::region) {
-    at = p.state[std::size_t(int(space) - int(Space::region))];
-  } else {
-    const Param& param = p.layer->params[p.number];
-    const Type type = type_of(model(), space);
-    at.shape = {model().sizes.element[int(type)], param.rows, param.columns};
-    at.offset = p.offset * model().sizes.of(type);
-  }
-  return {flat_address(space) + at.offset, at.shape};
+  if (space >= Space::region) return p.state[std::size_t(int(space) - int(Space::region))].shape;
+  const Param& param = p.layer->params[p.number];
+  return {model().sizes.element[int(type_of(model(), space))], param.rows, param.columns};
+}
+
+Machine::Part Machine::part(Space space, const Parameter& p) const {
+  const StateShape shape = this->shape(space, p);
+  if (p.frozen && space != Space::master) return {};
+  if (!p.frozen && model().splits(space))
+    throw Error("Sinter: a rank holds only its shards of the " +
+                std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
+                p.name + "', so it has no part of its own. Take them with Machine::take().");
+  const std::int64_t offset =
+      space >= Space::region
+          ? p.state[std::size_t(int(space) - int(Space::region))].offset
+          : model().held_at(space, p.offset) * model().sizes.of(type_of(model(), space));
+  return {flat_address(space) + offset, shape};
 }
 
 const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) {
@@ -394,6 +413,19 @@ void Machine::take_norm(const kernel::ClippingRule& rule) {
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 
+void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
+  with_element(model().sizes.element[int(Type::gradient)], [&]<class T>(T) {
+    const T* gradients = flat<T>(Space::gradient).data;
+    for (const ShardSlice& shard : shards_)
+      if (shard.size > 0)
+        kernel::sum_of_squares(stream_, gradients + shard.first, shard.size, &decision()->squares,
+                               true);
+  });
+  static_assert(offsetof(kernel::Decision, squares) == 2 * sizeof(double));
+  communicator_.sum(&decision()->loss, 3);  // the votes and the squares, too
+  kernel::decide(stream_, rule, work_.loss_scale, decision());
+}
+
 void Machine::take_loss(const Bound& bound) {
   const Model& m = plan_.model;
   const Unit& unit = m.units[bound.instruction->what];
@@ -404,13 +436,19 @@ void Machine::take_loss(const Bound& bound) {
       : kernel::sum(stream_, static_cast<const float*>(bound.value), rows, &decision()->loss, true);
 }
 
-void Machine::cast_weights(FlatSlice slice) {
+void Machine::cast_weights(FlatSlice slice) { cast(slice.first, slice); }
+
+void Machine::cast_shard(const ShardSlice& shard) {
+  cast(shard.at(model().splits(Space::master)), shard);
+}
+
+void Machine::cast(std::int64_t from, FlatSlice slice) {
   const Model& m = plan_.model;
   if (m.weights == Space::master || slice.size == 0) return;
   with_element(m.sizes.element[int(Type::compute)], [&]<class T>(T) {
     if constexpr (kernel::is_narrow<T>)
       if (m.sizes.element[int(Type::master)] == Element::f32)
-        return kernel::cast(stream_, flat<float>(Space::master) + slice.first,
+        return kernel::cast(stream_, flat<float>(Space::master) + from,
                             flat<T>(Space::weights) + slice.first, slice.size);
     throw Error("Sinter: there is no cast between these types of weights.");
   });
@@ -419,7 +457,7 @@ void Machine::cast_weights(FlatSlice slice) {
 void Machine::clear_masters() {
   with_element(model().sizes.element[int(type_of(model(), Space::master))], [&]<class T>(T) {
     kernel::fill(stream_, flat<T>(Space::master).data, kernel::Wide<T>(0),
-                 model().master_elements());
+                 model().held_at(Space::master, model().master_elements()));
   });
 }
 

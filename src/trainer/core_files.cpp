@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trainer in files: weights as Hugging Face has them, and all that a resume needs.
 #include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "sinter/trainer/core.hpp"
 #include "trainer/load_rules.hpp"
 #include "trainer/state_json.hpp"
+#include "trainer/whole_values.hpp"
 
 namespace sinter {
 
@@ -45,16 +47,29 @@ Dtype dtype_of_element(Element element) {
 
 /// The parameters' parts of persistent spaces, as tensors: with an access, the host may reach them
 /// while this lives; without one, they are where the device has them. Parts without elements are
-/// left out.
+/// left out. Of a model that is split over ranks, tensors are copies in any case, taken from all ranks.
 class FlatTensors {
-  Machine& machine;
+  using Machines = std::span<const std::unique_ptr<Machine>>;
+  struct Copy {
+    Space space;
+    const Parameter* parameter;
+    std::vector<std::byte> values;
+  };
+
+  const Machines machines;
+  Machine& machine = *machines[0];
   const std::vector<Parameter>& parameters;
   std::optional<Access> access;
   std::vector<OnHost> parts;
+  std::deque<Copy> copies;
+  WholeValues whole{machines};
 
  public:
-  FlatTensors(Machine& m, const std::vector<Parameter>& p, std::optional<Access> a)
-      : machine(m), parameters(p), access(a) {}
+  FlatTensors(Machines m, const std::vector<Parameter>& p, std::optional<Access> a)
+      : machines(m), parameters(p), access(a) {}
+
+  /// Whether the tensors are copies, which live as long as this.
+  bool are_copies() const { return machine.model().shards > 1; }
 
   void add_views(Space space, std::vector<TensorView>& list) {
     visit(space, [&](const std::string& name, const auto& shape, const StateShape& stored,
@@ -68,6 +83,17 @@ class FlatTensors {
                      std::byte* data) {
       list.push_back({name, shape, data, dtype_of_element(stored.element)});
     });
+  }
+  /// The same of one parameter, whose name has something before it.
+  void add_expected(Space space, const Parameter& p, const std::string& before,
+                    std::vector<Expected>& list) {
+    const StateShape stored = machine.shape(space, p);
+    list.push_back({before + p.name, p.shape, data_of(space, p), dtype_of_element(stored.element)});
+  }
+  /// Gives each rank its own of what has been written to copies.
+  void put_copies() {
+    for (const Copy& copy : copies)
+      for (const auto& each : machines) each->put(copy.space, *copy.parameter, copy.values.data());
   }
 
  private:
@@ -84,11 +110,21 @@ class FlatTensors {
   }
   void visit(Space space, auto visitor) {
     for (const Parameter& p : parameters)
-      if (const Machine::Part part = machine.part(space, p); part.shape.size() > 0) {
-        if (access) parts.push_back(machine.on_host(part, *access));
-        visitor(name(space, p), shape_of(p, part.shape), part.shape,
-                access ? parts.back().data() : part.data);
-      }
+      if (const StateShape shape = machine.shape(space, p); shape.size() > 0)
+        visitor(name(space, p), shape_of(p, shape), shape, data_of(space, p));
+  }
+  std::byte* data_of(Space space, const Parameter& p) {
+    if (are_copies()) {
+      copies.push_back({space, &p, {}});
+      // Files may lack some of what is to be written.
+      copies.back().values =
+          access == Access::write ? whole.known_of(space, p) : whole.of(space, p);
+      return copies.back().values.data();
+    }
+    const Machine::Part part = machine.part(space, p);
+    if (!access) return part.data;
+    parts.push_back(machine.on_host(part, *access));
+    return parts.back().data();
   }
 };
 
@@ -115,32 +151,31 @@ void require_state(const CheckpointReader& reader, std::string_view state) {
 }
 
 /// Loads state of a policy into the weights that are trained.
-void load_in_place(Machine& machine, const std::vector<Parameter>& parameters,
+void load_in_place(FlatTensors tensors, const std::vector<Parameter>& parameters,
                    std::string_view state, const CheckpointReader& reader) {
   std::vector<Expected> expected;
-  std::vector<OnHost> parts;
   LoadRules rules;  // other state has the parameters' names, too
   for (const Parameter& p : parameters) {
     rules.ignored_suffixes.push_back("." + p.name);
-    if (p.frozen) continue;
-    const Machine::Part part = machine.part(Space::master, p);
-    parts.push_back(machine.on_host(part, Access::write));
-    expected.push_back({std::string(state) + "." + p.name, p.shape, parts.back().data(),
-                        dtype_of_element(part.shape.element)});
+    if (!p.frozen) tensors.add_expected(Space::master, p, std::string(state) + ".", expected);
   }
   load_tensors(reader.file(state_file), expected, rules);
+  tensors.put_copies();
 }
 
 }  // namespace
 
 void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use) const {
-  FlatTensors tensors(*machines_[0], parameters_, Access::read);
+  FlatTensors tensors(machines_, parameters_, Access::read);
   use(content_of(recipe_, tensors));
 }
 
 void TrainerCore::copy_content(Snapshot& to) const {
-  FlatTensors tensors(*machines_[0], parameters_, std::nullopt);
-  to.copy(machines_[0]->stream(), content_of(recipe_, tensors));
+  const auto tensors = std::make_shared<FlatTensors>(machines_, parameters_, std::nullopt);
+  if (tensors->are_copies()) to.clear();  // before the next ones are made
+  CheckpointContent content = content_of(recipe_, *tensors);
+  if (tensors->are_copies()) content.owner = tensors;
+  to.copy(machines_[0]->stream(), std::move(content));
 }
 
 std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
@@ -164,11 +199,12 @@ void TrainerCore::restore(const CheckpointReader& reader) {
   if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
   {
     std::vector<Expected> expected;
-    FlatTensors tensors(*machines_[0], parameters_, Access::write);
+    FlatTensors tensors(machines_, parameters_, Access::write);
     tensors.add_expected(Space::master, expected);
     for (int r = 0; r < int(plan().model.regions.size()); ++r)
       tensors.add_expected(region(r), expected);
     load_tensors(files, expected);
+    tensors.put_copies();
   }
   recipe_.state.reset();
   restore_state(saved, recipe_);
@@ -188,6 +224,7 @@ void TrainerCore::set_steps(std::int64_t steps) {
   steps_ = steps;
   for (auto& machine : machines_) {
     machine->set_updates(steps);
+    if (plan().model.shards > 1) continue;  // each has its own already
     if (machine != machines_[0])
       copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
                      plan().training.persistent);
@@ -220,16 +257,20 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   UnsharedHeads unshared;
   {
     std::vector<Expected> expected;
-    FlatTensors tensors(*machines_[0], parameters_, Access::write);
+    FlatTensors tensors(machines_, parameters_, Access::write);
     tensors.add_expected(Space::master, expected);
     unshared = load_tensors(source.files, expected, load_rules(names, missing));
+    tensors.put_copies();
   }
   if (!state.empty())
-    load_in_place(*machines_[0], parameters_, state, CheckpointReader(source.path));
-  order_after_copies(machines_[0]->stream());
-  for (int r = 0; r < int(plan().model.regions.size()); ++r)
-    clear_on_device(machines_[0]->stream(), machines_[0]->flat<std::byte>(region(r)).data,
-                    flat_bytes(plan().model, region(r)));
+    load_in_place({machines_, parameters_, Access::write}, parameters_, state,
+                  CheckpointReader(source.path));
+  for (auto& machine : machines_) {
+    order_after_copies(machine->stream());
+    for (int r = 0; r < int(plan().model.regions.size()); ++r)
+      clear_on_device(machine->stream(), machine->flat<std::byte>(region(r)).data,
+                      flat_bytes(plan().model, region(r)));
+  }
   recipe_.state.reset();
   set_steps(0);
   return source.warning + (source.warning.empty() ? "" : "\n") + to_string(unshared);
@@ -242,7 +283,7 @@ void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t s
                     ": it exists and is not an empty folder. Name a new folder; nothing was "
                     "changed.");
   std::vector<TensorView> weights;
-  FlatTensors tensors(*machines_[0], parameters_, Access::read);
+  FlatTensors tensors(machines_, parameters_, Access::read);
   tensors.add_views(Space::master, weights);
   write_folder_atomically(folder, [&](const fs::path& into) {
     write_shards(into, weights, shard_bytes);

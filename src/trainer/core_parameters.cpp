@@ -7,6 +7,7 @@
 #include "sinter/kernels/random.hpp"
 #include "sinter/run/elements.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/whole_values.hpp"
 
 namespace sinter {
 
@@ -48,10 +49,28 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
 
 }  // namespace
 
+namespace {
+
+/// Fills what a rank holds of each parameter with its first values.
+void fill_shards(Machine& machine, const std::vector<Parameter>& parameters,
+                 const TrainerSettings& settings) {
+  std::vector<std::byte> values;
+  for (const Parameter& p : parameters) {
+    const StateShape shape = machine.shape(Space::master, p);
+    values.resize(std::size_t(shape.bytes()));
+    with_element(shape.element,
+                 [&]<class T>(T) { fill(reinterpret_cast<T*>(values.data()), p, settings.seed); });
+    machine.put(Space::master, p, values.data());
+  }
+}
+
+}  // namespace
+
 void TrainerCore::initialise() {
   on_ranks([&](int rank) {
     Machine& machine = *machines_[rank];
     machine.clear_masters();
+    if (machine.model().splits(Space::master)) return fill_shards(machine, parameters_, settings_);
     for (const Parameter& p : parameters_) {
       const Machine::Part part = machine.part(Space::master, p);
       const OnHost values = machine.on_host(part, Access::write);
@@ -73,15 +92,17 @@ const Parameter& TrainerCore::find(std::string_view name) const {
 
 std::vector<double> TrainerCore::read(Space space, std::string_view name) const {
   const Parameter& p = find(name);
-  const Machine::Part part = machines_[0]->part(space, p);
-  const OnHost stored = machines_[0]->on_host(part, Access::read);
-  std::vector<double> values(std::size_t(part.shape.size()));
-  if (part.shape.element == Element::u8) {  // codes
-    std::copy_n(stored.as<std::uint8_t>(), values.size(), values.begin());
+  const StateShape shape = machines_[0]->shape(space, p);
+  const std::vector<std::byte> stored = WholeValues(machines_).of(space, p);
+  std::vector<double> values(std::size_t(shape.size()));
+  if (shape.element == Element::u8) {  // codes
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(stored.data()), values.size(),
+                values.begin());
     return values;
   }
-  with_element(part.shape.element,
-               [&]<class T>(T) { std::copy_n(stored.as<T>(), part.shape.size(), values.begin()); });
+  with_element(shape.element, [&]<class T>(T) {
+    std::copy_n(reinterpret_cast<const T*>(stored.data()), values.size(), values.begin());
+  });
   return values;
 }
 
@@ -110,16 +131,13 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
   if (std::int64_t(values.size()) != p.size)
     throw ArgumentError("Sinter: '" + p.name + "' has " + std::to_string(p.size) +
                         " numbers, not " + std::to_string(values.size()) + ".");
-  for (auto& machine : machines_) {
-    const Machine::Part part = machine->part(Space::master, p);
-    {
-      const OnHost stored = machine->on_host(part, Access::write);
-      with_element(part.shape.element, [&]<class T>(T) {
-        std::ranges::transform(values, stored.as<T>(), [](double x) { return T(x); });
-      });
-    }
-    machine->cast_weights({p.offset, p.size});
-  }
+  const StateShape shape = machines_[0]->shape(Space::master, p);
+  std::vector<std::byte> stored(std::size_t(shape.bytes()));
+  with_element(shape.element, [&]<class T>(T) {
+    std::ranges::transform(values, reinterpret_cast<T*>(stored.data()),
+                           [](double x) { return T(x); });
+  });
+  for (auto& machine : machines_) machine->put(Space::master, p, stored.data());
 }
 
 }  // namespace sinter

@@ -21,7 +21,17 @@ void CheckpointContent::add_to(CheckpointWriter& writer) const {
 Snapshot::Snapshot() = default;
 Snapshot::~Snapshot() = default;
 
+void Snapshot::clear() {
+  content_ = {};
+  copy_.reset();
+}
+
 void Snapshot::copy(kernel::Stream& stream, CheckpointContent content) {
+  if (content.owner) {
+    clear();
+    content_ = std::move(content);
+    return;
+  }
   std::vector<std::span<const std::byte>> parts;
   std::size_t bytes = 0;
   for (const auto* list : {&content.weights, &content.state})
@@ -30,8 +40,7 @@ void Snapshot::copy(kernel::Stream& stream, CheckpointContent content) {
       bytes += tensor.bytes;
     }
   if (!copy_ || bytes > copy_->bytes().size()) {
-    content_ = {};
-    copy_.reset();
+    clear();
     // The allocation itself may take nothing yet, and so it would not fail where memory is short.
     if (available_memory().bytes < std::int64_t(bytes)) throw std::bad_alloc();
     copy_ = std::make_unique<BackgroundCopy>(bytes);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ddp over ranks that have a device each, on the emulated one; in place of its communicator a card has
+// Ddp and Zero over ranks that have a device each, on the emulated one; in place of its communicator a card has
 // NCCL.
 #include <doctest/doctest.h>
 
 #include "emulated/on_world.hpp"
 #include "emulated/training/steps.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/zero.hpp"
 #include "support/message_of.hpp"
 #include "support/trainers.hpp"
 
@@ -16,6 +17,11 @@ template <int Ranks, class Precision = Fp32, int Micro = 1>
 using Shared = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = Micro}>,
                     AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>,
                     Ddp<{.bucket_bytes = 10'000, .ranks = Ranks}>>;
+
+template <int Ranks, class Precision>
+using Shards = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 1}>,
+                    AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>,
+                    Zero<{.bucket_bytes = 10'000, .ranks = Ranks}>>;
 
 /// What some steps of a rank leave.
 struct Trace {
@@ -73,6 +79,18 @@ TEST_CASE("one rank has the bits of no ranks, its transfers in the graph") {
 
 TEST_CASE("transfers in a graph have the bits of direct ones") {
   CHECK(train_all<Shared<2, Fp16<>>>() == train_all<Shared<2, Fp16<>>>(false));
+}
+
+TEST_CASE_TEMPLATE("ranks with shards have the bits of Ddp", Precision, Fp32, Bf16) {
+  const std::vector<Trace> whole = train_all<Shared<2, Precision>>();
+  for (const bool graph : {true, false}) {
+    const std::vector<Trace> split = train_all<Shards<2, Precision>>(graph);
+    for (const Trace& trace : split) {
+      CHECK(trace.parameters == whole[0].parameters);
+      for (std::size_t s = 0; s < trace.steps.size(); ++s)
+        CHECK(trace.steps[s].loss == whole[0].steps[s].loss);
+    }
+  }
 }
 
 TEST_CASE("a rank that ends is noticed by those that wait for it") {

@@ -68,6 +68,12 @@ class Mutants {
     return traces;
   }
 
+  /// On how many ranks programs run. A model that is split is planned for so many.
+  static std::vector<int> rank_counts() {
+    if (L::model.shards > 1) return {ranks};
+    return ranks > 1 ? std::vector{1, ranks} : std::vector{1};
+  }
+
   /// The position of the instruction that waits for all transfers that one starts; the end if there is
   /// none.
   static std::size_t wait_for(const Model& model, const Program& program, std::size_t start) {
@@ -95,8 +101,9 @@ class Mutants {
   void judge_all(const char* name, Program Programs::* which, const Model& model, Purpose purpose) {
     const Programs good = shipped<R>();
     const Program& program = good.*which;
-    std::vector<Traces> expected{run(good, 1)};
-    if (ranks > 1) expected.push_back(run(good, ranks));
+    const std::vector<int> counts = rank_counts();
+    std::vector<Traces> expected;
+    for (int count : counts) expected.push_back(run(good, count));
     REQUIRE(std::isfinite(expected[0].losses[0]));
     auto judge = [&](Program mutant, std::size_t t, const std::string& change) {
       std::string what = std::string(name) + ": " + program[t].kind->name + " at " +
@@ -109,8 +116,9 @@ class Mutants {
       Programs changed = good;
       changed.*which = std::move(mutant);
       alarm(60);
-      bool same = run(changed, 1) == expected[0];
-      if (ranks > 1) same &= run(changed, ranks) == expected[1];
+      bool same = true;
+      for (std::size_t k = 0; k < counts.size(); ++k)
+        same &= run(changed, counts[k]) == expected[k];
       alarm(0);
       CHECK_MESSAGE(same, what << " is accepted, but computes something else");
       ++(same ? tally.same : tally.missed);

@@ -6,6 +6,7 @@
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
@@ -17,6 +18,7 @@ namespace {
 using Once = Batch<{.global = 2, .micro = 2}>;
 using Thrice = Batch<{.global = 3, .micro = 1}>;
 using Buckets = Ddp<{.bucket_bytes = 500, .ranks = 2}>;
+using Shards = Zero<{.bucket_bytes = 500, .ranks = 2}>;
 using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each of two ranks
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
@@ -58,6 +60,16 @@ TEST_CASE("data-parallel programs") {
                                                    {5, 3, 6, 2});
   test_mutants<Fused, TwoEach, Buckets, Selective>("units with two outputs, Ddp, selective",
                                                    {5, 3, 6, 2});
+}
+
+TEST_CASE("programs of ranks that have shards") {
+  test_mutants<Gpt2<tiny>, TwoEach, Shards>("GPT-2, Zero, two micro-batches", {5, 3, 6, 2});
+  test_mutants<Gpt2<tiny>, TwoEach, Shards, Bf16, Average<>>("GPT-2, Zero, Bf16, average",
+                                                             {5, 3, 6, 2});
+  test_mutants<Fused, TwoEach, Shards, Bf16, Full, PlainDescent>(
+      "units with two outputs, Zero, Bf16, cast, full", {5, 3, 6, 2});
+  test_mutants<Counting, TwoEach, Shards, Bf16, SpikeGuard<>>("running values, Zero, Bf16, guard",
+                                                              {5, 3, 6, 2});
 }
 
 TEST_CASE("programs with a copy of the weights") {

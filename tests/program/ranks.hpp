@@ -10,6 +10,7 @@
 
 #include "sinter/comm/communicator.hpp"
 #include "sinter/kernels/stream.hpp"
+#include "sinter/run/elements.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
 #include "support/device.hpp"
@@ -146,21 +147,16 @@ class Ranks {
       if (error) std::rethrow_exception(error);
   }
   void fill_weights(Machine& m) const {
-    auto fill = [&](auto* master) {
-      for (const Parameter& p : list_parameters(plan.model))
+    with_element(plan.model.sizes.element[int(Type::master)], [&]<class T>(T) {
+      std::vector<T> values;
+      for (const Parameter& p : parameters) {
+        values.resize(std::size_t(p.size));
         for (std::int64_t k = 0; k < p.size; ++k)
-          master[p.offset + k] = std::remove_pointer_t<decltype(master)>(
-              (p.init.how == Init::ones) + 0.3 * std::sin(double(p.offset + 3 * k) * 1.7));
-    };
-    {
-      const OpenMemory open;
-      if (plan.model.sizes.of(Type::master) == 8) {
-        fill(m.flat<double>(Space::master).data);
-      } else {
-        fill(m.flat<float>(Space::master).data);
+          values[std::size_t(k)] =
+              T((p.init.how == Init::ones) + 0.3 * std::sin(double(p.offset + 3 * k) * 1.7));
+        m.put(Space::master, p, reinterpret_cast<const std::byte*>(values.data()));
       }
-    }
-    m.masters_changed();
+    });
   }
 };
 

@@ -303,7 +303,7 @@ TEST_CASE("what ranks have shards of") {
   split.expect(without(without(p, find(p, await)), find(p, Role::scatter)),
                "not reduced before the norm");
 
-  const char* whole = "needs whole what this rank has a shard of";
+  const char* whole = "needs whole what the ranks split";
   const short unit = split.model.order[0];
   split.expect(with(p, gather, {&only<Use::read, Space::master>, unit}), whole);
   CHECK(verify(split.model, with(p, end, {&only<Use::read, Space::master>, unit}), ranks).fine());
@@ -333,7 +333,7 @@ TEST_CASE("shards of masters beside a copy of the weights") {
   REQUIRE(verify(model, split.program, ranks).fine());
   const int end = int(split.program.size());
   expect(model, with(split.program, end, {&only<Use::read, Space::master>, model.order[0]}), ranks,
-         "needs whole what this rank has a shard of");
+         "needs whole what the ranks split");
   expect(model, {split.program.begin(), split.program.end() - 2}, ranks,
          "new weights are not gathered");
 }

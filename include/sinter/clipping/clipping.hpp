@@ -16,14 +16,20 @@ constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
 }  // namespace touches
 
 namespace executes {
+/// How Clipping bounds gradients, with its options as they are.
+template <class Clipping>
+kernel::ClippingRule clipping_rule(const Machine& machine) {
+  const auto& options = machine.options<Clipping>();
+  kernel::ClippingRule rule{.bound = Clipping::bound(options)};
+  if constexpr (hook::HasLimit<Clipping>) rule.limit = Clipping::limit(options);
+  return rule;
+}
+
 /// Yields the norm of all gradients, whether the step is applied (it and the loss are finite), and
 /// the scale and limit of gradients that `update` obeys.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
-  const auto& options = machine.options<Clipping>();
-  kernel::ClippingRule rule{.bound = Clipping::bound(options)};
-  if constexpr (hook::HasLimit<Clipping>) rule.limit = Clipping::limit(options);
-  machine.take_norm(rule);
+  machine.take_norm(clipping_rule<Clipping>(machine));
 }
 }  // namespace executes
 

@@ -99,15 +99,25 @@ class Updater {
   explicit Updater(Machine& m) : machine(m) {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
   }
+  /// How far what is split lies from its place in whole spaces.
+  struct Shift {
+    std::int64_t masters = 0, state = 0;
+  };
+
   /// Calls Optimizer::update for each stretch within a slice of flat parameters.
-  void flat(FlatSlice slice) const {
+  void flat(FlatSlice slice, Shift shift = {}) const {
     for (const UniformSlice& alike : machine.uniform_slices()) {
       const std::int64_t first = std::max(slice.first, alike.first);
       const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
       if (first < last)
-        Optimizer::update(options,
-                          stretch({first, last - first}, alike.decayed, alike.learning_rate));
+        Optimizer::update(
+            options, stretch({first, last - first}, alike.decayed, alike.learning_rate, shift));
     }
+  }
+  /// Does so within a shard of this rank.
+  void shard(const ShardSlice& slice) const {
+    const std::int64_t shift = slice.held - slice.first;
+    flat(slice, {model.splits(Space::master) ? shift : 0, shift});
   }
   void one(const Parameter& p) const {
     StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate),
@@ -122,10 +132,10 @@ class Updater {
   }
 
  private:
-  Stretch<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate) const {
+  Stretch<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate, Shift shift = {}) const {
     Stretch<M, G, S, C> s{
         machine.stream(),
-        machine.flat<M>(Space::master) + slice.first,
+        machine.flat<M>(Space::master) + (slice.first + shift.masters),
         machine.flat<G>(Space::gradient) + slice.first,
         {},
         makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + slice.first : nullptr,
@@ -137,7 +147,8 @@ class Updater {
         machine.decision()};
     for (int k = 0; k < region_count; ++k)
       if (!Optimizer::regions[k].shape)
-        s.state[k] = {machine.flat<S>(region(regions[k])) + slice.first, slice.size};
+        s.state[k] = {machine.flat<S>(region(regions[k])) + (slice.first + shift.state),
+                      slice.size};
     return s;
   }
 };

@@ -43,9 +43,14 @@ void average(Machine& machine, const Bound&) {
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
   const Model& model = machine.model();
   for_each_region<Policy>(model, [&](int r) {
-    kernel::move_average(machine.stream(), machine.flat<Master>(Space::master).data,
-                         machine.flat<kernel::Wide<Master>>(region(r)).data, t == 1 ? 1 : 1 - decay,
-                         model.elements());
+    const auto move = [&](std::int64_t master, std::int64_t at, std::int64_t size) {
+      kernel::move_average(machine.stream(), machine.flat<Master>(Space::master) + master,
+                           machine.flat<kernel::Wide<Master>>(region(r)) + at,
+                           t == 1 ? 1 : 1 - decay, size);
+    };
+    if (model.shards == 1) return move(0, 0, model.elements());
+    for (const ShardSlice& shard : machine.shards(0, int(model.order.size())))
+      move(shard.at(model.splits(Space::master)), shard.held, shard.size);
   });
 }
 }  // namespace executes
@@ -56,7 +61,8 @@ inline constexpr Kind average_kind{.name = "average",
                                    .touch = touches::average<Policy>,
                                    .run = executes::average<Policy, Master>,
                                    .role = Role::follow,
-                                   .if_applied = true};
+                                   .if_applied = true,
+                                   .by_shards = true};
 
 /// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), which is updated
 /// after each step and has the name "ema" in checkpoints. Training itself stays as it is. The flag
@@ -68,6 +74,7 @@ struct Average {
   using Options = AverageOptions;
   static constexpr Options options = O;
   static constexpr std::array regions{Region{"ema"}};
+  static constexpr bool by_shards = true;
 
   template <class R>
   static constexpr Program rewrite(const Model& model, Program program) {

@@ -57,7 +57,7 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space == Space::decision) return aligned(sizeof(kernel::Decision));
   const bool whole = space == Space::master || space == Space::weights;
   const std::int64_t elements = whole ? model.master_elements() : model.elements();
-  return aligned(elements * model.sizes.of(type_of(model, space)));
+  return aligned(model.held_at(space, elements) * model.sizes.of(type_of(model, space)));
 }
 
 /// Bytes of a buffer that comes and goes.

@@ -78,6 +78,27 @@ constexpr int second_context() {
   }
 }
 
+/// Over how many ranks a recipe splits what only the update needs (Model::shards).
+template <class R>
+constexpr int shards_of() {
+  if constexpr (hook::HasShards<typename R::parallel>) {
+    return R::parallel::shards;
+  } else {
+    return 1;
+  }
+}
+/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them.
+template <class P, class R>
+constexpr bool works_on_shards() {
+  if constexpr (!std::is_same_v<P, typename R::optimizer>) {
+    return hook::WorksOnShards<P>;
+  } else if constexpr (hook::HasByParameter<P>) {
+    return !P::by_parameter;
+  } else {
+    return true;
+  }
+}
+
 /// The elements of a precision policy, by Type.
 template <class Precision>
 constexpr std::array<Element, types> elements_of() {
@@ -154,6 +175,12 @@ struct Traced {
     List<std::int64_t, count.offsets> parameter_offsets;
     std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
   };
+  static constexpr int shards = shards_of<R>();
+  /// The elements of a unit's part, padded so that its shards are equal, and begin at a boundary.
+  static constexpr std::int64_t whole_shards(std::int64_t elements) {
+    constexpr int multiple = parameter_alignment * shards;
+    return (elements + multiple - 1) / multiple * multiple;
+  }
   static constexpr Frozen freeze() {
     Graph graph = trace();
     resolve_ties(graph);
@@ -178,8 +205,8 @@ struct Traced {
       for (short g : f.order.view()) {
         const Block& block = graph.blocks[graph.units[g].block];
         f.offsets.items[g] = {f.decayed, f.undecayed};
-        f.decayed += block.decayed;
-        f.undecayed += block.undecayed;
+        f.decayed += whole_shards(block.decayed);
+        f.undecayed += whole_shards(block.undecayed);
       }
       for (ParameterOffsets& unit : f.offsets.items) unit.undecayed += f.decayed;
       for (int u = 0; u < count.units; ++u) {
@@ -247,6 +274,7 @@ struct Traced {
     if constexpr (hook::HasRegions<P>) {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
+        r.splits = shards > 1 && !r.shape && works_on_shards<P, R>();
         list.items[list.count++] = r;
       }
     }
@@ -278,7 +306,8 @@ struct Traced {
                                .decayed = frozen.decayed,
                                .undecayed = frozen.undecayed,
                                .frozen = frozen.frozen,
-                               .running = frozen.running};
+                               .running = frozen.running,
+                               .shards = shards};
 };
 
 }  // namespace detail

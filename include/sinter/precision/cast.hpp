@@ -17,8 +17,11 @@ constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
 }  // namespace touches
 
 /// Makes the copy of the weights of consecutive units anew.
-inline constexpr Kind cast{
-    .name = "cast", .touch = touches::cast, .run = executes::cast, .if_applied = true};
+inline constexpr Kind cast{.name = "cast",
+                           .touch = touches::cast,
+                           .run = executes::cast,
+                           .if_applied = true,
+                           .by_shards = true};
 
 /// Whether an instruction writes the copy of the weights of its units.
 constexpr bool writes_weights(const Model& model, const Instruction& i) {

@@ -184,7 +184,7 @@ class Verifier {
       demand(c.has != OnRanks::partial, "used up before it was reduced");
     const bool shards = i.kind->by_shards && model.shards > 1;
     if (!may_open(touch.use))
-      demand(shards || c.has != OnRanks::shard, "needs whole what this rank has a shard of");
+      demand(shards || c.has != OnRanks::shard, "needs whole what the ranks split");
     if (!changes(touch.use)) return;
     if (touch.space == Space::gradient) {
       if (may_open(touch.use)) c.has = to_add_to();

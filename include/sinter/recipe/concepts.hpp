@@ -147,6 +147,8 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 /// How many ranks there are, what they communicate, and when.
 ///   ranks(options)   how many
 ///   reduces          whether gradients must be summed over the ranks before the norm
+///   shards           (optional) over how many ranks what only the update needs is split
+///                    (Model::shards); then ranks() is that for all options
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>
 concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P::Options& o) {

@@ -21,6 +21,8 @@
 //   frozen             patterns for the names of parameters that are not trained
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
 //   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
+//   by_shards          whether its kinds work on shards (Kind::by_shards), where the model is split; its
+//                      regions are then split, too
 //   rewrite(model, program)           makes another program of this one, at compile time
 //   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with
 //                                     a State, rate_factor(options, state, sequences)
@@ -85,6 +87,8 @@ template <class P>
 concept HasFrozen = requires { P::frozen; };
 template <class P>
 concept HasParameterGroups = requires { P::parameter_groups; };
+template <class P>
+concept WorksOnShards = requires { P::by_shards; } && P::by_shards;
 template <class P>
 concept HasRowMultiple = requires {
   { P::row_multiple } -> std::convertible_to<int>;
@@ -172,6 +176,11 @@ template <class P>
 concept HasCasts = requires { P::casts; };
 template <class P>
 concept HasByParameter = requires { P::by_parameter; };
+/// Of the slot parallel.
+template <class P>
+concept HasShards = requires {
+  { P::shards } -> std::convertible_to<int>;
+};
 /// Of a precision.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
@@ -268,6 +277,8 @@ constexpr auto other_hooks() {
                     Hook{"workspace", optimizer && hook::HasWorkspace<P>},
                     Hook{"limit", std::same_as<Slot, slot::clipping> && hook::HasLimit<P>},
                     Hook{"keeps_whole", std::same_as<Slot, slot::memory> && hook::KeepsWhole<P>},
+                    Hook{"shards", std::same_as<Slot, slot::parallel> && hook::HasShards<P>},
+                    Hook{"by_shards", hook::WorksOnShards<P>},
                     Hook{"state", precision && hook::HasStateType<P>},
                     Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},
                     Hook{"open", data && hook::HasOpen<P>},

@@ -32,6 +32,13 @@ struct UniformSlice : FlatSlice {
   double learning_rate;  ///< a factor of the step's
 };
 
+/// What a rank works on of a unit's decayed or undecayed part: all of it or, where the model is split
+/// (Model::shards), its shard. `first` is its place in spaces that are whole.
+struct ShardSlice : FlatSlice {
+  std::int64_t held;  ///< its place in spaces of which a rank holds its shards alone
+  std::int64_t at(bool split) const { return split ? held : first; }
+};
+
 /// A layer call with its addresses.
 struct BoundCall {
   void (*run)(const Call&);
@@ -142,6 +149,8 @@ class Machine {
   /// Takes the norm of all gradients, sums the losses of all ranks, and has the decision follow from
   /// both: whether the step is applied, and what gradients are multiplied by and bounded to.
   void take_norm(const kernel::ClippingRule& rule);
+  /// Does so where each rank has the sums of its shards alone: the squares are summed over the ranks, too.
+  void take_norm_of_shards(const kernel::ClippingRule& rule);
   /// Adds the losses of a unit to the decision's.
   void take_loss(const Bound&);
   /// Copies the next micro-batch from the batch into the inputs, and pads it.
@@ -151,9 +160,12 @@ class Machine {
   void clear_masters();
   /// Makes a slice of the copy of the weights from the master weights, if there is a copy. It must
   /// be called after changing master weights other than by a step.
+  /// requires  master weights are not split; so does masters_changed()
   void cast_weights(FlatSlice slice);
   /// Does so for all of them.
   void masters_changed();
+  /// Makes a shard's slice of the copy from the master weights that this rank holds.
+  void cast_shard(const ShardSlice& shard);
 
   /// A flat buffer; empty if the plan does not have it. T is std::byte or the type of its elements.
   /// requires  space is master, weights, gradient, running or a region
@@ -171,7 +183,25 @@ class Machine {
     std::byte* data;
     StateShape shape;
   };
+  /// throws    Error if the space is split (Model::splits), and the parameter trained
   Part part(Space space, const Parameter& parameter) const;
+  /// The shape of all of a parameter's values in a space; without elements if it has none there.
+  StateShape shape(Space space, const Parameter& parameter) const;
+  /// Where a rank holds elements of a parameter in a space.
+  struct Piece {
+    std::int64_t begin, size;  ///< which of the parameter's
+    std::int64_t held;         ///< where they begin in the space
+  };
+  /// What this rank has of a parameter: all of it or, where the space is split, or holds gradients of a
+  /// split model, what is in its shards.
+  /// requires  the space has no shapes of its own
+  std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
+  /// Puts values of a parameter into what this rank holds of a space and, if they are master weights,
+  /// into the copy.
+  ///   values   all of the parameter's, as part() would have them; so of take()
+  void put(Space space, const Parameter& parameter, const std::byte* values);
+  /// Copies what this rank has of a parameter to its places among all of the parameter's values.
+  void take(Space space, const Parameter& parameter, std::byte* values);
   /// A part where the host may reach it.
   OnHost on_host(const Part& part, Access access) {
     return {stream_, part.data, part.shape.bytes(), access};
@@ -180,6 +210,11 @@ class Machine {
   std::byte* workspace() const { return flat_address(Space::workspace); }
   /// The decayed or undecayed parameters of a run of `count` units in Model::order.
   FlatSlice flat_slice(int first, int count, bool decayed) const;
+  /// What this rank works on of a run of `count` units in Model::order: of each the decayed part, then the
+  /// undecayed one. Some are empty.
+  std::span<const ShardSlice> shards(int first, int count) const {
+    return std::span(shards_).subspan(2 * std::size_t(first), 2 * std::size_t(count));
+  }
   /// All that is trained, in order, cut where parameters are no longer treated alike.
   std::span<const UniformSlice> uniform_slices() const { return uniform_slices_; }
   /// The run-time options of the policy P.
@@ -210,6 +245,8 @@ class Machine {
 
   std::byte* flat_address(Space space) const { return flat_[std::size_t(space)].data; }
   void find_flat_buffers();
+  void find_shards();
+  void cast(std::int64_t from, FlatSlice to);
   /// throws    Error, for a buffer that was taken as elements of another type
   [[noreturn]] static void refuse(const FlatBuffer&, Element);
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
@@ -240,6 +277,7 @@ class Machine {
   Communicator& communicator_;
   std::vector<OptionsOf> options_, states_;
   std::vector<UniformSlice> uniform_slices_;
+  std::vector<ShardSlice> shards_;  // two for each unit in Model::order
   DeviceMemory arena_;
   std::array<std::vector<std::int32_t>, token_axes> starts_;
   std::vector<std::int32_t> pooled_starts_;

@@ -29,6 +29,7 @@ struct CheckpointContent {
   static constexpr const char* config_file = "config.json";
 
   std::vector<TensorView> weights, state;  ///< what the first two files hold
+  std::shared_ptr<const void> owner;  ///< of what the views show, if it is the content's own memory
   std::string config;  ///< Hugging Face's config.json; empty if it does not have the architecture
 
   /// Writes the files.
@@ -45,10 +46,13 @@ class Snapshot {
 
   /// Begins to copy what the views show of the device's memory, as all earlier work of the stream
   /// leaves it, beside the stream's work; the memory of the former copy is used again.
+  /// Content that has an owner is kept as it is.
   /// requires  as BackgroundCopy::begin()
   /// throws    std::bad_alloc, with the former copy gone, if the machine or a control group of the
   ///           process does not have the memory
   void copy(kernel::Stream& stream, CheckpointContent content);
+  /// Gives back the memory of the copy.
+  void clear();
   /// Waits until the copy is made, and returns it. Any thread may call it that computes on the device
   /// (RecipeView::open_device).
   /// throws    Error if the device has failed

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/whole_values.hpp"
+
+#include <algorithm>
+
+#include "sinter/comm/communicator.hpp"
+#include "sinter/plan/placement.hpp"
+#include "sinter/run/elements.hpp"
+
+namespace sinter {
+
+std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
+  Machine& first = *machines[0];
+  const Model& model = first.model();
+  std::vector<std::byte> values(std::size_t(first.shape(from, p).bytes()));
+  if (values.empty()) return values;
+  const bool in_shards =
+      model.shards > 1 && !p.frozen && (model.splits(from) || from == Space::gradient);
+  if (!in_shards) {
+    first.take(from, p, values.data());
+  } else if (machines.size() > 1) {
+    for (const auto& machine : machines) machine->take(from, p, values.data());
+  } else {
+    for (int k = 0; k < int(model.order.size()); ++k)
+      for (const bool decayed : {true, false}) {
+        const FlatSlice of_unit = first.flat_slice(k, 1, decayed);
+        if (p.offset < of_unit.first || p.offset >= of_unit.first + of_unit.size) continue;
+        if (space != from || part.first != of_unit.first || gathered.empty())
+          gather(from, k, decayed);
+        const std::int64_t bytes = model.sizes.of(type_of(model, from));
+        std::copy_n(gathered.data() + (p.offset - part.first) * bytes, values.size(),
+                    values.data());
+      }
+  }
+  return values;
+}
+
+std::vector<std::byte> WholeValues::known_of(Space from, const Parameter& p) const {
+  Machine& first = *machines[0];
+  const Model& model = first.model();
+  const StateShape shape = first.shape(from, p);
+  std::vector<std::byte> values(std::size_t(shape.bytes()));
+  if (from == Space::master && model.splits(from) && !p.frozen) {
+    const Machine::Part copy = first.part(Space::weights, p);
+    const OnHost narrow = first.on_host(copy, Access::read);
+    with_element(shape.element, [&]<class M>(M) {
+      with_element(copy.shape.element, [&]<class C>(C) {
+        const C* weights = narrow.as<C>();
+        std::transform(weights, weights + p.size, reinterpret_cast<M*>(values.data()),
+                       [](C x) { return M(float(x)); });
+      });
+    });
+  }
+  for (const auto& machine : machines) machine->take(from, p, values.data());
+  return values;
+}
+
+void WholeValues::gather(Space from, int number, bool decayed) {
+  Machine& machine = *machines[0];
+  const Model& model = machine.model();
+  const ShardSlice& shard = machine.shards(number, 1)[decayed ? 0 : 1];
+  space = from;
+  part = machine.flat_slice(number, 1, decayed);
+  with_element(model.sizes.element[int(type_of(model, from))], [&]<class T>(T) {
+    const std::int64_t bytes = part.size * std::int64_t(sizeof(T));
+    const DeviceMemory all(bytes);
+    T* const values = reinterpret_cast<T*>(all.bytes().data());
+    const T* held = machine.flat<T>(from) + shard.at(model.splits(from));
+    copy_on_device(machine.stream(), reinterpret_cast<const std::byte*>(held),
+                   reinterpret_cast<std::byte*>(values + shard.first - part.first),
+                   shard.size * std::int64_t(sizeof(T)));
+    machine.communicator().start_all_gather(values, part.size);
+    machine.communicator().wait(values);
+    const OnHost host(machine.stream(), all.bytes().data(), bytes, Access::read);
+    gathered.assign(host.data(), host.data() + bytes);
+  });
+}
+
+}  // namespace sinter

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of Zero share: recipes that differ in nothing but how ranks share the work, and what
+// their trainers leave.
+#pragma once
+#include <bit>
+#include <functional>
+#include <set>
+
+#include "sinter/clipping/clip_norm.hpp"
+#include "sinter/device/cpu.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/zero.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp16.hpp"
+#include "sinter/precision/fp32.hpp"
+#include "sinter/precision/fp64.hpp"
+#include "support/batches.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::testing {
+
+constexpr int context = 12, vocabulary = 29;
+
+/// A small GPT-2 with dropout, whose step has two micro-batches or more on each of up to four ranks.
+template <class... Policies>
+using Tiny = Made<Gpt2<{.layers = 2,
+                        .heads = 2,
+                        .width = 32,
+                        .vocabulary = vocabulary,
+                        .positions = context,
+                        .dropout = .1}>,
+                  UpTo<context, vocabulary>, Batch<{.global = 8, .micro = 1}>, Policies...>;
+using Clipped = ClipNorm<{.max = .5}>;
+using Decaying = AdamW<{.lr = 1e-2, .weight_decay = .1}>;
+template <int Ranks>
+using Whole = Ddp<{.bucket_bytes = 10'000, .ranks = Ranks}>;
+template <int Ranks>
+using Split = Zero<{.bucket_bytes = 10'000, .ranks = Ranks}>;
+
+/// Of sequences with other lengths in each step, and now and then fewer than a global batch has.
+inline HostBatch batch_of(int step) {
+  const std::vector<int> lengths[]{
+      {12, 7, 12, 3, 1, 12, 5, 9}, {12, 12, 12, 12, 12, 12, 12, 12}, {5, 12, 1, 9, 2}};
+  return token_batch(lengths[step % 3], vocabulary, std::uint64_t(step) + 1, .2);
+}
+
+/// Losses and norms of steps.
+struct Figures {
+  Numbers losses, norms;
+};
+inline Figures take_steps(TrainerCore& trainer, int first, int last,
+                          const std::function<HostBatch(int)>& batches = batch_of) {
+  Figures figures;
+  for (int s = first; s < last; ++s) {
+    const Outcome outcome = trainer.step(batches(s));
+    if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+      figures.losses.push_back(skipped->loss.sum);
+      continue;
+    }
+    figures.losses.push_back(std::get<Applied>(outcome).loss.sum);
+    figures.norms.push_back(std::get<Applied>(outcome).gradient_norm);
+  }
+  return figures;
+}
+
+/// Master weights and state of all policies.
+inline NamedNumbers all_of(const TrainerCore& trainer) {
+  NamedNumbers all = parameters_of(trainer);
+  for (const Region& region : trainer.plan().model.regions)
+    for (const Parameter& p : trainer.parameters())
+      all[std::string(region.name) + " of " + p.name] = trainer.state(region.name, p.name);
+  return all;
+}
+
+/// The names of what differs in a bit.
+inline std::set<std::string> differences(const NamedNumbers& a, const NamedNumbers& b) {
+  std::set<std::string> names;
+  for (const auto& [name, values] : a) {
+    const auto other = b.find(name);
+    const auto same = [](double x, double y) {
+      return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+    };
+    if (other == b.end() || !std::ranges::equal(values, other->second, same)) names.insert(name);
+  }
+  for (const auto& [name, values] : b)
+    if (!a.contains(name)) names.insert(name);
+  return names;
+}
+
+/// The largest relative difference of the norms of Zero's gradients from those of Ddp. Each sums squares
+/// with an error of at most 16 ε (kernels/norm.hpp); Zero adds two sums for each unit, and those of the
+/// ranks. The root halves the difference, and rounds.
+inline double norm_tolerance(const Model& model, int ranks) {
+  return (16 + 16 + 2 * double(model.order.size()) + ranks) / 2 * 0x1p-52 + 0x1p-52;
+}
+
+}  // namespace sinter::testing
