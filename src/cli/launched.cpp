@@ -35,16 +35,6 @@ void require_recipe_of_ranks(const RecipeView& recipe, const std::string& starte
                   started, recipe.name));
 }
 
-/// Rank 0 saves alone, and has not all that is to be saved where each rank has a shard.
-void require_whole_state(const RecipeView& recipe, Verb verb, const std::string& started) {
-  if (verb != Verb::train || recipe.plan->model.shards == 1) return;
-  throw UsageError(fmt::format(
-      "{}, and those of the recipe {} have shards of its state, which train cannot save "
-      "from several processes yet. Run it without the launcher, so that they are "
-      "threads, or give the recipe Ddp.",
-      started, recipe.name));
-}
-
 void require_flags_of_ranks(const Arguments& a, const std::string& started) {
   if (std::ranges::find(a.options, ranks_option) != a.options.end())
     throw UsageError(
@@ -80,7 +70,6 @@ void take_launched_world(RecipeView& recipe, Arguments& a) {
       fmt::format("{} has started {} ranks", launched->launcher, launched->world.ranks);
   require_verb_of_ranks(a.verb, started);
   require_recipe_of_ranks(recipe, started);
-  require_whole_state(recipe, a.verb, started);
   require_flags_of_ranks(a, started);
   a.world = launched->world;
   if (a.rank_timeout)

@@ -137,9 +137,17 @@ void Loop::record(const AppliedStep& step, const LoopOptions& options) {
   if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
+/// Where all processes take part in a save, the first says whether it is due.
+void Loop::save_if(bool due, const LoopOptions& options) {
+  const bool all_take_part = folder_ && trainer_.has_shards_elsewhere();
+  if (all_take_part) due = trainer_.sum_over_processes(save_ && due) > 0;
+  if (!due) return;
+  if (save_) return save(options);
+  if (all_take_part) trainer_.show_content([](const CheckpointContent&) {});
+}
+
 /// Begins to save what is at hand, once an earlier checkpoint is complete.
 void Loop::save(const LoopOptions& options) {
-  if (!save_) return;
   end_save(options, false);
   clock_.pause([&] {
     times_.measure(LoopStage::save, trainer_.steps(), [&] {
@@ -197,6 +205,11 @@ bool Loop::save_is_due(const LoopOptions& options) const {
 /// Saves what is at hand, if the disk lets it, before the error goes on its way.
 void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
   const std::string step = "step " + std::to_string(trainer_.steps());
+  if (trainer_.has_shards_elsewhere())
+    throw FileError(error.what() + (" The state after " + step) +
+                    " is not saved, as other processes have parts of it; the last good checkpoint "
+                    "is " +
+                    folder_->newest_good().string() + ".");
   std::string saved;
   try {
     end_save(options, false);
@@ -228,7 +241,7 @@ void Loop::make_up_evaluation(const LoopOptions& options) {
   again.data = data_;
   evaluate(again, options);
   record(again, options);
-  if (!state_.evaluation_due) save(options);
+  save_if(!state_.evaluation_due, options);
 }
 
 /// Tells the ranks that are processes, in their next step or evaluation, whether this one is to stop.
@@ -254,9 +267,9 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
     record(*step, options);
     stopped = stops() && !(last && !state_.evaluation_due);
     if (save_.has_ended()) end_save(options, false);
-    if (last || stopped || save_is_due(options)) save(options);
+    save_if(last || stopped || save_is_due(options), options);
   }
-  if ((stopped || last_is_skipped) && unsaved_) save(options);
+  save_if((stopped || last_is_skipped) && unsaved_, options);
   end_save(options, true);
   return stopped ? LoopEnd::stopped : LoopEnd::finished;
 }

@@ -107,7 +107,7 @@ void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptio
     log_has_failed(error, options);
   }
   if (options.on_warning) options.on_warning(text);
-  save(options);
+  save_if(true, options);
   make_up_evaluation(options);
 }
 

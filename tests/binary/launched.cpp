@@ -161,7 +161,7 @@ TEST_CASE("ranks that are not of one run do not begin, and say in what they diff
     CHECK(!fs::exists(scratch / "run"));
   };
   differ({"--optimizer.lr", "0.5"}, "options", "0.5");
-  differ({"--order", "sequential"}, "data", "sequential");
+  differ({"--order", "sequential"}, "data is", "\"data_size\":\"3000\"");
   differ({"--clipping.max", "3"}, "options", "3");
 }
 
@@ -189,6 +189,28 @@ TEST_CASE("a run goes back over processes as over threads") {
   CHECK(metrics(scratch / "threads").size() == metrics(scratch / "processes").size());
 }
 
+TEST_CASE("ranks with shards save whole checkpoints over processes, and go on from them") {
+  Scratch scratch;
+  fine(training(scratch, "threads", short_run), SINTER_SHARDED);
+  check_ended(Launched(2, training(scratch, "processes", short_run), SINTER_SHARDED).wait(), 0);
+  require_same_end(scratch / "threads", scratch / "processes");
+
+  Launched launched(2, training(scratch, "stopped", endless), SINTER_SHARDED);
+  wait_for_steps(scratch / "stopped", 8);
+  launched[1].signal(SIGTERM);
+  check_ended(launched.wait(), 75);
+  const std::string steps = std::to_string(newest_step(scratch / "stopped") + 7);
+  const std::string copy = scratch / "copy";
+  fs::copy(scratch / "stopped", copy,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const auto go_on = [&](const std::string& folder) {
+    return Words{"train", "--resume", "--out", folder, "--steps", steps, "--threads", "1"};
+  };
+  check_ended(Launched(2, go_on(scratch / "stopped"), SINTER_SHARDED).wait(), 0);
+  fine(go_on(copy), SINTER_SHARDED);
+  require_same_end(scratch / "stopped", copy);
+}
+
 TEST_CASE("what several processes cannot do is refused") {
   Scratch scratch;
   const auto refused = [&](const Words& words, const std::string& what,
@@ -202,6 +224,8 @@ TEST_CASE("what several processes cannot do is refused") {
   refused({"train", "--data", scratch / "text", "--steps", "3"}, "Give --out DIR");
   refused({"describe"}, "describe is the work of one process");
   refused(usual, "has no ranks that are processes", SINTER_RAMP);
+  for (const Ended& ended : Launched(3, usual, SINTER_SHARDED).wait())
+    check_refused(ended, 2, "the recipe sharded is one of 2. Start as many.");
   check_refused(run(usual + Words{"--rank-timeout", "3"}), 2,
                 "--rank-timeout is for ranks that a launcher has started");
   CHECK(!fs::exists(scratch / "run"));

@@ -114,6 +114,11 @@ class TrainerCore {
 
   /// All parameters, in the order of the model; a tied one is listed once.
   const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// Whether other processes have parts of what is to be saved, so that all of them take part in each
+  /// save.
+  bool has_shards_elsewhere() const {
+    return plan().model.shards > 1 && settings_.world.ranks > 1;
+  }
   /// Copies a parameter's value, row-major.
   /// throws    ArgumentError if there is no such parameter; so do the next three
   std::vector<double> parameter(std::string_view name) const;

@@ -90,6 +90,7 @@ class Loop {
   void evaluate(AppliedStep& step, const LoopOptions& options);
   void make_up_evaluation(const LoopOptions& options);
   void record(const AppliedStep& step, const LoopOptions& options);
+  void save_if(bool due, const LoopOptions& options);
   void save(const LoopOptions& options);
   void end_save(const LoopOptions& options, bool must_succeed);
   void save_has_failed(const FileError& error, const LoopOptions& options);
