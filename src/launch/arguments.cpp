@@ -16,8 +16,9 @@ constexpr std::string_view description =
     "Starts N processes of BINARY on this host, as the ranks of one world, and waits for them.";
 
 constexpr std::string_view footer =
-    R"(Each rank finds SINTER_RANK (from 0), SINTER_RANKS and SINTER_WORLD in its environment, and has no
-standard input. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU are passed on to all.
+    R"(Each rank finds SINTER_RANK (from 0), SINTER_RANKS and SINTER_WORLD in its environment,
+and has no standard input. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU are
+passed on to all.
 
 Exit codes:
   0    all ranks have ended with 0
@@ -39,7 +40,7 @@ class Formatter : public CLI::Formatter {
 };
 
 /// Refuses what stands where BINARY should.
-[[noreturn]] void refuse(std::string_view word, const CLI::App& app) {
+[[noreturn]] void refuse_word(std::string_view word, const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -111,7 +112,7 @@ Parsed parse(std::vector<std::string> words, const std::string& program) {
   if (!arguments.command.empty() && arguments.command.front() == "--")
     arguments.command.erase(arguments.command.begin());
   else if (!arguments.command.empty() && arguments.command.front().starts_with('-'))
-    refuse(arguments.command.front(), app);
+    refuse_word(arguments.command.front(), app);
   if (arguments.command.empty())
     throw cli::UsageError(
         "BINARY is missing: the program whose processes are the ranks, such as ./sinter build "

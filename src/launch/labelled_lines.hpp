@@ -7,8 +7,9 @@
 
 namespace sinter::launch {
 
-/// Gives whole lines only, each with a label before it. Of a line that is written anew with '\r', as
-/// progress is, it gives what stands there in the end. A line of more than `longest` bytes is cut.
+/// Gives whole lines only, each with a label before it. Of a line that is written anew with '\r',
+/// as progress is, it gives what stands there in the end. A line of more than `longest` bytes is
+/// cut.
 class LabelledLines {
   std::string label, line;
   bool returned = false;  // the next byte begins the line anew

@@ -35,8 +35,8 @@ void refuse_in_a_rank() {
   if (!rank) return;
   throw Error(
       fmt::format("SINTER_RANK is {} here: this is a rank of a launch already, and a rank starts "
-                  "no ranks. Launch "
-                  "from outside, or unset SINTER_RANK, SINTER_RANKS and SINTER_WORLD.",
+                  "no ranks. Launch from outside, or unset SINTER_RANK, SINTER_RANKS and "
+                  "SINTER_WORLD.",
                   rank));
 }
 
@@ -66,7 +66,7 @@ class Launch {
     while (!is_over()) {
       wait_until_deadline();
       while (const int signal = signals.next()) take(signal);
-      if (deadline && Clock::now() >= *deadline) press();
+      if (deadline && Clock::now() >= *deadline) end_the_rest();
     }
     output.finish();
     wait_for_reader();
@@ -100,7 +100,7 @@ class Launch {
 
   void wait_until_deadline() {
     milliseconds most = milliseconds::max();
-    // The end of a process that is no child of ours, as what ranks have left may be, sends no signal.
+    // What ranks have left may be no child of ours, and then its end sends no signal.
     if (outcome.running().empty()) most = milliseconds(100);
     if (deadline) most = std::min(most, std::chrono::ceil<milliseconds>(*deadline - Clock::now()));
     const int timeout =
@@ -133,8 +133,8 @@ class Launch {
         (alone ? "" : fmt::format(" The others have {} s to end.", arguments.grace.count())));
   }
 
-  /// Says and sends what follows when a deadline has come.
-  void press() {
+  /// Says and sends what a deadline brings to those that have not ended.
+  void end_the_rest() {
     const std::vector<int> running = outcome.running();
     const bool first = stage == Stage::waiting;
     const std::string then =

@@ -22,7 +22,7 @@ namespace {
 
 enum { to_output, to_error };
 
-[[noreturn]] void refuse(int error) {
+[[noreturn]] void no_descriptor(int error) {
   throw Error(
       fmt::format("The system gives no descriptor for what ranks write: {}. Start fewer ranks, or "
                   "raise the limit "
@@ -31,7 +31,7 @@ enum { to_output, to_error };
 }
 
 Descriptor opened(int descriptor) {
-  if (descriptor < 0) refuse(errno);
+  if (descriptor < 0) no_descriptor(errno);
   return Descriptor(descriptor);
 }
 
@@ -59,7 +59,7 @@ Output::~Output() {
 
 int Output::pipe_to(int sink, int rank) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) refuse(errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0) no_descriptor(errno);
   Descriptor from(ends[0]), to(ends[1]);
   ::fcntl(from.get(), F_SETFL, O_NONBLOCK);  // ranks write to the other end, which waits
   pipes.push_back({std::move(from), LabelledLines(fmt::format("[rank {}] ", rank)), sink});

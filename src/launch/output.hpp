@@ -12,9 +12,9 @@
 
 namespace sinter::launch {
 
-/// Reads the pipes of ranks and writes their lines, each whole, labelled "[rank 2] ". It has a thread, so
-/// that a reader who does not read keeps the launcher from nothing else. When a reader is gone, what is
-/// for them is read all the same and dropped: ranks go on.
+/// Reads the pipes of ranks and writes their lines, each whole, labelled "[rank 2] ". It has a
+/// thread, so that a reader who does not read keeps the launcher from nothing else. What is for a
+/// reader who has left is dropped: ranks go on.
 class Output {
   struct Pipe {
     Descriptor from;

@@ -24,7 +24,7 @@ int problem_of(const std::string& path) {
   return ::access(path.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
-[[noreturn]] void refuse(const std::string& path, int problem) {
+[[noreturn]] void refuse_program(const std::string& path, int problem) {
   if (problem == ENOENT || problem == ENOTDIR)
     throw Error(fmt::format(
         "There is no program '{}'. Expected a binary, such as ./sinter build prints.", path));
@@ -41,7 +41,7 @@ int problem_of(const std::string& path) {
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != name.npos) {
-    if (const int problem = problem_of(name)) refuse(name, problem);
+    if (const int problem = problem_of(name)) refuse_program(name, problem);
     return name;
   }
   const char* variable = std::getenv("PATH");
@@ -53,7 +53,7 @@ std::string find_program(const std::string& name) {
     if (problem == 0) return path;
     if (problem == EACCES && denied.empty()) denied = std::move(path);
   }
-  if (!denied.empty()) refuse(denied, EACCES);
+  if (!denied.empty()) refuse_program(denied, EACCES);
   if (problem_of("./" + name) == 0)
     throw Error(
         fmt::format("There is no program '{}' in the folders of PATH. One is in this folder: "

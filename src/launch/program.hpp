@@ -5,8 +5,8 @@
 
 namespace sinter::launch {
 
-/// The path of a program: of a name without '/' the first in the folders of PATH that can be executed,
-/// as execvp(3) has it.
+/// The path of a program: of a name without '/' the first in the folders of PATH that can be
+/// executed, as execvp(3) has it.
 /// throws    Error if there is none, or it cannot be executed
 std::string find_program(const std::string& name);
 

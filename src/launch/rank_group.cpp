@@ -19,7 +19,7 @@
 namespace sinter::launch {
 namespace {
 
-[[noreturn]] void refuse(std::string_view what, int error) {
+[[noreturn]] void not_given(std::string_view what, int error) {
   std::string_view hint = "";
   if (error == EAGAIN || error == ENOMEM)
     hint = " Start fewer ranks, or raise the limit of processes (ulimit -u) or of memory.";
@@ -41,7 +41,7 @@ std::string refusal_of(const RankStart& rank, int error) {
 /// The two ends of a pipe, which no other program inherits.
 std::pair<Descriptor, Descriptor> open_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) refuse("The system gives no pipe for a rank", errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0) not_given("The system gives no pipe for a rank", errno);
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -79,11 +79,11 @@ void become(const RankStart& rank, const Signals& signals, int null) {
 }  // namespace
 
 RankGroup::RankGroup() : null(::open("/dev/null", O_RDWR | O_CLOEXEC)) {
-  if (!null.is_open()) refuse("Cannot open /dev/null", errno);
+  if (!null.is_open()) not_given("Cannot open /dev/null", errno);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto [waits, holds] = open_pipe();
   keeper = ::fork();
-  if (keeper < 0) refuse("The system starts no process", errno);
+  if (keeper < 0) not_given("The system starts no process", errno);
   if (keeper == 0) {
     ::setpgid(0, 0);
     holds.close();
@@ -94,6 +94,7 @@ RankGroup::RankGroup() : null(::open("/dev/null", O_RDWR | O_CLOEXEC)) {
 }
 
 RankGroup::~RankGroup() {
+  ::kill(-keeper, SIGKILL);
   held.close();
   while (uninterrupted([&] { return ::waitpid(-keeper, nullptr, 0); }) > 0) continue;
   if (keeper_moved) uninterrupted([&] { return ::waitpid(keeper, nullptr, 0); });
@@ -103,7 +104,7 @@ pid_t RankGroup::start(const RankStart& rank, const Signals& signals) {
   auto [failure, tell] = open_pipe();
   const pid_t launcher = ::getpid();
   const pid_t process = ::fork();
-  if (process < 0) refuse(fmt::format("Rank {} cannot be started", rank.rank), errno);
+  if (process < 0) not_given(fmt::format("Rank {} cannot be started", rank.rank), errno);
   if (process == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) ::_exit(1);  // it was gone before it could be asked for

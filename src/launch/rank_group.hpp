@@ -20,11 +20,11 @@ struct RankStart {
   int output = 1, error = 2;  ///< descriptors that become its standard output and error
 };
 
-/// A process group that does not outlive the launcher. A process of the launcher, the keeper, leads it:
-/// the keeper kills the whole group as soon as the launcher is gone, however that happened; ranks are
-/// killed by the system then, too, also where somebody has killed the keeper. What ranks have started
-/// belongs to the group, unless it has left it (setsid). While this object lives, the launcher becomes the parent of
-/// what ranks leave behind.
+/// A process group that does not outlive the launcher. A process of the launcher, the keeper, leads
+/// it, and kills the whole group as soon as the launcher is gone, however that happened. The system
+/// kills the ranks then, too, also where somebody has killed the keeper. What ranks have started
+/// belongs to the group, unless it has left it (setsid). From the first group on, the launcher
+/// becomes the parent of what ranks leave behind.
 class RankGroup {
   pid_t keeper = 0;
   Descriptor held;  // open as long as the group may live
@@ -44,8 +44,8 @@ class RankGroup {
   pid_t start(const RankStart& rank, const Signals& signals);
   /// Sends a signal to all processes of the group.
   void signal(int number);
-  /// Whether no process is left in the group. Those that have ended, but whose status nobody has asked
-  /// for, are in it.
+  /// Whether no process is left in the group. Those that have ended, but whose status nobody has
+  /// asked for, are in it.
   /// requires  all ranks have ended
   bool is_empty();
 };

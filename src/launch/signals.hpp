@@ -10,10 +10,10 @@
 
 namespace sinter::launch {
 
-/// Holds signals back from the moment that it is made, so that none is lost, and reads them one by one:
-/// SIGCHLD, and those that are passed on to the ranks. One of these that the parent ignores, such as
-/// SIGHUP below nohup, stays ignored, but for SIGINT and SIGQUIT: shells ignore these for whatever runs in
-/// the background.
+/// Holds signals back from the moment that it is made, so that none is lost, and reads them one by
+/// one: SIGCHLD, and those that are passed on to the ranks. One of these that the parent ignores,
+/// such as SIGHUP below nohup, stays ignored, but for SIGINT and SIGQUIT: shells ignore these for
+/// whatever runs in the background.
 class Signals {
   Descriptor queue;
   std::vector<int> passed;
@@ -29,14 +29,15 @@ class Signals {
   int descriptor() const { return queue.get(); }
   /// The next signal; 0 if there is none.
   int next();
-  /// In the process of a rank: undoes what the launcher has changed. Signals that are passed on have their
-  /// default action then, whatever the launcher's parent does with them.
+  /// In the process of a rank: undoes what the launcher has changed. Signals that are passed on
+  /// have their default action then, whatever the launcher's parent does with them.
   void restore() const;
 };
 
 /// Whether a signal asks any program to end.
 bool asks_to_end(int signal);
-/// Stops this process as Ctrl-Z does, until it is continued. Where no shell could do that, it goes on.
+/// Stops this process as Ctrl-Z does, until it is continued. Where no shell could do that, it goes
+/// on.
 void stop_this_process();
 /// "SIGTERM"
 std::string name_of_signal(int signal);

@@ -38,7 +38,8 @@ both -n 3 --output all "$scratch/speaks"
 [[ $(sort output) == "$(printf '[rank %s] output of %s\n' 0 0 1 1 2 2)" ]] || fail 'not all output'
 [[ $(sort error) == "$(printf '[rank %s] error of %s\n' 0 0 1 1 2 2)" ]] || fail "not all errors: $(cat error)"
 
-# Rank 0 has the launcher's terminal, if that has one; a label begins a line there.
+# Rank 0 has the launcher's terminal, if that has one, also if it stops what writes to it from the
+# background; a label begins a line there.
 rank terminal <<'RANK'
 if [[ $SINTER_RANK == 0 ]]; then
   [[ -t 1 && -t 2 ]] && printf 'a live line' && touch "$scratch/drawn"
@@ -47,7 +48,7 @@ else
   echo 'from rank 1' >&2
 fi
 RANK
-script -qec "$launch -n 2 $scratch/terminal" /dev/null </dev/null >output
+script -qec "stty tostop; exec $launch -n 2 $scratch/terminal" /dev/null </dev/null >output
 says "a live line"$'\r\e[K''[rank 1] from rank 1'
 
 # Whole lines only, however they are written, and what was written to a line in the end.

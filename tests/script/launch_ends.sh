@@ -29,6 +29,9 @@ says 'Rank 2 (process '
 says 'was ended by SIGKILL'
 launch_ends 134 ABRT
 says 'was ended by SIGABRT'
+signals=(--ignore-signal=CHLD) # where the system forgets how processes end
+launch_ends 4 0 4
+signals=(--default-signal)
 
 # The first to fail counts, whatever follows; it is said when it fails, and by its process.
 rank follow <<'RANK'

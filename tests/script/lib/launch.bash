@@ -35,9 +35,10 @@ have_begun() {  # N: as many ranks say so, by a file begun.RANK
   [[ $(find "$scratch" -name 'begun.*' | wc -l) == "$1" ]]
 }
 
+signals=(--default-signal) # whatever is ignored by what runs the tests, such as nohup
 begin() {  # ARGUMENT…: a launch beside the test, whose process is $launcher
   rm -f "$scratch"/begun.*
-  "$launch" "$@" </dev/null >"$scratch/output" 2>&1 &
+  env "${signals[@]}" "$launch" "$@" </dev/null >"$scratch/output" 2>&1 &
   launcher=$!
 }
 ends_with() {  # STATUS: what begin has begun ends, and leaves nothing
