@@ -64,7 +64,10 @@ ends_with 0
 
 # Those that do not end get SIGTERM when the time is over, and SIGKILL later.
 rank stays <<'RANK'
-[[ $SINTER_RANK != 1 ]] || exit 5
+if [[ $SINTER_RANK == 1 ]]; then
+  until [[ -e $scratch/begun.0 && -e $scratch/begun.2 ]]; do sleep 0.1; done
+  exit 5
+fi
 [[ $SINTER_RANK != 2 ]] || trap '' TERM
 [[ $SINTER_RANK != 0 ]] || trap 'echo >"$scratch/terminated"; exit 0' TERM
 touch "$scratch/begun.$SINTER_RANK"
