@@ -8,7 +8,7 @@ rank told <<'RANK'
 printf '%s\n' "$SINTER_RANKS" "$SINTER_WORLD" "$@" "$(cat | wc -c)" >"$scratch/told.$SINTER_RANK"
 ps -o pgid= -p $$ | tr -d ' ' >"$scratch/group.$SINTER_RANK"
 RANK
-expect 0 "$launch" -n 3 "$scratch/told" --output 'a b' '' -- -n <<<'no rank reads this'
+"$launch" -n 3 "$scratch/told" --output 'a b' '' -- -n <<<'no rank reads this' || fail "the launcher ends with $?"
 [[ $(cat told.0) == "$(cat told.1)" && $(cat told.0) == "$(cat told.2)" && ! -e told.3 ]] ||
   fail "ranks were told different things: $(head told.*)"
 printf '%s\n' 3 "$(sed -n 2p told.0)" --output 'a b' '' -- -n 0 | cmp - told.0 || fail "told: $(cat told.0)"
