@@ -45,11 +45,9 @@ std::pair<Descriptor, Descriptor> open_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// Works in a process of its own until the launcher has closed its end of the pipe, or is gone.
+/// Works in a process of its own until the launcher has closed its end of the pipe, or is gone. The
+/// signals that are passed on to the group are held back in it as they are in the launcher.
 [[noreturn]] void keep(int pipe, int null) {
-  sigset_t all;
-  sigfillset(&all);
-  ::sigprocmask(SIG_BLOCK, &all, nullptr);
   ::prctl(PR_SET_NAME, "sinter-keeper");
   ::dup2(pipe, STDIN_FILENO);
   ::dup2(null, STDOUT_FILENO);

@@ -32,6 +32,7 @@ class RankGroup {
   bool keeper_moved = false;
 
  public:
+  /// requires  there is a Signals
   /// throws    Error if the system gives no process or descriptor
   RankGroup();
   /// Kills what is left of the group.

@@ -21,7 +21,8 @@ expect 0 "$launch" -n 1 -- "$scratch/told"
 
 # A name without '/' is looked for in PATH.
 expect 0 env PATH="$scratch/none:$scratch:$PATH" "$launch" --ranks=2 told
-(cd / && PATH=:$PATH expect 1 "$launch" -n 1 told)
+expect 0 env PATH=":$PATH" "$launch" -n 1 told # an empty folder is this one
+(cd / && expect 1 env PATH=":$PATH" "$launch" -n 1 told)
 
 # --output rank0: all of rank 0 as it is; of the others standard error, with their number.
 rank speaks <<'RANK'

@@ -39,7 +39,7 @@ rank follow <<'RANK'
 echo $$ >"$scratch/begun.$SINTER_RANK"
 if [[ $SINTER_RANK == 1 ]]; then
   until [[ -s $scratch/begun.0 && -s $scratch/begun.2 ]]; do sleep 0.1; done
-  echo 'what is wrong' >&2
+  printf 'what is wrong' >&2
   exit 7
 fi
 trap 'echo >"$scratch/terminated"; exit 9' TERM
@@ -53,6 +53,31 @@ says "Rank 1 (process $(cat "$scratch/begun.1")) has ended with 7. The others ha
   fail "what a rank has said stands behind its end"
 [[ ! -e $scratch/terminated ]] || fail 'ranks were not given the time to end'
 (($(grep -c 'launch: ' "$scratch/output") == 1)) || fail 'more than the first rank is named'
+
+# … also where the reader is late: with labels this is more than a pipe takes, without less.
+rank much <<'RANK'
+[[ $SINTER_RANK == 1 ]] || exit 0
+echo $$ >"$scratch/begun.1"
+seq 10000 >&2
+sleep 1
+printf 'what is wrong' >&2
+exit 7
+RANK
+mkfifo "$scratch/late"
+exec 5<>"$scratch/late"
+rm "$scratch"/begun.*
+"$launch" -n 2 "$scratch/much" 2>&5 &
+launcher=$!
+wait_for have_begun 1
+wait_for [ ! -e "/proc/$(cat "$scratch/begun.1")" ]
+env -u SINTER_TEST_MARK cat <&5 >"$scratch/read" &
+reader=$!
+ends_with 7
+wait_for grep -q 'Rank 1' "$scratch/read"
+kill "$reader"
+exec 5>&-
+tail -n 2 "$scratch/read" >"$scratch/output"
+[[ $(head -n 1 "$scratch/output") == '[rank 1] what is wrong' ]] || fail 'what a rank has said stands behind its end'
 
 # A rank that has ended with 0 hurries no other.
 rank early <<'RANK'
