@@ -10,7 +10,7 @@ if(SINTER_SANITIZE MATCHES "address")
   # of the time to compile; sanitizers are no processor to be measured; and what processes share is all
   # in comm/process_sums. Whole trainers are in unit/trainer, unit/generate and faults/loop, and the
   # places of a program's arena in program/asan_arena.
-  set(left_out "^unit/(recipe|plan|model|batch|precision|optimizer|parameters|recovery|memory|curriculum|objective)/"
+  set(left_out "^unit/(recipe|plan|model|batch|precision|optimizer|parameters|recovery|memory|curriculum|objective|parallel)/"
     "|^unit/(cli/matmul|comm/process_trainers|layer/gradients|trainer/(axes|decisive))$")
   list(JOIN left_out "" left_out)
 else()

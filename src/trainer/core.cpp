@@ -44,6 +44,11 @@ void check_split(const RecipeView& recipe) {
   if (ranks < 1)
     throw ArgumentError("Sinter: parallel.ranks is " + std::to_string(ranks) +
                         "; there must be at least one rank.");
+  if (const int shards = recipe.plan->model.shards; shards > 1 && ranks != shards)
+    throw ArgumentError(
+        "Sinter: parallel.ranks is " + std::to_string(ranks) +
+        ", and the plan of this recipe is made for " + std::to_string(shards) +
+        " ranks, of which each has a shard. Change the number in the recipe's type.");
   if (global < 1 || global % (micro * ranks) != 0)
     throw ArgumentError("Sinter: a global batch of " + std::to_string(global) +
                         " sequences cannot be split over " + std::to_string(ranks) +

@@ -31,8 +31,8 @@ std::vector<T> sums(int ranks, int run, int count) {
 TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in a graph", T, float,
                    double, BFloat16, Float16) {
   constexpr int ranks = 3, count = 1001, runs = 3;
-  for (const auto [graph, in_parts] : {std::pair(false, false), std::pair(false, true),
-                                       std::pair(true, false), std::pair(true, true)}) {
+  for (const int way : {0, 1, 2, 3}) {
+    const bool graph = way / 2 != 0, in_parts = way % 2 != 0;
     CAPTURE(graph);
     CAPTURE(in_parts);
     const auto all = on_world(ranks, [&](const World& world) {

@@ -122,6 +122,18 @@ TEST_CASE("the arena of each rank is as small as the plan says") {
         12 * (elements - S::held) - 4 * 64 - 6 * (S::padded - elements) - 2 * page);
 }
 
+TEST_CASE("the plan is for as many ranks as its type says") {
+  using R = Tiny<Split<2>, Decaying>;
+  RecipeView view = Trainer<R>::options();
+  for (Option& option : view.options)
+    if (option.dotted() == "parallel.ranks") {
+      CHECK(!option.adjustable);
+      *std::get<int*>(option.value) = 4;
+    }
+  CHECK_THROWS_WITH_AS(Trainer<R>(std::move(view), {.threads = 1}),
+                       doctest::Contains("parallel.ranks is 4, and the plan"), ArgumentError);
+}
+
 TEST_CASE("what a rank has shards of is no part of its own") {
   Trainer<Tiny<Split<2>, Decaying, Bf16>> trainer({.seed = 3, .threads = 2});
   const Parameter& p = trainer.parameters()[0];
