@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/plan/parameter.hpp"
 
-#include <iterator>
-#include <set>
-
 #include "sinter/graph/names.hpp"
+#include "sinter/program/subject.hpp"
 
 namespace sinter {
 
@@ -19,19 +17,6 @@ void add_state(const Model& model, std::vector<Parameter>& parameters) {
       for (Parameter& p : parameters)
         if (p.unit == unit && !p.running) p.state.push_back(parts[next++]);
   }
-}
-
-/// Units whose flat parts (weights, gradients, state) or values an instruction touches.
-std::set<int> touched_units(const Model& model, const Instruction& i) {
-  TouchList list;
-  i.kind->touch(model, i, list);
-  std::set<int> units;
-  for (const Touch& touch : list) {
-    if (touch.space == Space::input || touch.space == Space::decision || touch.index < 0) continue;
-    bool of_value = touch.space == Space::value || touch.space == Space::d_value;
-    units.insert(of_value ? model.writers[touch.index] : touch.index);
-  }
-  return units;
 }
 
 }  // namespace
@@ -51,18 +36,7 @@ std::string unit_name(const Model& model, int unit) {
 }
 
 std::string subject(const Model& model, const Instruction& i) {
-  if (i.kind->phases != 0) return unit_name(model, i.what);
-  std::string text;
-  std::set<int> units = touched_units(model, i);
-  for (auto first = units.begin(); first != units.end();) {
-    auto last = first;
-    for (auto next = std::next(last); next != units.end() && *next == *last + 1; ++next)
-      last = next;
-    text += (text.empty() ? "" : ", ") + unit_name(model, *first);
-    if (*last != *first) text += " … " + unit_name(model, *last);
-    first = std::next(last);
-  }
-  return text;
+  return std::string(subject_letters(model, i).view());
 }
 
 std::vector<Parameter> list_parameters(const Model& model) {

@@ -75,7 +75,7 @@ class Binder {
                               [](const Instruction& i) { return i.kind->if_applied; }) -
             p.program.begin());
     reserve();
-    walk(p.program, [&](int t, int) { visit(t); });
+    walk(p.program, [&](int t, int iteration) { visit(t, iteration); });
     for (int e = 0; e < int(m.externals.size()); ++e)
       bound.inputs.push_back(cell(Space::input, e).at);
     for (int value : m.results) bound.results.push_back(cell(Space::value, value).at);
@@ -93,13 +93,20 @@ class Binder {
         if (i.kind->phases & (1 << p)) calls += model.plan(i.what).phase[p].calls;
     bound.calls.reserve(calls);
     bound.instructions.resize(placement.program.size());
+    bound.when_empty.resize(placement.program.size());
   }
 
-  void visit(int t) {
+  void visit(int t, int iteration) {
     const Instruction& i = placement.program[t];
     TouchList list;
     i.kind->touch(model, i, list);
-    for (const Touch& touch : list) open(touch, t);
+    WhenEmpty& empty = bound.when_empty[t];
+    empty.passed_over = !i.kind->traffic && std::ranges::any_of(list, [](Touch touch) {
+      return follows_from_batch(touch.space);
+    });
+    for (const Touch& touch : list)
+      if (open(touch, t) && touch.space == Space::gradient)
+        note_gradient(touch.index, iteration == 0 ? empty.first : empty.later);
     bool again = first_call[t] >= 0;
     if (!again) first_call[t] = int(bound.calls.size());
     Bound& b = bound.instructions[t];
@@ -117,12 +124,27 @@ class Binder {
       if (closes(touch.use)) cells.of(touch).open = false;
   }
 
-  void open(Touch touch, int t) {
+  /// Returns whether it was closed.
+  bool open(Touch touch, int t) {
     Cell& c = cells.of(touch);
     c.add = touch.use == Use::accumulate && c.open;
-    if (!opens(touch.use, c.open)) return;
+    if (!opens(touch.use, c.open)) return false;
     c.open = true;
     if (!is_persistent(model, touch.space)) c.at = address(touch, t);
+    return true;
+  }
+  void note_gradient(int unit, std::vector<WhenEmpty::Gradient>& to) {
+    const std::int64_t bytes = model.sizes.of(Type::gradient);
+    const std::int64_t decayed = model.block(unit).decayed * bytes,
+                       undecayed = model.block(unit).undecayed * bytes;
+    if (!is_persistent(model, Space::gradient)) {
+      to.push_back({cell(Space::gradient, unit).at, decayed + undecayed});
+      return;
+    }
+    std::byte* all = flat_address(placement, arena, Space::gradient);
+    const ParameterOffsets& at = model.offsets[std::size_t(unit)];
+    if (decayed > 0) to.push_back({all + at.decayed * bytes, decayed});
+    if (undecayed > 0) to.push_back({all + at.undecayed * bytes, undecayed});
   }
   std::byte* address(Touch touch, int t) const {
     for (const Buffer& b : placement.buffers)

@@ -8,13 +8,27 @@
 
 namespace sinter {
 
+/// What becomes of an instruction in a micro-batch that has no sequences.
+struct WhenEmpty {
+  /// It is passed over, as it works on nothing but what follows from the micro-batch, and says nothing to
+  /// other ranks.
+  bool passed_over = false;
+  /// Gradients of parameters to which it would give the first contribution, and which are zeros then.
+  struct Gradient {
+    std::byte* at;
+    std::int64_t bytes;
+  };
+  std::vector<Gradient> first, later;  ///< in the first micro-batch, and in others
+};
+
 /// A program ready to run.
 struct BoundProgram {
   const Model* model = nullptr;
   std::span<const Instruction> program;
-  LoopBounds loop;                  // its last instruction is the one before `end`
-  int if_applied = 0;               // the first that a step that is not applied passes over
-  std::vector<Bound> instructions;  // one for each of the program's
+  LoopBounds loop;                    // its last instruction is the one before `end`
+  int if_applied = 0;                 // the first that a step that is not applied passes over
+  std::vector<Bound> instructions;    // one for each of the program's
+  std::vector<WhenEmpty> when_empty;  // likewise
   std::vector<BoundCall> calls;
   std::vector<std::unique_ptr<LayerObject>> objects;  // that the calls point to
   int micro = 1;                                      // sequences of a micro-batch

@@ -7,6 +7,7 @@
 #include "run/batch_check.hpp"
 #include "run/binder.hpp"
 #include "run/row_prediction.hpp"
+#include "run/traffic_check.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
@@ -24,6 +25,13 @@ struct Machine::Programs {
 };
 
 namespace {
+
+/// Whether instructions are held to the traffic that their kinds state.
+#ifdef NDEBUG
+constexpr bool checks_traffic = false;
+#else
+constexpr bool checks_traffic = true;
+#endif
 
 const char* name_of(Element element) {
   constexpr const char* names[]{"f32", "f64", "f16", "bf16", "i32", "u8"};
@@ -80,6 +88,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   pooled_starts_shown_ = show_starts(token_axes, pooled_starts_);
+  if (checks_traffic) traffic_check_ = std::make_unique<TrafficCheck>(communicator, *this);
   now_.stream = &layers_stream_;
   find_flat_buffers();
   find_shards();
@@ -134,6 +143,11 @@ void Machine::refuse(const FlatBuffer& buffer, Element element) {
 
 const Model& Machine::model() const { return plan_.model; }
 
+Communicator& Machine::communicator() {
+  if constexpr (checks_traffic) return *traffic_check_;
+  return communicator_;
+}
+
 std::span<const Parameter> Machine::parameters_of(int unit) const {
   auto of = [](const Parameter& p) { return p.unit; };
   return std::ranges::equal_range(parameters_, unit, {}, of);
@@ -170,30 +184,40 @@ const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) 
 }
 
 FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
-  const Model& m = plan_.model;
-  auto begin = [&](int k) {
-    if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
-    const ParameterOffsets& offsets = m.offsets[m.order[k]];
-    return decayed ? offsets.decayed : offsets.undecayed;
-  };
-  return {begin(first), begin(first + count) - begin(first)};
+  return plan_.model.slice(first, count, decayed);
 }
+
+namespace {
+
+int micro_batches(int sequences, const BoundProgram& program) {
+  return (sequences + program.micro - 1) / program.micro;
+}
+/// Of the loop: as many on all ranks.
+int iterations_of(const Work& work, const BoundProgram& program) {
+  return micro_batches(std::max(work.sequences, work.most_sequences), program);
+}
+
+}  // namespace
 
 /// Inline, as what it costs is paid for each instruction (bench zero-overhead counts it).
 [[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
                                                     Observer* observer) {
   const Bound& b = program.instructions[std::size_t(position)];
+  if constexpr (checks_traffic)
+    traffic_check_->begin(*b.instruction, now_.iteration, iterations_of(work_, program));
   try {
     if (!observer) {
       const auto scope = program.guard.around(position, now_.iteration);
-      return b.run(*this, b);
+      b.run(*this, b);
+    } else {
+      observer->before(*this, position, now_.iteration);
+      run_observed(b, position, *observer);
+      observer->after(*this, position, now_.iteration);
     }
-    observer->before(*this, position, now_.iteration);
-    run_observed(b, position, *observer);
-    observer->after(*this, position, now_.iteration);
   } catch (const RankError& error) {
     throw_where(error, communicator_.rank(), program, position, now_);
   }
+  if constexpr (checks_traffic) traffic_check_->end();
 }
 
 void Machine::begin(const Work& work, bool training) {
@@ -260,7 +284,7 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
 
 void Machine::run(BoundProgram& program, Observer* observer) {
   programs_->current = &program;
-  const int iterations = (work_.sequences + program.micro - 1) / program.micro;
+  const int iterations = iterations_of(work_, program);
   const auto shape = [&](std::vector<std::int64_t>& numbers) {
     const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
                                              &programs_->prediction};
@@ -302,12 +326,30 @@ double Machine::sum_over_ranks(double value) {
 
 void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
   clear_decision();
+  const int filled = micro_batches(work_.sequences, program);
+  const auto is_empty = [&](int t, int iteration) {
+    return iteration >= filled && t > program.loop.begin && t <= program.loop.end;
+  };
   walk(program.program.first(program.if_applied), program.loop, iterations,
        [&](int t, int iteration) {
          now_.iteration = iteration;
-         execute(program, t, observer);
+         if (is_empty(t, iteration) && program.when_empty[std::size_t(t)].passed_over) {
+           pass_over(program, t);
+         } else {
+           execute(program, t, observer);
+         }
        });
   run_tail(program, observer);
+}
+
+/// Leaves out an instruction of a micro-batch without sequences, but for what others rely on: the first
+/// contribution to a gradient, and the shape of the micro-batch.
+void Machine::pass_over(BoundProgram& program, int position) {
+  const Bound& bound = program.instructions[std::size_t(position)];
+  const WhenEmpty& empty = program.when_empty[std::size_t(position)];
+  if (bound.run == executes::load) load_starts();
+  for (const auto& [at, bytes] : now_.iteration == 0 ? empty.first : empty.later)
+    clear_on_device(stream_, at, bytes);
 }
 
 /// From the first instruction on that a step that is not applied passes over.
@@ -338,8 +380,9 @@ bool Machine::second_axis_is_first() const { return work_.batch->second_starts.e
 Machine::MicroBatch Machine::micro_batch(int iteration, int axis) const {
   const BoundProgram& program = *programs_->current;
   MicroBatch at;
-  at.first = work_.first_sequence + iteration * program.micro;
-  at.last = std::min(at.first + program.micro, work_.first_sequence + work_.sequences);
+  const int end = work_.first_sequence + work_.sequences;
+  at.first = std::min(work_.first_sequence + iteration * program.micro, end);
+  at.last = std::min(at.first + program.micro, end);
   const auto& starts = work_.batch->starts_of(second_axis_is_first() ? 0 : axis);
   at.first_row = starts[std::size_t(at.first)];
   at.rows = starts[std::size_t(at.last)] - at.first_row;
@@ -409,7 +452,7 @@ void Machine::take_norm(const kernel::ClippingRule& rule) {
                            &decision()->squares);
   });
   static_assert(offsetof(kernel::Decision, stop_votes) == sizeof(double));
-  communicator_.sum(&decision()->loss, 2);  // and the votes
+  communicator().sum(&decision()->loss, 2);  // and the votes
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 
@@ -422,7 +465,7 @@ void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
                                true);
   });
   static_assert(offsetof(kernel::Decision, squares) == 2 * sizeof(double));
-  communicator_.sum(&decision()->loss, 3);  // the votes and the squares, too
+  communicator().sum(&decision()->loss, 3);  // the votes and the squares, too
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 

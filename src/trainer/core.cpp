@@ -121,6 +121,7 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   check_options(recipe_);
   check_split(recipe_);
   check_world(recipe_, settings_.world);
+  check_together(recipe_);
   recipe_.open_device();
   const Memory& memory = plan().memory;
   const World& world = settings_.world;
@@ -198,6 +199,7 @@ Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
   work.batch = &batch;
   work.first_sequence = int(n * rank / ranks);
   work.sequences = int(n * (rank + 1) / ranks) - work.first_sequence;
+  work.most_sequences = int((n + ranks - 1) / ranks);
   return work;
 }
 
@@ -213,9 +215,9 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   require_memory_to_train();
   std::int64_t count = predictions(plan().model, batch);
   int sequences = batch.sequences(), ranks = recipe_.ranks();
-  if (sequences < ranks || sequences > global_batch())
+  if (sequences < 1 || sequences > global_batch())
     throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
-                        " sequences; the recipe's step takes " + std::to_string(ranks) + " to " +
+                        " sequences; the recipe's step takes 1 to " +
                         std::to_string(global_batch()) + ".");
   if (count == 0)
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sinter/error.hpp"
+#include "sinter/world/proof.hpp"
 
 namespace sinter {
 
@@ -55,6 +56,28 @@ void check_world(const RecipeView& recipe, const World& world) {
         "Sinter: TrainerSettings::world.id is empty. Make it by " +
         std::string(recipe.on_host ? "shared_memory_world_id()" : "nccl_world_id()") +
         " in one process, and give it to all.");
+}
+
+void check_together(const RecipeView& recipe) {
+  const int ranks = recipe.ranks();
+  if (ranks == 1) return;
+  const Model& model = recipe.plan->model;
+  const std::span<const Instruction> program = recipe.plan->training.program;
+  const int at_once = recipe.plan->micro * ranks;
+  const int iterations = (recipe.global() + at_once - 1) / at_once;
+  const WorldVerdict verdict = simulate(model, program, ranks, iterations);
+  if (verdict.fine()) return;
+  const auto of = [&](RankPlace place) {
+    return "rank " + std::to_string(place.rank) + " in '" +
+           std::string(place_letters(model, program, place).view()) + "' (instruction " +
+           std::to_string(place.position) + ")";
+  };
+  throw Error(
+      "Sinter: the programs of " + std::to_string(ranks) + " ranks do not fit together with " +
+      std::to_string(iterations) + " micro-batches: " + verdict.what + ", " + of(verdict.one) +
+      " and " + of(verdict.other) +
+      ". A step would wait for ever, or take one array for another. Correct the rewrite() of "
+      "the policy that brings them, or the traffic that their kinds state.");
 }
 
 }  // namespace sinter

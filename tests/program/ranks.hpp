@@ -72,7 +72,9 @@ class Ranks {
   /// One observer per rank, which is called around every instruction; nullptr for none.
   std::vector<Observer*> observers;
 
-  Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1)
+  /// last: what the last rank runs, if that is another program.
+  Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1,
+        const PlanView* last = nullptr)
       : recipe(std::move(r)),
         parameters(list_parameters(p.model)),
         plan(p),
@@ -81,7 +83,8 @@ class Ranks {
     if (ranks > 1) communicators = thread_ranks(ranks);
     for (int k = 0; k < ranks; ++k) {
       streams.push_back(std::make_unique<kernel::Stream>(threads));
-      machines.push_back(std::make_unique<Machine>(plan, parameters, *streams.back(),
+      const PlanView& own = last && k == ranks - 1 ? *last : plan;
+      machines.push_back(std::make_unique<Machine>(own, parameters, *streams.back(),
                                                    *communicators[std::size_t(k)],
                                                    recipe.policy_options, recipe.state.states));
       fill_weights(*machines.back());
@@ -127,6 +130,7 @@ class Ranks {
     int n = work.batch->sequences();
     work.first_sequence = n * rank / count();
     work.sequences = n * (rank + 1) / count() - work.first_sequence;
+    work.most_sequences = (n + count() - 1) / count();
     return work;
   }
   void on_all(const auto& body) {

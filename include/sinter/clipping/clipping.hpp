@@ -35,6 +35,10 @@ void norm(Machine& machine, const Bound&) {
 
 /// The kind of the instruction that measures the norm and asks Clipping.
 template <class Clipping>
-inline constexpr Kind norm_kind{"norm", touches::norm, executes::norm<Clipping>, Role::norm};
+inline constexpr Kind norm_kind{.name = "norm",
+                                .touch = touches::norm,
+                                .run = executes::norm<Clipping>,
+                                .role = Role::norm,
+                                .traffic = traffic::losses};
 
 }  // namespace sinter

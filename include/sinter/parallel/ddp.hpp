@@ -47,12 +47,21 @@ void await_reduce(Machine& machine, const Bound& bound) {
 
 /// The kind of the instruction that starts to sum the gradients of a run of units over the ranks.
 template <class Gradient>
-inline constexpr Kind reduce_kind{"reduce", touches::reduce, executes::reduce<Gradient>,
-                                  Role::reduce};
+inline constexpr Kind reduce_kind{
+    .name = "reduce",
+    .touch = touches::reduce,
+    .run = executes::reduce<Gradient>,
+    .role = Role::reduce,
+    .traffic =
+        traffic::run<Operation::all_reduce, Traffic::starts, Space::gradient, Type::gradient>};
 /// The kind of the one that waits for the sum.
 template <class Gradient>
-inline constexpr Kind await_reduce_kind{"await reduce", touches::await_reduce,
-                                        executes::await_reduce<Gradient>};
+inline constexpr Kind await_reduce_kind{
+    .name = "await reduce",
+    .touch = touches::await_reduce,
+    .run = executes::await_reduce<Gradient>,
+    .traffic =
+        traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};
 
 /// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
 /// batch. In the last micro-batch each bucket of gradients is reduced as soon as it is final,

@@ -27,6 +27,31 @@ constexpr void await_gather(const Model& model, const Instruction& i, TouchList&
 }
 }  // namespace touches
 
+namespace traffic {
+
+/// States `like` of each unit's decayed and undecayed part, whole, in a run of units.
+constexpr void each_part(const Model& model, const Instruction& i, const Traffic& like,
+                         TrafficList& out) {
+  for (int k = i.what; k < i.what + i.count; ++k) parts(model, k, 1, like, out);
+}
+template <Traffic::Does Does>
+constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
+  const Element element = model.sizes.element[int(Type::gradient)];
+  each_part(model, i, {Operation::reduce_scatter, Does, Space::gradient, 0, 0, element}, out);
+}
+template <Traffic::Does Does>
+constexpr void gather(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
+  const Type type = model.weights == Space::master ? Type::master : Type::compute;
+  const Element element = model.sizes.element[int(type)];
+  each_part(model, i, {Operation::all_gather, Does, model.weights, 0, 0, element}, out);
+}
+/// Losses, votes and squares of gradients, the first three numbers of kernel::Decision.
+constexpr void norm_of_shards(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 3, Element::f64});
+}
+
+}  // namespace traffic
+
 namespace executes {
 
 /// Calls visit(slice) with each unit's decayed and undecayed part, whole, in a run of units.
@@ -78,19 +103,25 @@ void await_gather(Machine& machine, const Bound& bound) {
 /// The kind of the instruction that starts to sum the gradients of a run of units over the ranks, each
 /// rank its shard.
 template <class Gradient>
-inline constexpr Kind scatter_kind{"reduce-scatter", touches::reduce, executes::scatter<Gradient>,
-                                   Role::scatter};
+inline constexpr Kind scatter_kind{.name = "reduce-scatter",
+                                   .touch = touches::reduce,
+                                   .run = executes::scatter<Gradient>,
+                                   .role = Role::scatter,
+                                   .traffic = traffic::scatter<Traffic::starts>};
 /// The kind of the one that waits for the sum.
 template <class Gradient>
-inline constexpr Kind await_scatter_kind{"await reduce-scatter", touches::await_reduce,
-                                         executes::await_scatter<Gradient>};
+inline constexpr Kind await_scatter_kind{.name = "await reduce-scatter",
+                                         .touch = touches::await_reduce,
+                                         .run = executes::await_scatter<Gradient>,
+                                         .traffic = traffic::scatter<Traffic::waits>};
 /// The kind of the instruction that measures the norm of what the ranks have shards of.
 template <class Clipping>
 inline constexpr Kind norm_of_shards_kind{.name = "norm",
                                           .touch = touches::norm,
                                           .run = executes::norm_of_shards<Clipping>,
                                           .role = Role::norm,
-                                          .by_shards = true};
+                                          .by_shards = true,
+                                          .traffic = traffic::norm_of_shards};
 /// The kind of the instruction that advances this rank's shards of a run of units.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_shards_kind{.name = "update",
@@ -103,12 +134,17 @@ inline constexpr Kind update_shards_kind{.name = "update",
 /// where the step is not applied, and then changes nothing: so transfers are in no part of a launch graph
 /// that hangs on a decision.
 template <class Weight>
-inline constexpr Kind gather_kind{"all-gather", touches::gather, executes::gather<Weight>,
-                                  Role::gather};
+inline constexpr Kind gather_kind{.name = "all-gather",
+                                  .touch = touches::gather,
+                                  .run = executes::gather<Weight>,
+                                  .role = Role::gather,
+                                  .traffic = traffic::gather<Traffic::starts>};
 /// The kind of the one that waits for that.
 template <class Weight>
-inline constexpr Kind await_gather_kind{"await all-gather", touches::await_gather,
-                                        executes::await_gather<Weight>};
+inline constexpr Kind await_gather_kind{.name = "await all-gather",
+                                        .touch = touches::await_gather,
+                                        .run = executes::await_gather<Weight>,
+                                        .traffic = traffic::gather<Traffic::waits>};
 
 /// A rule: gradients and weights are whole on each rank.
 struct StageIsTheFirst {

@@ -5,6 +5,7 @@
 //   plain, policies  model -> program
 //   place            program -> buffers
 //   verify           program -> verdict
+//   simulate         the program on all ranks -> verdict
 #pragma once
 #include "sinter/clipping/clipping.hpp"
 #include "sinter/optimizer/optimizer.hpp"
@@ -14,6 +15,7 @@
 #include "sinter/plan/traced.hpp"
 #include "sinter/program/verify.hpp"
 #include "sinter/recipe/recipe.hpp"
+#include "sinter/world/proof.hpp"
 
 namespace sinter {
 
@@ -124,9 +126,31 @@ struct PlanAsIs {
                                  name = inside ? program[verdict.at].kind->name : "the end";
       (void)&the_program_is_wrong<R, Text<rule.size() + 1>(rule), Text<name.size() + 1>(name),
                                   verdict.at>;
+      return false;
+    } else if constexpr (R::parallel::reduces) {
+      return fits_together();
+    } else {
+      return true;
     }
-    return verdict.fine();
   }
+  /// Whether ranks speak alike, of the next few from First on: compilers count what one constant costs.
+  template <int Ranks, int Iterations, int First>
+  static constexpr bool next_alike =
+      speak_alike(model, program, Ranks, Iterations, First, std::min(First + 4, Ranks));
+  /// Whether all do.
+  template <int Ranks, int Iterations, int First = 1>
+  static constexpr bool alike() {
+    if constexpr (First >= Ranks) {
+      return true;
+    } else {
+      return next_alike<Ranks, Iterations, First> && alike<Ranks, Iterations, First + 4>();
+    }
+  }
+  /// What a simulation of so many ranks, with so many iterations of the loop, says of the program of
+  /// training.
+  template <int Ranks, int Iterations>
+  static constexpr WorldVerdict together =
+      simulate(model, program, Ranks, Iterations, alike<Ranks, Iterations>());
   static_assert(verify(model, sinter::evaluation(model), {false, false}).fine());
   static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
@@ -213,6 +237,42 @@ struct PlanAsIs {
                                  .recomputed = Training::inside,
                                  .matmul_inputs = matmul_inputs_of<typename R::precision>(),
                                  .optimizer = &tag_of<typename R::optimizer>};
+
+ private:
+  /// Whether ranks fit together, for all numbers of them that are proved from number K of these on.
+  template <std::size_t K = 0>
+  static constexpr bool fits_together() {
+    if constexpr (model.shards > proved_ranks.back()) {
+      return true;  // too many for a compiler: a trainer proves it when it is made
+    } else if constexpr (model.shards > 1) {
+      return fits_on<model.shards>();  // there is no other number
+    } else if constexpr (K == proved_ranks.size()) {
+      return true;
+    } else if constexpr (!fits_on<proved_ranks[K]>()) {
+      return false;
+    } else {
+      return fits_together<K + 1>();
+    }
+  }
+  template <int Ranks, int Iterations = 1>
+  static constexpr bool fits_on() {
+    constexpr WorldVerdict found = together<Ranks, Iterations>;
+    if constexpr (!found.fine()) {
+      constexpr std::string_view rule = found.what;
+      constexpr std::size_t size = place_letters(model, program, found.one).view().size();
+      constexpr std::size_t other_size = place_letters(model, program, found.other).view().size();
+      constexpr Text<size + 1> one(place_letters(model, program, found.one).view());
+      constexpr Text<other_size + 1> other(place_letters(model, program, found.other).view());
+      (void)&the_ranks_do_not_fit_together<R, Ranks, Text<rule.size() + 1>(rule), found.one.rank,
+                                           one, found.one.position, found.other.rank, other,
+                                           found.other.position>;
+      return false;
+    } else if constexpr (Iterations < telling_iterations(program)) {
+      return fits_on<Ranks, Iterations + 1>();
+    } else {
+      return true;
+    }
+  }
 };
 
 namespace detail {

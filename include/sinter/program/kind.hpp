@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training step as data: a list of instructions, and what each of them touches.
 #pragma once
+#include <optional>
+
+#include "sinter/program/traffic.hpp"
 #include "sinter/program/unit.hpp"
 
 namespace sinter {
@@ -90,6 +93,9 @@ struct Kind {
   bool if_applied = false;
   /// Whether, where a model is split over ranks, it works on the shards of this rank (Model::shards).
   bool by_shards = false;
+  /// Appends all that the instruction says to other ranks and hears from them, as it runs on one of them.
+  /// What it does not state it may not do: builds with assertions refuse it when it runs.
+  std::optional<void (*)(const Model&, const Instruction&, const OnRank&, TrafficList&)> traffic{};
 
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };

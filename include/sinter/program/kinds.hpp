@@ -108,6 +108,45 @@ constexpr void each(const Model& model, const Instruction& i, Use use, Space spa
 
 }  // namespace touches
 
+namespace traffic {
+
+/// States `like` of the decayed and of the undecayed part of a run of `count` units in Model::order, where
+/// there are any.
+constexpr void parts(const Model& model, int first, int count, Traffic like, TrafficList& out) {
+  const ParameterOffsets from = model.begin_of(first), to = model.begin_of(first + count);
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    like.first = begin;
+    like.count = end - begin;
+    if (begin < end) out.push_back(like);
+  };
+  add(from.decayed, to.decayed);
+  add(from.undecayed, to.undecayed);
+}
+
+/// Does so of an instruction's run of units, in a flat space of this type.
+template <Operation O, Traffic::Does Does, Space S, Type T>
+constexpr void run(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
+  const Traffic like{O, Does, S, 0, 0, model.sizes.element[int(T)]};
+  parts(model, i.what, i.count, like, out);
+}
+
+/// States that the sum of the losses and the votes become those of all ranks: the first two numbers of
+/// kernel::Decision.
+constexpr void losses(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 2, Element::f64});
+}
+
+/// States that the running values of a step become their sum over the ranks, where there are several.
+constexpr void keep_running(const Model& model, const Instruction&, const OnRank& on,
+                            TrafficList& out) {
+  if (on.ranks == 1 || model.running == 0) return;
+  const Element element = model.sizes.element[int(Type::master)];
+  for (Traffic::Does does : {Traffic::starts, Traffic::waits})
+    out.push_back({Operation::all_reduce, does, Space::running, 0, model.running, element});
+}
+
+}  // namespace traffic
+
 /// Makes the values of a unit, and its saved block.
 inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls,
                               Role::none, calls_of(Phase::forward)};
@@ -131,7 +170,8 @@ inline constexpr Kind keep_running{.name = "keep running",
                                    .touch = touches::keep_running,
                                    .run = executes::keep_running,
                                    .role = Role::keep,
-                                   .if_applied = true};
+                                   .if_applied = true,
+                                   .traffic = traffic::keep_running};
 /// Keeps the value with the number `what` until the program ends.
 inline constexpr Kind result{"result", touches::result, executes::nothing};
 /// Begins the part that runs once for each micro-batch.

@@ -23,6 +23,11 @@ constexpr bool closes(Use use) { return use == Use::consume; }
 constexpr bool changes(Use use) {
   return may_open(use) || use == Use::modify || use == Use::exchange;
 }
+/// Whether what a space holds follows from a micro-batch, so that each has its own.
+constexpr bool follows_from_batch(Space space) {
+  return space == Space::input || space == Space::value || space == Space::d_value ||
+         space == Space::saved;
+}
 /// Whether a buffer that this instruction opens serves all iterations of the loop: it does if it is
 /// opened outside the loop, or by the first iteration alone.
 constexpr bool carries(const Instruction& i, bool in_loop) {

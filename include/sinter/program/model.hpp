@@ -40,6 +40,11 @@ struct ParameterOffsets {
   }
 };
 
+/// A part of a flat buffer, in elements.
+struct FlatSlice {
+  std::int64_t first, size;  ///< the first element, and how many
+};
+
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
 /// that is decayed comes first, then all that is not, both with the units in `order`. Behind these,
 /// master weights and their copy also have the frozen units, and then the running values of the
@@ -95,6 +100,17 @@ struct Model {
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
     if (!splits(space)) return element;
     return element < elements() ? element / shards : element - elements() + elements() / shards;
+  }
+  /// Where the unit number k of `order` begins in flat buffers, or behind the last one the end of each part.
+  constexpr ParameterOffsets begin_of(int k) const {
+    if (k == int(order.size())) return {decayed, elements()};
+    return offsets[std::size_t(order[std::size_t(k)])];
+  }
+  /// The decayed or undecayed parameters of a run of `count` units in `order`.
+  constexpr FlatSlice slice(int first, int count, bool of_decayed) const {
+    const ParameterOffsets from = begin_of(first), to = begin_of(first + count);
+    if (of_decayed) return {from.decayed, to.decayed - from.decayed};
+    return {from.undecayed, to.undecayed - from.undecayed};
   }
   /// Whether a step changes running values of a unit.
   constexpr bool changes_running(int unit) const {

@@ -200,10 +200,6 @@ class Verifier {
   }
   /// Said of what follows from a micro-batch, and so must be made in each.
   static constexpr const char* its_own = "made once, but every micro-batch has its own";
-  static constexpr bool follows_from_batch(Space space) {
-    return space == Space::input || space == Space::value || space == Space::d_value ||
-           space == Space::saved;
-  }
   constexpr bool repeats(const Instruction& i) const {
     return i.kind->phases == calls_of(Phase::recompute);
   }

@@ -218,4 +218,16 @@ auto the_program_is_wrong() {
                 "Plan<Recipe>::program is the list.");
 }
 
+template <class Recipe, int Ranks, Text Rule, int Rank, Text Instruction, int Position,
+          int OtherRank, Text OtherInstruction, int OtherPosition>
+auto the_ranks_do_not_fit_together() {
+  static_assert(
+      sizeof(Recipe) == 0,
+      "Sinter: the programs of this recipe's ranks do not fit together. The number of "
+      "Ranks, the Rule, and of two ranks the instruction and its position are in this "
+      "error. Why: a step would wait for ever, or take one array for another. Fix: "
+      "correct the policy's rewrite(), or the traffic that the instruction's kind states; "
+      "sinter/world/simulate.hpp says how ranks meet.");
+}
+
 }  // namespace sinter

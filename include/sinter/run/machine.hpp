@@ -12,19 +12,16 @@
 #include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "sinter/program/model.hpp"
 #include "sinter/recipe/slots.hpp"
 #include "sinter/run/step_figures.hpp"
 
 namespace sinter {
 
 class Communicator;
+class TrafficCheck;
 struct PlanView;
 struct HostBatch;
-
-/// A part of a flat buffer, in elements.
-struct FlatSlice {
-  std::int64_t first, size;  ///< the first element, and how many
-};
 
 /// A slice in which all parameters are treated alike.
 struct UniformSlice : FlatSlice {
@@ -58,18 +55,21 @@ struct Bound {
 struct Work {
   const HostBatch* batch = nullptr;       ///< the global batch
   int first_sequence = 0, sequences = 0;  ///< this rank's part
-  std::int64_t step = 0;                  ///< the one being taken, from 1
-  std::uint64_t seed = 0;                 ///< of dropout
-  double loss_weight = 0;                 ///< 1 / (predictions of the whole global batch)
-  double loss_scale = 1;                  ///< what the gradients are multiplied by
-  double learning_rate = 0;               ///< of the step, all factors included
-  double rate_factor = 1;  ///< the part of learning_rate that is not the optimizer's own
-  bool stop_vote = false;  ///< whether this rank wants to stop after it
+  /// Of the largest part of a rank, or 0 if there are no others: all ranks have as many micro-batches, of
+  /// which the last may be empty. (An instruction in the loop may wait for all ranks.)
+  int most_sequences = 0;
+  std::int64_t step = 0;     ///< the one being taken, from 1
+  std::uint64_t seed = 0;    ///< of dropout
+  double loss_weight = 0;    ///< 1 / (predictions of the whole global batch)
+  double loss_scale = 1;     ///< what the gradients are multiplied by
+  double learning_rate = 0;  ///< of the step, all factors included
+  double rate_factor = 1;    ///< the part of learning_rate that is not the optimizer's own
+  bool stop_vote = false;    ///< whether this rank wants to stop after it
 };
 
 /// Sees every instruction before and after it runs, and every layer call after it; for tests and
-/// profilers. `position` is that of the instruction in the program; `call` counts the instruction's
-/// layer calls from 0.
+/// profilers. It does not see those that a micro-batch without sequences passes over. `position` is
+/// that of the instruction in the program; `call` counts the instruction's layer calls from 0.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -129,7 +129,7 @@ class Machine {
   std::span<const Parameter> parameters_of(int unit) const;
   /// The stream of optimizers and all else that is no layer.
   kernel::Stream& stream() { return stream_; }
-  Communicator& communicator() { return communicator_; }
+  Communicator& communicator();
   /// What layer calls on the micro-batch at hand have in common.
   const Now& now() const { return now_; }
   /// Of the step being taken, all factors included.
@@ -268,6 +268,7 @@ class Machine {
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
   void load_starts();
   void execute(struct BoundProgram&, int position, Observer*);
+  void pass_over(struct BoundProgram&, int position);
   void run_observed(const Bound&, int position, Observer&);
 
   const PlanView& plan_;
@@ -275,6 +276,7 @@ class Machine {
   kernel::Stream& stream_;
   kernel::Stream layers_stream_;  // the same threads, for layer calls
   Communicator& communicator_;
+  std::unique_ptr<TrafficCheck> traffic_check_;  // of the communicator, in builds with assertions
   std::vector<OptionsOf> options_, states_;
   std::vector<UniformSlice> uniform_slices_;
   std::vector<ShardSlice> shards_;  // two for each unit in Model::order

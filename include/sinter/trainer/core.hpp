@@ -65,8 +65,8 @@ class TrainerCore {
   void require_memory_to_train();
 
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches.
-  /// It has at least a sequence for each rank, and at most global_batch(). The loss is the mean
-  /// over all predictions of the batch.
+  /// It has at least one sequence, and at most global_batch(); a rank that gets none adds nothing. The loss
+  /// is the mean over all predictions of the batch.
   /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe;
   ///           Error if a policy says that training cannot go on; before the first step, also if
   ///           there is not the memory (require_memory_to_train())
@@ -116,9 +116,7 @@ class TrainerCore {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   /// Whether other processes have parts of what is to be saved, so that all of them take part in each
   /// save.
-  bool has_shards_elsewhere() const {
-    return plan().model.shards > 1 && settings_.world.ranks > 1;
-  }
+  bool has_shards_elsewhere() const { return plan().model.shards > 1 && settings_.world.ranks > 1; }
   /// Copies a parameter's value, row-major.
   /// throws    ArgumentError if there is no such parameter; so do the next three
   std::vector<double> parameter(std::string_view name) const;

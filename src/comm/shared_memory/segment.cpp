@@ -191,9 +191,9 @@ void Segment::throw_failure() const {
                       again);
     case Failure::differs:
       throw RankError(
-          self + " cannot go on: " + other + " sums " + std::to_string(state(why.rank).count) +
+          self + " cannot go on: " + other + " transfers " + std::to_string(state(why.rank).count) +
           " elements of " + std::to_string(state(why.rank).bytes) +
-          " bytes, and others sum something else. All ranks must take the same steps, of the " +
+          " bytes, and others do something else. All ranks must take the same steps, of the " +
           "same recipe, on the same batches.");
     case Failure::stopped:
     case Failure::none:

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks say to each other, as data: each kind of instruction states it, so that the programs of all
+// ranks can be run against each other when the recipe compiles (world/).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sinter/layer/layer.hpp"
+
+namespace sinter {
+
+enum class Space : std::uint8_t;
+
+/// What ranks do together.
+enum class Operation : std::uint8_t {
+  all_reduce,      // the array becomes its sum over the ranks
+  reduce_scatter,  // this rank's part of it does
+  all_gather,      // the parts of the others become theirs
+  broadcast,       // it becomes that of the rank `peer`
+  send,            // it goes to the rank `peer`
+  receive,         // it comes from there
+  barrier          // nothing but to wait for each other
+};
+/// What people read of them.
+inline constexpr const char* operation_names[]{
+    "all-reduce", "reduce-scatter", "all-gather", "broadcast", "send", "receive", "barrier"};
+
+/// The directions in which ranks are laid out; those along one have a communicator.
+enum class MeshAxis : std::uint8_t { data };
+inline constexpr int mesh_axes = 1;
+
+/// One thing that an instruction says to other ranks, or hears from them.
+struct Traffic {
+  /// What an instruction does of a transfer: whoever starts it goes on at once.
+  enum Does : std::uint8_t { starts, waits, both };
+  Operation operation;
+  Does does;
+  Space space;             ///< the array lies there
+  std::int64_t first = 0;  ///< where it begins, in elements; as if the space were held whole
+  std::int64_t count = 0;  ///< its elements
+  Element element = Element::f32;
+  MeshAxis axis = MeshAxis::data;
+  int peer = -1;  ///< the other rank, where there is one
+
+  /// Bytes of the array.
+  constexpr std::int64_t bytes() const { return count * bytes_of(element); }
+  /// Whether only this rank and `peer` take part.
+  constexpr bool is_between_two() const {
+    return operation == Operation::send || operation == Operation::receive;
+  }
+  constexpr bool operator==(const Traffic&) const = default;
+};
+/// In the order in which an instruction does it.
+using TrafficList = std::vector<Traffic>;
+
+/// Where an instruction runs: on which of how many ranks, and in which of how many iterations of the
+/// loop. Outside the loop the iteration is 0.
+struct OnRank {
+  int rank = 0, ranks = 1;
+  int iteration = 0, iterations = 1;
+};
+
+}  // namespace sinter

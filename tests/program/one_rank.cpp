@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program of one rank alone, with each instruction removed, doubled and moved to every other place: the
+// verifier or the simulation of both ranks rejects it, or both compute the same bytes, and none hangs.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "program/models.hpp"
+#include "program/ranks.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/zero.hpp"
+#include "sinter/world/simulate.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using Traces = std::vector<std::vector<std::byte>>;
+
+const char* running = "";
+void hangs(int) {
+  std::fprintf(stderr, "two ranks hang, one of them with %s\n", running);
+  _exit(1);
+}
+
+template <class R>
+class OneRank {
+  static_assert(ready<R>());
+  const HostBatch batch = letters({5, 3, 6, 2});
+  const RecipeView view = view_of<R>();
+  const Programs good = shipped<R>();
+  const Model& model = Plan<R>::model;
+  Placements shipped_plan{Plan<R>::view, good};
+  const Traces expected = run(shipped_plan);
+  int not_verified = 0, not_together = 0, same = 0;
+
+  /// What two steps leave on both ranks, the second of which runs another plan.
+  Traces run(const Placements& second) {
+    Ranks ranks(shipped_plan.plan, view, 2, 1, &second.plan);
+    Traces traces;
+    for (int step = 1; step <= 2; ++step) {
+      ranks.train(batch, step);
+      for (int r = 0; r < 2; ++r) traces.push_back(ranks.persistent(r));
+    }
+    return traces;
+  }
+
+  void judge(Program mutant, std::size_t t, const std::string& change) {
+    if (!verify(model, mutant, {true, true}).fine()) {
+      ++not_verified;
+      return;
+    }
+    const RankProgram others{good.training, 2}, own{mutant, 2};
+    if (!simulate(model, std::vector<RankProgram>{others, own}).fine()) {
+      ++not_together;
+      return;
+    }
+    const std::string what =
+        std::string(good.training[t].kind->name) + " at " + std::to_string(t) + " " + change;
+    running = what.c_str();
+    Programs changed = good;
+    changed.training = std::move(mutant);
+    const Placements second(Plan<R>::view, changed);
+    alarm(60);
+    const bool equal = run(second) == expected;
+    alarm(0);
+    CHECK_MESSAGE(equal, what << " is accepted, but computes something else");
+    same += equal;
+  }
+
+ public:
+  void test(const char* name) {
+    std::signal(SIGALRM, hangs);
+    const Program& program = good.training;
+    for (std::size_t t = 0; t < program.size(); ++t) {
+      Program removed = program, doubled = program;
+      removed.erase(removed.begin() + long(t));
+      doubled.insert(doubled.begin() + long(t), program[t]);
+      judge(removed, t, "removed");
+      judge(doubled, t, "doubled");
+      for (std::size_t to = 0; to < program.size(); ++to) {
+        Program moved = removed;
+        moved.insert(moved.begin() + long(to), program[t]);
+        if (moved != program) judge(moved, t, "moved to " + std::to_string(to));
+      }
+    }
+    std::printf("%4d not verified, %3d not together, %3d the same bytes: %s\n", not_verified,
+                not_together, same, name);
+    CHECK(not_together > 0);
+    CHECK(same > 0);
+  }
+};
+
+using TwoEach = Batch<{.global = 4, .micro = 1}>;
+
+TEST_CASE("Ddp") {
+  OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Ddp<{.bucket_bytes = 500}>>>().test("Ddp");
+}
+TEST_CASE("Zero") {
+  OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.bucket_bytes = 500}>>>().test("Zero");
+}
+TEST_CASE("running values") { OneRank<Made<Letters, Counting, TwoEach, Ddp<>>>().test("Counting"); }
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule of the simulation of all ranks, broken by a program of one of them.
+#include "sinter/world/simulate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "program/models.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/world/proof.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using Reduced = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
+                     Ddp<{.bucket_bytes = 500, .ranks = 2}>>;
+static_assert(ready<Reduced>());
+const Model& model = Plan<Reduced>::model;
+
+std::set<std::string> provoked;
+WorldVerdict expect(std::vector<RankProgram> ranks, const char* rule) {
+  const WorldVerdict verdict = simulate(model, ranks);
+  CAPTURE(rule);
+  REQUIRE(!verdict.fine());
+  CHECK(std::string(verdict.what) == rule);
+  CHECK(verdict.one.rank >= 0);
+  CHECK(verdict.other.rank >= 0);
+  provoked.insert(verdict.what);
+  return verdict;
+}
+bool fine(const std::vector<RankProgram>& ranks) { return simulate(model, ranks).fine(); }
+
+Program shipped() { return {Plan<Reduced>::program.begin(), Plan<Reduced>::program.end()}; }
+/// The position of the n-th instruction of this kind.
+int find(const Program& program, const Kind& kind, int n = 0) {
+  for (int t = 0; t < int(program.size()); ++t)
+    if (program[std::size_t(t)].kind == &kind && n-- == 0) return t;
+  FAIL("no such instruction");
+  return -1;
+}
+const Kind &reduce = reduce_kind<float>, &await = await_reduce_kind<float>;
+
+TEST_CASE("ranks of a shipped program fit together, however many there are") {
+  for (int ranks : {1, 2, 3, 5, 64})
+    for (int iterations : {1, 2, 7}) {
+      CAPTURE(ranks);
+      CAPTURE(iterations);
+      CHECK(simulate(model, Plan<Reduced>::program, ranks, iterations).fine());
+    }
+}
+
+TEST_CASE("a bucket that one rank leaves out, doubles or swaps") {
+  const Program p = shipped();
+  const int first = find(p, reduce), second = find(p, reduce, 1);
+  Program left_out = p, doubled = p, swapped = p, harmless = p;
+  left_out.erase(left_out.begin() + first);
+  doubled.insert(doubled.begin() + first, p[std::size_t(first)]);
+  std::swap(swapped[std::size_t(first)], swapped[std::size_t(second)]);
+  const char* others = "ranks differ in the instruction";
+  const WorldVerdict verdict = expect({{p}, {p}, {swapped}}, others);
+  CHECK(verdict.one == RankPlace{2, first, 0});
+  CHECK(verdict.other.rank != 2);
+  CHECK(verdict.other.position == first);
+  expect({{p}, {left_out}}, others);
+  expect({{doubled}, {p}}, others);
+  expect({{doubled}, {doubled}}, "started and not waited for");
+  const WorldVerdict early = expect({{left_out}, {left_out}}, "waits for what it has not started");
+  CHECK(early.one.position == find(left_out, await));
+  CHECK(early.other.position == int(left_out.size()));
+
+  // What a rank does for itself may stand anywhere.
+  std::swap(harmless[std::size_t(find(p, forward))], harmless[std::size_t(find(p, forward, 1))]);
+  CHECK(fine({{p}, {harmless}}));
+}
+
+/// Has rank r say what all say, or nothing where it is none of `Who`; `Shift` and `More` change the array on
+/// the last rank, as the other arguments do.
+template <Operation O, Traffic::Does Does, int Shift = 0, int More = 0, bool Doubles = false>
+void say(const Model&, const Instruction& i, const OnRank& on, TrafficList& out) {
+  const bool last = on.rank == on.ranks - 1;
+  out.push_back({O, Does, Space::gradient, i.what + (last ? Shift : 0), 8 + (last ? More : 0),
+                 last && Doubles ? Element::f64 : Element::f32});
+}
+constexpr Kind kind_of(decltype(Kind::traffic) traffic) {
+  return {.name = "own", .touch = touches::nothing, .run = executes::nothing, .traffic = traffic};
+}
+constexpr auto all = Operation::all_reduce;
+
+TEST_CASE("what ranks do together is the same") {
+  static constexpr Kind sum = kind_of(say<all, Traffic::both>),
+                        gather = kind_of(say<Operation::all_gather, Traffic::both>),
+                        shifted = kind_of(say<all, Traffic::both, 8>),
+                        longer = kind_of(say<all, Traffic::both, 0, 1>),
+                        wider = kind_of(say<all, Traffic::both, 0, 0, true>);
+  const Program sums{{&sum, 0}}, gathers{{&gather, 0}}, elsewhere{{&shifted, 0}},
+      more{{&longer, 0}}, doubles{{&wider, 0}};
+  CHECK(fine({{sums}, {sums}, {sums}}));
+  expect({{sums}, {gathers}}, "ranks differ in the operation");
+  expect({{elsewhere}, {elsewhere}}, "ranks differ in the array");
+  expect({{more}, {more}}, "ranks differ in the size");
+  expect({{doubles}, {doubles}}, "ranks differ in the type");
+  const Program none;
+  const WorldVerdict verdict = expect({{sums}, {none}}, "waits for a rank at its end");
+  CHECK(verdict.one == RankPlace{0, 0, 0});
+  CHECK(verdict.other == RankPlace{1, 0, 0});
+}
+
+TEST_CASE("in the loop, all ranks have as many iterations") {
+  static constexpr Kind sum = kind_of(say<all, Traffic::both>);
+  const Program always{{&loop}, {&sum, 0}, {&end_loop}},
+      first{{&loop}, {&sum, 0, 1, When::first}, {&end_loop}},
+      last{{&loop}, {&sum, 0, 1, When::last}, {&end_loop}};
+  CHECK(fine({{always, 2}, {always, 2}}));
+  expect({{always, 1}, {always, 2}}, "waits for a rank at its end");
+  expect({{first, 2}, {last, 2}}, "ranks differ in the micro-batch");
+  CHECK(fine({{first, 1}, {last, 1}}));
+  CHECK(telling_iterations(always) == 2);
+  CHECK(telling_iterations(last) == 1);
+}
+
+template <bool Sends, Traffic::Does Does, int To, int Count = 8>
+void pass(const Model&, const Instruction& i, const OnRank&, TrafficList& out) {
+  out.push_back({Sends ? Operation::send : Operation::receive, Does, Space::value, i.what, Count,
+                 Element::f32, MeshAxis::data, To});
+}
+template <bool Sends, Traffic::Does Does, int To, int Count = 8>
+constexpr Kind passes = kind_of(pass<Sends, Does, To, Count>);
+
+TEST_CASE("what goes from one rank to another") {
+  constexpr auto both = Traffic::both;
+  const Instruction to_1{&passes<true, both, 1>}, from_0{&passes<false, both, 0>},
+      to_0{&passes<true, both, 0>}, from_1{&passes<false, both, 1>}, to_2{&passes<true, both, 2>},
+      from_2{&passes<false, both, 2>};
+  const Program forth{to_1, from_1}, back{from_0, to_0};
+  CHECK(fine({{forth}, {back}}));
+  // A ring in which all send first, and each waits until the next one takes it.
+  const Program at_0{to_1, from_2}, at_1{to_2, from_0}, at_2{to_0, from_1};
+  expect({{at_0}, {at_1}, {at_2}}, "ranks wait for each other");
+  CHECK(fine({{at_0}, {Program{from_0, to_2}}, {Program{from_1, to_0}}}));
+  // Where both start before they wait, one queue is one order all the same.
+  const Program crossed_0{
+      {&passes<true, Traffic::starts, 1>}, from_1, {&passes<true, Traffic::waits, 1>}};
+  expect(
+      {{crossed_0},
+       {Program{{&passes<true, Traffic::starts, 0>}, from_0, {&passes<true, Traffic::waits, 0>}}}},
+      "ranks wait for each other");
+  const Instruction longer{&passes<false, both, 0, 9>};
+  expect({{Program{to_1}}, {Program{longer}}}, "ranks differ in the size");
+  expect({{Program{to_1}}}, "names a rank that is not there");
+  expect({{Program{to_0}}, {Program{}}}, "names itself as another rank");
+}
+
+TEST_CASE("a broadcast comes from one rank") {
+  constexpr auto root = [](const Model&, const Instruction& i, const OnRank& on, TrafficList& out) {
+    out.push_back({Operation::broadcast, Traffic::both, Space::master, 0, 8, Element::f32,
+                   MeshAxis::data, i.count == 2 ? on.rank : 0});
+  };
+  static constexpr Kind broadcast = kind_of(root);
+  const Program same{{&broadcast}}, own{{&broadcast, 0, 2}};
+  CHECK(fine({{same}, {same}}));
+  expect({{own}, {own}}, "ranks differ in the source");
+}
+
+TEST_CASE("what hangs on the decision is looked at both ways") {
+  static constexpr Kind start{.name = "start",
+                              .touch = touches::nothing,
+                              .run = executes::nothing,
+                              .if_applied = true,
+                              .traffic = say<all, Traffic::starts>},
+      wait = kind_of(say<all, Traffic::waits>);
+  const Program p{{&start, 0}, {&wait, 0}};
+  CHECK(Simulation(model, std::vector<RankProgram>{{p}, {p}}, true, false).verdict.fine());
+  expect({{p}, {p}}, "waits for what it has not started");
+}
+
+TEST_CASE("places are named for people") {
+  const Program p = shipped();
+  const auto named = [&](int position) {
+    return std::string(place_letters(model, p, {0, position, 1}).view());
+  };
+  CHECK(named(find(p, forward, 1)) == "forward of h.0, in micro-batch 2");
+  const int norm = find(p, norm_kind<ClipNorm<>>);
+  CHECK(named(norm) == "norm of wte+wpe+drop to ln_f");
+  CHECK(named(int(p.size())) == "the end");
+}
+
+TEST_CASE("no rule is left out") {
+  std::ifstream file(SINTER_SOURCE_DIR "/include/sinter/world/simulate.hpp");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string code = std::regex_replace(text.str(), std::regex("#include[^\n]*|//[^\n]*"), "");
+  std::regex quoted("\"([^\"]+)\"");
+  int rules = 0;
+  for (std::sregex_iterator it(code.begin(), code.end(), quoted), end; it != end; ++it, ++rules)
+    CHECK_MESSAGE(provoked.contains((*it)[1]), "no test breaks the rule: " << (*it)[1].str());
+  CHECK(rules >= 13);
+}
+
+}  // namespace
+}  // namespace sinter::testing

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A policy whose instruction speaks to all ranks in every micro-batch.
+#pragma once
+#include <atomic>
+
+#include "program/models.hpp"
+#include "sinter/comm/communicator.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter::testing {
+
+/// What the instruction does otherwise than its kind states.
+enum class Wrong { nothing, unstated, count, operation, type, place, unawaited, silent, number };
+
+/// How often it ran on any rank, and how often the sum was wrong.
+inline std::atomic<int> told = 0, told_wrongly = 0;
+
+struct telling_slot {
+  static constexpr std::string_view name = "telling";
+};
+
+template <Wrong W>
+struct Telling {
+  using slot = telling_slot;
+  static constexpr std::array regions{Region{"told"}};
+  static constexpr int numbers = 8;
+
+  static constexpr Space place(const Model& model) {
+    Space space{};
+    for_each_region<Telling>(model, [&](int r) { space = region(r); });
+    return space;
+  }
+  static constexpr void touch(const Model& model, const Instruction& i, TouchList& out) {
+    touches::each(model, i, Use::modify, place(model), out);
+  }
+  static constexpr void state(const Model& model, const Instruction&, const OnRank&,
+                              TrafficList& out) {
+    if (W == Wrong::unstated) return;
+    Traffic sum{Operation::all_reduce, Traffic::starts, place(model), 0, numbers, Element::f32};
+    if (W == Wrong::count) ++sum.count;
+    if (W == Wrong::operation) sum.operation = Operation::all_gather;
+    if (W == Wrong::type) sum.element = Element::bf16;
+    if (W == Wrong::place) ++sum.first;
+    if (W == Wrong::number) sum.does = Traffic::both;
+    out.push_back(sum);
+    sum.does = Traffic::waits;
+    if (W != Wrong::number) out.push_back(sum);
+  }
+  /// Each rank gives its number, counted from 1.
+  static void run(Machine& machine, const Bound&) {
+    if (W == Wrong::silent) return;
+    Communicator& ranks = machine.communicator();
+    float* mine = machine.flat<float>(place(machine.model())).data;
+    std::fill_n(mine, numbers, float(ranks.rank() + 1));
+    ranks.start_sum(mine, numbers);
+    if (W == Wrong::unawaited) return;
+    ranks.wait(mine);
+    ++told;
+    for (int k = 0; k < numbers; ++k)
+      told_wrongly += mine[k] != float(ranks.ranks() * (ranks.ranks() + 1) / 2);
+  }
+  static constexpr Kind kind{.name = "tell", .touch = touch, .run = run, .traffic = state};
+
+  static constexpr Program rewrite(const Model& model, Program program) {
+    const auto loads =
+        std::ranges::find_if(program, [](const Instruction& i) { return i.kind == &load; });
+    program.insert(loads + 1, {&kind, 0, short(model.order.size())});
+    return program;
+  }
+};
+
+}  // namespace sinter::testing
