@@ -26,6 +26,8 @@ using Shards = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .mic
 /// What some steps of a rank leave.
 struct Trace {
   std::vector<Measured> steps;
+  std::vector<bool> is_to_stop;  // after each of them; the second rank wants to from the fourth on
+  double evaluated = 0;          // a sum of losses, after them
   NamedNumbers parameters;
   bool operator==(const Trace&) const = default;
 };
@@ -41,7 +43,12 @@ Trace train(const World& world, bool graph = true) {
   Nothing nothing;
   if (!graph) trainer.observe({&nothing});  // who has an observer launches directly
   Trace trace;
-  for (int s = 0; s < 6; ++s) trace.steps.push_back(take_step(trainer, s));
+  for (int s = 0; s < 6; ++s) {
+    trainer.want_to_stop(world.rank == 1 && s >= 3);
+    trace.steps.push_back(take_step(trainer, s));
+    trace.is_to_stop.push_back(trainer.is_to_stop());
+  }
+  trace.evaluated = trainer.evaluate(batch_of(1)).sum;
   trace.parameters = parameters_of(trainer);
   return trace;
 }
@@ -59,7 +66,9 @@ TEST_CASE("ranks have the same bits, and those of one rank to rounding") {
       CAPTURE(s);
       CHECK(relative_difference(all[0].steps[s].loss, alone.steps[s].loss) < bound);
       CHECK(relative_difference(all[0].steps[s].norm, alone.steps[s].norm) < 10 * bound);
+      CHECK(all[0].is_to_stop[s] == (s >= 3));
     }
+    CHECK(relative_difference(all[0].evaluated, alone.evaluated) < bound);
   };
   // The bounds are those of tests/emulated/training.cpp, and for its reason: other orders of sums.
   SUBCASE("2 ranks, Fp64") {
