@@ -26,7 +26,7 @@ std::vector<T> values_of(int rank, int count) {
 }
 
 /// All that a rank gets: of arrays that are summed one after the other, whole and in parts that are
-/// then gathered, of as many at once, and of single values between.
+/// then gathered, of as many at once, and of a few values between.
 template <class T>
 std::string sums_of(Communicator& end) {
   std::string all;
@@ -39,10 +39,12 @@ std::string sums_of(Communicator& end) {
     auto values = values_of<T>(end.rank(), count + 1);
     together.push_back(values);
     end.start_sum(values.data(), count);
-    std::vector<double> single{.1 * (1 + end.rank()) + count};
-    end.sum(single.data());
+    std::vector<double> few;
+    for (int k = 0; k <= count % Communicator::most_values; ++k)
+      few.push_back(.1 * (1 + end.rank()) + count + k);
+    end.sum(few.data(), int(few.size()));
     end.wait(values.data());
-    add(single);
+    add(few);
     add(values);
     auto parts = values_of<T>(end.rank(), count + 1);
     end.start_reduce_scatter(parts.data(), count);

@@ -43,6 +43,20 @@ void on_threads(int ranks, const auto& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST_CASE("a few values are summed at once, each by itself") {
+  constexpr int ranks = 3, count = Communicator::most_values;
+  auto ends = thread_ranks(ranks);
+  std::vector<std::vector<double>> values(ranks);
+  on_threads(ranks, [&](int r) {
+    for (int round = 0; round < 3; ++round) {
+      values[r].assign({.1 + r, 1., double(r == 1), -1e9 * r, 7.});
+      ends[r]->sum(values[r].data(), count);
+    }
+  });
+  for (const auto& sums : values)
+    CHECK(sums == std::vector<double>{.1 + 1.1 + 2.1, 3, 1, -1e9 + -2e9, 7});
+}
+
 TEST_CASE_TEMPLATE("a part of a sum has the bits of the whole, and all parts are gathered", T,
                    float, double, BFloat16, Float16) {
   for (int ranks : {1, 2, 3, 4})
