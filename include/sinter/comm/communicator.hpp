@@ -26,30 +26,37 @@ class Communicator {
   virtual ~Communicator() = default;
   /// The number of this rank, from 0.
   virtual int rank() const = 0;
+  /// How many ranks there are.
   virtual int ranks() const = 0;
   /// Starts to replace data[0, count) by its sum over the ranks. Narrow types are summed in fp32
   /// and rounded once (NCCL rounds each partial sum).
   /// requires  nobody touches data until wait(data) has returned
   virtual void start_sum(float* data, std::int64_t count) = 0;
-  /// Likewise; so do the next two.
+  /// Likewise.
   virtual void start_sum(double* data, std::int64_t count) = 0;
+  /// Likewise.
   virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
+  /// Likewise.
   virtual void start_sum(Float16* data, std::int64_t count) = 0;
   /// Starts to replace this rank's part of data[0, count), which begins at part_begin(), by its sum over
   /// the ranks, with the bits that start_sum() gives it. What the other parts then hold is not said.
   /// requires  nobody touches data until wait(data) has returned
   virtual void start_reduce_scatter(float* data, std::int64_t count) = 0;
-  /// Likewise; so do the next two.
+  /// Likewise.
   virtual void start_reduce_scatter(double* data, std::int64_t count) = 0;
+  /// Likewise.
   virtual void start_reduce_scatter(BFloat16* data, std::int64_t count) = 0;
+  /// Likewise.
   virtual void start_reduce_scatter(Float16* data, std::int64_t count) = 0;
   /// Starts to replace the parts of data[0, count) that are not this rank's by those of the ranks that
   /// have them.
   /// requires  nobody touches data until wait(data) has returned
   virtual void start_all_gather(float* data, std::int64_t count) = 0;
-  /// Likewise; so do the next two.
+  /// Likewise.
   virtual void start_all_gather(double* data, std::int64_t count) = 0;
+  /// Likewise.
   virtual void start_all_gather(BFloat16* data, std::int64_t count) = 0;
+  /// Likewise.
   virtual void start_all_gather(Float16* data, std::int64_t count) = 0;
   /// Waits for the transfer that was started on this address. (On a card, its stream does.)
   /// throws    RankError if another rank has failed: there is no result
@@ -59,7 +66,7 @@ class Communicator {
   /// requires  1 <= count <= most_values
   /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
-  static constexpr int most_values = 4;
+  static constexpr int most_values = 4;  ///< of one call of sum()
   /// Tells all ranks that this one cannot go on: whoever waits, now or later, gets an Error.
   virtual void abort() noexcept = 0;
 };

@@ -9,8 +9,8 @@ namespace sinter {
 
 /// What must be the same in all ranks, such as {"seed", "42"}.
 struct Fact {
-  std::string name;  ///< as users know it; no two facts of a rank have the same
-  std::string value;
+  std::string name;   ///< as users know it; no two facts of a rank have the same
+  std::string value;  ///< of any length
 };
 
 /// The ranks of a run that are processes: of one host, or each with a card of its own.

@@ -34,11 +34,13 @@ constexpr void each_part(const Model& model, const Instruction& i, const Traffic
                          TrafficList& out) {
   for (int k = i.what; k < i.what + i.count; ++k) parts(model, k, 1, like, out);
 }
+/// States that each part's gradients are reduced, and scattered over the ranks.
 template <Traffic::Does Does>
 constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   const Element element = model.sizes.element[int(Type::gradient)];
   each_part(model, i, {Operation::reduce_scatter, Does, Space::gradient, 0, 0, element}, out);
 }
+/// States that what layers read of each part is gathered from the ranks.
 template <Traffic::Does Does>
 constexpr void gather(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   const Type type = model.weights == Space::master ? Type::master : Type::compute;
@@ -185,7 +187,7 @@ struct Zero {
   using rules = RuleList<StageIsTheFirst, OptimizerTakesSlices>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
-  static constexpr int shards = O.ranks;
+  static constexpr int shards = O.ranks;  ///< see Model::shards
   static constexpr int ranks(const Options& o) { return o.ranks; }
 
   template <class R>

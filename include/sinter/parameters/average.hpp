@@ -74,7 +74,7 @@ struct Average {
   using Options = AverageOptions;
   static constexpr Options options = O;
   static constexpr std::array regions{Region{"ema"}};
-  static constexpr bool by_shards = true;
+  static constexpr bool by_shards = true;  ///< see Kind::by_shards
 
   template <class R>
   static constexpr Program rewrite(const Model& model, Program program) {

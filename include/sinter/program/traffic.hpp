@@ -27,20 +27,20 @@ inline constexpr const char* operation_names[]{
 
 /// The directions in which ranks are laid out; those along one have a communicator.
 enum class MeshAxis : std::uint8_t { data };
-inline constexpr int mesh_axes = 1;
+inline constexpr int mesh_axes = 1;  ///< how many there are
 
 /// One thing that an instruction says to other ranks, or hears from them.
 struct Traffic {
   /// What an instruction does of a transfer: whoever starts it goes on at once.
   enum Does : std::uint8_t { starts, waits, both };
-  Operation operation;
-  Does does;
+  Operation operation;     ///< what the ranks do together
+  Does does;               ///< what this instruction does of it
   Space space;             ///< the array lies there
   std::int64_t first = 0;  ///< where it begins, in elements; as if the space were held whole
   std::int64_t count = 0;  ///< its elements
-  Element element = Element::f32;
-  MeshAxis axis = MeshAxis::data;
-  int peer = -1;  ///< the other rank, where there is one
+  Element element = Element::f32;  ///< their type
+  MeshAxis axis = MeshAxis::data;  ///< along which the ranks are
+  int peer = -1;                   ///< the other rank, where there is one
 
   /// Bytes of the array.
   constexpr std::int64_t bytes() const { return count * bytes_of(element); }
@@ -56,8 +56,10 @@ using TrafficList = std::vector<Traffic>;
 /// Where an instruction runs: on which of how many ranks, and in which of how many iterations of the
 /// loop. Outside the loop the iteration is 0.
 struct OnRank {
-  int rank = 0, ranks = 1;
-  int iteration = 0, iterations = 1;
+  int rank = 0;        ///< which one, from 0
+  int ranks = 1;       ///< how many there are
+  int iteration = 0;   ///< of the loop, from 0
+  int iterations = 1;  ///< how many it has
 };
 
 }  // namespace sinter

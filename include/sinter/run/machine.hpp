@@ -33,6 +33,7 @@ struct UniformSlice : FlatSlice {
 /// (Model::shards), its shard. `first` is its place in spaces that are whole.
 struct ShardSlice : FlatSlice {
   std::int64_t held;  ///< its place in spaces of which a rank holds its shards alone
+  /// Its place in a space that is held so, or whole.
   std::int64_t at(bool split) const { return split ? held : first; }
 };
 
@@ -129,6 +130,7 @@ class Machine {
   std::span<const Parameter> parameters_of(int unit) const;
   /// The stream of optimizers and all else that is no layer.
   kernel::Stream& stream() { return stream_; }
+  /// What this rank says to the others, as the instruction's kind states it (Kind::traffic).
   Communicator& communicator();
   /// What layer calls on the micro-batch at hand have in common.
   const Now& now() const { return now_; }

@@ -14,13 +14,13 @@ namespace sinter {
 
 /// What one rank runs.
 struct RankProgram {
-  std::span<const Instruction> program;
-  int iterations = 1;  ///< of its loop
+  std::span<const Instruction> program;  ///< all of its instructions
+  int iterations = 1;                    ///< of its loop
 };
 
 /// Where a rank is in its program.
 struct RankPlace {
-  int rank = -1;
+  int rank = -1;      ///< which one
   int position = -1;  ///< of the instruction; behind the last one if the rank has come to its end
   int iteration = 0;  ///< of the loop
   constexpr bool operator==(const RankPlace&) const = default;
@@ -30,22 +30,25 @@ struct RankPlace {
 struct WorldVerdict {
   const char* what = nullptr;  ///< the rule that is broken, or nullptr
   RankPlace one, other;        ///< two instructions that do not fit together
+  /// Whether no rule is broken.
   constexpr bool fine() const { return what == nullptr; }
 };
 
 /// One thing that a rank says, and where in its program.
 struct Event {
-  Traffic traffic;
-  int position, iteration;
+  Traffic traffic;  ///< as its kind states it
+  int position;     ///< of the instruction
+  int iteration;    ///< of the loop
   constexpr bool operator==(const Event&) const = default;
 };
 
 /// The instructions of a program that speak to other ranks, in their loop. Without `applied`, those that a
 /// step passes over that is not applied are left out.
 struct Speech {
-  Program instructions;
+  Program instructions;        ///< in their order
   std::vector<int> positions;  ///< of these in the program
 
+  /// Picks them from a program.
   constexpr Speech(std::span<const Instruction> program, bool applied) {
     for (int t = 0; t < int(program.size()); ++t) {
       const Kind& kind = *program[t].kind;
@@ -67,6 +70,7 @@ struct Speech {
       for (const Traffic& traffic : list) visit(Event{traffic, positions[t], iteration});
     });
   }
+  /// All that a rank says.
   constexpr std::vector<Event> events(const Model& model, OnRank on) const {
     std::vector<Event> list;
     list.reserve(2 * instructions.size());
@@ -314,6 +318,7 @@ class Simulation {
   const std::vector<RankProgram> programs(std::size_t(ranks), RankProgram{program, iterations});
   return simulate(model, programs, alike);
 }
+/// Finds out itself whether they speak alike.
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const Instruction> program, int ranks,
                                               int iterations) {
@@ -323,8 +328,8 @@ class Simulation {
 
 /// The iterations of a loop that show everything: one, and two, where ranks speak before the last.
 constexpr int telling_iterations(std::span<const Instruction> program) {
-  const LoopBounds loop = loop_of(program);
-  for (int t = loop.begin + 1; t < loop.end; ++t)
+  const LoopBounds bounds = loop_of(program);
+  for (int t = bounds.begin + 1; t < bounds.end; ++t)
     if (program[t].when != When::last && program[t].kind->traffic) return 2;
   return 1;
 }
