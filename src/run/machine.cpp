@@ -88,7 +88,8 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   pooled_starts_shown_ = show_starts(token_axes, pooled_starts_);
-  if (checks_traffic) traffic_check_ = std::make_unique<TrafficCheck>(communicator, *this);
+  if (checks_traffic && communicator.ranks() > 1)
+    traffic_check_ = std::make_unique<TrafficCheck>(communicator, *this);
   now_.stream = &layers_stream_;
   find_flat_buffers();
   find_shards();
@@ -144,7 +145,7 @@ void Machine::refuse(const FlatBuffer& buffer, Element element) {
 const Model& Machine::model() const { return plan_.model; }
 
 Communicator& Machine::communicator() {
-  if constexpr (checks_traffic) return *traffic_check_;
+  if (checks_traffic && traffic_check_) return *traffic_check_;
   return communicator_;
 }
 
@@ -184,7 +185,13 @@ const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) 
 }
 
 FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
-  return plan_.model.slice(first, count, decayed);
+  const Model& m = plan_.model;
+  const auto begin = [&](int k) {
+    if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
+    const ParameterOffsets& offsets = m.offsets[m.order[k]];
+    return decayed ? offsets.decayed : offsets.undecayed;
+  };
+  return {begin(first), begin(first + count) - begin(first)};
 }
 
 namespace {
@@ -201,9 +208,9 @@ int iterations_of(const Work& work, const BoundProgram& program) {
 
 /// Inline, as what it costs is paid for each instruction (bench zero-overhead counts it).
 [[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
-                                                    Observer* observer) {
+                                                    Observer* observer, bool checked) {
   const Bound& b = program.instructions[std::size_t(position)];
-  if constexpr (checks_traffic)
+  if (checks_traffic && checked)
     traffic_check_->begin(*b.instruction, now_.iteration, iterations_of(work_, program));
   try {
     if (!observer) {
@@ -217,7 +224,7 @@ int iterations_of(const Work& work, const BoundProgram& program) {
   } catch (const RankError& error) {
     throw_where(error, communicator_.rank(), program, position, now_);
   }
-  if constexpr (checks_traffic) traffic_check_->end();
+  if (checks_traffic && checked) traffic_check_->end();
 }
 
 void Machine::begin(const Work& work, bool training) {
@@ -245,7 +252,7 @@ void Machine::evaluate(const Work& work, Observer* observer) {
   }
   if (communicator_.ranks() == 1) return;
   communicator_.sum(&decision()->loss, 2);
-  measured_ = read_decision();
+  read_decision();
   is_to_stop_ = measured_.stop_votes > 0;
 }
 
@@ -268,14 +275,14 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
   programs_->current = &program;
   begin(work, false);
   clear_decision();
-  for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr);
+  for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr, bool(traffic_check_));
   const int all = now_.sequences[each->axis].rows();
   for (int first = 0; first < all; first += each->at_once) {
     rows = std::min(each->at_once, all - first);
     each->show({first, rows}, now_);
     program.update(now_);
     for (int t = each->tail; t < int(program.instructions.size()); ++t)
-      execute(program, t, nullptr);
+      execute(program, t, nullptr, bool(traffic_check_));
     const std::int64_t bytes =
         std::int64_t(rows) * result.width * plan_.predicting.sizes.of(result.type);
     take({stream_, program.results[0], bytes, Access::read}, rows, result.width);
@@ -289,6 +296,7 @@ void Machine::run(BoundProgram& program, Observer* observer) {
     const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
                                              &programs_->prediction};
     numbers.push_back(std::ranges::find(all_programs, &program) - std::begin(all_programs));
+    numbers.push_back(work_.stop_vote);
     for (int k = 0; k < iterations; ++k)
       for (int axis = 0; axis < token_axes; ++axis) {
         const MicroBatch at = micro_batch(k, axis);
@@ -301,44 +309,46 @@ void Machine::run(BoundProgram& program, Observer* observer) {
   } else {
     stream_.as_graph(shape, all);
   }
-  measured_ = read_decision();
+  read_decision();
 }
 
-/// And casts this rank's vote, where there are others.
+/// And casts this rank's vote.
 void Machine::clear_decision() {
   clear_on_device(stream_, decision_bytes(), sizeof(kernel::Decision));
-  if (communicator_.ranks() == 1) return;
-  const float vote = work_.stop_vote ? 1 : 0;
+  if (!work_.stop_vote) return;
+  const float vote = 1;
   std::byte* to = decision_bytes() + offsetof(kernel::Decision, stop_votes);
   put_values(stream_, {&vote, 1}, to, Element::f64, 0);
 }
 
-kernel::Decision Machine::read_decision() {
-  return *OnHost(stream_, decision_bytes(), sizeof(kernel::Decision), Access::read)
-              .as<kernel::Decision>();
+void Machine::read_decision() {
+  measured_ =
+      *OnHost(stream_, decision_bytes(), sizeof measured_, Access::read).as<kernel::Decision>();
 }
 
 double Machine::sum_over_ranks(double value) {
   *OnHost(stream_, decision_bytes(), sizeof value, Access::write).as<double>() = value;
   communicator_.sum(&decision()->loss);
-  return read_decision().loss;
+  return *OnHost(stream_, decision_bytes(), sizeof value, Access::read).as<double>();
 }
 
 void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
   clear_decision();
-  const int filled = micro_batches(work_.sequences, program);
-  const auto is_empty = [&](int t, int iteration) {
-    return iteration >= filled && t > program.loop.begin && t <= program.loop.end;
-  };
-  walk(program.program.first(program.if_applied), program.loop, iterations,
-       [&](int t, int iteration) {
-         now_.iteration = iteration;
-         if (is_empty(t, iteration) && program.when_empty[std::size_t(t)].passed_over) {
-           pass_over(program, t);
-         } else {
-           execute(program, t, observer);
-         }
-       });
+  const auto until_applied = program.program.first(program.if_applied);
+  if (work_.sequences >= work_.most_sequences && !(checks_traffic && traffic_check_)) {
+    walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
+      now_.iteration = iteration;
+      execute(program, t, observer, false);
+    });
+  } else {
+    const int filled = micro_batches(work_.sequences, program);
+    walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
+      now_.iteration = iteration;
+      const bool is_empty = iteration >= filled && program.loop.contains(t);
+      if (is_empty && program.when_empty[std::size_t(t)].passed_over) return pass_over(program, t);
+      execute(program, t, observer, bool(traffic_check_));
+    });
+  }
   run_tail(program, observer);
 }
 
@@ -360,9 +370,9 @@ void Machine::run_tail(BoundProgram& program, Observer* observer) {
     while (last < all && program.program[std::size_t(last)].kind->if_applied) ++last;
     if (last > t)
       stream_.only_if(&decision()->applied, [&] {
-        for (int k = t; k < last; ++k) execute(program, k, observer);
+        for (int k = t; k < last; ++k) execute(program, k, observer, bool(traffic_check_));
       });
-    if (last < all) execute(program, last, observer);
+    if (last < all) execute(program, last, observer, bool(traffic_check_));
     t = last + 1;
   }
 }
@@ -377,7 +387,8 @@ void Machine::run_observed(const Bound& bound, int position, Observer& observer)
 
 bool Machine::second_axis_is_first() const { return work_.batch->second_starts.empty(); }
 
-Machine::MicroBatch Machine::micro_batch(int iteration, int axis) const {
+[[gnu::always_inline]] inline Machine::MicroBatch Machine::micro_batch(int iteration,
+                                                                       int axis) const {
   const BoundProgram& program = *programs_->current;
   MicroBatch at;
   const int end = work_.first_sequence + work_.sequences;

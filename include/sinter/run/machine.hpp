@@ -256,7 +256,7 @@ class Machine {
   void run(struct BoundProgram&, Observer*);
   void clear_decision();
   std::byte* decision_bytes() const { return reinterpret_cast<std::byte*>(decision_); }
-  kernel::Decision read_decision();
+  void read_decision();
   void run_all(struct BoundProgram&, int iterations, Observer*);
   void run_tail(struct BoundProgram&, Observer*);
   /// The rows that a micro-batch has on an axis of tokens.
@@ -269,7 +269,7 @@ class Machine {
   bool second_axis_is_first() const;
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
   void load_starts();
-  void execute(struct BoundProgram&, int position, Observer*);
+  void execute(struct BoundProgram&, int position, Observer*, bool checked);
   void pass_over(struct BoundProgram&, int position);
   void run_observed(const Bound&, int position, Observer&);
 
