@@ -118,7 +118,7 @@ constexpr Flag flags[] = {
      "to come, and then for one that lives but does not go on.\n"
      "Default: 300.",
      [](Arguments& a, const Given& g) {
-       a.rank_timeout = number_of<double>(g.flag, g.texts.front(), .1);
+       a.rank_timeout = number_of<double>(g.flag, g.texts.front(), 1);
      }},
     {"--no-libtorch", "", of(train, eval, generate, predict, describe),
      "Multiply by Sinter's own products alone, and do not look for\n"

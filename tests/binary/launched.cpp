@@ -226,6 +226,7 @@ TEST_CASE("what several processes cannot do is refused") {
   refused(usual, "has no ranks that are processes", SINTER_RAMP);
   for (const Ended& ended : Launched(3, usual, SINTER_SHARDED).wait())
     check_refused(ended, 2, "the recipe sharded is one of 2. Start as many.");
+  refused(usual + Words{"--rank-timeout", "0.5"}, "--rank-timeout");
   check_refused(run(usual + Words{"--rank-timeout", "3"}), 2,
                 "--rank-timeout is for ranks that a launcher has started");
   CHECK(!fs::exists(scratch / "run"));
