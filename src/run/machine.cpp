@@ -185,13 +185,7 @@ const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) 
 }
 
 FlatSlice Machine::flat_slice(int first, int count, bool decayed) const {
-  const Model& m = plan_.model;
-  const auto begin = [&](int k) {
-    if (k == int(m.order.size())) return decayed ? m.decayed : m.elements();
-    const ParameterOffsets& offsets = m.offsets[m.order[k]];
-    return decayed ? offsets.decayed : offsets.undecayed;
-  };
-  return {begin(first), begin(first + count) - begin(first)};
+  return plan_.model.slice(first, count, decayed);
 }
 
 namespace {
@@ -208,9 +202,9 @@ int iterations_of(const Work& work, const BoundProgram& program) {
 
 /// Inline, as what it costs is paid for each instruction (bench zero-overhead counts it).
 [[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
-                                                    Observer* observer, bool checked) {
+                                                    Observer* observer) {
   const Bound& b = program.instructions[std::size_t(position)];
-  if (checks_traffic && checked)
+  if (checks_traffic && traffic_check_)
     traffic_check_->begin(*b.instruction, now_.iteration, iterations_of(work_, program));
   try {
     if (!observer) {
@@ -224,7 +218,7 @@ int iterations_of(const Work& work, const BoundProgram& program) {
   } catch (const RankError& error) {
     throw_where(error, communicator_.rank(), program, position, now_);
   }
-  if (checks_traffic && checked) traffic_check_->end();
+  if (checks_traffic && traffic_check_) traffic_check_->end();
 }
 
 void Machine::begin(const Work& work, bool training) {
@@ -275,14 +269,14 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
   programs_->current = &program;
   begin(work, false);
   clear_decision();
-  for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr, bool(traffic_check_));
+  for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr);
   const int all = now_.sequences[each->axis].rows();
   for (int first = 0; first < all; first += each->at_once) {
     rows = std::min(each->at_once, all - first);
     each->show({first, rows}, now_);
     program.update(now_);
     for (int t = each->tail; t < int(program.instructions.size()); ++t)
-      execute(program, t, nullptr, bool(traffic_check_));
+      execute(program, t, nullptr);
     const std::int64_t bytes =
         std::int64_t(rows) * result.width * plan_.predicting.sizes.of(result.type);
     take({stream_, program.results[0], bytes, Access::read}, rows, result.width);
@@ -335,10 +329,10 @@ double Machine::sum_over_ranks(double value) {
 void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
   clear_decision();
   const auto until_applied = program.program.first(program.if_applied);
-  if (work_.sequences >= work_.most_sequences && !(checks_traffic && traffic_check_)) {
+  if (work_.sequences >= work_.most_sequences) {
     walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
       now_.iteration = iteration;
-      execute(program, t, observer, false);
+      execute(program, t, observer);
     });
   } else {
     const int filled = micro_batches(work_.sequences, program);
@@ -346,7 +340,7 @@ void Machine::run_all(BoundProgram& program, int iterations, Observer* observer)
       now_.iteration = iteration;
       const bool is_empty = iteration >= filled && program.loop.contains(t);
       if (is_empty && program.when_empty[std::size_t(t)].passed_over) return pass_over(program, t);
-      execute(program, t, observer, bool(traffic_check_));
+      execute(program, t, observer);
     });
   }
   run_tail(program, observer);
@@ -370,9 +364,9 @@ void Machine::run_tail(BoundProgram& program, Observer* observer) {
     while (last < all && program.program[std::size_t(last)].kind->if_applied) ++last;
     if (last > t)
       stream_.only_if(&decision()->applied, [&] {
-        for (int k = t; k < last; ++k) execute(program, k, observer, bool(traffic_check_));
+        for (int k = t; k < last; ++k) execute(program, k, observer);
       });
-    if (last < all) execute(program, last, observer, bool(traffic_check_));
+    if (last < all) execute(program, last, observer);
     t = last + 1;
   }
 }

@@ -47,10 +47,6 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Fills what a rank holds of each parameter with its first values.
 void fill_shards(Machine& machine, const std::vector<Parameter>& parameters,
                  const TrainerSettings& settings) {

@@ -113,14 +113,12 @@ namespace traffic {
 /// States `like` of the decayed and of the undecayed part of a run of `count` units in Model::order, where
 /// there are any.
 constexpr void parts(const Model& model, int first, int count, Traffic like, TrafficList& out) {
-  const ParameterOffsets from = model.begin_of(first), to = model.begin_of(first + count);
-  const auto add = [&](std::int64_t begin, std::int64_t end) {
-    like.first = begin;
-    like.count = end - begin;
-    if (begin < end) out.push_back(like);
-  };
-  add(from.decayed, to.decayed);
-  add(from.undecayed, to.undecayed);
+  for (const bool decayed : {true, false}) {
+    const FlatSlice part = model.slice(first, count, decayed);
+    like.first = part.first;
+    like.count = part.size;
+    if (part.size > 0) out.push_back(like);
+  }
 }
 
 /// Does so of an instruction's run of units, in a flat space of this type.

@@ -101,16 +101,14 @@ struct Model {
     if (!splits(space)) return element;
     return element < elements() ? element / shards : element - elements() + elements() / shards;
   }
-  /// Where the unit number k of `order` begins in flat buffers, or behind the last one the end of each part.
-  constexpr ParameterOffsets begin_of(int k) const {
-    if (k == int(order.size())) return {decayed, elements()};
-    return offsets[std::size_t(order[std::size_t(k)])];
-  }
   /// The decayed or undecayed parameters of a run of `count` units in `order`.
   constexpr FlatSlice slice(int first, int count, bool of_decayed) const {
-    const ParameterOffsets from = begin_of(first), to = begin_of(first + count);
-    if (of_decayed) return {from.decayed, to.decayed - from.decayed};
-    return {from.undecayed, to.undecayed - from.undecayed};
+    const auto begin = [&](int k) {
+      if (k == int(order.size())) return of_decayed ? decayed : elements();
+      const ParameterOffsets& at = offsets[std::size_t(order[std::size_t(k)])];
+      return of_decayed ? at.decayed : at.undecayed;
+    };
+    return {begin(first), begin(first + count) - begin(first)};
   }
   /// Whether a step changes running values of a unit.
   constexpr bool changes_running(int unit) const {

@@ -269,7 +269,7 @@ class Machine {
   bool second_axis_is_first() const;
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
   void load_starts();
-  void execute(struct BoundProgram&, int position, Observer*, bool checked);
+  void execute(struct BoundProgram&, int position, Observer*);
   void pass_over(struct BoundProgram&, int position);
   void run_observed(const Bound&, int position, Observer&);
 
