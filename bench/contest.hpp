@@ -214,6 +214,16 @@ void serve(int steps, auto&& take) {
   char line[64];
   while (std::fgets(line, sizeof line, stdin)) tell(take(steps));
 }
+/// The same for a contestant of several ranks, each of which calls this in a process of its own. Ranks but
+/// the first call take(1) until the first has gone.
+void serve_on_ranks(int rank, int steps, auto&& take) {
+  if (rank == 0) return serve(steps, take);
+  try {
+    for (;;) take(1);
+  } catch (const Error&) {
+    _exit(0);  // rank 0 has all it wants
+  }
+}
 /// The same for a contestant whose whole step counts. step() takes one and returns its loss.
 void serve_rounds(int steps, auto&& step) {
   serve(steps, [&](int n) {

@@ -118,13 +118,7 @@ void contest(const Work& work, bool together) {
   if (world.rank) prctl(PR_SET_PDEATHSIG, SIGKILL);
   take_processor(world.rank);
   Runner runner(work, together, world, turns_id);
-  if (world.rank == 0)
-    return bench::serve(work.steps, [&](int steps) { return runner.take(steps); });
-  try {
-    for (;;) runner.take(0);
-  } catch (const Error&) {
-    _exit(0);  // rank 0 has all it wants
-  }
+  bench::serve_on_ranks(world.rank, work.steps, [&](int steps) { return runner.take(steps); });
 }
 
 /// Writes what the peers in Python read.

@@ -50,15 +50,7 @@ void contest(const Contest& work) {
   if (rank) prctl(PR_SET_PDEATHSIG, SIGKILL);
   const auto end = shared_memory_rank({rank, 2, id});
   std::vector<float> values(std::size_t(work.elements));
-  if (rank == 0) {
-    bench::serve(work.steps, [&](int steps) { return sums(*end, values, steps); });
-    return;
-  }
-  try {
-    for (;;) sums(*end, values, 1);
-  } catch (const Error&) {
-    _exit(0);  // rank 0 has all it wants
-  }
+  bench::serve_on_ranks(rank, work.steps, [&](int steps) { return sums(*end, values, steps); });
 }
 
 std::vector<bench::Row> measure(int number, const Settings& settings) {

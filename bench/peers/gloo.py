@@ -11,7 +11,7 @@ import time
 import torch
 import torch.distributed as distributed
 
-from rounds import folder, job, serve
+from rounds import folder, job, serve_on_ranks
 
 torch.set_num_threads(1)
 rank = int(os.fork() == 0)
@@ -31,11 +31,4 @@ def take(steps):
     return 1e3 * passed / steps, values[-1]
 
 
-if rank == 0:
-    serve(take)
-else:
-    try:
-        while True:
-            take(1)
-    except RuntimeError:  # rank 0 has all it wants
-        os._exit(0)
+serve_on_ranks(rank, take)

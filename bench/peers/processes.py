@@ -13,7 +13,7 @@ import time
 import torch
 import torch.distributed as distributed
 
-from rounds import folder, job, serve
+from rounds import folder, job, serve_on_ranks
 
 together = sys.argv[1] == "together"
 rank = int(os.fork() == 0)
@@ -62,11 +62,4 @@ def take(steps):
     return 2 / float(speed), loss
 
 
-if rank == 0:
-    serve(take)
-else:
-    try:
-        while True:
-            take(0)
-    except RuntimeError:  # rank 0 has all it wants
-        os._exit(0)
+serve_on_ranks(rank, take)
