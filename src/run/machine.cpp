@@ -206,17 +206,12 @@ int iterations_of(const Work& work, const BoundProgram& program) {
   const Bound& b = program.instructions[std::size_t(position)];
   if (checks_traffic && traffic_check_)
     traffic_check_->begin(*b.instruction, now_.iteration, iterations_of(work_, program));
-  try {
-    if (!observer) {
-      const auto scope = program.guard.around(position, now_.iteration);
-      b.run(*this, b);
-    } else {
-      observer->before(*this, position, now_.iteration);
-      run_observed(b, position, *observer);
-      observer->after(*this, position, now_.iteration);
-    }
-  } catch (const RankError& error) {
-    throw_where(error, communicator_.rank(), program, position, now_);
+  position_ = position;
+  if (observer) {
+    run_observed(b, position, *observer);
+  } else {
+    const auto scope = program.guard.around(position, now_.iteration);
+    b.run(*this, b);
   }
   if (checks_traffic && traffic_check_) traffic_check_->end();
 }
@@ -298,10 +293,14 @@ void Machine::run(BoundProgram& program, Observer* observer) {
       }
   };
   const auto all = [&] { run_all(program, iterations, observer); };
-  if (observer) {
-    all();
-  } else {
-    stream_.as_graph(shape, all);
+  try {
+    if (observer) {
+      all();
+    } else {
+      stream_.as_graph(shape, all);
+    }
+  } catch (const RankError& error) {
+    throw_where(error, communicator_.rank(), program, position_, now_);
   }
   read_decision();
 }
@@ -371,12 +370,18 @@ void Machine::run_tail(BoundProgram& program, Observer* observer) {
   }
 }
 
-void Machine::run_observed(const Bound& bound, int position, Observer& observer) {
-  if (bound.run != executes::calls) return bound.run(*this, bound);
-  for (int c = 0; c < bound.count; ++c) {
-    bound.calls[c].run(bound.calls[c].call);
-    observer.after_call(*this, position, c);
+[[gnu::cold, gnu::noinline]] void Machine::run_observed(const Bound& bound, int position,
+                                                        Observer& observer) {
+  observer.before(*this, position, now_.iteration);
+  if (bound.run == executes::calls) {
+    for (int c = 0; c < bound.count; ++c) {
+      bound.calls[c].run(bound.calls[c].call);
+      observer.after_call(*this, position, c);
+    }
+  } else {
+    bound.run(*this, bound);
   }
+  observer.after(*this, position, now_.iteration);
 }
 
 bool Machine::second_axis_is_first() const { return work_.batch->second_starts.empty(); }

@@ -291,6 +291,7 @@ class Machine {
   Work work_;
   kernel::Decision measured_;  // the last step's, on the host
   bool is_to_stop_ = false;
+  int position_ = 0;  // of the instruction at hand in the program
   std::int64_t updates_ = 0;
   std::unique_ptr<Programs> programs_;
   std::vector<FlatBuffer> flat_;  // by space
