@@ -31,17 +31,9 @@ endforeach()
 if(SINTER_SANITIZE MATCHES "address")
   add_subdirectory(fuzz)
 
-  # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros. Most of
-  # its time goes into headers, and so the files of a folder are one translation unit, tidy/FOLDER. Of
-  # two files with the same name in an unnamed namespace, one is named here and checked alone; so are
-  # those of folders with libraries or options of their own.
+  # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros. The files of a
+  # folder are one translation unit, tidy/FOLDER (cmake/united_files.cmake).
   find_program(SINTER_CLANG_TIDY clang-tidy-19 REQUIRED)
-  set(alone cli/run.cpp cli/run_record.cpp cli/train.cpp cli/train_tokenizer.cpp data/array_file.cpp
-    data/example_source.cpp data/parquet_examples.cpp data/tokenizer/sentencepiece.cpp
-    data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp files/run_folder_lock.cpp
-    files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
-    hugging_face/seq2seq.cpp report/terminal.cpp)
-  set(together cli data data/tokenizer files hugging_face launch report run trainer)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/src/*.cpp")
   list(FILTER files EXCLUDE REGEX "^kernels/")
@@ -53,11 +45,11 @@ if(SINTER_SANITIZE MATCHES "address")
     add_test(NAME tidy/${name} COMMAND "${SINTER_CLANG_TIDY}" --quiet -p "${PROJECT_BINARY_DIR}" "${file}")
     set_tests_properties(tidy/${name} PROPERTIES LABELS "tidy;checks" TIMEOUT 900)
   endfunction()
-  foreach(folder IN LISTS together)
+  foreach(folder IN LISTS SINTER_UNITED_FOLDERS)
     set(includes "")
     foreach(file IN LISTS files)
-      cmake_path(GET file PARENT_PATH parent)
-      if(parent STREQUAL folder AND NOT file IN_LIST alone)
+      sinter_united_folder(united "${file}")
+      if(united STREQUAL folder)
         string(APPEND includes "#include \"${PROJECT_SOURCE_DIR}/src/${file}\"\n")
         list(REMOVE_ITEM files ${file})
       endif()

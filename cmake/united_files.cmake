@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Files of src/ that may be compiled as one: those of a folder. Most of a file's time goes into headers, so
+# that a build from nothing takes half as long. clang-tidy reads them so, and SINTER_UNITE compiles them so.
+set(SINTER_UNITED_FOLDERS cli data data/tokenizer files hugging_face launch report run trainer)
+
+# Of two files with the same name in an unnamed namespace, one is named here, and stays alone; so do those
+# with libraries or options of their own.
+set(SINTER_ALONE cli/run.cpp cli/run_record.cpp cli/train.cpp cli/train_tokenizer.cpp data/array_file.cpp
+  data/example_source.cpp data/parquet_examples.cpp data/tokenizer/sentencepiece.cpp
+  data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp files/run_folder_lock.cpp
+  files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
+  hugging_face/seq2seq.cpp report/terminal.cpp)
+
+# Sets FOLDER in the caller to that of a FILE, relative to src/, which is compiled with others of it, or to
+# nothing.
+function(sinter_united_folder folder file)
+  cmake_path(GET file PARENT_PATH parent)
+  if(file IN_LIST SINTER_ALONE OR NOT parent IN_LIST SINTER_UNITED_FOLDERS)
+    set(parent "")
+  endif()
+  set(${folder} "${parent}" PARENT_SCOPE)
+endfunction()
+
+# Compiles a target's files so, where SINTER_UNITE says it.
+function(sinter_unite target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    string(REGEX REPLACE "^(${PROJECT_SOURCE_DIR}/)?src/" "" file "${source}")
+    sinter_united_folder(folder "${file}")
+    if(SINTER_UNITE AND folder)
+      string(REPLACE "/" "_" folder "${folder}")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SINTER_UNITE} UNITY_BUILD_MODE GROUP)
+  if(SINTER_UNITE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # it takes a file that is included for a header
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
