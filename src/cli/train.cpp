@@ -280,9 +280,10 @@ class Run {
                                end == LoopEnd::stopped ? "Stopped" : "Done", trainer->steps(),
                                checkpoint));
     if (end == LoopEnd::stopped)
-      progress->line(fmt::format("To go on: {} train --resume --out {} --steps {}{}", program,
-                                 folder->path().string(), options.steps,
-                                 remembers_data(a) ? "" : " --data …"));
+      progress->line(fmt::format(
+          "To go on{}: {} train --resume --out {} --steps {}{}",
+          a.world.ranks > 1 ? ", with a launcher and as many ranks as you like" : "", program,
+          folder->path().string(), options.steps, remembers_data(a) ? "" : " --data …"));
     if (!a.json) return;
     const Figure& headline = recipe.data.unit.headline;
     nlohmann::ordered_json summary{

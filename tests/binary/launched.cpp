@@ -113,6 +113,7 @@ TEST_CASE("a signal to one rank stops all after the same step, and any number of
     const std::vector<Ended> all = launched.wait();
     check_ended(all, 75);
     CHECK(all[0].out.find("Stopped after") != std::string::npos);
+    CHECK(all[0].out.find("To go on, with a launcher") != std::string::npos);
     check_resumes(scratch, "run", ranks);
   }
 }
