@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sinter/comm/communicator.hpp"
+#include "sinter/run/elements.hpp"
 
 namespace sinter {
 
@@ -18,11 +19,6 @@ namespace sinter {
 /// and calls end_transfers() in its destructor, when these no longer wait for anybody.
 template <class Rank>
 class QueuedRank : public Communicator {
-  struct Transfer {
-    void* data;
-    std::int64_t count;
-    bool (*run)(Rank&, void*, std::int64_t);
-  };
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Transfer> pending;  // in order; the first is at work
@@ -30,27 +26,6 @@ class QueuedRank : public Communicator {
   std::thread worker;
 
  public:
-  void start_sum(float* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(double* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { sum_later(data, count); }
-  void start_reduce_scatter(float* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(double* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(BFloat16* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(Float16* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_all_gather(float* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(double* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(BFloat16* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(Float16* data, std::int64_t count) override { gather_later(data, count); }
-
   void wait(const void* data) override {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] {
@@ -78,28 +53,30 @@ class QueuedRank : public Communicator {
  private:
   Rank& rank_() { return static_cast<Rank&>(*this); }
 
-  template <class T>
-  void sum_later(T* data, std::int64_t count) {
-    start({data, count, [](Rank& rank, void* at, std::int64_t n) {
-             return rank.sum_all(static_cast<T*>(at), n);
-           }});
-  }
-  template <class T>
-  void scatter_later(T* data, std::int64_t count) {
-    start({data, count, [](Rank& rank, void* at, std::int64_t n) {
-             return rank.reduce_scatter(static_cast<T*>(at), n);
-           }});
-  }
-  template <class T>
-  void gather_later(T* data, std::int64_t count) {
-    start({data, count, [](Rank& rank, void* at, std::int64_t n) {
-             return rank.all_gather(static_cast<T*>(at), n);
-           }});
-  }
-  void start(const Transfer& transfer) {
+  void start_transfer(const Transfer& transfer) override {
     std::scoped_lock lock(mutex);
     pending.push_back(transfer);
     changed.notify_all();
+  }
+  bool run(const Transfer& transfer) {
+    bool fine = false;
+    with_element(transfer.element, [&]<class T>(T) {
+      T* const data = static_cast<T*>(transfer.data);
+      switch (transfer.operation) {
+        case Operation::all_reduce:
+          fine = rank_().sum_all(data, transfer.count);
+          break;
+        case Operation::reduce_scatter:
+          fine = rank_().reduce_scatter(data, transfer.count);
+          break;
+        case Operation::all_gather:
+          fine = rank_().all_gather(data, transfer.count);
+          break;
+        default:
+          break;  // start() lets no other pass
+      }
+    });
+    return fine;
   }
   void work() {
     for (;;) {
@@ -110,7 +87,7 @@ class QueuedRank : public Communicator {
         if (stop) return;
         transfer = pending.front();
       }
-      const bool fine = transfer.run(rank_(), transfer.data, transfer.count);
+      const bool fine = run(transfer);
       std::scoped_lock lock(mutex);
       pending.erase(pending.begin());
       failed |= !fine;

@@ -43,30 +43,16 @@ void TrafficCheck::sum(double* values, int count) {
   ranks_.sum(values, count);
 }
 
-template <class T>
-void TrafficCheck::sum_of(T* data, std::int64_t count) {
-  take_start(Operation::all_reduce, data, count);
-  ranks_.start_sum(data, count);
-}
-template <class T>
-void TrafficCheck::scatter(T* data, std::int64_t count) {
-  take_start(Operation::reduce_scatter, data, count);
-  ranks_.start_reduce_scatter(data, count);
-}
-template <class T>
-void TrafficCheck::gather(T* data, std::int64_t count) {
-  take_start(Operation::all_gather, data, count);
-  ranks_.start_all_gather(data, count);
-}
-
-template <class T>
-void TrafficCheck::take_start(Operation operation, const T* data, std::int64_t count) {
-  if (!instruction_) return;
-  const Traffic* stated = take(Traffic::starts, data);
-  if (!stated || stated->operation != operation || stated->count != count ||
-      stated->element != element_of<T>)
-    refuse("starts another transfer: " + std::string(operation_names[int(operation)]) + " of " +
-           std::to_string(count) + " elements of " + std::to_string(sizeof(T)) + " bytes");
+void TrafficCheck::start_transfer(const Transfer& transfer) {
+  if (instruction_) {
+    const Traffic* stated = take(Traffic::starts, transfer.data);
+    if (!stated || stated->operation != transfer.operation || stated->count != transfer.count ||
+        stated->element != transfer.element)
+      refuse("starts another transfer: " + std::string(operation_names[int(transfer.operation)]) +
+             " of " + std::to_string(transfer.count) + " elements of " +
+             std::to_string(bytes_of(transfer.element)) + " bytes");
+  }
+  ranks_.start(transfer);
 }
 
 /// Takes the next that is stated, if it is this; else gives nullptr.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks say to each other.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "sinter/comm/operation.hpp"
 #include "sinter/kernels/bfloat16.hpp"
 #include "sinter/kernels/float16.hpp"
+#include "sinter/layer/layer.hpp"
 
 namespace sinter {
 
@@ -16,6 +19,14 @@ namespace sinter {
 constexpr std::int64_t part_begin(std::int64_t count, int rank, int ranks) {
   return count * rank / ranks;
 }
+
+/// A transfer of an array, in which all ranks take part.
+struct Transfer {
+  Operation operation;  ///< all_reduce, reduce_scatter or all_gather
+  void* data;           ///< of this rank, where its device has it
+  std::int64_t count;   ///< elements of the array
+  Element element;      ///< their type, of real numbers
+};
 
 /// One rank's end of a communicator over several ranks. Every rank gets the same bits of a sum, and the
 /// same again of the same numbers; over threads and over processes of one host, sums are taken in the
@@ -28,36 +39,32 @@ class Communicator {
   virtual int rank() const = 0;
   /// How many ranks there are.
   virtual int ranks() const = 0;
+  /// Starts a transfer, which is what one of the functions below says. Transfers run one after the other,
+  /// in the order in which they are started.
+  /// requires  nobody touches the data until wait(data) has returned
+  /// throws    ArgumentError if the operation is none of those, or the elements are integers
+  void start(const Transfer& transfer);
   /// Starts to replace data[0, count) by its sum over the ranks. Narrow types are summed in fp32
   /// and rounded once (NCCL rounds each partial sum).
-  /// requires  nobody touches data until wait(data) has returned
-  virtual void start_sum(float* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_sum(double* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_sum(BFloat16* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_sum(Float16* data, std::int64_t count) = 0;
+  template <class T>
+    requires(!std::integral<T>)
+  void start_sum(T* data, std::int64_t count) {
+    start({Operation::all_reduce, data, count, element_of<T>});
+  }
   /// Starts to replace this rank's part of data[0, count), which begins at part_begin(), by its sum over
   /// the ranks, with the bits that start_sum() gives it. What the other parts then hold is not said.
-  /// requires  nobody touches data until wait(data) has returned
-  virtual void start_reduce_scatter(float* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_reduce_scatter(double* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_reduce_scatter(BFloat16* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_reduce_scatter(Float16* data, std::int64_t count) = 0;
+  template <class T>
+    requires(!std::integral<T>)
+  void start_reduce_scatter(T* data, std::int64_t count) {
+    start({Operation::reduce_scatter, data, count, element_of<T>});
+  }
   /// Starts to replace the parts of data[0, count) that are not this rank's by those of the ranks that
   /// have them.
-  /// requires  nobody touches data until wait(data) has returned
-  virtual void start_all_gather(float* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_all_gather(double* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_all_gather(BFloat16* data, std::int64_t count) = 0;
-  /// Likewise.
-  virtual void start_all_gather(Float16* data, std::int64_t count) = 0;
+  template <class T>
+    requires(!std::integral<T>)
+  void start_all_gather(T* data, std::int64_t count) {
+    start({Operation::all_gather, data, count, element_of<T>});
+  }
   /// Waits for the transfer that was started on this address. (On a card, its stream does.)
   /// throws    RankError if another rank has failed: there is no result
   virtual void wait(const void* data) = 0;
@@ -69,6 +76,10 @@ class Communicator {
   static constexpr int most_values = 4;  ///< of one call of sum()
   /// Tells all ranks that this one cannot go on: whoever waits, now or later, gets an Error.
   virtual void abort() noexcept = 0;
+
+ private:
+  /// Starts a transfer that has been checked.
+  virtual void start_transfer(const Transfer& transfer) = 0;
 };
 
 /// Makes a communicator of one rank, in which all sums are what they were.

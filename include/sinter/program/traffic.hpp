@@ -5,25 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "sinter/comm/operation.hpp"
 #include "sinter/layer/layer.hpp"
 
 namespace sinter {
 
 enum class Space : std::uint8_t;
-
-/// What ranks do together.
-enum class Operation : std::uint8_t {
-  all_reduce,      // the array becomes its sum over the ranks
-  reduce_scatter,  // this rank's part of it does
-  all_gather,      // the parts of the others become theirs
-  broadcast,       // it becomes that of the rank `peer`
-  send,            // it goes to the rank `peer`
-  receive,         // it comes from there
-  barrier          // nothing but to wait for each other
-};
-/// What people read of them.
-inline constexpr const char* operation_names[]{
-    "all-reduce", "reduce-scatter", "all-gather", "broadcast", "send", "receive", "barrier"};
 
 /// The directions in which ranks are laid out; those along one have a communicator.
 enum class MeshAxis : std::uint8_t { data };

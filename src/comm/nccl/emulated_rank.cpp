@@ -23,27 +23,6 @@ class EmulatedRank final : public Communicator {
 
   int rank() const override { return end->rank(); }
   int ranks() const override { return end->ranks(); }
-  void start_sum(float* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(double* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { sum_later(data, count); }
-  void start_reduce_scatter(float* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(double* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(BFloat16* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(Float16* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_all_gather(float* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(double* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(BFloat16* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(Float16* data, std::int64_t count) override { gather_later(data, count); }
-
   void wait(const void* data) override {
     const auto finish = [this, data] {
       end->wait(data);
@@ -58,26 +37,13 @@ class EmulatedRank final : public Communicator {
   void abort() noexcept override { end->abort(); }
 
  private:
-  template <class T>
-  void sum_later(T* data, std::int64_t count) {
-    start(data, count, [this, data, count] { end->start_sum(data, count); });
-  }
-  template <class T>
-  void scatter_later(T* data, std::int64_t count) {
-    start(data, count, [this, data, count] { end->start_reduce_scatter(data, count); });
-  }
-  template <class T>
-  void gather_later(T* data, std::int64_t count) {
-    start(data, count, [this, data, count] { end->start_all_gather(data, count); });
-  }
-  /// Submits one kind of transfer, by the data that are transferred.
-  template <class T, class Transfer>
-  void start(T* data, std::int64_t count, const Transfer& transfer) {
+  void start_transfer(const Transfer& transfer) override {
     const auto begin = [this, transfer] {
       opened.emplace_back();
-      transfer();
+      end->start(transfer);
     };
-    kernel::emulated::submit(stream, begin, data, count);
+    kernel::emulated::submit(stream, begin, transfer.data, transfer.count, transfer.operation,
+                             transfer.element);
   }
 };
 

@@ -28,14 +28,18 @@ void check(ncclResult_t result, ncclComm_t ranks = nullptr) {
       "since the last checkpoint is lost.");
 }
 
-template <class T>
-constexpr ncclDataType_t type_of = ncclFloat32;
-template <>
-constexpr ncclDataType_t type_of<double> = ncclFloat64;
-template <>
-constexpr ncclDataType_t type_of<BFloat16> = ncclBfloat16;
-template <>
-constexpr ncclDataType_t type_of<Float16> = ncclFloat16;
+ncclDataType_t type_of(Element element) {
+  switch (element) {
+    case Element::f64:
+      return ncclFloat64;
+    case Element::bf16:
+      return ncclBfloat16;
+    case Element::f16:
+      return ncclFloat16;
+    default:
+      return ncclFloat32;
+  }
+}
 
 class Event {
   cudaEvent_t raw = nullptr;
@@ -77,32 +81,11 @@ class NcclRank final : public Communicator {
 
   int rank() const override { return world.rank; }
   int ranks() const override { return world.ranks; }
-  void start_sum(float* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(double* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(BFloat16* data, std::int64_t count) override { sum_later(data, count); }
-  void start_sum(Float16* data, std::int64_t count) override { sum_later(data, count); }
-  void start_reduce_scatter(float* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(double* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(BFloat16* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_reduce_scatter(Float16* data, std::int64_t count) override {
-    scatter_later(data, count);
-  }
-  void start_all_gather(float* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(double* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(BFloat16* data, std::int64_t count) override { gather_later(data, count); }
-  void start_all_gather(Float16* data, std::int64_t count) override { gather_later(data, count); }
-
   void wait(const void* data) override {
     if (device().mode != kernel::Mode::tell) done.at(data).hold(device().raw);
   }
   void sum(double* values, int count) override {
-    sum_later(values, count);
+    start_sum(values, count);
     wait(values);
   }
   void abort() noexcept override {
@@ -119,58 +102,49 @@ class NcclRank final : public Communicator {
     return std::exchange(all, nullptr);
   }
 
-  template <class T>
-  void sum_later(T* data, std::int64_t count) {
-    start(data, [&] {
-      check(ncclAllReduce(data, data, std::size_t(count), type_of<T>, ncclSum, all, transfers),
-            all);
-    });
-  }
-  template <class T>
-  void scatter_later(T* data, std::int64_t count) {
-    start(data, [&] {
-      if (count % world.ranks != 0)
-        return each_part(data, count, [&](T* part, std::size_t size, int rank) {
-          check(ncclReduce(part, part, size, type_of<T>, ncclSum, rank, all, transfers), all);
-        });
-      const std::int64_t size = count / world.ranks;
-      check(ncclReduceScatter(data, data + size * world.rank, std::size_t(size), type_of<T>,
-                              ncclSum, all, transfers),
-            all);
-    });
-  }
-  template <class T>
-  void gather_later(T* data, std::int64_t count) {
-    start(data, [&] {
-      if (count % world.ranks != 0)
-        return each_part(data, count, [&](T* part, std::size_t size, int rank) {
-          check(ncclBroadcast(part, part, size, type_of<T>, rank, all, transfers), all);
-        });
-      const std::int64_t size = count / world.ranks;
-      check(ncclAllGather(data + size * world.rank, data, std::size_t(size), type_of<T>, all,
-                          transfers),
-            all);
-    });
-  }
-  /// NCCL's own parts are equal; others are a transfer each, and all of them one launch.
-  template <class T, class Transfer>
-  void each_part(T* data, std::int64_t count, const Transfer& transfer) {
-    check(ncclGroupStart(), all);
-    for (int r = 0; r < world.ranks; ++r) {
-      const std::int64_t begin = part_begin(count, r, world.ranks);
-      transfer(data + begin, std::size_t(part_begin(count, r + 1, world.ranks) - begin), r);
-    }
-    check(ncclGroupEnd(), all);
-  }
-  /// Runs a transfer of data when what came before it on the stream is done.
-  template <class Transfer>
-  void start(const void* data, const Transfer& transfer) {
-    Event& ends = done[data];  // made before anything is captured
+  /// Runs a transfer when what came before it on the stream is done.
+  void start_transfer(const Transfer& transfer) override {
+    Event& ends = done[transfer.data];  // made before anything is captured
     if (device().mode == kernel::Mode::tell) return;
     begins.record(device().raw);
     begins.hold(transfers);
-    transfer();
+    run(transfer);
     ends.record(transfers);
+  }
+  void run(const Transfer& t) {
+    const ncclDataType_t type = type_of(t.element);
+    const auto at = [&](std::int64_t first) {
+      return static_cast<std::byte*>(t.data) + first * bytes_of(t.element);
+    };
+    const std::size_t count = std::size_t(t.count), size = count / std::size_t(world.ranks);
+    const bool equal = t.count % world.ranks == 0;
+    std::byte* const mine = at(std::int64_t(size) * world.rank);  // where the parts are equal
+    switch (t.operation) {
+      case Operation::all_reduce:
+        return check(ncclAllReduce(t.data, t.data, count, type, ncclSum, all, transfers), all);
+      case Operation::reduce_scatter:
+        if (equal)
+          return check(ncclReduceScatter(t.data, mine, size, type, ncclSum, all, transfers), all);
+        return each_part(t.count, [&](std::int64_t first, std::size_t part, int r) {
+          check(ncclReduce(at(first), at(first), part, type, ncclSum, r, all, transfers), all);
+        });
+      case Operation::all_gather:
+        if (equal) return check(ncclAllGather(mine, t.data, size, type, all, transfers), all);
+        return each_part(t.count, [&](std::int64_t first, std::size_t part, int r) {
+          check(ncclBroadcast(at(first), at(first), part, type, r, all, transfers), all);
+        });
+      default:
+        break;  // start() lets no other pass
+    }
+  }
+  /// NCCL's own parts are equal; others are a transfer each, and all of them one launch.
+  void each_part(std::int64_t count, const auto& visit) {
+    check(ncclGroupStart(), all);
+    for (int r = 0; r < world.ranks; ++r) {
+      const std::int64_t begin = part_begin(count, r, world.ranks);
+      visit(begin, std::size_t(part_begin(count, r + 1, world.ranks) - begin), r);
+    }
+    check(ncclGroupEnd(), all);
   }
 };
 

@@ -15,7 +15,6 @@ namespace sinter {
 namespace {
 
 using shared_memory::Failure;
-using shared_memory::Operation;
 using shared_memory::RankState;
 using shared_memory::Segment;
 
@@ -70,7 +69,7 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
       const std::int64_t begin = std::int64_t(number - chunks) * size;
       return Chunk<T>{number, data + begin, std::min(size, count - begin)};
     };
-    note<T>(Operation::sum, count);
+    note<T>(Operation::all_reduce, count);
     return in_chunks(
         (count + size - 1) / size, [&](std::uint32_t c) { stage(chunk(c)); },
         [&](std::uint32_t c) { return sum_own_part(chunk(c)) && take_sums(chunk(c)); });

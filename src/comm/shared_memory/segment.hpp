@@ -48,9 +48,6 @@ struct alignas(64) Count {
   void sleep(std::uint32_t seen, std::chrono::milliseconds at_most);
 };
 
-/// What a transfer does.
-enum class Operation : std::int32_t { sum, reduce_scatter, all_gather };
-
 /// What a rank says to the others.
 struct RankState {
   Count staged;  ///< chunks whose parts for others it has put into the buffer
@@ -72,7 +69,7 @@ struct Failure {
 };
 
 constexpr int most_ranks = 1024;
-constexpr std::uint32_t layout_version = 2;
+constexpr std::uint32_t layout_version = 3;
 
 /// The beginning of the segment. The states of the ranks follow, then for each of two chunks in turn a
 /// part for each rank, and one for their sum.

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "sinter/comm/communicator.hpp"
+#include "support/message_of.hpp"
 #include "unit/kernels/narrow.hpp"
 
 namespace sinter::testing {
@@ -96,6 +97,19 @@ TEST_CASE_TEMPLATE("a part of a sum has the bits of the whole, and all parts are
       for (int r = 0; r < ranks; ++r) CHECK(same_bits(parts[r], whole[r]));
       CHECK(same_bits(std::vector{parts[0].back()}, std::vector{last}));
     }
+}
+
+TEST_CASE("what no communicator transfers is refused before it begins") {
+  auto ends = thread_ranks(1);
+  std::vector<std::int32_t> ids{1, 2};
+  std::vector<float> values{1, 2};
+  const auto refusal = [&](const Transfer& transfer) {
+    return message_of<ArgumentError>([&] { ends[0]->start(transfer); });
+  };
+  CHECK(refusal({Operation::all_reduce, ids.data(), 2, Element::i32}).find("of integers") !=
+        std::string::npos);
+  CHECK(refusal({Operation::barrier, values.data(), 2, Element::f32}).find("'barrier'") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words for what ranks do together, which transports, programs and messages share.
+#pragma once
+#include <cstdint>
+
+namespace sinter {
+
+/// What ranks do together.
+enum class Operation : std::uint8_t {
+  all_reduce,      // the array becomes its sum over the ranks
+  reduce_scatter,  // this rank's part of it does
+  all_gather,      // the parts of the others become theirs
+  broadcast,       // it becomes that of the rank `peer`
+  send,            // it goes to the rank `peer`
+  receive,         // it comes from there
+  barrier          // nothing but to wait for each other
+};
+/// What people read of them.
+inline constexpr const char* operation_names[]{
+    "all-reduce", "reduce-scatter", "all-gather", "broadcast", "send", "receive", "barrier"};
+
+}  // namespace sinter
