@@ -14,6 +14,13 @@ void Communicator::start(const Transfer& transfer) {
     case Operation::reduce_scatter:
     case Operation::all_gather:
       break;
+    case Operation::broadcast:
+    case Operation::reduce:
+      if (transfer.root >= 0 && transfer.root < ranks()) break;
+      throw ArgumentError("Sinter: a communicator was to start the operation '" + name +
+                          "' with the root " + std::to_string(transfer.root) +
+                          ", which is no rank: they are counted from 0 to " +
+                          std::to_string(ranks() - 1) + ".");
     default:
       throw ArgumentError("Sinter: a communicator was to start the operation '" + name +
                           "', which none has yet.");

@@ -13,15 +13,18 @@ namespace sinter {
 
 /// A communicator whose transfers run beside the computation, one after the other, on a thread of the
 /// rank. The class Rank that derives from it has
-///   sum_all(T* data, count), reduce_scatter(T* data, count), all_gather(T* data, count)
+///   sum_all(T* data, count), reduce_scatter(T* data, count), all_gather(T* data, count),
+///   broadcast(T* data, count, root), reduce(T* data, count, root)
 ///            do one; false if another rank has failed
 ///   lost()   throws the Error that says so
-/// and calls end_transfers() in its destructor, when these no longer wait for anybody.
+/// and calls end_transfers() in its destructor, when these no longer wait for anybody. at_work() is the
+/// transfer that its thread does.
 template <class Rank>
 class QueuedRank : public Communicator {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Transfer> pending;  // in order; the first is at work
+  Transfer current{};
   bool stop = false, failed = false;
   std::thread worker;
 
@@ -38,6 +41,7 @@ class QueuedRank : public Communicator {
   QueuedRank() {
     pending.reserve(1024);  // more than a step starts, so that it allocates nothing
   }
+  const Transfer& at_work() const { return current; }
   void begin_transfers() {
     worker = std::thread([this] { work(); });
   }
@@ -72,6 +76,12 @@ class QueuedRank : public Communicator {
         case Operation::all_gather:
           fine = rank_().all_gather(data, transfer.count);
           break;
+        case Operation::broadcast:
+          fine = rank_().broadcast(data, transfer.count, transfer.root);
+          break;
+        case Operation::reduce:
+          fine = rank_().reduce(data, transfer.count, transfer.root);
+          break;
         default:
           break;  // start() lets no other pass
       }
@@ -80,14 +90,13 @@ class QueuedRank : public Communicator {
   }
   void work() {
     for (;;) {
-      Transfer transfer;
       {
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return stop || !pending.empty(); });
         if (stop) return;
-        transfer = pending.front();
+        current = pending.front();
       }
-      const bool fine = run(transfer);
+      const bool fine = run(current);
       std::scoped_lock lock(mutex);
       pending.erase(pending.begin());
       failed |= !fine;

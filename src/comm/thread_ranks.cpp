@@ -2,9 +2,11 @@
 // Ranks that are threads of one process.
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "comm/ordered_sum.hpp"
 #include "comm/queued_rank.hpp"
+#include "comm/transfer_text.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -47,8 +49,10 @@ class Barrier {
 /// What all ranks share. Transfers and scalars have a barrier each, as ranks meet for them on
 /// different threads.
 struct RankGroup {
-  explicit RankGroup(int n) : ranks(n), buffers(n), values(n), transfers(n), scalars(n) {}
+  explicit RankGroup(int n)
+      : ranks(n), at_work(n), buffers(n), values(n), transfers(n), scalars(n) {}
   const int ranks;
+  std::vector<Transfer> at_work;  // of each rank
   std::vector<void*> buffers;
   std::vector<std::array<double, Communicator::most_values>> values;  // of each rank
   Barrier transfers, scalars;
@@ -57,7 +61,8 @@ struct RankGroup {
 class ThreadRank final : public QueuedRank<ThreadRank> {
   std::shared_ptr<RankGroup> group;
   const int me;
-  std::vector<void*> slices;  // of everybody's buffer, the part that this rank sums
+  std::vector<void*> slices;      // of everybody's buffer, the part that this rank sums
+  std::atomic<int> differs = -1;  // a rank that is at another transfer
 
  public:
   ThreadRank(std::shared_ptr<RankGroup> shared, int rank)
@@ -88,6 +93,14 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
   friend class QueuedRank<ThreadRank>;
 
   [[noreturn]] void lost() const {
+    if (const int rank = differs; rank >= 0) {
+      const Transfer& other = group->at_work[std::size_t(rank)];
+      throw RankError("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
+                      " cannot go on: rank " + std::to_string(rank) + " is at another transfer, " +
+                      text_of(other) + ", than this rank, " + text_of(at_work()) +
+                      ". All ranks must take the same steps, of the same recipe, on the same "
+                      "batches.");
+    }
     throw RankError("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
                     " waits for ranks that have stopped. Their own error says why.");
   }
@@ -117,10 +130,39 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     return group->transfers.arrive();
   }
 
+  template <class T>
+  bool broadcast(T* data, std::int64_t count, int root) {
+    if (!meet(data)) return false;
+    if (me != root) std::copy_n(static_cast<const T*>(group->buffers[root]), count, data);
+    return group->transfers.arrive();
+  }
+  /// Each rank sums its slice for the root.
+  template <class T>
+  bool reduce(T* data, std::int64_t count, int root) {
+    if (!meet(data)) return false;
+    void* const to[]{static_cast<T*>(group->buffers[root]) + begin(me, count)};
+    sum_in_order<T>(slices_of<T>(count), to, size(me, count));
+    return group->transfers.arrive();
+  }
+
   /// Waits until all have come, each with its buffer.
   [[nodiscard]] bool meet(void* data) {
     group->buffers[me] = data;
-    return group->transfers.arrive();
+    group->at_work[me] = at_work();
+    if (!group->transfers.arrive()) return false;
+    const auto other = std::ranges::find_if_not(
+        group->at_work, [&](const Transfer& of_rank) { return is_same(of_rank, at_work()); });
+    if (other == group->at_work.end()) return true;
+    differs = int(other - group->at_work.begin());
+    abort();
+    return false;
+  }
+  static bool is_same(const Transfer& a, const Transfer& b) {
+    return a.operation == b.operation && a.count == b.count && a.element == b.element &&
+           a.root == b.root;
+  }
+  static std::string text_of(const Transfer& t) {
+    return transfer_text(t.operation, t.root, t.count, bytes_of(t.element));
   }
   std::int64_t begin(int rank, std::int64_t count) const {
     return part_begin(count, rank, group->ranks);

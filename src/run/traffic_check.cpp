@@ -47,7 +47,7 @@ void TrafficCheck::start_transfer(const Transfer& transfer) {
   if (instruction_) {
     const Traffic* stated = take(Traffic::starts, transfer.data);
     if (!stated || stated->operation != transfer.operation || stated->count != transfer.count ||
-        stated->element != transfer.element)
+        stated->element != transfer.element || stated->peer != transfer.root)
       refuse("starts another transfer: " + std::string(operation_names[int(transfer.operation)]) +
              " of " + std::to_string(transfer.count) + " elements of " +
              std::to_string(bytes_of(transfer.element)) + " bytes");

@@ -31,10 +31,11 @@ std::vector<T> sums(int ranks, int run, int count) {
 TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in a graph", T, float,
                    double, BFloat16, Float16) {
   constexpr int ranks = 3, count = 1001, runs = 3;
-  for (const int way : {0, 1, 2, 3}) {
-    const bool graph = way / 2 != 0, in_parts = way % 2 != 0;
+  for (const int way : {0, 1, 2, 3, 4, 5}) {
+    const bool graph = way % 2 != 0, in_parts = way / 2 == 1, at_root = way / 2 == 2;
     CAPTURE(graph);
     CAPTURE(in_parts);
+    CAPTURE(at_root);
     const auto all = on_world(ranks, [&](const World& world) {
       kernel::Stream stream(1);
       const auto end = nccl_rank(stream, world);
@@ -49,8 +50,12 @@ TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in
         }
         const auto work = [&] {
           copy_on_device(stream, copy.bytes().data(), memory.bytes().data(), count * sizeof(T));
-          in_parts ? end->start_reduce_scatter(data, count) : end->start_sum(data, count);
+          if (in_parts) end->start_reduce_scatter(data, count);
+          if (at_root) end->start_reduce(data, count, 1);
+          if (!in_parts && !at_root) end->start_sum(data, count);
           end->wait(data);
+          if (at_root) end->start_broadcast(data, count, 1);
+          if (at_root) end->wait(data);
           if (in_parts) end->start_all_gather(data, count);
           if (in_parts) end->wait(data);
           copy_on_device(stream, memory.bytes().data(), copy.bytes().data(), count * sizeof(T));

@@ -313,5 +313,22 @@ TEST_CASE("ranks that sum different arrays are told so") {
     check_has(said, "All ranks must take the same steps");
 }
 
+TEST_CASE("ranks with different roots, or at different transfers, are told so") {
+  for (const bool root : {true, false}) {
+    RankProcesses ranks(3, [&](const World& world, const Say&) {
+      const auto end = shared_memory_rank(world);
+      std::vector<float> values(10);
+      if (root || world.rank < 2) end->start_broadcast(values.data(), 10, world.rank == 2 ? 1 : 0);
+      if (!root && world.rank == 2) end->start_reduce(values.data(), 10, 0);
+      end->wait(values.data());
+      return std::string("fine");
+    });
+    for (const std::string& said : ranks.results()) {
+      check_has(said, "is at another transfer than others, ");
+      check_has(said, root ? "broadcast from rank " : " of 10 elements of 4 bytes");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sinter::testing

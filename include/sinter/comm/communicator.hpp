@@ -22,10 +22,11 @@ constexpr std::int64_t part_begin(std::int64_t count, int rank, int ranks) {
 
 /// A transfer of an array, in which all ranks take part.
 struct Transfer {
-  Operation operation;  ///< all_reduce, reduce_scatter or all_gather
+  Operation operation;  ///< all_reduce, reduce_scatter, all_gather, broadcast or reduce
   void* data;           ///< of this rank, where its device has it
   std::int64_t count;   ///< elements of the array
   Element element;      ///< their type, of real numbers
+  int root = -1;        ///< of broadcast and reduce: the rank from which, or to which, it goes
 };
 
 /// One rank's end of a communicator over several ranks. Every rank gets the same bits of a sum, and the
@@ -42,7 +43,8 @@ class Communicator {
   /// Starts a transfer, which is what one of the functions below says. Transfers run one after the other,
   /// in the order in which they are started.
   /// requires  nobody touches the data until wait(data) has returned
-  /// throws    ArgumentError if the operation is none of those, or the elements are integers
+  /// throws    ArgumentError if the operation is none of those, the elements are integers, or the root is
+  ///           no rank; so do the functions below
   void start(const Transfer& transfer);
   /// Starts to replace data[0, count) by its sum over the ranks. Narrow types are summed in fp32
   /// and rounded once (NCCL rounds each partial sum).
@@ -64,6 +66,19 @@ class Communicator {
     requires(!std::integral<T>)
   void start_all_gather(T* data, std::int64_t count) {
     start({Operation::all_gather, data, count, element_of<T>});
+  }
+  /// Starts to replace data[0, count) by that of the rank `root`.
+  template <class T>
+    requires(!std::integral<T>)
+  void start_broadcast(T* data, std::int64_t count, int root) {
+    start({Operation::broadcast, data, count, element_of<T>, root});
+  }
+  /// Starts to replace data[0, count) of the rank `root` by its sum over the ranks, with the bits that
+  /// start_sum() gives it (NCCL may add in another order). What the others then hold is not said.
+  template <class T>
+    requires(!std::integral<T>)
+  void start_reduce(T* data, std::int64_t count, int root) {
+    start({Operation::reduce, data, count, element_of<T>, root});
   }
   /// Waits for the transfer that was started on this address. (On a card, its stream does.)
   /// throws    RankError if another rank has failed: there is no result

@@ -10,13 +10,15 @@ enum class Operation : std::uint8_t {
   all_reduce,      // the array becomes its sum over the ranks
   reduce_scatter,  // this rank's part of it does
   all_gather,      // the parts of the others become theirs
-  broadcast,       // it becomes that of the rank `peer`
-  send,            // it goes to the rank `peer`
+  broadcast,       // it becomes that of one rank, the root
+  reduce,          // that of the root becomes its sum over the ranks
+  send,            // it goes to another rank
   receive,         // it comes from there
   barrier          // nothing but to wait for each other
 };
 /// What people read of them.
-inline constexpr const char* operation_names[]{
-    "all-reduce", "reduce-scatter", "all-gather", "broadcast", "send", "receive", "barrier"};
+inline constexpr const char* operation_names[]{"all-reduce", "reduce-scatter", "all-gather",
+                                               "broadcast",  "reduce",         "send",
+                                               "receive",    "barrier"};
 
 }  // namespace sinter

@@ -27,10 +27,14 @@ struct Traffic {
   std::int64_t count = 0;  ///< its elements
   Element element = Element::f32;  ///< their type
   MeshAxis axis = MeshAxis::data;  ///< along which the ranks are
-  int peer = -1;                   ///< the other rank, where there is one
+  int peer = -1;                   ///< the other rank, or the root, where there is one
 
   /// Bytes of the array.
   constexpr std::int64_t bytes() const { return count * bytes_of(element); }
+  /// Whether it goes from or to `peer`, and not from all to all.
+  constexpr bool has_peer() const {
+    return is_between_two() || operation == Operation::broadcast || operation == Operation::reduce;
+  }
   /// Whether only this rank and `peer` take part.
   constexpr bool is_between_two() const {
     return operation == Operation::send || operation == Operation::receive;

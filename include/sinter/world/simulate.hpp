@@ -161,7 +161,7 @@ class Simulation {
   }
   constexpr void start(int r, const Traffic& traffic) {
     const bool between_two = traffic.is_between_two();
-    demand(!has_peer(traffic) || (traffic.peer >= 0 && traffic.peer < int(programs.size())),
+    demand(!traffic.has_peer() || (traffic.peer >= 0 && traffic.peer < int(programs.size())),
            "names a rank that is not there", place(r), place(r));
     demand(!between_two || traffic.peer != r, "names itself as another rank", place(r), place(r));
     if (!verdict.fine()) return;
@@ -194,9 +194,6 @@ class Simulation {
     const Queue& queue = ranks[r].queues[int(axis)];
     return queue.run < queue.started.size() ? &ranks[r].events[queue.started[queue.run]] : nullptr;
   }
-  static constexpr bool has_peer(const Traffic& t) {
-    return t.is_between_two() || t.operation == Operation::broadcast;
-  }
   /// Whether two ranks are at the same transfer. If they are at two that can never become one, this is the
   /// verdict.
   constexpr bool have_met(int r, int other, MeshAxis axis) {
@@ -224,7 +221,7 @@ class Simulation {
            "ranks differ in the instruction", here, there);
     demand(one.iteration == two.iteration, "ranks differ in the micro-batch", here, there);
     demand(a.space == b.space && a.first == b.first, "ranks differ in the array", here, there);
-    demand(a.peer == b.peer, "ranks differ in the source", here, there);
+    demand(a.peer == b.peer, "ranks differ in the root", here, there);
   }
   /// Whether what a rank waits for has run. `mine`: it is the last that it has started.
   constexpr bool has_run(int r, bool mine) {

@@ -133,6 +133,10 @@ class NcclRank final : public Communicator {
         return each_part(t.count, [&](std::int64_t first, std::size_t part, int r) {
           check(ncclBroadcast(at(first), at(first), part, type, r, all, transfers), all);
         });
+      case Operation::broadcast:
+        return check(ncclBroadcast(t.data, t.data, count, type, t.root, all, transfers), all);
+      case Operation::reduce:
+        return check(ncclReduce(t.data, t.data, count, type, ncclSum, t.root, all, transfers), all);
       default:
         break;  // start() lets no other pass
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "comm/ordered_sum.hpp"
 #include "comm/queued_rank.hpp"
@@ -65,14 +66,44 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
   template <class T>
   bool sum_all(T* data, std::int64_t count) {
     const std::int64_t size = room<T>();
-    const auto chunk = [&](std::uint32_t number) {
-      const std::int64_t begin = std::int64_t(number - chunks) * size;
-      return Chunk<T>{number, data + begin, std::min(size, count - begin)};
-    };
+    const auto chunk = [&](std::uint32_t number) { return chunk_of(number, data, count, size); };
     note<T>(Operation::all_reduce, count);
     return in_chunks(
         (count + size - 1) / size, [&](std::uint32_t c) { stage(chunk(c)); },
-        [&](std::uint32_t c) { return sum_own_part(chunk(c)) && take_sums(chunk(c)); });
+        [&](std::uint32_t c) { return sum_own_part(chunk(c), true) && take_sums(chunk(c)); });
+  }
+  /// The same, but the root alone takes the sums. The others wait until there are all of a chunk, as by then
+  /// all ranks have read what is staged of it.
+  template <class T>
+  bool reduce(T* data, std::int64_t count, int root) {
+    const std::int64_t size = room<T>();
+    const auto chunk = [&](std::uint32_t number) { return chunk_of(number, data, count, size); };
+    note<T>(Operation::reduce, count, root);
+    return in_chunks((count + size - 1) / size, [&](std::uint32_t c) { stage(chunk(c)); },
+                     [&](std::uint32_t c) {
+                       if (!sum_own_part(chunk(c), me == root)) return false;
+                       return me == root ? take_sums(chunk(c)) : have_all_summed(c);
+                     });
+  }
+  /// The root stages what the others take next.
+  template <class T>
+  bool broadcast(T* data, std::int64_t count, int root) {
+    const std::int64_t size = room<T>();
+    const auto chunk = [&](std::uint32_t number) { return chunk_of(number, data, count, size); };
+    const auto staged = [&](std::uint32_t number) {
+      return reinterpret_cast<T*>(segment->staged(root, number));
+    };
+    note<T>(Operation::broadcast, count, root);
+    return in_chunks((count + size - 1) / size,
+                     [&](std::uint32_t c) {
+                       if (me == root) std::copy_n(chunk(c).data, chunk(c).size, staged(c));
+                       mine.staged.add_one();
+                     },
+                     [&](std::uint32_t c) {
+                       if (!segment->await(&RankState::staged, root, c + 1)) return false;
+                       if (me != root) std::copy_n(staged(c), chunk(c).size, chunk(c).data);
+                       return have_all_read(c);
+                     });
   }
   /// Each rank stages of the others' parts what they sum next.
   template <class T>
@@ -128,8 +159,9 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
     return segment->chunk() / std::int64_t(sizeof(T));
   }
   template <class T>
-  void note(Operation operation, std::int64_t count) {
+  void note(Operation operation, std::int64_t count, int root = -1) {
     mine.count = count;
+    mine.root = root;
     mine.bytes = sizeof(T);
     mine.operation = operation;
   }
@@ -151,6 +183,9 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
   /// Says that this rank has read what the others have staged of a chunk, and waits for them.
   bool have_all_read(std::uint32_t chunk) {
     mine.summed.add_one();
+    return have_all_summed(chunk);
+  }
+  bool have_all_summed(std::uint32_t chunk) {
     for (int r = 0; r < all; ++r)
       if (!segment->await(&RankState::summed, r, chunk + 1)) return false;
     return true;
@@ -187,6 +222,12 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
     T* data;
     std::int64_t size;  // elements
   };
+  /// A chunk of the array of a transfer, in which each has so many elements, but for the last.
+  template <class T>
+  Chunk<T> chunk_of(std::uint32_t number, T* data, std::int64_t count, std::int64_t size) const {
+    const std::int64_t begin = std::int64_t(number - chunks) * size;
+    return {number, data + begin, std::min(size, count - begin)};
+  }
   /// The elements of a chunk before those that a rank sums.
   std::int64_t before(int rank, std::int64_t size) const { return size * rank / all; }
 
@@ -203,23 +244,24 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
       if (!segment->await(&RankState::staged, r, chunk + 1)) return false;
       const RankState& other = segment->state(r);
       if (other.count == mine.count && other.bytes == mine.bytes &&
-          other.operation == mine.operation)
+          other.operation == mine.operation && other.root == mine.root)
         continue;
       segment->fail(Failure::differs, r);
       return false;
     }
     return true;
   }
+  /// `takes`: whether the sum also comes to this rank's array.
   template <class T>
-  bool sum_own_part(const Chunk<T>& chunk) {
+  bool sum_own_part(const Chunk<T>& chunk, bool takes) {
     const std::int64_t from = before(me, chunk.size), end = before(me + 1, chunk.size);
     for (int r = 0; r < all; ++r) {
       if (!segment->await(&RankState::staged, r, chunk.number + 1)) return false;
       parts[std::size_t(r)] = reinterpret_cast<T*>(segment->staged(r, chunk.number)) + from;
     }
     parts[std::size_t(me)] = chunk.data + from;
-    void* const to[]{chunk.data + from, reinterpret_cast<T*>(segment->sums(chunk.number)) + from};
-    sum_in_order<T>(parts, to, end - from);
+    void* const to[]{reinterpret_cast<T*>(segment->sums(chunk.number)) + from, chunk.data + from};
+    sum_in_order<T>(parts, std::span(to).first(takes ? 2 : 1), end - from);
     mine.summed.add_one();
     return true;
   }

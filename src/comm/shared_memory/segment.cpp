@@ -18,6 +18,7 @@
 #include <memory>
 #include <new>
 
+#include "comm/transfer_text.hpp"
 #include "kernels/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
@@ -177,6 +178,7 @@ void Segment::fail(Failure::Kind kind, int rank) noexcept {
 
 void Segment::throw_failure() const {
   const Failure why = failure();
+  const RankState& at = state(why.rank);
   const std::string self = "Sinter: rank " + std::to_string(me) + " of " + std::to_string(ranks());
   const std::string other = name(why.rank);
   const std::string again =
@@ -191,10 +193,9 @@ void Segment::throw_failure() const {
                       again);
     case Failure::differs:
       throw RankError(
-          self + " cannot go on: " + other + " transfers " + std::to_string(state(why.rank).count) +
-          " elements of " + std::to_string(state(why.rank).bytes) +
-          " bytes, and others do something else. All ranks must take the same steps, of the " +
-          "same recipe, on the same batches.");
+          self + " cannot go on: " + other + " is at another transfer than others, " +
+          transfer_text(at.operation, at.root, at.count, at.bytes) +
+          ". All ranks must take the same steps, of the same recipe, on the same batches.");
     case Failure::stopped:
     case Failure::none:
       break;

@@ -57,6 +57,7 @@ struct RankState {
   double values[2][Communicator::most_values];
   std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
   std::int32_t bytes;  ///< of an element
+  std::int32_t root;   ///< of its transfer, -1 where it has none
   Operation operation;
   std::int32_t process;
 };

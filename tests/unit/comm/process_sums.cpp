@@ -25,8 +25,9 @@ std::vector<T> values_of(int rank, int count) {
   return values;
 }
 
-/// All that a rank gets: of arrays that are summed one after the other, whole and in parts that are
-/// then gathered, of as many at once, and of a few values between.
+/// All that a rank gets: of arrays that are summed one after the other, whole, in parts that are
+/// then gathered, and for each rank alone, which then sends its own; of as many at once, and of a few values
+/// between.
 template <class T>
 std::string sums_of(Communicator& end) {
   std::string all;
@@ -56,6 +57,16 @@ std::string sums_of(Communicator& end) {
     end.start_all_gather(parts.data(), count);
     end.wait(parts.data());
     add(parts);
+    for (int root = 0; root < end.ranks(); ++root) {
+      auto reduced = values_of<T>(end.rank(), count + 1),
+           sent = values_of<T>(end.rank(), count + 1);
+      end.start_reduce(reduced.data(), count, root);
+      end.start_broadcast(sent.data(), count, root);
+      end.wait(reduced.data());
+      end.wait(sent.data());
+      if (end.rank() == root) add(reduced);
+      add(sent);
+    }
   }
   for (auto& values : together) end.start_sum(values.data(), std::int64_t(values.size()) - 1);
   for (auto& values : together) {

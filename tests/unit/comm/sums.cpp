@@ -99,6 +99,65 @@ TEST_CASE_TEMPLATE("a part of a sum has the bits of the whole, and all parts are
     }
 }
 
+TEST_CASE_TEMPLATE("one rank gets the bits of the sum, and all get those of one rank", T, float,
+                   double, BFloat16, Float16) {
+  for (int ranks : {1, 2, 3, 4})
+    for (int count : {0, 1, 3, 1001})
+      for (int root = 0; root < ranks; ++root) {
+        CAPTURE(ranks);
+        CAPTURE(count);
+        CAPTURE(root);
+        auto ends = ranks == 1 ? std::vector<std::unique_ptr<Communicator>>() : thread_ranks(ranks);
+        if (ranks == 1) ends.push_back(single_rank());
+        std::vector<std::vector<T>> own, whole, reduced, sent;
+        for (int r = 0; r < ranks; ++r) own.push_back(normal_values<T>(count + 1, 1 + r));
+        whole = reduced = sent = own;
+        on_threads(ranks, [&](int r) {
+          ends[r]->start_sum(whole[r].data(), count);
+          ends[r]->start_reduce(reduced[r].data(), count, root);
+          ends[r]->start_broadcast(sent[r].data(), count, root);
+          for (auto* each : {&whole, &reduced, &sent}) ends[r]->wait((*each)[r].data());
+        });
+        CHECK(same_bits(reduced[root], whole[root]));
+        for (int r = 0; r < ranks; ++r) {
+          std::vector<T> want = own[root];
+          want.back() = own[r].back();
+          CHECK(same_bits(sent[r], want));
+          CHECK(same_bits(std::vector{reduced[r].back()}, std::vector{own[r].back()}));
+        }
+      }
+}
+
+TEST_CASE("ranks at different transfers are told so") {
+  const auto told = [](const char* what, const auto& start) {
+    auto ends = thread_ranks(3);
+    std::vector<std::vector<float>> data(3, std::vector<float>(10));
+    std::vector<std::string> said(3);
+    on_threads(3, [&](int r) {
+      start(*ends[r], data[r].data(), r == 2);
+      try {
+        ends[r]->wait(data[r].data());
+      } catch (const RankError& error) {
+        said[r] = error.what();
+      }
+    });
+    for (int r = 0; r < 3; ++r) {
+      INFO(said[r]);
+      CHECK(said[r].find(r < 2 ? "rank 2 is at another transfer, " : "rank 0 is at") !=
+            std::string::npos);
+      CHECK(said[r].find(what) != std::string::npos);
+    }
+  };
+  told("all-reduce of 9 elements of 4 bytes",
+       [](Communicator& end, float* data, bool last) { end.start_sum(data, last ? 9 : 10); });
+  told("broadcast from rank 1 of 10", [](Communicator& end, float* data, bool last) {
+    end.start_broadcast(data, 10, last ? 1 : 0);
+  });
+  told("reduce to rank 2 of 10", [](Communicator& end, float* data, bool last) {
+    last ? end.start_reduce(data, 10, 2) : end.start_all_gather(data, 10);
+  });
+}
+
 TEST_CASE("what no communicator transfers is refused before it begins") {
   auto ends = thread_ranks(1);
   std::vector<std::int32_t> ids{1, 2};
@@ -109,6 +168,12 @@ TEST_CASE("what no communicator transfers is refused before it begins") {
   CHECK(refusal({Operation::all_reduce, ids.data(), 2, Element::i32}).find("of integers") !=
         std::string::npos);
   CHECK(refusal({Operation::barrier, values.data(), 2, Element::f32}).find("'barrier'") !=
+        std::string::npos);
+  for (const int root : {-1, 1})
+    CHECK_THROWS_AS(ends[0]->start_broadcast(values.data(), 2, root), ArgumentError);
+  CHECK(message_of<ArgumentError>([&] {
+          ends[0]->start_reduce(values.data(), 2, 1);
+        }).find("'reduce' with the root 1, which is no rank: they are counted from 0 to 0.") !=
         std::string::npos);
 }
 

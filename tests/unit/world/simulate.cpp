@@ -160,7 +160,20 @@ TEST_CASE("a broadcast comes from one rank") {
   static constexpr Kind broadcast = kind_of(root);
   const Program same{{&broadcast}}, own{{&broadcast, 0, 2}};
   CHECK(fine({{same}, {same}}));
-  expect({{own}, {own}}, "ranks differ in the source");
+  expect({{own}, {own}}, "ranks differ in the root");
+}
+
+TEST_CASE("a reduction goes to one rank") {
+  constexpr auto root = [](const Model&, const Instruction& i, const OnRank& on, TrafficList& out) {
+    out.push_back({Operation::reduce, Traffic::both, Space::gradient, 0, 8, Element::f32,
+                   MeshAxis::data, i.count == 2 ? on.rank : i.count - 1});
+  };
+  static constexpr Kind collect = kind_of(root);
+  const Program same{{&collect}}, own{{&collect, 0, 2}}, nobody{{&collect, 0, 3}};
+  CHECK(fine({{same}, {same}}));
+  CHECK(simulate(model, same, 4, 1).fine());
+  expect({{own}, {own}}, "ranks differ in the root");
+  expect({{nobody}, {nobody}}, "names a rank that is not there");
 }
 
 TEST_CASE("what hangs on the decision is looked at both ways") {

@@ -10,7 +10,18 @@
 namespace sinter::testing {
 
 /// What the instruction does otherwise than its kind states.
-enum class Wrong { nothing, unstated, count, operation, type, place, unawaited, silent, number };
+enum class Wrong {
+  nothing,
+  unstated,
+  count,
+  operation,
+  type,
+  place,
+  root,
+  unawaited,
+  silent,
+  number
+};
 
 /// How often it ran on any rank, and how often the sum was wrong.
 inline std::atomic<int> told = 0, told_wrongly = 0;
@@ -41,6 +52,7 @@ struct Telling {
     if (W == Wrong::operation) sum.operation = Operation::all_gather;
     if (W == Wrong::type) sum.element = Element::bf16;
     if (W == Wrong::place) ++sum.first;
+    if (W == Wrong::root) sum.peer = 0;
     if (W == Wrong::number) sum.does = Traffic::both;
     out.push_back(sum);
     sum.does = Traffic::waits;

@@ -55,6 +55,7 @@ TEST_CASE("what is not stated is refused") {
   CHECK(has(refusal<Wrong::operation>(), another));
   CHECK(has(refusal<Wrong::type>(), another));
   CHECK(has(refusal<Wrong::place>(), another));
+  CHECK(has(refusal<Wrong::root>(), another));
   CHECK(has(refusal<Wrong::number>(), another));
   CHECK(has(refusal<Wrong::unawaited>(), "has not done all of it"));
   CHECK(has(refusal<Wrong::silent>(), "has not done all of it"));
