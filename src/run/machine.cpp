@@ -337,7 +337,8 @@ void Machine::run_all(BoundProgram& program, int iterations, Observer* observer)
     const int filled = micro_batches(work_.sequences, program);
     walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
       now_.iteration = iteration;
-      const bool is_empty = iteration >= filled && program.loop.contains(t);
+      const bool in_loop = t > program.loop.begin && t <= program.loop.end;
+      const bool is_empty = iteration >= filled && in_loop;
       if (is_empty && program.when_empty[std::size_t(t)].passed_over) return pass_over(program, t);
       execute(program, t, observer);
     });
