@@ -7,7 +7,7 @@ namespace sinter::executes {
 
 void cast(Machine& machine, const Bound& bound) {
   const Instruction& i = *bound.instruction;
-  if (machine.model().shards > 1) {
+  if (machine.model().shares_update()) {
     for (const ShardSlice& shard : machine.shards(i.what, i.count)) machine.cast_shard(shard);
     return;
   }

@@ -124,10 +124,11 @@ void Machine::find_flat_buffers() {
 void Machine::find_shards() {
   const Model& m = plan_.model;
   const int rank = m.shards > 1 ? communicator_.rank() : 0;
+  const bool has_none = m.at_root && communicator_.rank() != root_rank;
   for (int k = 0; k < int(m.order.size()); ++k)
     for (const bool decayed : {true, false}) {
       const FlatSlice part = flat_slice(k, 1, decayed);
-      const std::int64_t size = part.size / m.shards;
+      const std::int64_t size = has_none ? 0 : part.size / m.shards;
       shards_.push_back({{part.first + rank * size, size}, part.first / m.shards});
     }
 }

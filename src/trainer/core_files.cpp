@@ -122,6 +122,7 @@ class FlatTensors {
       return copies.back().values.data();
     }
     const Machine::Part part = machine.part(space, p);
+    if (access != Access::write) require_kept(machine, space, p);
     if (!access) return part.data;
     parts.push_back(machine.on_host(part, *access));
     return parts.back().data();

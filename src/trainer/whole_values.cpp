@@ -4,13 +4,26 @@
 #include <algorithm>
 
 #include "sinter/comm/communicator.hpp"
+#include "sinter/error.hpp"
 #include "sinter/plan/placement.hpp"
 #include "sinter/run/elements.hpp"
 
 namespace sinter {
 
+void require_kept(Machine& machine, Space space, const Parameter& p) {
+  const Model& model = machine.model();
+  const int rank = machine.communicator().rank();
+  if (!model.at_root || rank == root_rank || p.frozen) return;
+  if (!model.shares(space) && space != Space::gradient) return;
+  throw Error("Sinter: rank " + std::to_string(rank) + " was asked for the " +
+              space_names[std::min(int(space), int(Space::region))] + " of '" + p.name +
+              "', which rank " + std::to_string(root_rank) +
+              " alone keeps, as it updates for all (SplitBatch). Ask and save there.");
+}
+
 std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
   Machine& first = *machines[0];
+  require_kept(first, from, p);
   const Model& model = first.model();
   std::vector<std::byte> values(std::size_t(first.shape(from, p).bytes()));
   if (values.empty()) return values;

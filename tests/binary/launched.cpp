@@ -212,6 +212,31 @@ TEST_CASE("ranks with shards save whole checkpoints over processes, and go on fr
   require_same_end(scratch / "stopped", copy);
 }
 
+TEST_CASE("one rank that updates for all saves over processes, and all go on from that") {
+  Scratch scratch;
+  fine(training(scratch, "threads", short_run), SINTER_AT_ROOT);
+  const std::vector<Ended> all =
+      Launched(2, training(scratch, "processes", short_run), SINTER_AT_ROOT).wait();
+  check_ended(all, 0);
+  CHECK(all[0].out.find("Done after 24 steps") != std::string::npos);
+  require_same_end(scratch / "threads", scratch / "processes");
+
+  Launched launched(2, training(scratch, "stopped", endless), SINTER_AT_ROOT);
+  wait_for_steps(scratch / "stopped", 8);
+  launched[1].signal(SIGTERM);
+  check_ended(launched.wait(), 75);
+  const std::string steps = std::to_string(newest_step(scratch / "stopped") + 7);
+  const std::string copy = scratch / "copy";
+  fs::copy(scratch / "stopped", copy,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const auto go_on = [&](const std::string& folder) {
+    return Words{"train", "--resume", "--out", folder, "--steps", steps, "--threads", "1"};
+  };
+  check_ended(Launched(2, go_on(scratch / "stopped"), SINTER_AT_ROOT).wait(), 0);
+  fine(go_on(copy), SINTER_AT_ROOT);
+  require_same_end(scratch / "stopped", copy);
+}
+
 TEST_CASE("what several processes cannot do is refused") {
   Scratch scratch;
   const auto refused = [&](const Words& words, const std::string& what,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ddp and Zero over ranks that have a device each, on the emulated one; in place of its communicator a card has
+// Ddp, Zero and SplitBatch over ranks that have a device each, on the emulated one; in place of its communicator a card has
 // NCCL.
 #include <doctest/doctest.h>
 
 #include "emulated/on_world.hpp"
 #include "emulated/training/steps.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "support/message_of.hpp"
 #include "support/trainers.hpp"
@@ -22,6 +23,11 @@ template <int Ranks, class Precision>
 using Shards = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 1}>,
                     AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>,
                     Zero<{.bucket_bytes = 10'000, .ranks = Ranks}>>;
+
+template <int Ranks, class Precision>
+using AtRoot =
+    Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 1}>,
+         AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>, SplitBatch<{.ranks = Ranks}>>;
 
 /// What some steps of a rank leave.
 struct Trace {
@@ -49,7 +55,7 @@ Trace train(const World& world, bool graph = true) {
     trace.is_to_stop.push_back(trainer.is_to_stop());
   }
   trace.evaluated = trainer.evaluate(batch_of(1)).sum;
-  trace.parameters = parameters_of(trainer);
+  if (world.rank == 0 || !trainer.plan().model.at_root) trace.parameters = parameters_of(trainer);
   return trace;
 }
 
@@ -100,6 +106,12 @@ TEST_CASE_TEMPLATE("ranks with shards have the bits of Ddp", Precision, Fp32, Bf
         CHECK(trace.steps[s].loss == whole[0].steps[s].loss);
     }
   }
+}
+
+TEST_CASE_TEMPLATE("one rank that updates for all has the bits of Ddp", Precision, Fp32, Bf16) {
+  std::vector<Trace> all = train_all<Shared<2, Precision>>();
+  all[1].parameters.clear();
+  for (const bool graph : {true, false}) CHECK(train_all<AtRoot<2, Precision>>(graph) == all);
 }
 
 TEST_CASE("a rank that ends is noticed by those that wait for it") {

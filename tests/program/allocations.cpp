@@ -18,6 +18,7 @@
 #include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "sinter/trainer/trainer.hpp"
@@ -203,6 +204,8 @@ TEST_CASE("a step of two ranks") {
             Ddp<{.bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Ddp", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>, Bf16,
             Zero<{.bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Zero", batches);
+  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>, Bf16, SplitBatch<>>>(
+      "GPT-2, SplitBatch", batches);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
@@ -19,6 +20,7 @@ using Once = Batch<{.global = 2, .micro = 2}>;
 using Thrice = Batch<{.global = 3, .micro = 1}>;
 using Buckets = Ddp<{.bucket_bytes = 500, .ranks = 2}>;
 using Shards = Zero<{.bucket_bytes = 500, .ranks = 2}>;
+using AtRoot = SplitBatch<{.ranks = 2}>;
 using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each of two ranks
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
@@ -70,6 +72,14 @@ TEST_CASE("programs of ranks that have shards") {
       "units with two outputs, Zero, Bf16, cast, full", {5, 3, 6, 2});
   test_mutants<Counting, TwoEach, Shards, Bf16, SpikeGuard<>>("running values, Zero, Bf16, guard",
                                                               {5, 3, 6, 2});
+}
+
+TEST_CASE("programs of ranks of which one updates") {
+  test_mutants<Gpt2<tiny>, TwoEach, AtRoot>("GPT-2, SplitBatch, two micro-batches", {5, 3, 6, 2});
+  test_mutants<Fused, TwoEach, AtRoot, Bf16, Full, PlainDescent>(
+      "units with two outputs, SplitBatch, Bf16, cast, full", {5, 3, 6, 2});
+  test_mutants<Counting, TwoEach, AtRoot, Bf16, Average<>, SpikeGuard<>>(
+      "running values, SplitBatch, Bf16, average, guard", {5, 3, 6, 2});
 }
 
 TEST_CASE("programs with a copy of the weights") {

@@ -9,6 +9,7 @@
 #include "program/models.hpp"
 #include "program/ranks.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/world/simulate.hpp"
 
@@ -98,6 +99,10 @@ TEST_CASE("Ddp") {
 }
 TEST_CASE("Zero") {
   OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.bucket_bytes = 500}>>>().test("Zero");
+}
+TEST_CASE("SplitBatch") {
+  // By itself it has one order that the verifier accepts; running values are summed beside it.
+  OneRank<Made<Letters, Counting, TwoEach, SplitBatch<>>>().test("SplitBatch");
 }
 TEST_CASE("running values") { OneRank<Made<Letters, Counting, TwoEach, Ddp<>>>().test("Counting"); }
 

@@ -5,6 +5,7 @@
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
@@ -17,6 +18,7 @@ struct Deep : Recipe<Gpt2<{.layers = 48}>, Bytes<>, Batch<{.global = 32, .micro 
 using Reduced = Deep<Ddp<>>;
 static_assert(ready<Reduced>() && ready<Deep<Ddp<{.bucket_bytes = 1}>, Bf16>>());
 static_assert(ready<Deep<Zero<{.ranks = 4}>>>() && ready<Deep<Zero<{.ranks = 8}>, Bf16>>());
+static_assert(ready<Deep<SplitBatch<>, Bf16>>() && Plan<Deep<SplitBatch<>>>::alike<8, 1>());
 static_assert(Plan<Reduced>::together<8, 1>.fine());
 static_assert(Plan<Reduced>::alike<8, 1>());
 

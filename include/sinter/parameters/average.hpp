@@ -48,7 +48,7 @@ void average(Machine& machine, const Bound&) {
                            machine.flat<kernel::Wide<Master>>(region(r)) + at,
                            t == 1 ? 1 : 1 - decay, size);
     };
-    if (model.shards == 1) return move(0, 0, model.elements());
+    if (!model.shares_update()) return move(0, 0, model.elements());
     for (const ShardSlice& shard : machine.shards(0, int(model.order.size())))
       move(shard.at(model.splits(Space::master)), shard.held, shard.size);
   });

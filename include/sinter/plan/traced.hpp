@@ -87,11 +87,23 @@ constexpr int shards_of() {
     return 1;
   }
 }
-/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them.
+/// Whether one rank alone updates (Model::at_root).
+template <class R>
+constexpr bool updates_at_root() {
+  if constexpr (hook::HasAtRoot<typename R::parallel>) {
+    return R::parallel::at_root;
+  } else {
+    return false;
+  }
+}
+/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where one
+/// rank has all of them and others nothing, each optimizer does.
 template <class P, class R>
 constexpr bool works_on_shards() {
   if constexpr (!std::is_same_v<P, typename R::optimizer>) {
     return hook::WorksOnShards<P>;
+  } else if constexpr (updates_at_root<R>()) {
+    return true;
   } else if constexpr (hook::HasByParameter<P>) {
     return !P::by_parameter;
   } else {
@@ -176,6 +188,7 @@ struct Traced {
     std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
   };
   static constexpr int shards = shards_of<R>();
+  static constexpr bool at_root = updates_at_root<R>();
   /// The elements of a unit's part, padded so that its shards are equal, and begin at a boundary.
   static constexpr std::int64_t whole_shards(std::int64_t elements) {
     constexpr int multiple = parameter_alignment * shards;
@@ -274,7 +287,7 @@ struct Traced {
     if constexpr (hook::HasRegions<P>) {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
-        r.splits = shards > 1 && !r.shape && works_on_shards<P, R>();
+        r.splits = (at_root || (shards > 1 && !r.shape)) && works_on_shards<P, R>();
         list.items[list.count++] = r;
       }
     }
@@ -307,7 +320,8 @@ struct Traced {
                                .undecayed = frozen.undecayed,
                                .frozen = frozen.frozen,
                                .running = frozen.running,
-                               .shards = shards};
+                               .shards = shards,
+                               .at_root = at_root};
 };
 
 }  // namespace detail

@@ -91,7 +91,7 @@ struct Kind {
   std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;
   /// Whether a step that is not applied passes it over.
   bool if_applied = false;
-  /// Whether, where a model is split over ranks, it works on the shards of this rank (Model::shards).
+  /// Whether, where ranks share the update, it works on the shards of this rank (Model::shares_update).
   bool by_shards = false;
   /// Appends all that the instruction says to other ranks and hears from them, as it runs on one of them.
   /// What it does not state it may not do: builds with assertions refuse it when it runs.

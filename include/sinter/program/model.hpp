@@ -23,7 +23,7 @@ struct Region {
   const void* owner = nullptr;  ///< tag_of the policy
   /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
-  bool splits = false;  ///< whether it is split, where the model is, see Model::shards
+  bool splits = false;  ///< whether ranks have their shards alone of it, see Model::shares()
 };
 /// Its address stands for a type.
 template <class T>
@@ -44,6 +44,9 @@ struct ParameterOffsets {
 struct FlatSlice {
   std::int64_t first, size;  ///< the first element, and how many
 };
+
+/// The rank that updates alone, where one does (Model::at_root).
+inline constexpr int root_rank = 0;
 
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
 /// that is decayed comes first, then all that is not, both with the units in `order`. Behind these,
@@ -75,6 +78,9 @@ struct Model {
   /// each unit a rank has one of as many equal shards, in the order of the ranks; so parts are padded to
   /// multiples of it. At 1 nothing is split.
   int shards = 1;
+  /// Whether root_rank alone updates: its shard of each part is all of it, and that of other ranks is empty,
+  /// though they have room for all.
+  bool at_root = false;
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
@@ -88,13 +94,18 @@ struct Model {
   constexpr std::int64_t elements() const { return decayed + undecayed; }
   /// The same, and of frozen parameters and running values.
   constexpr std::int64_t master_elements() const { return elements() + frozen + running; }
-  /// Whether a rank holds its shards of a flat space alone: one after the other, in the order of the parts
-  /// that they are of. Of the master weights these are the trained ones, if layers read a copy.
-  constexpr bool splits(Space space) const {
-    if (shards == 1) return false;
+  /// Whether each rank updates its shards alone.
+  constexpr bool shares_update() const { return shards > 1 || at_root; }
+  /// Whether of a flat space a rank has its shards alone as they should be, from step to step. Of the master
+  /// weights these are the trained ones, if layers read a copy.
+  constexpr bool shares(Space space) const {
+    if (!shares_update()) return false;
     if (space >= Space::region) return regions[std::size_t(int(space) - int(Space::region))].splits;
     return space == Space::master && weights == Space::weights;
   }
+  /// Whether it also has room for these alone: one after the other, in the order of the parts that they
+  /// are of.
+  constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
   /// Where a rank holds an element, or the end, of a flat space.
   /// requires  if the space is split, it is the first one of a unit's part, or not trained
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {

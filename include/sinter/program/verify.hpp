@@ -111,7 +111,7 @@ class Verifier {
   }
   /// What a rank has of a space from step to step.
   constexpr OnRanks held(Space space) const {
-    return model.splits(space) ? OnRanks::shard : OnRanks::whole;
+    return model.shares(space) ? OnRanks::shard : OnRanks::whole;
   }
   constexpr void demand(bool holds, const char* rule) {
     if (!holds && verdict.fine()) verdict = {rule, position};
@@ -182,7 +182,7 @@ class Verifier {
     if (touch.use == Use::exchange) return;  // its role says what it is for
     if (touch.space == Space::gradient && closes(touch.use))
       demand(c.has != OnRanks::partial, "used up before it was reduced");
-    const bool shards = i.kind->by_shards && model.shards > 1;
+    const bool shards = i.kind->by_shards && model.shares_update();
     if (!may_open(touch.use))
       demand(shards || c.has != OnRanks::shard, "needs whole what the ranks split");
     if (!changes(touch.use)) return;
@@ -190,7 +190,7 @@ class Verifier {
       if (may_open(touch.use)) c.has = to_add_to();
       return;
     }
-    demand(!shards || touch.space < Space::region || model.splits(touch.space),
+    demand(!shards || touch.space < Space::region || model.shares(touch.space),
            "a policy's state is kept whole, and changed in shards");
     c.has = shards ? OnRanks::shard : OnRanks::whole;
   }
@@ -221,7 +221,7 @@ class Verifier {
         reduce(i, OnRanks::whole);
         break;
       case Role::scatter:
-        demand(model.shards > 1, "scatters over ranks what the model does not split");
+        demand(model.shares_update(), "scatters over ranks what the model does not split");
         reduce(i, OnRanks::shard);
         break;
       case Role::gather:

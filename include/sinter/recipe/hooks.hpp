@@ -21,8 +21,8 @@
 //   frozen             patterns for the names of parameters that are not trained
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
 //   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
-//   by_shards          whether its kinds work on shards (Kind::by_shards), where the model is split; its
-//                      regions are then split, too
+//   by_shards          whether its kinds work on shards (Kind::by_shards), where ranks share the update;
+//                      ranks then have their shards alone of its regions, too
 //   rewrite(model, program)           makes another program of this one, at compile time
 //   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with
 //                                     a State, rate_factor(options, state, sequences)
@@ -181,6 +181,10 @@ template <class P>
 concept HasShards = requires {
   { P::shards } -> std::convertible_to<int>;
 };
+template <class P>
+concept HasAtRoot = requires {
+  { P::at_root } -> std::convertible_to<bool>;
+};
 /// Of a precision.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
@@ -278,6 +282,7 @@ constexpr auto other_hooks() {
                     Hook{"limit", std::same_as<Slot, slot::clipping> && hook::HasLimit<P>},
                     Hook{"keeps_whole", std::same_as<Slot, slot::memory> && hook::KeepsWhole<P>},
                     Hook{"shards", std::same_as<Slot, slot::parallel> && hook::HasShards<P>},
+                    Hook{"at_root", std::same_as<Slot, slot::parallel> && hook::HasAtRoot<P>},
                     Hook{"by_shards", hook::WorksOnShards<P>},
                     Hook{"state", precision && hook::HasStateType<P>},
                     Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},

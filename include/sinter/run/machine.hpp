@@ -29,8 +29,8 @@ struct UniformSlice : FlatSlice {
   double learning_rate;  ///< a factor of the step's
 };
 
-/// What a rank works on of a unit's decayed or undecayed part: all of it or, where the model is split
-/// (Model::shards), its shard. `first` is its place in spaces that are whole.
+/// What a rank works on of a unit's decayed or undecayed part: all of it or, where ranks share the update
+/// (Model::shares_update), its shard. `first` is its place in spaces that are whole.
 struct ShardSlice : FlatSlice {
   std::int64_t held;  ///< its place in spaces of which a rank holds its shards alone
   /// Its place in a space that is held so, or whole.

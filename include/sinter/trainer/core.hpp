@@ -31,7 +31,8 @@ struct TrainerSettings {
   /// time, take the same steps and evaluations on the same batches, of which each computes its part, and
   /// have the same weights throughout. What else they do, such as to save, each does for itself; but where
   /// they have shards (Model::shards), all of them save, export, show or copy content, and read
-  /// parameters, gradients and state at the same time, and each gets the whole.
+  /// parameters, gradients and state at the same time, and each gets the whole. Where one rank updates for
+  /// all (Model::at_root), that one alone has these, and others throw an Error.
   World world{};
 };
 

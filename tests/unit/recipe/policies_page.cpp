@@ -77,7 +77,7 @@ std::vector<Section> sections() {
                          PolynomialDecay<>, InverseSqrt<>, WarmupStableDecay<>, Plateau<>>()},
       {"batch", table<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>()},
       {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>>()},
-      {"parallel", table<Single, Ddp<>, Zero<>>()},
+      {"parallel", table<Single, Ddp<>, SplitBatch<>, Zero<>>()},
       {"device", table<Cpu, Cuda<>>()},
       {"recovery", table<SkipSteps<>, RollBack<>, SpikeGuard<>>()},
   };

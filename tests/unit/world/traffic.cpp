@@ -2,6 +2,7 @@
 // What instructions say to other ranks is what their kinds state. In this build machines hold every call
 // against it (src/run/traffic_check.hpp), so that steps of the shipped recipes show it of their kinds.
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "support/message_of.hpp"
 #include "support/trainers.hpp"
@@ -28,6 +29,8 @@ TEST_CASE("shipped recipes say what their kinds state") {
   step<Counting, Ddp<>>();
   step<Gpt2<tiny>, Zero<{.bucket_bytes = 500, .ranks = 2}>>();
   step<Gpt2<tiny>, Zero<{.ranks = 4}>, Bf16>();
+  step<Gpt2<tiny>, SplitBatch<>>();
+  step<Counting, SplitBatch<{.ranks = 4}>, Bf16>();
 }
 
 /// What is said where an instruction does otherwise than it states.

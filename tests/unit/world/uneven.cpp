@@ -2,6 +2,7 @@
 // Ranks whose parts of a batch differ, down to none, have as many micro-batches, and the step is that of one
 // rank.
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "support/trainers.hpp"
 #include "unit/world/telling.hpp"
@@ -73,6 +74,15 @@ TEST_CASE("ranks without sequences, on models of all kinds") {
     check_gradients<Split<Gated, 1, Fp64>, Split<Gated, 1, Fp64, Ddp<{.ranks = 4}>>>(count, bound);
     check_gradients<Split<Llama<tiny_llama>, 1, Fp64>,
                     Split<Llama<tiny_llama>, 1, Fp64, Ddp<{.ranks = 4}>>>(count, bound);
+  }
+}
+
+TEST_CASE("a loop that ends with a backward") {
+  for (int count = 1; count <= 6; ++count) {
+    CAPTURE(count);
+    check_gradients<Split<Gpt2<tiny>, 1, Fp64>,
+                    Split<Gpt2<tiny>, 1, Fp64, SplitBatch<{.ranks = 4}>>>(count,
+                                                                          count == 1 ? 0 : 1e-13);
   }
 }
 

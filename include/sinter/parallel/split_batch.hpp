@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/clipping/clipping.hpp"
+#include "sinter/comm/communicator.hpp"
+#include "sinter/kernels/norm.hpp"
+#include "sinter/optimizer/optimizer.hpp"
+
+namespace sinter {
+
+struct SplitBatchOptions {
+  int ranks = 2;  ///< threads of one process, or processes, as with Ddp
+  SINTER_FIELDS((ranks).at_least(1).adjustable())
+};
+
+namespace touches {
+/// Sends what layers read of the weights from the root to all.
+constexpr void distribute(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::exchange, model.weights, out);
+}
+/// Waits for that.
+constexpr void await_distribute(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::finish, model.weights, out);
+}
+/// Sums gradients for the root.
+constexpr void collect(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::exchange, Space::gradient, out);
+}
+/// Waits for that.
+constexpr void await_collect(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::finish, Space::gradient, out);
+}
+}  // namespace touches
+
+namespace traffic {
+/// States that gradients are summed for the root.
+template <Traffic::Does Does>
+constexpr void collect(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
+  Traffic like{Operation::reduce, Does, Space::gradient};
+  like.element = model.sizes.element[int(Type::gradient)];
+  like.peer = root_rank;
+  parts(model, i.what, i.count, like, out);
+}
+/// States that what layers read goes from the root to all.
+template <Traffic::Does Does>
+constexpr void distribute(const Model& model, const Instruction& i, const OnRank&,
+                          TrafficList& out) {
+  Traffic like{Operation::broadcast, Does, model.weights};
+  like.element =
+      model.sizes.element[int(model.weights == Space::master ? Type::master : Type::compute)];
+  like.peer = root_rank;
+  parts(model, i.what, i.count, like, out);
+}
+/// Losses, votes and squares of gradients, the first three numbers of kernel::Decision.
+constexpr void norm_at_root(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 3, Element::f64});
+}
+}  // namespace traffic
+
+namespace executes {
+
+/// Calls visit(array, size) with the decayed and the undecayed part of a run of units in a flat space.
+template <class T>
+void each_array(Machine& machine, Space space, const Instruction& i, const auto& visit) {
+  for (bool decayed : {true, false})
+    if (const FlatSlice part = machine.flat_slice(i.what, i.count, decayed); part.size > 0)
+      visit(machine.flat<T>(space) + part.first, part.size);
+}
+
+template <class Gradient>
+void collect(Machine& machine, const Bound& bound) {
+  each_array<Gradient>(machine, Space::gradient, *bound.instruction,
+                       [&](Gradient* array, std::int64_t size) {
+                         machine.communicator().start_reduce(array, size, root_rank);
+                       });
+}
+template <class Gradient>
+void await_collect(Machine& machine, const Bound& bound) {
+  each_array<Gradient>(machine, Space::gradient, *bound.instruction,
+                       [&](Gradient* array, std::int64_t) { machine.communicator().wait(array); });
+}
+template <class Weight>
+void distribute(Machine& machine, const Bound& bound) {
+  each_array<Weight>(machine, machine.model().weights, *bound.instruction,
+                     [&](Weight* array, std::int64_t size) {
+                       machine.communicator().start_broadcast(array, size, root_rank);
+                     });
+}
+template <class Weight>
+void await_distribute(Machine& machine, const Bound& bound) {
+  each_array<Weight>(machine, machine.model().weights, *bound.instruction,
+                     [&](Weight* array, std::int64_t) { machine.communicator().wait(array); });
+}
+
+/// The root takes the norm. The others add nothing to its squares, and so all of them have its bits, and
+/// the same decision.
+template <class Clipping, class Gradient>
+void norm_at_root(Machine& machine, const Bound&) {
+  kernel::Decision* const decision = machine.decision();
+  if (machine.communicator().rank() == root_rank)
+    kernel::sum_of_squares(machine.stream(), machine.flat<Gradient>(Space::gradient).data,
+                           machine.model().elements(), &decision->squares);
+  machine.communicator().sum(&decision->loss, 3);  // the votes and the squares, too
+  kernel::decide(machine.stream(), clipping_rule<Clipping>(machine), machine.loss_scale(),
+                 decision);
+}
+template <class Optimizer, class Precision>
+void update_at_root(Machine& machine, const Bound& bound) {
+  if (machine.communicator().rank() == root_rank) update<Optimizer, Precision>(machine, bound);
+}
+
+}  // namespace executes
+
+/// The kind of the instruction that starts to sum the gradients of a run of units for the root.
+template <class Gradient>
+inline constexpr Kind collect_kind{.name = "reduce to root",
+                                   .touch = touches::collect,
+                                   .run = executes::collect<Gradient>,
+                                   .role = Role::scatter,
+                                   .traffic = traffic::collect<Traffic::starts>};
+/// The kind of the one that waits for the sum.
+template <class Gradient>
+inline constexpr Kind await_collect_kind{.name = "await reduce",
+                                         .touch = touches::await_collect,
+                                         .run = executes::await_collect<Gradient>,
+                                         .traffic = traffic::collect<Traffic::waits>};
+/// The kind of the instruction that measures the norm of the gradients that the root has, and tells all.
+template <class Clipping, class Gradient>
+inline constexpr Kind norm_at_root_kind{.name = "norm",
+                                        .touch = touches::norm,
+                                        .run = executes::norm_at_root<Clipping, Gradient>,
+                                        .role = Role::norm,
+                                        .by_shards = true,
+                                        .traffic = traffic::norm_at_root};
+/// The kind of the instruction by which the root advances a run of units, and others do nothing.
+template <class Optimizer, class Precision>
+inline constexpr Kind update_at_root_kind{.name = "update",
+                                          .touch = touches::update<Optimizer>,
+                                          .run = executes::update_at_root<Optimizer, Precision>,
+                                          .role = Role::update,
+                                          .workspace = executes::update_workspace<Optimizer>,
+                                          .if_applied = true,
+                                          .by_shards = true};
+/// The kind of the instruction that starts to send the new weights of a run of units from the root to all. It
+/// runs also where the step is not applied, and then changes nothing: so transfers are in no part of a launch
+/// graph that hangs on a decision.
+template <class Weight>
+inline constexpr Kind distribute_kind{.name = "broadcast",
+                                      .touch = touches::distribute,
+                                      .run = executes::distribute<Weight>,
+                                      .role = Role::gather,
+                                      .traffic = traffic::distribute<Traffic::starts>};
+/// The kind of the one that waits for them.
+template <class Weight>
+inline constexpr Kind await_distribute_kind{.name = "await broadcast",
+                                            .touch = touches::await_distribute,
+                                            .run = executes::await_distribute<Weight>,
+                                            .traffic = traffic::distribute<Traffic::waits>};
+
+/// Data parallel training with one rank that does for all what is done once, as torch.nn.DataParallel has it:
+/// each rank computes its part of the global batch, gradients are summed for the first rank, that alone
+/// updates, and sends the new weights to the others. All ranks run one program, in which the others pass by
+/// the update. Nothing of this runs beside the computation. It has the bits of Ddp, and nothing that Ddp has
+/// not: it is there to be measured against it.
+template <SplitBatchOptions O = {}>
+struct SplitBatch {
+  using slot = slot::parallel;
+  using Options = SplitBatchOptions;
+  static constexpr Options options = O;
+  static constexpr bool reduces = true;
+  static constexpr bool at_root = true;  ///< see Model::at_root
+  static constexpr int ranks(const Options& o) { return o.ranks; }
+
+  template <class R>
+  static constexpr Program rewrite(const Model& model, const Program& program) {
+    using Precision = typename R::precision;
+    using Gradient = typename Precision::gradient;
+    using Weight = typename Precision::compute;  // the masters' type, too, where there is no copy
+    const short all = short(model.order.size());
+    Program rewritten = room_for(program);
+    for (Instruction i : program) {
+      const Role role = i.kind->role;
+      if (role == Role::norm) {
+        rewritten.push_back({&collect_kind<Gradient>, 0, all});
+        rewritten.push_back({&await_collect_kind<Gradient>, 0, all});
+        i.kind = &norm_at_root_kind<typename R::clipping, Gradient>;
+      }
+      if (role == Role::update) i.kind = &update_at_root_kind<typename R::optimizer, Precision>;
+      rewritten.push_back(i);
+      if (role != Role::update) continue;
+      rewritten.push_back({&distribute_kind<Weight>, i.what, i.count});
+      rewritten.push_back({&await_distribute_kind<Weight>, i.what, i.count});
+    }
+    return rewritten;
+  }
+};
+
+}  // namespace sinter
