@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+
 #include "sinter/comm/communicator.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/recipe/concepts.hpp"
@@ -9,11 +11,14 @@ namespace sinter {
 
 struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
+  /// The first bucket need only have this size, so that ranks begin to reduce early in backward.
+  std::int64_t first_bucket_bytes = 1 << 20;
   /// Each has its own copy of everything. On the CPU they are threads of one process, or, where
   /// TrainerSettings::world says so, processes of one host, with the same bits; on cards each is a
   /// process with a card of its own.
   int ranks = 2;
-  SINTER_FIELDS((bucket_bytes).at_least(1), (ranks).at_least(1).adjustable())
+  SINTER_FIELDS((bucket_bytes).at_least(1), (first_bucket_bytes).at_least(1),
+                (ranks).at_least(1).adjustable())
 };
 
 namespace touches {
@@ -95,8 +100,8 @@ struct Ddp {
   }
 
  private:
-  /// Cuts the units into buckets, in the order in which their gradients become final. The last
-  /// bucket may be smaller than the others.
+  /// Cuts the units into buckets, in the order in which their gradients become final. The first and the
+  /// last bucket may be smaller than the others.
   static constexpr std::vector<Instruction> cut(const Model& model, const Kind* kind) {
     std::vector<Instruction> buckets;
     std::int64_t bytes = 0;
@@ -104,7 +109,9 @@ struct Ddp {
     for (int k = 0; k < int(model.order.size()); ++k) {
       const Block& block = model.block(model.order[k]);
       bytes += (block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
-      if (bytes < O.bucket_bytes && k + 1 < int(model.order.size())) continue;
+      const std::int64_t least =
+          buckets.empty() ? std::min(O.first_bucket_bytes, O.bucket_bytes) : O.bucket_bytes;
+      if (bytes < least && k + 1 < int(model.order.size())) continue;
       buckets.push_back({kind, short(first), short(k + 1 - first), When::last});
       first = k + 1;
       bytes = 0;
