@@ -114,6 +114,17 @@ TEST_CASE_TEMPLATE("one rank that updates for all has the bits of Ddp", Precisio
   for (const bool graph : {true, false}) CHECK(train_all<AtRoot<2, Precision>>(graph) == all);
 }
 
+TEST_CASE("gradients move as bf16 on a device as on the CPU, directly and in a graph") {
+  using Narrow = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 1}>,
+                      AdamW<{.lr = 1e-2, .weight_decay = .1}>, Fp32, Cuda<>,
+                      Ddp<{.bucket_bytes = 10'000, .compression = GradientCompression::bf16}>>;
+  const std::vector<Trace> narrow = train_all<Narrow>(), wide = train_all<Shared<2>>();
+  CHECK(train_all<Narrow>(false) == narrow);
+  CHECK(narrow[0] == narrow[1]);
+  CHECK(narrow[0].parameters != wide[0].parameters);
+  CHECK(narrow[0].steps[0].loss == wide[0].steps[0].loss);
+}
+
 TEST_CASE("a rank that ends is noticed by those that wait for it") {
   const auto said = on_world(2, [](const World& world) {
     Trainer<Shared<2>> trainer({.seed = 3, .threads = 1, .world = world});

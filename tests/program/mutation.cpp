@@ -64,6 +64,11 @@ TEST_CASE("data-parallel programs") {
                                                    {5, 3, 6, 2});
 }
 
+TEST_CASE("programs that compress gradients") {
+  using Narrow = Ddp<{.bucket_bytes = 500, .compression = GradientCompression::bf16}>;
+  test_mutants<Gpt2<tiny>, TwoEach, Narrow>("GPT-2, Ddp, bf16, two micro-batches", {5, 3, 6, 2});
+}
+
 TEST_CASE("programs of ranks that have shards") {
   test_mutants<Gpt2<tiny>, TwoEach, Shards>("GPT-2, Zero, two micro-batches", {5, 3, 6, 2});
   test_mutants<Gpt2<tiny>, TwoEach, Shards, Bf16, Average<>>("GPT-2, Zero, Bf16, average",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sinter/comm/communicator.hpp"
+#include "sinter/parallel/compression.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
@@ -13,11 +14,14 @@ struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
   /// The first bucket need only have this size, so that ranks begin to reduce early in backward.
   std::int64_t first_bucket_bytes = 1 << 20;
+  /// As what gradients move. As bf16 each rank's are rounded, added in fp32 in the order of the ranks (on
+  /// cards as NCCL adds), and the sum is rounded again: half as many bytes, and other bits.
+  GradientCompression compression = GradientCompression::none;
   /// Each has its own copy of everything. On the CPU they are threads of one process, or, where
   /// TrainerSettings::world says so, processes of one host, with the same bits; on cards each is a
   /// process with a card of its own.
   int ranks = 2;
-  SINTER_FIELDS((bucket_bytes).at_least(1), (first_bucket_bytes).at_least(1),
+  SINTER_FIELDS((bucket_bytes).at_least(1), (first_bucket_bytes).at_least(1), (compression),
                 (ranks).at_least(1).adjustable())
 };
 
@@ -30,7 +34,29 @@ constexpr void reduce(const Model& model, const Instruction& i, TouchList& out) 
 constexpr void await_reduce(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::finish, Space::gradient, out);
 }
+/// The same, where gradients are compressed before, and expanded afterwards.
+constexpr void reduce_compressed(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::modify, Space::gradient, out);
+  each(model, i, Use::exchange, Space::gradient, out);
+}
+constexpr void await_compressed(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::finish, Space::gradient, out);
+  each(model, i, Use::modify, Space::gradient, out);
+}
 }  // namespace touches
+
+namespace traffic {
+/// States that gradients are summed as bf16, which lie at the beginning of their arrays of fp32.
+template <Traffic::Does Does>
+constexpr void reduce_compressed(const Model& model, const Instruction& i, const OnRank&,
+                                 TrafficList& out) {
+  const std::size_t before = out.size();
+  parts(model, i.what, i.count, {Operation::all_reduce, Does, Space::gradient, 0, 0, Element::bf16},
+        out);
+  for (std::size_t k = before; k < out.size(); ++k)
+    out[k].first *= bytes_of(Element::f32) / bytes_of(Element::bf16);
+}
+}  // namespace traffic
 
 namespace executes {
 template <class Gradient>
@@ -47,6 +73,27 @@ void await_reduce(Machine& machine, const Bound& bound) {
   for (bool decayed : {true, false})
     if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0)
       machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + slice.first);
+}
+inline void reduce_compressed(Machine& machine, const Bound& bound) {
+  const Instruction& i = *bound.instruction;
+  for (bool decayed : {true, false})
+    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0) {
+      float* const gradients = machine.flat<float>(Space::gradient) + slice.first;
+      compress(machine.stream(), gradients, slice.size, machine.workspace());
+      machine.communicator().start_sum(reinterpret_cast<BFloat16*>(gradients), slice.size);
+    }
+}
+inline void await_compressed(Machine& machine, const Bound& bound) {
+  const Instruction& i = *bound.instruction;
+  for (bool decayed : {true, false})
+    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0) {
+      float* const gradients = machine.flat<float>(Space::gradient) + slice.first;
+      machine.communicator().wait(gradients);
+      expand(machine.stream(), gradients, slice.size, machine.workspace());
+    }
+}
+constexpr std::int64_t workspace_to_compress(const Model&, const Instruction&) {
+  return compression_workspace;
 }
 }  // namespace executes
 
@@ -68,6 +115,36 @@ inline constexpr Kind await_reduce_kind{
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};
 
+/// The kind of the instruction that starts to sum gradients of fp32 as bf16.
+inline constexpr Kind reduce_compressed_kind{
+    .name = "reduce",
+    .touch = touches::reduce_compressed,
+    .run = executes::reduce_compressed,
+    .role = Role::reduce,
+    .workspace = executes::workspace_to_compress,
+    .traffic = traffic::reduce_compressed<Traffic::starts>};
+/// The kind of the one that waits for the sum.
+inline constexpr Kind await_compressed_kind{.name = "await reduce",
+                                            .touch = touches::await_compressed,
+                                            .run = executes::await_compressed,
+                                            .workspace = executes::workspace_to_compress,
+                                            .traffic = traffic::reduce_compressed<Traffic::waits>};
+
+/// A rule: what is compressed has more digits than bf16, and no more range.
+struct CompressesFloats {
+  template <class R>
+  static constexpr bool holds = R::parallel::options.compression == GradientCompression::none ||
+                                std::is_same_v<typename R::precision::gradient, float>;
+  template <class R>
+  static auto enforce() {
+    static_assert(
+        holds<R>,
+        "Ddp: only gradients of fp32 are compressed to bf16. Why: this recipe's precision has "
+        "gradients of another type, which has as few bytes, or is there for its digits. Fix: leave "
+        ".compression out, or use Fp32, Tf32, Bf16 or Fp16 with masters.");
+  }
+};
+
 /// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
 /// batch. In the last micro-batch each bucket of gradients is reduced as soon as it is final,
 /// beside the rest of backward. Before the norm, the ranks wait for all buckets.
@@ -75,6 +152,7 @@ template <DdpOptions O = {}>
 struct Ddp {
   using slot = slot::parallel;
   using Options = DdpOptions;
+  using rules = RuleList<CompressesFloats>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
   static constexpr int ranks(const Options& o) { return o.ranks; }
@@ -83,13 +161,15 @@ struct Ddp {
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
     Program rewritten = room_for(program);
-    std::vector<Instruction> buckets = cut(model, &reduce_kind<Gradient>);
+    constexpr bool compressed = O.compression == GradientCompression::bf16;
+    constexpr const Kind& start = compressed ? reduce_compressed_kind : reduce_kind<Gradient>;
+    constexpr const Kind& wait = compressed ? await_compressed_kind : await_reduce_kind<Gradient>;
+    std::vector<Instruction> buckets = cut(model, &start);
     std::vector<int> ready = positions(model, program);
     std::size_t next = 0;
     for (int t = 0; t < int(program.size()); ++t) {
       if (program[t].kind->role == Role::norm)
-        for (Instruction bucket : buckets)
-          rewritten.push_back({&await_reduce_kind<Gradient>, bucket.what, bucket.count});
+        for (Instruction bucket : buckets) rewritten.push_back({&wait, bucket.what, bucket.count});
       rewritten.push_back(program[t]);
       for (; next < buckets.size(); ++next) {
         if (ready[model.order[buckets[next].what + buckets[next].count - 1]] > t) break;

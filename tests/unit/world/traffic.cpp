@@ -27,6 +27,7 @@ TEST_CASE("shipped recipes say what their kinds state") {
   step<Gpt2<tiny>, Ddp<{.bucket_bytes = 500}>>();
   step<Gpt2<tiny>, Ddp<{.ranks = 4}>, Bf16>();
   step<Counting, Ddp<>>();
+  step<Gpt2<tiny>, Ddp<{.bucket_bytes = 500, .compression = GradientCompression::bf16}>>();
   step<Gpt2<tiny>, Zero<{.bucket_bytes = 500, .ranks = 2}>>();
   step<Gpt2<tiny>, Zero<{.ranks = 4}>, Bf16>();
   step<Gpt2<tiny>, SplitBatch<>>();
