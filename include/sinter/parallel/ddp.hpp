@@ -39,6 +39,7 @@ constexpr void reduce_compressed(const Model& model, const Instruction& i, Touch
   each(model, i, Use::modify, Space::gradient, out);
   each(model, i, Use::exchange, Space::gradient, out);
 }
+/// Waits for that, and expands them.
 constexpr void await_compressed(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::finish, Space::gradient, out);
   each(model, i, Use::modify, Space::gradient, out);
