@@ -12,6 +12,7 @@
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/fp64.hpp"
@@ -248,6 +249,15 @@ TEST_CASE("GPT-2, fp32, everything kept") {
 TEST_CASE("GPT-2, fp64, units recomputed, reduced in buckets") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Fp64, Checkpoint<{.policy = full}>,
             Ddp<{.bucket_bytes = 2000, .ranks = 1}>>>(letters(all_full));
+}
+TEST_CASE("GPT-2, reduced in buckets as bf16") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo,
+            Ddp<{.bucket_bytes = 2000, .compression = GradientCompression::bf16, .ranks = 1}>>>(
+      letters(all_full));
+}
+TEST_CASE("GPT-2, bf16, updated by one rank") {
+  test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16, Average<>, SplitBatch<{.ranks = 1}>>>(
+      letters(all_full));
 }
 TEST_CASE("units with two outputs, cheap layers recomputed") {
   test<Made<Letters, Fused, TwoTimesTwo, Checkpoint<{.policy = selective}>>>(letters(all_full));
