@@ -80,7 +80,7 @@ class Host {
     if (listen(listener.get(), world.ranks) != 0) throw_system_error("no listening");
   }
 
-  std::unique_ptr<Segment> gather() {
+  std::unique_ptr<Segment> gather(const Layout& layout) {
     while (!missing().empty()) {
       if (!wait()) refuse(late());
       for (std::size_t r = 1; r < guests.size(); ++r)
@@ -89,7 +89,7 @@ class Host {
       if (is_ready(listener)) admit();
     }
     compare_facts();
-    auto segment = std::make_unique<Segment>(world.ranks);
+    auto segment = std::make_unique<Segment>(layout);
     segment->state(0).process = getpid();
     for (std::size_t r = 1; r < guests.size(); ++r)
       segment->state(int(r)).process = guests[r].process;
@@ -173,20 +173,13 @@ class Host {
   }
   /// Refuses all if what they say differs. (Not before all have come, so that each is told.)
   void compare_facts() const {
-    std::string problem, others;
+    std::vector<Witness> all{{0, rank_name(0, getpid()), world.facts}};
     for (int r = 1; r < world.ranks; ++r) {
       const Guest& guest = guests[std::size_t(r)];
-      const std::string different =
-          difference({0, getpid(), world.facts}, {r, guest.process, guest.facts});
-      if (different.empty()) continue;
-      if (problem.empty()) {
-        problem = different;
-      } else {
-        others += (others.empty() ? "" : ", ") + std::to_string(r);
-      }
+      all.push_back({r, rank_name(r, guest.process), guest.facts});
     }
-    if (problem.empty()) return;
-    refuse(others.empty() ? problem : problem + " From rank 0 also differ: " + others + ".");
+    const std::string problem = difference(all);
+    if (!problem.empty()) refuse(problem);
   }
   /// Says to all that have come, and to the caller, why they cannot begin.
   [[noreturn]] void refuse(const std::string& problem) const {
@@ -215,7 +208,7 @@ Descriptor connect_with_host(const World& world) {
   }
 }
 
-std::unique_ptr<Segment> gather_as_guest(const World& world) {
+std::unique_ptr<Segment> gather_as_guest(const World& world, const Layout& layout) {
   const Descriptor host = connect_with_host(world);
   const ucred credentials = other_end(host);
   const std::string rank_0 = rank_name(0, credentials.pid);
@@ -232,14 +225,14 @@ std::unique_ptr<Segment> gather_as_guest(const World& world) {
   while (poll(&answer, 1, left_until(end)) < 1)
     if (Clock::now() > end)
       throw Error("Sinter: " + rank_0 + " says nothing. Is it stopped? Start all ranks again.");
-  return std::make_unique<Segment>(receive_memory(host, rank_0), world.ranks);
+  return std::make_unique<Segment>(receive_memory(host, rank_0), layout);
 }
 
 }  // namespace
 
-std::unique_ptr<Segment> gather(const World& world) {
-  if (world.rank == 0) return Host(world).gather();
-  return gather_as_guest(world);
+std::unique_ptr<Segment> gather(const World& world, const Layout& layout) {
+  if (world.rank == 0) return Host(world).gather(layout);
+  return gather_as_guest(world, layout);
 }
 
 }  // namespace sinter::shared_memory

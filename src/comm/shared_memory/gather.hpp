@@ -11,6 +11,6 @@ namespace sinter::shared_memory {
 /// and listens on a socket in Linux's abstract namespace, whose name is the id: it is in no file system,
 /// and gone when rank 0 is. The others connect, say who they are and what must be the same in all, and get
 /// the memory's descriptor. Whatever is wrong is an Error in all that have come.
-std::unique_ptr<Segment> gather(const World& world);
+std::unique_ptr<Segment> gather(const World& world, const Layout& layout);
 
 }  // namespace sinter::shared_memory

@@ -17,7 +17,7 @@ class Address {
   socklen_t size;
 
  public:
-  /// requires  id has at most longest_id bytes
+  /// requires  id has at most 80 bytes
   explicit Address(const std::string& id);
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
   socklen_t bytes() const { return size; }
@@ -37,8 +37,5 @@ void send_message(const Descriptor& to, const void* data, std::size_t size, int 
 /// message has come.
 [[nodiscard]] bool receive_message(const Descriptor& from, void* data, std::size_t size,
                                    Descriptor& descriptor);
-
-/// The longest id of a world, in bytes.
-constexpr std::size_t longest_id = 80;
 
 }  // namespace sinter::shared_memory

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <span>
 
+#include "comm/facts.hpp"
 #include "comm/ordered_sum.hpp"
 #include "comm/queued_rank.hpp"
 #include "comm/shared_memory/gather.hpp"
-#include "comm/shared_memory/messages.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -278,25 +278,6 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank> {
   }
 };
 
-void check(const World& world) {
-  if (world.ranks < 1 || world.ranks > shared_memory::most_ranks || world.rank < 0 ||
-      world.rank >= world.ranks)
-    throw ArgumentError("Sinter: rank " + std::to_string(world.rank) + " of " +
-                        std::to_string(world.ranks) +
-                        " ranks cannot be. They are counted from 0, and there are 1 to " +
-                        std::to_string(shared_memory::most_ranks) + ".");
-  if (world.ranks == 1) return;
-  if (world.id.empty() || world.id.size() > shared_memory::longest_id)
-    throw ArgumentError("Sinter: the id of a world has " + std::to_string(world.id.size()) +
-                        " bytes; there must be 1 to " + std::to_string(shared_memory::longest_id) +
-                        ". shared_memory_world_id() makes one.");
-  for (auto fact = world.facts.begin(); fact != world.facts.end(); ++fact)
-    if (std::find_if(world.facts.begin(), fact,
-                     [&](const Fact& other) { return other.name == fact->name; }) != fact)
-      throw ArgumentError("Sinter: two facts of a world are named \"" + fact->name +
-                          "\". Give each a name of its own.");
-}
-
 }  // namespace
 
 std::string shared_memory_world_id() {
@@ -307,9 +288,9 @@ std::string shared_memory_world_id() {
 }
 
 std::unique_ptr<Communicator> shared_memory_rank(const World& world) {
-  check(world);
+  check_place(world);
   if (world.ranks == 1) return single_rank();
-  auto segment = shared_memory::gather(world);
+  auto segment = shared_memory::gather(world, shared_memory::Layout::of(world.ranks));
   segment->watch(world.rank, world.timeout);
   return std::make_unique<SharedMemoryRank>(std::move(segment), world.rank);
 }

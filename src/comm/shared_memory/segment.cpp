@@ -33,15 +33,17 @@ constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 4095) / 4096 
 constexpr std::size_t begin_of_areas(int ranks) {
   return aligned(sizeof(Header) + std::size_t(ranks) * sizeof(RankState));
 }
-/// What a rank reads and writes of one fits into its second cache; all of them take a few MiB.
-constexpr std::int64_t chunk_for(int ranks) {
-  return std::int64_t(aligned(std::clamp((4u << 20) / unsigned(ranks), 32u << 10, 256u << 10)));
-}
-constexpr std::size_t size_for(int ranks) {
-  return begin_of_areas(ranks) + 2 * std::size_t(ranks + 1) * std::size_t(chunk_for(ranks));
+constexpr std::size_t size_for(const Layout& layout) {
+  const std::size_t areas = std::size_t(layout.depth) * std::size_t(layout.ranks + 1);
+  return begin_of_areas(layout.ranks) + areas * std::size_t(layout.chunk);
 }
 
 }  // namespace
+
+Layout Layout::of(int ranks) {
+  const auto chunk = std::clamp((4u << 20) / unsigned(ranks), 32u << 10, 256u << 10);
+  return {ranks, 2, std::int64_t(aligned(chunk))};
+}
 
 Descriptor::~Descriptor() {
   if (value >= 0) ::close(value);
@@ -76,8 +78,8 @@ void Count::sleep(std::uint32_t seen, std::chrono::milliseconds at_most) {
   sleepers.fetch_sub(1);
 }
 
-Segment::Segment(int ranks) : file(memfd_create("sinter ranks", MFD_CLOEXEC)) {
-  size = size_for(ranks);
+Segment::Segment(const Layout& layout) : file(memfd_create("sinter ranks", MFD_CLOEXEC)) {
+  size = size_for(layout);
   // What is reserved now cannot be missing later, when it would end the process.
   int error = file.get() < 0 || ftruncate(file.get(), off_t(size)) != 0 ? errno : 0;
   if (error == 0) error = posix_fallocate(file.get(), 0, off_t(size));
@@ -85,21 +87,20 @@ Segment::Segment(int ranks) : file(memfd_create("sinter ranks", MFD_CLOEXEC)) {
     throw Error("Sinter: the system gives the ranks no " + std::to_string(size) +
                 " bytes of memory to share: " + std::strerror(error) + ".");
   map();
-  auto* header = new (base) Header{{}, layout_version, ranks, chunk_for(ranks), 0};
+  auto* header = new (base) Header{{}, layout_version, layout, 0};
   std::memcpy(header->magic, magic, sizeof header->magic);
-  for (int r = 0; r < ranks; ++r) new (&state(r)) RankState{};
+  for (int r = 0; r < layout.ranks; ++r) new (&state(r)) RankState{};
 }
 
-Segment::Segment(Descriptor made, int ranks) : file(std::move(made)) {
+Segment::Segment(Descriptor made, const Layout& layout) : file(std::move(made)) {
   struct stat status{};
-  if (fstat(file.get(), &status) != 0 || std::size_t(status.st_size) != size_for(ranks))
-    throw Error("Sinter: the memory of rank 0 is not that of " + std::to_string(ranks) +
+  if (fstat(file.get(), &status) != 0 || std::size_t(status.st_size) != size_for(layout))
+    throw Error("Sinter: the memory of rank 0 is not that of " + std::to_string(layout.ranks) +
                 " ranks. Start all ranks from the same build.");
-  size = size_for(ranks);
+  size = size_for(layout);
   map();
   if (std::memcmp(header().magic, magic, sizeof header().magic) != 0 ||
-      header().version != layout_version || header().ranks != ranks ||
-      header().chunk != chunk_for(ranks))
+      header().version != layout_version || header().layout != layout)
     throw Error(
         "Sinter: the memory of rank 0 has another layout. Start all ranks from the same "
         "build.");
@@ -122,8 +123,9 @@ RankState& Segment::state(int rank) const {
 }
 
 std::byte* Segment::area(int part, std::uint32_t chunk) const {
-  const std::size_t number = std::size_t(part) + (chunk % 2) * std::size_t(ranks() + 1);
-  return base + begin_of_areas(ranks()) + number * std::size_t(header().chunk);
+  const std::size_t number =
+      std::size_t(part) + (chunk % std::uint32_t(header().layout.depth)) * std::size_t(ranks() + 1);
+  return base + begin_of_areas(ranks()) + number * std::size_t(header().layout.chunk);
 }
 
 void Segment::watch(int rank, std::chrono::milliseconds progress) {

@@ -30,6 +30,8 @@ class Descriptor {
   }
   ~Descriptor();
   int get() const { return value; }
+  /// Gives the descriptor away.
+  int release() { return std::exchange(value, -1); }
 };
 
 /// "0.5 s"
@@ -70,15 +72,25 @@ struct Failure {
 };
 
 constexpr int most_ranks = 1024;
-constexpr std::uint32_t layout_version = 3;
+constexpr std::uint32_t layout_version = 4;
 
-/// The beginning of the segment. The states of the ranks follow, then for each of two chunks in turn a
-/// part for each rank, and one for their sum.
+/// How the buffer of a segment is divided.
+struct Layout {
+  std::int32_t ranks;
+  std::int32_t depth;  ///< chunks that take turns
+  std::int64_t chunk;  ///< bytes
+
+  /// What a rank reads and writes of a chunk fits into its second cache; all of them take a few MiB.
+  static Layout of(int ranks);
+  bool operator==(const Layout&) const = default;
+};
+
+/// The beginning of the segment. The states of the ranks follow, then for each of the chunks that take
+/// turns a part for each rank, and one for their sum.
 struct alignas(64) Header {
   char magic[8];
   std::uint32_t version;
-  std::int32_t ranks;
-  std::int64_t chunk;  ///< bytes
+  Layout layout;
   std::atomic<std::uint32_t> failure;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -94,16 +106,16 @@ class Segment {
 
  public:
   /// Makes one without a name in any file system.
-  explicit Segment(int ranks);
+  explicit Segment(const Layout& layout);
   /// Maps that which another process has made.
-  /// throws    Error if it is not one for so many ranks
-  Segment(Descriptor made, int ranks);
+  /// throws    Error if it has another layout
+  Segment(Descriptor made, const Layout& layout);
   ~Segment();
   Segment(const Segment&) = delete;
 
   int descriptor() const { return file.get(); }
-  int ranks() const { return header().ranks; }
-  std::int64_t chunk() const { return header().chunk; }
+  int ranks() const { return header().layout.ranks; }
+  std::int64_t chunk() const { return header().layout.chunk; }
   RankState& state(int rank) const;
   /// Where a rank puts its part of a chunk.
   std::byte* staged(int rank, std::uint32_t chunk) const { return area(rank, chunk); }

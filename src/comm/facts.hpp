@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must be the same in all ranks of a world: how it goes to rank 0, and what is told of differences.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sinter/comm/world.hpp"
+
+namespace sinter {
+
+/// Refuses a world in which no rank can be, or two facts have the same name.
+/// throws    ArgumentError that says why
+void check_place(const World& world);
+
+/// Facts as bytes that can be given to another process, whatever their size.
+std::string bytes_of(const std::vector<Fact>& facts);
+/// Takes them from there; none if they are not what a rank of this build puts there.
+std::optional<std::vector<Fact>> facts_of(std::string_view bytes);
+
+/// A rank, by its number and by the name that it has in messages, and what it says.
+struct Witness {
+  int rank;
+  std::string name;
+  const std::vector<Fact>& facts;
+};
+
+/// Says in what ranks differ from the first, and what is to be done; empty if in nothing.
+std::string difference(std::span<const Witness> ranks);
+
+}  // namespace sinter
