@@ -101,6 +101,7 @@
 #include "sinter/run/elements.hpp"
 
 // Ranks that are processes
+#include "sinter/comm/hosts.hpp"
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/comm/nccl.hpp"
 #include "sinter/comm/shared_memory.hpp"

@@ -9,6 +9,19 @@
 
 namespace sinter {
 
+/// Adds the same elements of several ranks to sums, in the order of the ranks, in the wide type.
+template <class T>
+void add_in_order(std::span<const void* const> from, kernel::Wide<T>* sums, std::int64_t count) {
+  constexpr std::int64_t block = 1024;  // which stays in the first cache
+  for (std::int64_t first = 0; first < count; first += block) {
+    const std::int64_t size = std::min(block, count - first);
+    for (const void* rank : from) {
+      const T* values = static_cast<const T*>(rank) + first;
+      for (std::int64_t k = 0; k < size; ++k) sums[first + k] += kernel::Wide<T>(values[k]);
+    }
+  }
+}
+
 /// Sums the same elements of several ranks, in the order of the ranks, in the wide type, rounds once,
 /// and writes the sum to each of `to`, which may be among those that it is of.
 template <class T>

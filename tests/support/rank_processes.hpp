@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that are processes of their own.
 #pragma once
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +31,10 @@ class RankProcesses {
 
   /// Starts a process for each of these worlds.
   RankProcesses(const std::vector<World>& worlds, const Work& work) {
-    for (const World& world : worlds) start(world, work);
+    for (const World& world : worlds) {
+      hosts.push_back(world.host);
+      start(world, work);
+    }
   }
   /// Starts all ranks of a new world.
   RankProcesses(int ranks, const Work& work) : RankProcesses(worlds_of(ranks), work) {}
@@ -50,15 +55,42 @@ class RankProcesses {
     return worlds;
   }
 
+  /// Of hosts with so many ranks each, which are called a, b and so on.
+  static std::vector<World> worlds_of_hosts(const std::vector<int>& ranks) {
+    int all = 0;
+    for (int of_host : ranks) all += of_host;
+    std::vector<World> worlds = worlds_of(all);
+    const Meeting meeting{"127.0.0.1", free_port()};
+    auto world = worlds.begin();
+    for (std::size_t h = 0; h < ranks.size(); ++h)
+      for (int r = 0; r < ranks[h]; ++r, ++world) {
+        world->meeting = meeting;
+        world->host = std::string(1, char('a' + h));
+      }
+    return worlds;
+  }
+  /// At which nobody listens at the moment.
+  static int free_port() {
+    const int made = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(made, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(::getsockname(made, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    ::close(made);
+    return ntohs(address.sin_port);
+  }
+
   int size() const { return int(processes.size()); }
   pid_t id(int rank) const { return of(rank).id; }
   void signal(int rank, int number) { REQUIRE(::kill(of(rank).id, number) == 0); }
-  /// "rank 1 (process 4711 on this host's name)"
+  /// "rank 1 (process 4711 on node7)"
   std::string name(int rank) const {
-    char host[256] = "";
-    REQUIRE(::gethostname(host, sizeof host) == 0);
+    char own[256] = "";
+    REQUIRE(::gethostname(own, sizeof own) == 0);
+    const std::string& host = hosts[std::size_t(rank)];
     return "rank " + std::to_string(rank) + " (process " + std::to_string(id(rank)) + " on " +
-           host + ")";
+           (host.empty() ? own : host) + ")";
   }
   /// What a rank says next, which is a line.
   std::string next_said(int rank) const {
@@ -90,6 +122,7 @@ class RankProcesses {
     int pipe;
   };
   std::vector<Process> processes;
+  std::vector<std::string> hosts;  // where a world names them
 
   Process& of(int rank) { return processes[std::size_t(rank)]; }
   const Process& of(int rank) const { return processes[std::size_t(rank)]; }

@@ -30,8 +30,8 @@ struct Transfer {
 };
 
 /// One rank's end of a communicator over several ranks. Every rank gets the same bits of a sum, and the
-/// same again of the same numbers; over threads and over processes of one host, sums are taken in the
-/// order of the ranks.
+/// same again of the same numbers; over threads and over processes, of one host or of several, sums are
+/// taken in the order of the ranks.
 /// requires  all ranks start the same transfers, of the same sizes, in the same order
 class Communicator {
  public:

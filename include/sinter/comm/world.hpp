@@ -13,20 +13,34 @@ struct Fact {
   std::string value;  ///< of any length
 };
 
-/// The ranks of a run that are processes: of one host, or each with a card of its own.
+/// Where ranks of several hosts find each other.
+struct Meeting {
+  std::string address{};  ///< a host's name or number; empty where all ranks are of one host
+  int port = 0;           ///< there
+  /// Whether torchrun's agent answers there and tells where rank 0 is (TORCHELASTIC_USE_AGENT_STORE).
+  /// Otherwise rank 0 does, as it is on that host.
+  bool has_store = false;
+};
+
+/// The ranks of a run that are processes: of one host or of several, or each with a card of its own.
 struct World {
   int rank = 0;   ///< the number of this one, from 0
   int ranks = 1;  ///< how many there are
-  /// By what they find each other: on the CPU shared_memory_world_id(), on cards nccl_world_id() of
+  /// By what they know each other: on the CPU shared_memory_world_id(), on cards nccl_world_id() of
   /// one of them, which gives it to all. It may be empty if there is one.
   std::string id{};
   /// How long a rank waits until all have come, and then for one that lives, but does not take part in
   /// a sum: it is stopped, or hangs, or computes something that the others do not. NCCL has limits of
   /// its own.
   std::chrono::milliseconds timeout{300'000};
-  /// What ranks over shared memory compare when they come: binary, recipe, options, data. If they
-  /// differ in any, none begins.
+  /// What ranks on the CPU compare when they come: binary, recipe, options, data. If they differ in
+  /// any, none begins.
   std::vector<Fact> facts{};
+  /// Where they find each other if they are of several hosts.
+  Meeting meeting{};
+  /// What tells the host of this rank from others, and is its name in messages. If it is empty, the
+  /// system's own identity and name are taken. Ranks of one host share memory.
+  std::string host{};
 };
 
 }  // namespace sinter

@@ -3,6 +3,7 @@
 // in it states facts for the plan and for layers; kernels, and what is in memory.hpp, are chosen
 // when the binary is linked, and a binary has those of one device.
 #pragma once
+#include "sinter/comm/hosts.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/recipe/concepts.hpp"
 
@@ -20,7 +21,7 @@ struct Cpu {
   static void open(const Options&) { open_cpu(); }
   /// Makes this process's end of ranks that are processes.
   static std::unique_ptr<Communicator> join(kernel::Stream&, const World& world) {
-    return shared_memory_rank(world);
+    return world.meeting.address.empty() ? shared_memory_rank(world) : hosts_rank(world);
   }
 };
 

@@ -162,8 +162,8 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
 ///   open(options)   lets the calling thread compute on it; throws Error where it is not there. Calls
 ///                   what the library with the device's kernels defines, so that a binary without
 ///                   them does not link
-///   join(stream, world)   makes this process's end of ranks that are processes; see nccl_rank() and
-///                   shared_memory_rank(). Where not on_host, recipes with ranks need it
+///   join(stream, world)   makes this process's end of ranks that are processes; see nccl_rank(),
+///                   shared_memory_rank() and hosts_rank(). Where not on_host, recipes with ranks need it
 template <class P>
 concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Options& o) {
   { P::on_host } -> std::convertible_to<bool>;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "sinter/comm/hosts.hpp"
 #include "sinter/kernels/random.hpp"
 #include "support/rank_processes.hpp"
 #include "unit/kernels/narrow.hpp"
@@ -87,19 +88,39 @@ std::vector<std::string> sums_over_threads(int ranks) {
   return all;
 }
 
+/// Checks that ranks that are processes get what threads do.
+template <class T>
+void check_as_threads(RankProcesses& processes) {
+  const std::vector<std::string> want = sums_over_threads<T>(processes.size());
+  const std::vector<std::string> got = processes.results();
+  for (std::size_t r = 0; r < got.size(); ++r) {
+    CAPTURE(r);
+    if (got[r].size() < 1000) CAPTURE(got[r]);  // an error
+    REQUIRE(got[r].size() == want[r].size());
+    CHECK(std::memcmp(got[r].data(), want[r].data(), got[r].size()) == 0);
+  }
+}
+
 TEST_CASE_TEMPLATE("processes sum as threads do, to the bit", T, float, double, BFloat16, Float16) {
   for (int ranks : {2, 3, 4}) {
     CAPTURE(ranks);
     RankProcesses processes(ranks, [](const World& world, const RankProcesses::Say&) {
       return sums_of<T>(*shared_memory_rank(world));
     });
-    const std::vector<std::string> want = sums_over_threads<T>(ranks);
-    const std::vector<std::string> got = processes.results();
-    for (std::size_t r = 0; r < got.size(); ++r) {
-      CAPTURE(r);
-      REQUIRE(got[r].size() == want[r].size());
-      CHECK(std::memcmp(got[r].data(), want[r].data(), got[r].size()) == 0);
-    }
+    check_as_threads<T>(processes);
+  }
+}
+
+TEST_CASE_TEMPLATE("and so do processes of several hosts", T, float, double, BFloat16, Float16) {
+  const std::vector<std::vector<int>> layouts{{2}, {1, 1}, {2, 2}, {1, 2, 1}, {1, 1, 1, 1}, {3, 2}};
+  for (const std::vector<int>& hosts : layouts) {
+    CAPTURE(hosts.size());
+    CAPTURE(hosts[0]);
+    RankProcesses processes(RankProcesses::worlds_of_hosts(hosts),
+                            [](const World& world, const RankProcesses::Say&) {
+                              return sums_of<T>(*hosts_rank(world));
+                            });
+    check_as_threads<T>(processes);
   }
 }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/hosts/control.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "comm/transfer_text.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter::hosts {
+
+using std::chrono::milliseconds;
+
+/// All of the same size. None is said twice, and none is answered.
+struct Control::Message {
+  enum Kind : std::int32_t { lives, parts, wholes, fails, leaves };
+  Kind kind = lives;
+  std::int32_t count = 0;   // of values
+  std::int64_t number = 0;  // of a sum
+  std::int64_t begun = 0;   // transfers and sums
+  Failure failure{};        // fails
+  double at[Communicator::most_values]{};
+};
+
+Control::Control(const Roster& all, int rank, milliseconds timeout)
+    : roster(all), me(rank), ranks(int(all.members.size())), patience(timeout) {
+  static_assert(sizeof(Message) <= sizeof(Peer::room));
+  peers.resize(all.ends.size());
+  for (Peer& peer : peers) peer.heard = Clock::now();
+  gathering.values.resize(std::size_t(ranks));
+  gathering.counts.resize(std::size_t(ranks));
+  listener = std::thread([this] { listen(); });
+}
+
+Control::~Control() {
+  leave();
+  ends.store(true);
+  listener.join();
+  for (const Descriptor& end : roster.ends) shutdown(end.get(), SHUT_WR);
+}
+
+void Control::sum(double* values, int count) {
+  begin();
+  std::unique_lock lock(mutex);
+  const std::int64_t number = sums++;
+  if (is_hub()) {
+    add(0, number, count, values);
+  } else {
+    Message message{.kind = Message::parts, .count = count, .number = number};
+    std::copy_n(values, count, message.at);
+    send(0, message);
+  }
+  const auto done = [&] { return summed > number || failure.kind != Failure::none; };
+  if (!changed.wait_for(lock, patience, done)) {
+    const int behind =
+        is_hub() ? int(std::ranges::find(gathering.counts, 0) - gathering.counts.begin()) : 0;
+    lock.unlock();
+    report({Failure::stalled, behind, me});
+    throw_failure();
+  }
+  if (summed <= number) {
+    lock.unlock();
+    throw_failure();
+  }
+  std::copy_n(totals.data(), count, values);
+}
+
+/// At rank 0: takes the values of a rank, and says the sums when all have come.
+void Control::add(int rank, std::int64_t number, int count, const double* values) {
+  const auto at = std::size_t(rank);
+  const auto first = std::ranges::find_if(gathering.counts, [](int c) { return c > 0; });
+  if (number != gathering.number || gathering.counts[at] ||
+      (first != gathering.counts.end() && *first != count)) {
+    return decide({Failure::differs,
+                   rank,
+                   0,
+                   {count, int(sizeof(double)), -1, int(Operation::all_reduce), 0}});
+  }
+  gathering.counts[at] = count;
+  std::copy_n(values, count, gathering.values[at].data());
+  if (++gathering.come < ranks) return;
+  totals.fill(0);
+  for (const auto& of_rank : gathering.values)
+    for (int k = 0; k < count; ++k) totals[std::size_t(k)] += of_rank[std::size_t(k)];
+  Message message{.kind = Message::wholes, .count = count, .number = number};
+  std::ranges::copy(totals, message.at);
+  send_to_all(message);
+  gathering.come = 0;
+  ++gathering.number;
+  std::ranges::fill(gathering.counts, 0);
+  summed = gathering.number;
+  changed.notify_all();
+}
+
+void Control::report(const Failure& why) {
+  std::unique_lock lock(mutex);
+  if (failure.kind != Failure::none && failure.kind != Failure::left) return;
+  if (is_hub()) return decide(why);
+  send(0, {.kind = Message::fails, .failure = why});
+  // Rank 0 knows more, and says the same to all.
+  const auto known = [&] { return failure.kind != Failure::none; };
+  if (!changed.wait_for(lock, 3 * beat, known)) note(why);
+}
+
+void Control::leave() noexcept {
+  std::scoped_lock lock(mutex);
+  if (has_left) return;
+  has_left = true;
+  if (is_hub()) {
+    if (failure.kind == Failure::none)
+      send_to_all({.kind = Message::fails, .failure = {Failure::left, 0}});
+  } else {
+    send(0, {.kind = Message::leaves});
+  }
+  note({Failure::left, me});
+}
+
+void Control::throw_failure() {
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, 3 * beat, [&] { return failure.kind != Failure::none; });
+  throw RankError(text());
+}
+
+/// At rank 0: says to all why they cannot go on.
+void Control::decide(Failure why) {
+  if (failure.kind != Failure::none) return;
+  if (why.kind == Failure::stalled || why.kind == Failure::unheard) {
+    // Who has begun least is the one for whom all others wait, directly or not.
+    std::vector<std::int64_t> all{begun.load()};
+    for (std::size_t p = 1; p < peers.size(); ++p) all.push_back(peers[p].begun);
+    const auto [least, most] = std::ranges::minmax_element(all);
+    why.kind = *least < *most ? Failure::stalled : Failure::unheard;
+    if (why.kind == Failure::stalled) why.rank = int(least - all.begin());
+  }
+  send_to_all({.kind = Message::fails, .failure = why});
+  note(why);
+}
+
+void Control::note(const Failure& why) {
+  if (failure.kind == Failure::none) failure = why;
+  kind.store(failure.kind);
+  changed.notify_all();
+}
+
+void Control::send(std::size_t peer, const Message& message) {
+  // A message is small. If there is no room for it the other has read nothing for long, and is given up.
+  if (peers[peer].gone) return;
+  const ssize_t sent =
+      ::send(roster.ends[peer].get(), &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent >= 0 && sent != ssize_t(sizeof message)) shutdown(roster.ends[peer].get(), SHUT_RDWR);
+}
+void Control::send_to_all(const Message& message) {
+  for (std::size_t p = 0; p < peers.size(); ++p)
+    if (is_there(p)) send(p, message);
+}
+
+void Control::listen() {
+  std::vector<pollfd> sockets;
+  Time next_beat = Clock::now();
+  while (!ends.load()) {
+    sockets.clear();
+    for (std::size_t p = 0; p < peers.size(); ++p)
+      sockets.push_back({peers[p].gone ? -1 : roster.ends[p].get(), POLLIN, 0});
+    poll(sockets.data(), sockets.size(), 100);
+    std::scoped_lock lock(mutex);
+    for (std::size_t p = 0; p < peers.size(); ++p)
+      if (sockets[p].revents) read(p);
+    look_around(next_beat);
+  }
+}
+
+void Control::read(std::size_t p) {
+  Peer& peer = peers[p];
+  for (;;) {
+    const ssize_t got = recv(roster.ends[p].get(), peer.room.data() + peer.filled,
+                             sizeof(Message) - peer.filled, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+    if (got <= 0) {
+      peer.gone = true;
+      if (peer.left) return;
+      const Failure why{Failure::died, rank_of(p)};
+      if (is_hub()) return decide(why);
+      return note(why);
+    }
+    peer.heard = Clock::now();
+    peer.filled += std::size_t(got);
+    if (peer.filled < sizeof(Message)) continue;
+    peer.filled = 0;
+    Message message;
+    std::memcpy(&message, peer.room.data(), sizeof message);
+    take(p, message);
+  }
+}
+
+void Control::take(std::size_t p, const Message& message) {
+  Peer& peer = peers[p];
+  const int rank = rank_of(p);
+  switch (message.kind) {
+    case Message::lives:
+      peer.begun = message.begun;
+      break;
+    case Message::parts:
+      if (is_hub() && message.count >= 1 && message.count <= Communicator::most_values)
+        add(rank, message.number, message.count, message.at);
+      break;
+    case Message::wholes:
+      std::ranges::copy(message.at, totals.begin());
+      summed = message.number + 1;
+      changed.notify_all();
+      break;
+    case Message::fails:
+      if (is_hub()) return decide(message.failure);
+      peer.left |= message.failure.kind == Failure::left && message.failure.rank == 0;
+      note(message.failure);
+      break;
+    case Message::leaves:
+      peer.left = true;
+      decide({Failure::left, rank});
+      break;
+  }
+}
+
+/// Says that this rank lives, and looks who else does. What has come was read before, so that a process
+/// that was itself stopped for a while takes nobody for lost.
+void Control::look_around(Time& next_beat) {
+  const Time now = Clock::now();
+  if (now < next_beat) return;
+  next_beat = now + beat;
+  send_to_all({.kind = Message::lives, .begun = begun.load()});
+  for (std::size_t p = 0; p < peers.size(); ++p) {
+    Peer& peer = peers[p];
+    if (!is_there(p) || peer.gone || peer.left || now - peer.heard < silence) continue;
+    const Failure why{Failure::silent, rank_of(p)};
+    if (is_hub()) {
+      decide(why);
+    } else {
+      note(why);
+    }
+  }
+}
+
+std::string Control::text() const {
+  const std::string self = "Sinter: rank " + std::to_string(me) + " of " + std::to_string(ranks);
+  const auto name = [&](int rank) {
+    return rank < 0 || rank >= ranks ? "a rank" : roster.name(rank);
+  };
+  const std::string other = name(failure.rank), stops = self + " cannot go on: " + other;
+  const std::string again =
+      " Start all ranks again; what was computed since the last checkpoint is lost.";
+  switch (failure.kind) {
+    case Failure::died:
+      return stops + " has died." + again;
+    case Failure::silent:
+      return stops + " has given no sign of life for " + shared_memory::seconds(silence) +
+             ": it is stopped, its host is down, or the network to it is cut." + again;
+    case Failure::stalled:
+      return stops + " lives, but has not taken part in a sum for " +
+             shared_memory::seconds(patience) +
+             ". Is it stopped, or at work on something that the others are not?" + again;
+    case Failure::unheard:
+      return stops + " lives, but nothing of it has come to " + name(failure.other) + " for " +
+             shared_memory::seconds(patience) + ". Is the network between their hosts cut?" + again;
+    case Failure::differs: {
+      const Work& work = failure.work;
+      const int operation = std::clamp(work.operation, 0, int(std::size(operation_names)) - 1);
+      return stops + " is at another transfer than others, " +
+             transfer_text(Operation(operation), work.root, work.count, work.bytes) +
+             ". All ranks must take the same steps, of the same recipe, on the same batches.";
+    }
+    case Failure::left:
+    case Failure::none:
+      break;
+  }
+  return self + " waits for ranks that have stopped: " + other + ". Its own error says why.";
+}
+
+}  // namespace sinter::hosts

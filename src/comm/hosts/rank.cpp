@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank whose transfers go along the line of hosts.
+#include <memory>
+#include <vector>
+
+#include "comm/facts.hpp"
+#include "comm/hosts/jobs.hpp"
+#include "comm/queued_rank.hpp"
+#include "sinter/comm/hosts.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace hosts {
+namespace {
+
+class HostsRank final : public QueuedRank<HostsRank> {
+  const World world;
+  const Roster roster;
+  Control control;
+  const std::unique_ptr<Line> along;
+  Line& line;
+  std::vector<const void*> sources;  // of a chunk, for each rank of this host
+
+ public:
+  explicit HostsRank(const World& w)
+      : world(w),
+        roster(meet(w)),
+        control(roster, w.rank, w.timeout),
+        along(connected(w)),
+        line(*along),
+        sources(std::size_t(line.locals())) {
+    double one = 1;
+    control.sum(&one, 1);  // all are connected
+    begin_transfers();
+  }
+  ~HostsRank() override {
+    abort();
+    end_transfers();
+  }
+
+  int rank() const override { return world.rank; }
+  int ranks() const override { return world.ranks; }
+  void sum(double* values, int count) override { control.sum(values, count); }
+  void abort() noexcept override { control.leave(); }
+
+ private:
+  friend class QueuedRank<HostsRank>;
+
+  [[noreturn]] void lost() { control.throw_failure(); }
+  /// Connects with the other ranks. What keeps it from that may be the end of another.
+  std::unique_ptr<Line> connected(const World& w) {
+    try {
+      return std::make_unique<Line>(roster, control, w);
+    } catch (const Error&) {
+      if (control.is_hopeless({})) control.throw_failure();
+      throw;
+    }
+  }
+
+  template <class T>
+  bool sum_all(T* data, std::int64_t count) {
+    return sum(work_of<T>(Operation::all_reduce, count), Pieces<T>(data, count, line, 0), -1);
+  }
+  template <class T>
+  bool reduce_scatter(T* data, std::int64_t count) {
+    return sum(work_of<T>(Operation::reduce_scatter, count),
+               Pieces<T>(data, count, line, world.ranks), -1);
+  }
+  template <class T>
+  bool all_gather(T* data, std::int64_t count) {
+    SpreadJob<T> job(line, work_of<T>(Operation::all_gather, count),
+                     Pieces<T>(data, count, line, world.ranks));
+    return line.run(job);
+  }
+  template <class T>
+  bool broadcast(T* data, std::int64_t count, int root) {
+    SpreadJob<T> job(line, work_of<T>(Operation::broadcast, count, root),
+                     Pieces<T>(data, count, line, 0));
+    return line.run(job);
+  }
+  template <class T>
+  bool reduce(T* data, std::int64_t count, int root) {
+    return sum(work_of<T>(Operation::reduce, count, root), Pieces<T>(data, count, line, 0),
+               roster.host_of(root));
+  }
+  template <class T>
+  bool sum(const Work& work, const Pieces<T>& pieces, int root_host) {
+    SumJob<T> job(line, work, pieces, world.rank, root_host, sources);
+    return line.run(job);
+  }
+};
+
+}  // namespace
+}  // namespace hosts
+
+std::unique_ptr<Communicator> hosts_rank(const World& world) {
+  check_place(world);
+  if (world.ranks == 1) return single_rank();
+  if (world.meeting.address.empty() || world.meeting.port < 1 || world.meeting.port > 65'535)
+    throw ArgumentError(
+        "Sinter: ranks of several hosts find each other at World::meeting, and its address is \"" +
+        world.meeting.address + "\" and its port " + std::to_string(world.meeting.port) +
+        ". Name the host of rank 0, and a port from 1 to 65535 that is free there.");
+  return std::make_unique<hosts::HostsRank>(world);
+}
+
+}  // namespace sinter
