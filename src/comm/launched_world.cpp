@@ -60,24 +60,42 @@ class Launcher {
     return number;
   }
 
-  void require_one_host(const char* ranks_of_host) const {
+  /// Whether all ranks are of this host, by how many of them are.
+  bool is_of_one_host(const char* ranks_of_host) const {
     const int here = number(ranks_of_host, 1);
-    if (here != ranks)
+    if (here > ranks)
       refuse(std::string(ranks_of_host) + " is " + std::to_string(here) + " and there are " +
-             std::to_string(ranks) + " ranks: for now all must be of one host");
+             std::to_string(ranks) + " ranks");
+    return here == ranks;
   }
-  void require_one_node(Names nodes) const {
-    const char* const variable = first_of(nodes);
-    if (number(variable, 1) != 1)
-      refuse(std::string(variable) + " is " + value_of(variable) +
-             ": for now all ranks must be of one host");
+
+  /// Where ranks of several hosts find each other. `how` says how it is given, where the launcher does not
+  /// give it.
+  Meeting meeting(const std::string& how) const {
+    if (!are_set({"MASTER_ADDR", "MASTER_PORT"}))
+      refuse(std::string("its ranks are on several hosts, and the environment has no ") +
+             (is_set("MASTER_ADDR") ? "MASTER_PORT" : "MASTER_ADDR") +
+             ". They find each other at MASTER_ADDR, the host of rank 0, and MASTER_PORT, which is "
+             "free there" +
+             how);
+    return {value_of("MASTER_ADDR"), port("MASTER_PORT")};
+  }
+  int port(const char* variable) const {
+    const int number = this->number(variable, 1);
+    if (number > 65'535)
+      refuse(std::string(variable) + " is " + std::to_string(number) +
+             ", and ports end with 65535");
+    return number;
   }
 
   /// The world of a job that is named so; an id has a length of its own.
-  LaunchedWorld world(std::initializer_list<std::string> job) const {
+  LaunchedWorld world(std::initializer_list<std::string> job, const Meeting& meeting = {}) const {
     std::string all = name;
     for (const std::string& part : job) all += '\n' + part;
-    return {{.rank = rank, .ranks = ranks, .id = hexadecimal(XXH3_128bits(all.data(), all.size()))},
+    return {{.rank = rank,
+             .ranks = ranks,
+             .id = hexadecimal(XXH3_128bits(all.data(), all.size())),
+             .meeting = meeting},
             name};
   }
 
@@ -98,33 +116,72 @@ MaybeWorld of_sinter() {
 MaybeWorld of_torchrun() {
   const Launcher launcher("torchrun", "RANK", "WORLD_SIZE");
   if (launcher.has_one_rank()) return {};
-  launcher.require_one_host("LOCAL_WORLD_SIZE");
+  const std::string address = launcher.text({"MASTER_ADDR"}), run = value_of("TORCHELASTIC_RUN_ID");
+  const std::string port = launcher.text({"MASTER_PORT"});
+  if (!launcher.is_of_one_host("LOCAL_WORLD_SIZE")) {
+    Meeting meeting = launcher.meeting("");
+    meeting.has_store = value_of("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    return launcher.world({address, port, run}, meeting);  // each host counts its own restarts
+  }
   // Without --rdzv-id each run is "none", and often of the same port, but has a folder of its own for
   // errors, with a file for each rank.
   const std::string errors = value_of("TORCHELASTIC_ERROR_FILE");
   const std::string file = "/" + value_of("LOCAL_RANK") + "/error.json";
   return launcher.world(
-      {launcher.text({"MASTER_ADDR"}), launcher.text({"MASTER_PORT"}),
-       value_of("TORCHELASTIC_RUN_ID"), value_of("TORCHELASTIC_RESTART_COUNT"),
+      {address, port, run, value_of("TORCHELASTIC_RESTART_COUNT"),
        errors.ends_with(file) ? errors.substr(0, errors.size() - file.size()) : std::string()});
 }
 
 MaybeWorld of_open_mpi() {
   const Launcher launcher("Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (launcher.has_one_rank()) return {};
-  launcher.require_one_host("OMPI_COMM_WORLD_LOCAL_SIZE");
-  return launcher.world({launcher.text({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"})});
+  const std::string job = launcher.text({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"});
+  if (launcher.is_of_one_host("OMPI_COMM_WORLD_LOCAL_SIZE")) return launcher.world({job});
+  return launcher.world(
+      {job}, launcher.meeting(": mpirun -x MASTER_ADDR=node1 -x MASTER_PORT=29500 -n 4 …"));
 }
 
 MaybeWorld of_hydra() {
   const Launcher launcher("mpiexec of MPICH or Intel MPI", "PMI_RANK", "PMI_SIZE");
   if (launcher.has_one_rank()) return {};
-  launcher.require_one_host("MPI_LOCALNRANKS");
+  const bool one_host = launcher.is_of_one_host("MPI_LOCALNRANKS");
   if (!is_set("SINTER_WORLD"))
     launcher.refuse(
         "it names no job, so that the environment must name it in SINTER_WORLD, in each run "
         "anew: mpiexec -genv SINTER_WORLD first -n 4 …");
-  return launcher.world({value_of("SINTER_WORLD")});
+  if (one_host) return launcher.world({value_of("SINTER_WORLD")});
+  return launcher.world(
+      {value_of("SINTER_WORLD")},
+      launcher.meeting(": mpiexec -genv MASTER_ADDR node1 -genv MASTER_PORT 29500 -n 4 …"));
+}
+
+/// The first host of a list such as "node[01-03,7],other".
+std::string first_host(const std::string& list) {
+  std::string host;
+  for (std::size_t at = 0; at < list.size() && list[at] != ','; ++at) {
+    if (list[at] != '[') {
+      host += list[at];
+      continue;
+    }
+    const std::size_t end = std::min(list.find_first_of(",-]", at), list.size());
+    host += list.substr(at + 1, end - at - 1);
+    at = std::min(list.find(']', at), list.size());
+  }
+  return host;
+}
+
+/// What srun's user names, or else the first node, which has rank 0, and a port that follows from the
+/// step, below those that systems give to whoever asks for any.
+Meeting meeting_of_step(const Launcher& launcher, const std::string& job, const std::string& step) {
+  if (is_any_set({"MASTER_ADDR", "MASTER_PORT"})) return launcher.meeting("");
+  const char* const nodes = launcher.first_of({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"});
+  const std::string host = first_host(value_of(nodes)), name = job + "." + step;
+  if (host.empty())
+    launcher.refuse(std::string(nodes) + " is \"" + value_of(nodes) +
+                    "\", which begins with no host; MASTER_ADDR and MASTER_PORT can name the host "
+                    "of rank 0, and a port that is free there");
+  constexpr int first_port = 12'000, ports = 20'000;
+  return {host, first_port + int(XXH3_64bits(name.data(), name.size()) % ports)};
 }
 
 MaybeWorld of_srun() {
@@ -132,9 +189,11 @@ MaybeWorld of_srun() {
       is_set("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
   const Launcher launcher("srun", "SLURM_PROCID", ranks);
   if (launcher.has_one_rank()) return {};
-  launcher.require_one_node({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"});
-  return launcher.world({launcher.text({"SLURM_JOB_ID"}), launcher.text({"SLURM_STEP_ID"}),
-                         value_of("SLURM_RESTART_COUNT")});
+  const std::string job = launcher.text({"SLURM_JOB_ID"}), step = launcher.text({"SLURM_STEP_ID"});
+  const std::string restarts = value_of("SLURM_RESTART_COUNT");
+  const int nodes = launcher.number(launcher.first_of({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}), 1);
+  if (nodes == 1) return launcher.world({job, step, restarts});
+  return launcher.world({job, step, restarts}, meeting_of_step(launcher, job, step));
 }
 
 }  // namespace

@@ -10,18 +10,17 @@ namespace sinter {
 
 /// A world that a launcher has made.
 struct LaunchedWorld {
-  World world;           ///< of ranks over shared memory, without facts
+  World world;           ///< of ranks on the CPU, without facts
   std::string launcher;  ///< for messages, such as "torchrun" or "./sinter launch"
 };
 
 /// Finds the place that a launcher has given this process, in the environment: ./sinter launch, torchrun,
 /// mpirun or mpiexec of Open MPI, mpiexec of MPICH and Intel MPI, srun, and of two in one another the
 /// inner one. There is none if no launcher has started this process, or one has started it alone. The id is
-/// the same in all ranks, and another in each run and each restart. It is for ranks that are processes
-/// of one host, on the CPU: NCCL's ids are made by a rank, and are no launcher's (docs/running.md has
-/// the variables).
-/// throws    ArgumentError that names the launcher and the variable, if one is missing or wrong, or if
-///           the launcher has started ranks on several hosts
+/// the same in all ranks, and on one host another in each run and each restart. If the launcher has started
+/// ranks on several hosts, the world also has their meeting. It is for ranks on the CPU: NCCL's ids are made
+/// by a rank, and are no launcher's (docs/running.md has the variables).
+/// throws    ArgumentError that names the launcher and the variable, if one is missing or wrong
 [[nodiscard]] std::optional<LaunchedWorld> launched_world();
 
 }  // namespace sinter

@@ -29,6 +29,7 @@ constexpr const char* all_names[]{"SINTER_RANK",
                                   "TORCHELASTIC_RUN_ID",
                                   "TORCHELASTIC_RESTART_COUNT",
                                   "TORCHELASTIC_ERROR_FILE",
+                                  "TORCHELASTIC_USE_AGENT_STORE",
                                   "OMPI_COMM_WORLD_RANK",
                                   "OMPI_COMM_WORLD_SIZE",
                                   "OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -44,6 +45,8 @@ constexpr const char* all_names[]{"SINTER_RANK",
                                   "SLURM_STEP_NUM_TASKS",
                                   "SLURM_NNODES",
                                   "SLURM_STEP_NUM_NODES",
+                                  "SLURM_STEP_NODELIST",
+                                  "SLURM_JOB_NODELIST",
                                   "SLURM_RESTART_COUNT"};
 
 std::optional<LaunchedWorld> world_of(const Variables& variables) {
@@ -265,13 +268,109 @@ TEST_CASE("variables that are missing") {
   without(launcher, "SLURM_NTASKS", "SLURM_NTASKS");
 }
 
-TEST_CASE("ranks of several hosts are refused") {
-  const std::string why = " is 2 and there are 4 ranks: for now all must be of one host";
-  check_refused(torchrun(), "LOCAL_WORLD_SIZE", "2", "LOCAL_WORLD_SIZE" + why);
-  check_refused(open_mpi(), "OMPI_COMM_WORLD_LOCAL_SIZE", "2", "OMPI_COMM_WORLD_LOCAL_SIZE" + why);
-  check_refused(hydra(), "MPI_LOCALNRANKS", "2", "MPI_LOCALNRANKS" + why);
-  check_refused(srun(), "SLURM_STEP_NUM_NODES", "2",
-                "SLURM_STEP_NUM_NODES is 2: for now all ranks must be of one host");
+/// A launcher's ranks of which two are of each of two hosts.
+struct OnHosts {
+  Launcher launcher;
+  std::string ranks_of_host, value;  // by what that is seen
+};
+std::vector<OnHosts> launchers_on_hosts() {
+  return {{torchrun(), "LOCAL_WORLD_SIZE", "2"},
+          {open_mpi(), "OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+          {hydra(), "MPI_LOCALNRANKS", "2"},
+          {srun(), "SLURM_STEP_NUM_NODES", "2"}};
+}
+
+TEST_CASE("ranks of one host need no meeting") {
+  for (Launcher launcher : launchers()) {
+    launcher.variables["MASTER_ADDR"] = "node1";
+    launcher.variables["MASTER_PORT"] = "29500";
+    CHECK(world_of(launcher.variables).value().world.meeting.address.empty());
+  }
+}
+
+TEST_CASE("ranks of several hosts meet where they are told to") {
+  for (OnHosts on : launchers_on_hosts()) {
+    CAPTURE(on.launcher.name);
+    Variables& variables = on.launcher.variables;
+    variables[on.ranks_of_host] = on.value;
+    variables["MASTER_ADDR"] = "node1";
+    variables["MASTER_PORT"] = "29501";
+    const World world = world_of(variables).value().world;
+    CHECK(world.meeting.address == "node1");
+    CHECK(world.meeting.port == 29501);
+    CHECK(!world.meeting.has_store);
+    CHECK(world.host.empty());
+    variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+    CHECK(world_of(variables).value().world.meeting.has_store == (on.launcher.name == "torchrun"));
+  }
+}
+
+TEST_CASE("hosts of torchrun count restarts for themselves, and have folders of their own") {
+  Variables variables = torchrun().variables;
+  variables["LOCAL_WORLD_SIZE"] = "2";
+  const std::string id = world_of(variables).value().world.id;
+  variables["TORCHELASTIC_RESTART_COUNT"] = "1";
+  variables["TORCHELASTIC_ERROR_FILE"] = "/other/none_7/attempt_0/2/error.json";
+  CHECK(world_of(variables).value().world.id == id);
+}
+
+TEST_CASE("tasks of srun meet on the first node") {
+  const auto meeting = [](const std::string& nodes, const char* job = "77") {
+    Variables variables = srun().variables;
+    variables["SLURM_STEP_NUM_NODES"] = "2";
+    variables["SLURM_STEP_NODELIST"] = nodes;
+    variables["SLURM_JOB_ID"] = job;
+    return world_of(variables).value().world.meeting;
+  };
+  CHECK(meeting("node1,node2").address == "node1");
+  CHECK(meeting("node[3-4]").address == "node3");
+  CHECK(meeting("node[003,007-9],b[1-2]").address == "node003");
+  CHECK(meeting("rack[2-3]-n[01-09]-ib,x").address == "rack2-n01-ib");
+  CHECK(meeting("n1").port == meeting("n2").port);
+  CHECK(meeting("n1").port != meeting("n1", "78").port);
+  CHECK(meeting("n1").port >= 12000);
+  CHECK(meeting("n1").port < 32000);
+  Variables variables = srun().variables;
+  variables["SLURM_STEP_NUM_NODES"] = "2";
+  variables["SLURM_JOB_NODELIST"] = "n[5,6]";  // where the step has no list of its own
+  CHECK(world_of(variables).value().world.meeting.address == "n5");
+}
+
+TEST_CASE("several hosts, and what is missing or wrong then") {
+  const auto refused = [](const OnHosts& on, const std::string& variable, const std::string& value,
+                          const std::string& why) {
+    Launcher launcher = on.launcher;
+    launcher.variables["MASTER_ADDR"] = "node1";
+    launcher.variables["MASTER_PORT"] = "29501";
+    launcher.variables[on.ranks_of_host] = on.value;
+    check_refused(launcher, variable, value, why);
+  };
+  const auto missing = [](const std::string& name) {
+    return "its ranks are on several hosts, and the environment has no " + name +
+           ". They find each other at MASTER_ADDR, the host of rank 0, and MASTER_PORT, which is "
+           "free there";
+  };
+  const auto all = launchers_on_hosts();
+  for (const OnHosts& on : all) {
+    refused(on, "MASTER_PORT", "70000", "MASTER_PORT is 70000, and ports end with 65535");
+    refused(on, "MASTER_PORT", "many",
+            "MASTER_PORT is \"many\", and must be a whole number from 1");
+  }
+  for (const char* name : {"MASTER_ADDR", "MASTER_PORT"}) {
+    refused(all[1], name, "",
+            missing(name) + ": mpirun -x MASTER_ADDR=node1 -x MASTER_PORT=29500 -n 4 …");
+    refused(all[2], name, "",
+            missing(name) + ": mpiexec -genv MASTER_ADDR node1 -genv MASTER_PORT 29500 -n 4 …");
+    refused(all[3], name, "", missing(name));
+  }
+  Launcher launcher = srun();
+  launcher.variables["SLURM_STEP_NUM_NODES"] = "2";
+  check_refused(launcher, "SLURM_STEP_NODELIST", "",
+                "the environment has no SLURM_STEP_NODELIST or SLURM_JOB_NODELIST");
+  check_refused(launcher, "SLURM_STEP_NODELIST", ",a",
+                "SLURM_STEP_NODELIST is \",a\", which begins with no host; MASTER_ADDR and "
+                "MASTER_PORT can name the host of rank 0, and a port that is free there");
+  check_refused(torchrun(), "LOCAL_WORLD_SIZE", "5", "LOCAL_WORLD_SIZE is 5 and there are 4 ranks");
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 #include <fstream>
 #include <set>
 
+#include "sinter/comm/hosts.hpp"
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "support/folder.hpp"
 #include "support/python.hpp"
+#include "support/rank_processes.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -30,7 +32,10 @@ TEST_CASE("a rank of a launcher" * doctest::skip()) {
   const std::string restarts = variable("TORCHELASTIC_RESTART_COUNT");
   const fs::path file =
       variable("SINTER_TEST_FOLDER") + "/" + std::to_string(world.rank) + "-" + restarts;
-  const auto end = shared_memory_rank(world);
+  const bool of_hosts = !world.meeting.address.empty();
+  // Hosts that are agents of one machine share no memory, as if they were machines.
+  if (of_hosts) world.host = "agent " + variable("GROUP_RANK");
+  const auto end = of_hosts ? hosts_rank(world) : shared_memory_rank(world);
   double sum = world.rank + 1;
   end->sum(&sum);
   if (!variable("SINTER_TEST_FAILS").empty() && world.rank + 1 == world.ranks && restarts == "0")
@@ -46,13 +51,17 @@ struct Rank {
   std::string file, launcher, id, sum, agent_store;
 };
 
-/// Lets a launcher, which ends with a blank, start ranks, and reads what each has written.
-std::vector<Rank> ranks_of(const std::string& launcher) {
+/// Lets launchers, which end with a blank, start ranks at the same time, and reads what each has written.
+std::vector<Rank> ranks_of(const std::vector<std::string>& launchers) {
   const TemporaryFolder folder;
   const std::string self = fs::read_symlink("/proc/self/exe").string();
-  const std::string command = "SINTER_TEST_FOLDER='" + folder.path().string() + "' " + launcher +
-                              "'" + self + "' --no-skip --test-case='a rank of a launcher' > '" +
-                              folder.path().string() + "/.out' 2>&1";
+  std::string command = "export SINTER_TEST_FOLDER='" + folder.path().string() + "'; { ";
+  for (const std::string& launcher : launchers) {
+    command += launcher + "'" + self +
+               "' --no-skip --test-case='a rank of a launcher' & all=\"$all $!\"; ";
+  }
+  command += "s=0; for one in $all; do wait $one || s=1; done; exit $s; } > '" +
+             folder.path().string() + "/.out' 2>&1";
   const int status = std::system(command.c_str());
   std::ifstream out(folder / ".out");
   INFO(std::string(std::istreambuf_iterator<char>(out), {}));
@@ -69,6 +78,8 @@ std::vector<Rank> ranks_of(const std::string& launcher) {
   }
   return ranks;
 }
+
+std::vector<Rank> ranks_of(const std::string& launcher) { return ranks_of(std::vector{launcher}); }
 
 /// Checks that three ranks have come and summed, and returns the id of their world.
 std::string check_three(const std::vector<Rank>& ranks, const std::string& launcher,
@@ -116,6 +127,30 @@ TEST_CASE("torchrun starts ranks again, in another world") {
   const auto ranks = ranks_of("SINTER_TEST_FAILS=1 " + command + "--standalone --max-restarts 1 ");
   check_three(ranks, "torchrun", "True");
   for (const Rank& rank : ranks) CHECK(rank.file.ends_with("-1"));
+}
+
+TEST_CASE("agents of torchrun on two hosts, who find each other in both of its ways") {
+  const auto python = python_with("torch.distributed.run");
+  if (!python) return;
+  const auto agents = [&](const std::string& before, const std::string& options) {
+    std::vector<std::string> both;
+    for (const char* each :
+         {"--node-rank 0 --nproc-per-node 2 ", "--node-rank 1 --nproc-per-node 1 "})
+      both.push_back(before + "'" + *python + "' -m torch.distributed.run --no-python --nnodes 2 " +
+                     options + each);
+    return ranks_of(both);
+  };
+  const auto place = [] { return std::to_string(RankProcesses::free_port()); };
+  std::set<std::string> ids;
+  ids.insert(check_three(agents("", "--master-addr 127.0.0.1 --master-port " + place() + " "),
+                         "torchrun", "True"));
+  const auto meeting = [&] {
+    return "--rdzv-backend c10d --rdzv-id a --rdzv-endpoint 127.0.0.1:" + place() + " ";
+  };
+  ids.insert(check_three(agents("", meeting()), "torchrun", "True"));
+  ids.insert(
+      check_three(agents("TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 ", meeting()), "torchrun", "False"));
+  CHECK(ids.size() == 3);
 }
 
 TEST_CASE("Open MPI's mpirun") {
