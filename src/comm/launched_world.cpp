@@ -89,14 +89,23 @@ class Launcher {
   }
 
   /// The world of a job that is named so; an id has a length of its own.
-  LaunchedWorld world(std::initializer_list<std::string> job, const Meeting& meeting = {}) const {
+  LaunchedWorld world(std::initializer_list<std::string> job) const {
     std::string all = name;
     for (const std::string& part : job) all += '\n' + part;
-    return {{.rank = rank,
-             .ranks = ranks,
-             .id = hexadecimal(XXH3_128bits(all.data(), all.size())),
-             .meeting = meeting},
+    return {{.rank = rank, .ranks = ranks, .id = hexadecimal(XXH3_128bits(all.data(), all.size()))},
             name};
+  }
+  /// The same of several hosts, of which this one has so many ranks.
+  LaunchedWorld world(std::initializer_list<std::string> job, const Meeting& meeting,
+                      const char* rank_here, int ranks_here) const {
+    LaunchedWorld made = world(job);
+    made.world.meeting = meeting;
+    made.world.rank_here = number(rank_here, 0);
+    made.world.ranks_here = ranks_here;
+    if (made.world.rank_here >= ranks_here)
+      refuse(std::string(rank_here) + " is " + std::to_string(made.world.rank_here) +
+             ", and there are " + std::to_string(ranks_here) + " ranks on this host");
+    return made;
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
@@ -121,7 +130,8 @@ MaybeWorld of_torchrun() {
   if (!launcher.is_of_one_host("LOCAL_WORLD_SIZE")) {
     Meeting meeting = launcher.meeting("");
     meeting.has_store = value_of("TORCHELASTIC_USE_AGENT_STORE") == "True";
-    return launcher.world({address, port, run}, meeting);  // each host counts its own restarts
+    return launcher.world({address, port, run}, meeting,  // each host counts its own restarts
+                          "LOCAL_RANK", launcher.number("LOCAL_WORLD_SIZE", 1));
   }
   // Without --rdzv-id each run is "none", and often of the same port, but has a folder of its own for
   // errors, with a file for each rank.
@@ -138,7 +148,8 @@ MaybeWorld of_open_mpi() {
   const std::string job = launcher.text({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"});
   if (launcher.is_of_one_host("OMPI_COMM_WORLD_LOCAL_SIZE")) return launcher.world({job});
   return launcher.world(
-      {job}, launcher.meeting(": mpirun -x MASTER_ADDR=node1 -x MASTER_PORT=29500 -n 4 …"));
+      {job}, launcher.meeting(": mpirun -x MASTER_ADDR=node1 -x MASTER_PORT=29500 -n 4 …"),
+      "OMPI_COMM_WORLD_LOCAL_RANK", launcher.number("OMPI_COMM_WORLD_LOCAL_SIZE", 1));
 }
 
 MaybeWorld of_hydra() {
@@ -152,7 +163,8 @@ MaybeWorld of_hydra() {
   if (one_host) return launcher.world({value_of("SINTER_WORLD")});
   return launcher.world(
       {value_of("SINTER_WORLD")},
-      launcher.meeting(": mpiexec -genv MASTER_ADDR node1 -genv MASTER_PORT 29500 -n 4 …"));
+      launcher.meeting(": mpiexec -genv MASTER_ADDR node1 -genv MASTER_PORT 29500 -n 4 …"),
+      "MPI_LOCALRANKID", launcher.number("MPI_LOCALNRANKS", 1));
 }
 
 /// The first host of a list such as "node[01-03,7],other".
@@ -193,7 +205,11 @@ MaybeWorld of_srun() {
   const std::string restarts = value_of("SLURM_RESTART_COUNT");
   const int nodes = launcher.number(launcher.first_of({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}), 1);
   if (nodes == 1) return launcher.world({job, step, restarts});
-  return launcher.world({job, step, restarts}, meeting_of_step(launcher, job, step));
+  // Nodes may have one task more or less; all then have the share of processors of the most.
+  const int of_node = (launcher.number(ranks, 1) + nodes - 1) / nodes;
+  return launcher.world({job, step, restarts}, meeting_of_step(launcher, job, step),
+                        "SLURM_LOCALID",
+                        std::max(of_node, launcher.number("SLURM_LOCALID", 0) + 1));
 }
 
 }  // namespace

@@ -133,8 +133,8 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   int each = std::max(1, settings_.threads / ranks);
   if (settings_.pin) {
     processors_ = processors_for(each * ranks * processes);
-    if (processes > 1)
-      processors_.erase(processors_.begin(), processors_.begin() + world.rank * each);
+    const int before = world.ranks_here ? world.rank_here : world.rank;  // on this host
+    if (processes > 1) processors_.erase(processors_.begin(), processors_.begin() + before * each);
   }
   parameters_ = list_parameters(plan().model);
   for (Parameter& p : parameters_) join_group(p, recipe_.groups);

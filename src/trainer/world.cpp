@@ -25,7 +25,8 @@ int ranks_here(const RecipeView& recipe, const World& world) {
 }
 
 int processes_of(const RecipeView& recipe, const World& world) {
-  return recipe.on_host && ranks_are_processes(recipe, world) ? world.ranks : 1;
+  if (!recipe.on_host || !ranks_are_processes(recipe, world)) return 1;
+  return world.ranks_here ? world.ranks_here : world.ranks;
 }
 
 void check_world(const RecipeView& recipe, const World& world) {

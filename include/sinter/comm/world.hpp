@@ -41,6 +41,9 @@ struct World {
   /// What tells the host of this rank from others, and is its name in messages. If it is empty, the
   /// system's own identity and name are taken. Ranks of one host share memory.
   std::string host{};
+  /// The number of this rank among those of its host, and how many those are, which share its processors.
+  /// Where that is 0, all ranks are of one host.
+  int rank_here = 0, ranks_here = 0;
 };
 
 }  // namespace sinter

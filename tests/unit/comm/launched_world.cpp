@@ -33,11 +33,13 @@ constexpr const char* all_names[]{"SINTER_RANK",
                                   "OMPI_COMM_WORLD_RANK",
                                   "OMPI_COMM_WORLD_SIZE",
                                   "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                  "OMPI_COMM_WORLD_LOCAL_RANK",
                                   "PMIX_NAMESPACE",
                                   "OMPI_MCA_ess_base_jobid",
                                   "PMI_RANK",
                                   "PMI_SIZE",
                                   "MPI_LOCALNRANKS",
+                                  "MPI_LOCALRANKID",
                                   "SLURM_JOB_ID",
                                   "SLURM_STEP_ID",
                                   "SLURM_PROCID",
@@ -45,6 +47,7 @@ constexpr const char* all_names[]{"SINTER_RANK",
                                   "SLURM_STEP_NUM_TASKS",
                                   "SLURM_NNODES",
                                   "SLURM_STEP_NUM_NODES",
+                                  "SLURM_LOCALID",
                                   "SLURM_STEP_NODELIST",
                                   "SLURM_JOB_NODELIST",
                                   "SLURM_RESTART_COUNT"};
@@ -272,12 +275,16 @@ TEST_CASE("variables that are missing") {
 struct OnHosts {
   Launcher launcher;
   std::string ranks_of_host, value;  // by what that is seen
+  std::string rank_of_host;
 };
 std::vector<OnHosts> launchers_on_hosts() {
-  return {{torchrun(), "LOCAL_WORLD_SIZE", "2"},
-          {open_mpi(), "OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
-          {hydra(), "MPI_LOCALNRANKS", "2"},
-          {srun(), "SLURM_STEP_NUM_NODES", "2"}};
+  std::vector<OnHosts> all{
+      {torchrun(), "LOCAL_WORLD_SIZE", "2", "LOCAL_RANK"},
+      {open_mpi(), "OMPI_COMM_WORLD_LOCAL_SIZE", "2", "OMPI_COMM_WORLD_LOCAL_RANK"},
+      {hydra(), "MPI_LOCALNRANKS", "2", "MPI_LOCALRANKID"},
+      {srun(), "SLURM_STEP_NUM_NODES", "2", "SLURM_LOCALID"}};
+  for (OnHosts& on : all) on.launcher.variables[on.rank_of_host] = "1";
+  return all;
 }
 
 TEST_CASE("ranks of one host need no meeting") {
@@ -300,6 +307,8 @@ TEST_CASE("ranks of several hosts meet where they are told to") {
     CHECK(world.meeting.port == 29501);
     CHECK(!world.meeting.has_store);
     CHECK(world.host.empty());
+    CHECK(world.rank_here == 1);
+    CHECK(world.ranks_here == 2);
     variables["TORCHELASTIC_USE_AGENT_STORE"] = "True";
     CHECK(world_of(variables).value().world.meeting.has_store == (on.launcher.name == "torchrun"));
   }
@@ -308,6 +317,7 @@ TEST_CASE("ranks of several hosts meet where they are told to") {
 TEST_CASE("hosts of torchrun count restarts for themselves, and have folders of their own") {
   Variables variables = torchrun().variables;
   variables["LOCAL_WORLD_SIZE"] = "2";
+  variables["LOCAL_RANK"] = "0";
   const std::string id = world_of(variables).value().world.id;
   variables["TORCHELASTIC_RESTART_COUNT"] = "1";
   variables["TORCHELASTIC_ERROR_FILE"] = "/other/none_7/attempt_0/2/error.json";
@@ -319,6 +329,7 @@ TEST_CASE("tasks of srun meet on the first node") {
     Variables variables = srun().variables;
     variables["SLURM_STEP_NUM_NODES"] = "2";
     variables["SLURM_STEP_NODELIST"] = nodes;
+    variables["SLURM_LOCALID"] = "0";
     variables["SLURM_JOB_ID"] = job;
     return world_of(variables).value().world.meeting;
   };
@@ -332,6 +343,7 @@ TEST_CASE("tasks of srun meet on the first node") {
   CHECK(meeting("n1").port < 32000);
   Variables variables = srun().variables;
   variables["SLURM_STEP_NUM_NODES"] = "2";
+  variables["SLURM_LOCALID"] = "0";
   variables["SLURM_JOB_NODELIST"] = "n[5,6]";  // where the step has no list of its own
   CHECK(world_of(variables).value().world.meeting.address == "n5");
 }
@@ -352,6 +364,10 @@ TEST_CASE("several hosts, and what is missing or wrong then") {
   };
   const auto all = launchers_on_hosts();
   for (const OnHosts& on : all) {
+    refused(on, on.rank_of_host, "", "the environment has no " + on.rank_of_host);
+    if (on.launcher.name != "srun")
+      refused(on, on.rank_of_host, "2",
+              on.rank_of_host + " is 2, and there are 2 ranks on this host");
     refused(on, "MASTER_PORT", "70000", "MASTER_PORT is 70000, and ports end with 65535");
     refused(on, "MASTER_PORT", "many",
             "MASTER_PORT is \"many\", and must be a whole number from 1");
@@ -363,7 +379,7 @@ TEST_CASE("several hosts, and what is missing or wrong then") {
             missing(name) + ": mpiexec -genv MASTER_ADDR node1 -genv MASTER_PORT 29500 -n 4 …");
     refused(all[3], name, "", missing(name));
   }
-  Launcher launcher = srun();
+  Launcher launcher = all[3].launcher;
   launcher.variables["SLURM_STEP_NUM_NODES"] = "2";
   check_refused(launcher, "SLURM_STEP_NODELIST", "",
                 "the environment has no SLURM_STEP_NODELIST or SLURM_JOB_NODELIST");
