@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose ranks are processes, as launchers start them.
 #include "binary/support.hpp"
+#include "support/free_port.hpp"
 
 namespace {
 
@@ -9,6 +10,19 @@ class Launched {
   std::vector<std::unique_ptr<Process>> processes;
 
  public:
+  /// As torchrun starts ranks, one on each host; they meet at a port of this one.
+  struct OnHosts {
+    int ranks, port;
+  };
+  Launched(const OnHosts& hosts, const Words& words) {
+    const std::string ranks = std::to_string(hosts.ranks), port = std::to_string(hosts.port);
+    for (int r = 0; r < hosts.ranks; ++r) {
+      const std::map<std::string, std::string> told{
+          {"RANK", std::to_string(r)}, {"WORLD_SIZE", ranks},        {"LOCAL_RANK", "0"},
+          {"LOCAL_WORLD_SIZE", "1"},   {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port}};
+      processes.push_back(std::make_unique<Process>(SINTER_SMALL, words, "", "", Limits{}, told));
+    }
+  }
   /// `own` are further words of the last rank.
   Launched(int ranks, const Words& words, const std::string& binary = SINTER_SMALL,
            const Words& own = {}) {
@@ -87,6 +101,26 @@ TEST_CASE("ranks that are processes come to the end of ranks that are threads, b
     require_same_end(scratch / "threads", scratch / "processes");
     check_resumes(scratch, "processes", 2);
   }
+}
+
+TEST_CASE("and so do ranks on several hosts, of which one dies, and the run goes on") {
+  using Hosts = Launched::OnHosts;
+  Scratch scratch;
+  fine(training(scratch, "threads", short_run + Words{"--parallel.ranks", "2"}));
+  const auto start = [&](const char* out, const Words& more) {
+    return Launched(Hosts{2, sinter::testing::free_port()}, training(scratch, out, more));
+  };
+  check_ended(start("hosts", short_run).wait(), 0);
+  require_same_end(scratch / "threads", scratch / "hosts");
+  Launched ranks = start("dies", endless);
+  wait_for_steps(scratch / "dies", 8);
+  ranks[1].signal(SIGKILL);
+  const std::string said = ranks.wait()[0].err;
+  INFO(said);
+  CHECK(said.find("cannot go on: rank 1 (process ") != std::string::npos);
+  CHECK(said.find(" has died.") != std::string::npos);
+  CHECK(said.find(" Rank 0 was in step ") != std::string::npos);
+  check_resumes(scratch, "dies", 2);
 }
 
 TEST_CASE("processes evaluate every example once") {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that are processes of their own.
 #pragma once
-#include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/error.hpp"
+#include "support/free_port.hpp"
 
 namespace sinter::testing {
 
@@ -69,18 +68,6 @@ class RankProcesses {
       }
     return worlds;
   }
-  /// At which nobody listens at the moment.
-  static int free_port() {
-    const int made = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(made, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::getsockname(made, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    ::close(made);
-    return ntohs(address.sin_port);
-  }
-
   int size() const { return int(processes.size()); }
   pid_t id(int rank) const { return of(rank).id; }
   void signal(int rank, int number) { REQUIRE(::kill(of(rank).id, number) == 0); }

@@ -18,8 +18,8 @@ struct DdpOptions {
   /// cards as NCCL adds), and the sum is rounded again: half as many bytes, and other bits.
   GradientCompression compression = GradientCompression::none;
   /// Each has its own copy of everything. On the CPU they are threads of one process, or, where
-  /// TrainerSettings::world says so, processes of one host, with the same bits; on cards each is a
-  /// process with a card of its own.
+  /// TrainerSettings::world says so, processes of one host or of several, with the same bits; on cards
+  /// each is a process with a card of its own.
   int ranks = 2;
   SINTER_FIELDS((bucket_bytes).at_least(1), (first_bucket_bytes).at_least(1), (compression),
                 (ranks).at_least(1).adjustable())

@@ -27,7 +27,7 @@ struct TrainerSettings {
   /// may run on. Threads that LibTorch starts in a layer would stay on one of them.
   bool pin = false;
   /// Where ranks are processes, which of them this is: on cards always; on the CPU only if it is given
-  /// (else ranks are threads of this process), and then on one host. Their trainers are made at the same
+  /// (else ranks are threads of this process), on one host or several. Their trainers are made at the same
   /// time, take the same steps and evaluations on the same batches, of which each computes its part, and
   /// have the same weights throughout. What else they do, such as to save, each does for itself; but where
   /// they have shards (Model::shards), all of them save, export, show or copy content, and read

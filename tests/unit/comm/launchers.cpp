@@ -11,8 +11,8 @@
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "support/folder.hpp"
+#include "support/free_port.hpp"
 #include "support/python.hpp"
-#include "support/rank_processes.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -140,7 +140,7 @@ TEST_CASE("agents of torchrun on two hosts, who find each other in both of its w
                      options + each);
     return ranks_of(both);
   };
-  const auto place = [] { return std::to_string(RankProcesses::free_port()); };
+  const auto place = [] { return std::to_string(free_port()); };
   std::set<std::string> ids;
   ids.insert(check_three(agents("", "--master-addr 127.0.0.1 --master-port " + place() + " "),
                          "torchrun", "True"));

@@ -72,10 +72,11 @@ std::string train(int ranks, int steps, const World& world, int threads) {
 }
 
 template <class R>
-void check_processes(int ranks) {
+void check_processes(const std::vector<World>& worlds) {
+  const int ranks = int(worlds.size());
   CAPTURE(ranks);
   constexpr int steps = 20;
-  RankProcesses processes(ranks, [&](const World& world, const RankProcesses::Say&) {
+  RankProcesses processes(worlds, [&](const World& world, const RankProcesses::Say&) {
     return train<R>(ranks, steps, world, 1 + world.rank % 2);
   });
   const std::string want = train<R>(ranks, steps, {}, ranks);
@@ -89,8 +90,13 @@ void check_processes(int ranks) {
 
 TEST_CASE_TEMPLATE("trainers in processes have the bits of ranks that are threads", Precision, Fp32,
                    Fp64, Bf16, Fp16<>) {
-  check_processes<Shared<Precision>>(2);
-  check_processes<Shared<Precision>>(4);
+  check_processes<Shared<Precision>>(RankProcesses::worlds_of(2));
+  check_processes<Shared<Precision>>(RankProcesses::worlds_of(4));
+}
+
+TEST_CASE_TEMPLATE("and so have those on several hosts", Precision, Fp32, Bf16) {
+  check_processes<Shared<Precision>>(RankProcesses::worlds_of_hosts({1, 1}));
+  check_processes<Shared<Precision>>(RankProcesses::worlds_of_hosts({2, 1, 1}));
 }
 
 TEST_CASE("a trainer refuses a world that is not that of its ranks") {
