@@ -302,6 +302,25 @@ TEST_CASE("worlds that cannot be") {
   }
 }
 
+TEST_CASE("a rank dies while others have not come") {
+  std::vector<World> worlds = RankProcesses::worlds_of_hosts({1, 1, 1});
+  worlds.pop_back();
+  for (int victim : {0, 1}) {
+    CAPTURE(victim);
+    RankProcesses ranks(worlds, [&](const World& world, const Say& say) {
+      if (world.rank == victim) say("here");
+      return std::to_string(hosts_rank(world)->rank());
+    });
+    REQUIRE(ranks.next_said(victim) == "here");
+    std::this_thread::sleep_for(300ms);
+    const std::string who = victim == 0 ? "rank 0, at 127.0.0.1 port " : ranks.name(victim);
+    ranks.signal(victim, SIGKILL);
+    const std::string said = ranks.result(1 - victim);
+    check_has(said, who);
+    check_has(said, "has ended before all ranks had come");
+  }
+}
+
 TEST_CASE("strangers at the port of rank 0 are no reason to fail") {
   const std::vector<World> worlds = RankProcesses::worlds_of_hosts({1, 1});
   RankProcesses ranks(worlds, [](const World& world, const Say& say) {
