@@ -99,7 +99,7 @@ void Control::add(int rank, std::int64_t number, int count, const double* values
 void Control::report(const Failure& why) {
   std::unique_lock lock(mutex);
   if (failure.kind != Failure::none && failure.kind != Failure::left) return;
-  if (is_hub()) return decide(why);
+  if (is_hub()) return decide_on_report(why);
   send(0, {.kind = Message::fails, .failure = why});
   // Rank 0 knows more, and says the same to all.
   const auto known = [&] { return failure.kind != Failure::none; };
@@ -123,6 +123,14 @@ void Control::throw_failure() {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, 3 * beat, [&] { return failure.kind != Failure::none; });
   throw RankError(text());
+}
+
+/// At rank 0: hears first of a rank that is said to have died whether it has said that it leaves.
+void Control::decide_on_report(const Failure& why) {
+  if (why.kind == Failure::died && why.rank > 0 && why.rank < ranks &&
+      !peers[std::size_t(why.rank)].gone)
+    read(std::size_t(why.rank));
+  decide(why);
 }
 
 /// At rank 0: says to all why they cannot go on.
@@ -213,7 +221,7 @@ void Control::take(std::size_t p, const Message& message) {
       changed.notify_all();
       break;
     case Message::fails:
-      if (is_hub()) return decide(message.failure);
+      if (is_hub()) return decide_on_report(message.failure);
       peer.left |= message.failure.kind == Failure::left && message.failure.rank == 0;
       note(message.failure);
       break;

@@ -115,6 +115,7 @@ class Control {
   void send(std::size_t peer, const Message& message);
   void send_to_all(const Message& message);
   void add(int rank, std::int64_t number, int count, const double* values);
+  void decide_on_report(const Failure& why);
   void decide(Failure why);
   void note(const Failure& why);
   std::string text() const;
