@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Files of src/ that may be compiled as one: those of a folder. Most of a file's time goes into headers, so
-# that a build from nothing takes half as long. clang-tidy reads them so, and SINTER_UNITE compiles them so.
+# that a build from nothing takes half as long. clang-tidy reads them so, and SINTER_UNITE compiles them so: not for
+# programs that are shipped, as the linker takes such a file whole, with all libraries that it needs.
 set(SINTER_UNITED_FOLDERS cli data data/tokenizer files hugging_face launch report run trainer)
 
 # Of two files with the same name in an unnamed namespace, one is named here, and stays alone; so do those
