@@ -12,6 +12,7 @@
 #include "comm/facts.hpp"
 #include "comm/hosts/hello.hpp"
 #include "comm/hosts/store.hpp"
+#include "comm/late_text.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::hosts {
@@ -104,14 +105,9 @@ class Host {
     return list;
   }
   std::string late() const {
-    const std::vector<int> list = missing();
-    std::string text = list.size() == 1 ? "rank" : "ranks";
-    for (std::size_t k = 0; k < std::min<std::size_t>(list.size(), 16); ++k)
-      text += (k ? ", " : " ") + std::to_string(list[k]);
-    if (list.size() > 16) text += " and more";
-    return text + " of " + std::to_string(world.ranks) + (list.size() == 1 ? " has" : " have") +
-           " not come to rank 0 on " + roster.members[0].host + ", port " +
-           std::to_string(port_of(listener)) + ", within " + shared_memory::seconds(world.timeout) +
+    return late_text(missing(), world.ranks) + " to rank 0 on " + roster.members[0].host +
+           ", port " + std::to_string(port_of(listener)) + ", within " +
+           shared_memory::seconds(world.timeout) +
            ". Start a process for each rank, and let the hosts reach each other.";
   }
   /// Waits until somebody comes or goes. Returns false if it takes too long.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "comm/late_text.hpp"
 #include "comm/shared_memory/facts.hpp"
 #include "comm/shared_memory/messages.hpp"
 #include "sinter/error.hpp"
@@ -113,13 +114,7 @@ class Host {
     return list;
   }
   std::string late() const {
-    const std::vector<int> list = missing();
-    std::string text = list.size() == 1 ? "rank" : "ranks";
-    for (std::size_t k = 0; k < std::min<std::size_t>(list.size(), 16); ++k)
-      text += (k ? ", " : " ") + std::to_string(list[k]);
-    if (list.size() > 16) text += " and more";
-    return text + " of " + std::to_string(world.ranks) + (list.size() == 1 ? " has" : " have") +
-           " not come within " + seconds(world.timeout) +
+    return late_text(missing(), world.ranks) + " within " + seconds(world.timeout) +
            ". Start a process for each rank, on this host, with the same id of the world.";
   }
 
