@@ -14,7 +14,7 @@ TEST_CASE("describe --json has the plan and every option") {
   CHECK(d["options"]["schedule.steps"] == 40);
   CHECK(d["options"]["parallel.ranks"] == 1);
   CHECK(d["options"]["parallel.bucket_bytes"] == 4096);
-  CHECK(d["options"].size() == 7 + 1 + 5 + 3 + 1 + 2 + 2);
+  CHECK(d["options"].size() == 7 + 1 + 5 + 3 + 1 + 2 + 4);
   CHECK(d["matmul"]["precision"] == "fp32");
   CHECK(d["matmul"]["unit"] == "own");
   CHECK(d["matmul"]["flops_per_s"] > 1e7);

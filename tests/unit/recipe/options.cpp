@@ -62,6 +62,8 @@ TEST_CASE("a recipe's view lists every option with its value") {
                                {"memory.policy", "selective", false},
                                {"memory.every", "1", false},
                                {"parallel.bucket_bytes", "1000", false},
+                               {"parallel.first_bucket_bytes", "1048576", false},
+                               {"parallel.compression", "none", false},
                                {"parallel.ranks", "2", true}};
   REQUIRE(view.options.size() == want.size());
   for (std::size_t k = 0; k < want.size(); ++k) {
