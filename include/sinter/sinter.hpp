@@ -100,12 +100,14 @@
 #include "sinter/plan/savings.hpp"
 #include "sinter/run/elements.hpp"
 
-// Ranks that are processes
+// Ranks that are processes, and forecasts of more of them
 #include "sinter/comm/hosts.hpp"
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/comm/nccl.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/comm/world.hpp"
+#include "sinter/world/forecast.hpp"
+#include "sinter/world/measure.hpp"
 
 // Checkpoints, weights and a run's folder
 #include "sinter/device/available.hpp"

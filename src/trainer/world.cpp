@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sinter/error.hpp"
-#include "sinter/world/proof.hpp"
+#include "world/misfit.hpp"
 
 namespace sinter {
 
@@ -66,19 +66,7 @@ void check_together(const RecipeView& recipe) {
   const std::span<const Instruction> program = recipe.plan->training.program;
   const int at_once = recipe.plan->micro * ranks;
   const int iterations = (recipe.global() + at_once - 1) / at_once;
-  const WorldVerdict verdict = simulate(model, program, ranks, iterations);
-  if (verdict.fine()) return;
-  const auto of = [&](RankPlace place) {
-    return "rank " + std::to_string(place.rank) + " in '" +
-           std::string(place_letters(model, program, place).view()) + "' (instruction " +
-           std::to_string(place.position) + ")";
-  };
-  throw Error(
-      "Sinter: the programs of " + std::to_string(ranks) + " ranks do not fit together with " +
-      std::to_string(iterations) + " micro-batches: " + verdict.what + ", " + of(verdict.one) +
-      " and " + of(verdict.other) +
-      ". A step would wait for ever, or take one array for another. Correct the rewrite() of "
-      "the policy that brings them, or the traffic that their kinds state.");
+  require_fit(model, program, ranks, iterations, simulate(model, program, ranks, iterations));
 }
 
 }  // namespace sinter

@@ -158,26 +158,9 @@ struct PlanAsIs {
   /// Bytes that an evaluation in training's micro-batches needs.
   static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
   /// What the bytes of the arena are for.
-  static constexpr Memory memory = [] {
-    Memory m;
-    std::int64_t named = 0;
-    for (const Buffer& b : training.buffers.view()) {
-      if (b.opened_by >= 0 || b.space == Space::workspace || b.space == Space::decision) continue;
-      named += b.bytes;
-      if (b.space == Space::master) m.parameters += b.bytes;
-      if (b.space == Space::weights) m.weights += b.bytes;
-      if (b.space == Space::gradient) m.gradients += b.bytes;
-      if (b.space == Space::running) m.running += b.bytes;
-      if (b.space < Space::region) continue;
-      const void* owner = model.regions[int(b.space) - int(Space::region)].owner;
-      bool optimizer = owner == &tag_of<typename R::optimizer>;
-      (optimizer ? m.optimizer : m.policies) += b.bytes;
-    }
-    m.total = std::max({training.peak, evaluation_peak, prediction.peak});
-    m.workspace = training.persistent + training.workspace - named;
-    m.activations = m.total - training.persistent - training.workspace;
-    return m;
-  }();
+  static constexpr Memory memory =
+      memory_of(model, training.view(), std::max({training.peak, evaluation_peak, prediction.peak}),
+                &tag_of<typename R::optimizer>);
   /// Bytes of the arena: everything that the step needs.
   static constexpr std::int64_t bytes = memory.total;
 

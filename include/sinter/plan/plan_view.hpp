@@ -29,6 +29,29 @@ struct Memory {
   std::int64_t total = 0;        ///< of the arena
 };
 
+/// What the bytes of an arena of so many in all are for, with the program of training placed in it.
+/// optimizer: the owner of the optimizer's regions.
+constexpr Memory memory_of(const Model& model, const PlacementView& training, std::int64_t total,
+                           const void* optimizer) {
+  Memory m;
+  std::int64_t named = 0;
+  for (const Buffer& b : training.buffers) {
+    if (b.opened_by >= 0 || b.space == Space::workspace || b.space == Space::decision) continue;
+    named += b.bytes;
+    if (b.space == Space::master) m.parameters += b.bytes;
+    if (b.space == Space::weights) m.weights += b.bytes;
+    if (b.space == Space::gradient) m.gradients += b.bytes;
+    if (b.space == Space::running) m.running += b.bytes;
+    if (b.space < Space::region) continue;
+    const void* owner = model.regions[std::size_t(int(b.space) - int(Space::region))].owner;
+    (owner == optimizer ? m.optimizer : m.policies) += b.bytes;
+  }
+  m.total = total;
+  m.workspace = training.persistent + training.workspace - named;
+  m.activations = m.total - training.persistent - training.workspace;
+  return m;
+}
+
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
   Model model, evaluating, predicting;  ///< of training, and of the two other programs

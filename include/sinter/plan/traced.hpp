@@ -189,11 +189,6 @@ struct Traced {
   };
   static constexpr int shards = shards_of<R>();
   static constexpr bool at_root = updates_at_root<R>();
-  /// The elements of a unit's part, padded so that its shards are equal, and begin at a boundary.
-  static constexpr std::int64_t whole_shards(std::int64_t elements) {
-    constexpr int multiple = parameter_alignment * shards;
-    return (elements + multiple - 1) / multiple * multiple;
-  }
   static constexpr Frozen freeze() {
     Graph graph = trace();
     resolve_ties(graph);
@@ -218,8 +213,8 @@ struct Traced {
       for (short g : f.order.view()) {
         const Block& block = graph.blocks[graph.units[g].block];
         f.offsets.items[g] = {f.decayed, f.undecayed};
-        f.decayed += whole_shards(block.decayed);
-        f.undecayed += whole_shards(block.undecayed);
+        f.decayed += whole_shards(block.decayed, shards);
+        f.undecayed += whole_shards(block.undecayed, shards);
       }
       for (ParameterOffsets& unit : f.offsets.items) unit.undecayed += f.decayed;
       for (int u = 0; u < count.units; ++u) {

@@ -40,6 +40,13 @@ struct ParameterOffsets {
   }
 };
 
+/// So many elements of a unit's part, padded so that as many shards of it are equal, and begin at a
+/// boundary.
+constexpr std::int64_t whole_shards(std::int64_t elements, int shards) {
+  const std::int64_t multiple = std::int64_t(parameter_alignment) * shards;
+  return (elements + multiple - 1) / multiple * multiple;
+}
+
 /// A part of a flat buffer, in elements.
 struct FlatSlice {
   std::int64_t first, size;  ///< the first element, and how many

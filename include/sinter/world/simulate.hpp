@@ -7,6 +7,8 @@
 // Nobody receives from whoever comes first, so that one run shows what every run does: if it ends, none
 // can hang.
 #pragma once
+#include <algorithm>
+
 #include "sinter/program/model.hpp"
 #include "sinter/program/walk.hpp"
 
@@ -100,45 +102,80 @@ constexpr bool speak_alike(const Model& model, std::span<const Instruction> prog
   return alike;
 }
 
-/// Runs the programs of all ranks against each other, when it is made.
+/// Of a simulation that asks only whether ranks fit together. One that also asks how long they take has in
+/// its place what world/costs.hpp says of it.
+struct Untimed {
+  static constexpr bool timed = false;
+};
+
+/// How long a rank takes, in seconds.
+struct RankTime {
+  double end = 0;      ///< until it has come to its end
+  double exposed = 0;  ///< of that, in which it does not compute, for communication
+  double late = 0;     ///< of that, until the slowest rank has come
+};
+
+/// Runs the programs of all ranks against each other, when it is made. Where it is timed, a rank computes
+/// between two events, which takes Timing::before(rank, event); a transfer takes Timing::transfer(), from
+/// when all ranks have started it and have none before it; and of that Timing::taken(), from 0 to 1, is time
+/// in which the rank cannot compute.
+template <class Timing = Untimed>
 class Simulation {
+  static constexpr bool timed = Timing::timed;
+  struct Times {  // of a transfer
+    double since = 0, ready = 0, end = 0;
+  };
   /// What a rank has started on one communicator.
   struct Queue {
     std::vector<int> started;  // events, in order
     std::vector<char> awaited;
+    std::vector<Times> times;   // of a timed simulation
     std::size_t run = 0;        // so many have run
     std::size_t unawaited = 0;  // the first that is not awaited
   };
   struct Rank {
-    std::vector<Event> events;
-    std::size_t next = 0;
+    std::size_t next = 0;  // of its events
     bool in_both = false;  // it has started the next event, and waits for it
+    bool come = false;     // it has computed what is before the next event
     Queue queues[mesh_axes];
+    RankTime time;
   };
 
   const Model& model;
   std::span<const RankProgram> programs;
+  const Timing timing;
   std::vector<Rank> ranks;
+  std::vector<std::vector<Event>> said;  // by rank, or once, if all speak alike
+  int waiting[mesh_axes]{};              // ranks that have started what has not run
 
  public:
   WorldVerdict verdict;  ///< the first rule that is broken
 
   /// applied: whether the step is, or what hangs on that is passed over. alike: whether all ranks speak
-  /// alike, so that one is enough.
-  constexpr Simulation(const Model& m, std::span<const RankProgram> p, bool applied, bool alike)
-      : model(m), programs(p), ranks(alike ? 1 : p.size()) {
-    for (int r = 0; r < count(); ++r)
-      ranks[r].events = Speech(programs[r].program, applied)
-                            .events(model, {r, int(programs.size()), 0, programs[r].iterations});
+  /// alike, so that one is enough, unless times are asked for.
+  constexpr Simulation(const Model& m, std::span<const RankProgram> p, bool applied, bool alike,
+                       Timing t = {})
+      : model(m), programs(p), timing(t), ranks(alike && !timed ? 1 : p.size()) {
+    const int speakers = alike ? 1 : count();
+    said.reserve(std::size_t(speakers));
+    for (int r = 0; r < speakers; ++r)
+      said.push_back(Speech(programs[r].program, applied)
+                         .events(model, {r, int(programs.size()), 0, programs[r].iterations}));
     for (bool moved = true; moved && verdict.fine();) {
       moved = false;
       for (int r = 0; r < count() && verdict.fine(); ++r) moved |= go_on(r);
     }
     if (verdict.fine()) check_end();
+    if constexpr (timed)
+      for (int r = 0; r < count(); ++r) ranks[r].time.end += timing.before(r, events(r).size());
   }
+
+  /// How long a rank takes, if it is timed, and the ranks fit together.
+  constexpr RankTime time(int rank) const { return ranks[rank].time; }
 
  private:
   constexpr int count() const { return int(ranks.size()); }
+  constexpr const std::vector<Event>& events(int r) const { return said[said.size() == 1 ? 0 : r]; }
   constexpr void demand(bool holds, const char* rule, RankPlace one, RankPlace other) {
     if (!holds && verdict.fine()) verdict = {rule, one, other};
   }
@@ -148,14 +185,18 @@ class Simulation {
   constexpr bool go_on(int r) {
     Rank& rank = ranks[r];
     const std::size_t before = rank.next;
-    for (; rank.next < rank.events.size() && verdict.fine(); ++rank.next) {
-      const Traffic& traffic = rank.events[rank.next].traffic;
+    for (; rank.next < events(r).size() && verdict.fine(); ++rank.next) {
+      const Traffic& traffic = events(r)[rank.next].traffic;
       const bool both = traffic.does == Traffic::both;
+      if constexpr (timed) {
+        if (!rank.come) rank.time.end += timing.before(r, rank.next);
+        rank.come = both || traffic.does == Traffic::waits;
+      }
       if (traffic.does != Traffic::waits && !rank.in_both) start(r, traffic);
       rank.in_both = both;
       if (traffic.does == Traffic::starts) continue;
       if (!verdict.fine() || !has_run(r, both)) break;
-      rank.in_both = false;
+      rank.in_both = rank.come = false;
     }
     return rank.next > before;
   }
@@ -168,6 +209,8 @@ class Simulation {
     Queue& queue = ranks[r].queues[int(traffic.axis)];
     queue.started.push_back(int(ranks[r].next));
     queue.awaited.push_back(false);
+    if constexpr (timed) queue.times.push_back({ranks[r].time.end});
+    waiting[int(traffic.axis)] += queue.run + 1 == queue.started.size();
     while (run_first(r, traffic.axis)) {
     }
   }
@@ -178,21 +221,45 @@ class Simulation {
     if (mine->traffic.is_between_two()) {
       const int peer = mine->traffic.peer;
       if (!have_met(r, peer, axis)) return false;
-      ++ranks[r].queues[int(axis)].run;
-      ++ranks[peer].queues[int(axis)].run;
+      run_on(2, [=](int k) { return k == 0 ? r : peer; }, axis, mine->traffic);
       return true;
     }
-    for (int other = 0; other < count(); ++other)
-      if (!first(other, axis)) return false;
+    if (waiting[int(axis)] < count()) return false;
     for (int other = 0; other < count(); ++other)
       if (other != r && !have_met(r, other, axis)) return false;
-    for (Rank& rank : ranks) ++rank.queues[int(axis)].run;
+    run_on(count(), [](int k) { return k; }, axis, mine->traffic);
     return true;
+  }
+  /// Runs the first transfer in the queues of so many ranks, of which number k is of(k).
+  template <class Of>
+  constexpr void run_on(int members, Of of, MeshAxis axis, const Traffic& traffic) {
+    Times all;
+    if constexpr (timed) {
+      for (int k = 0; k < members; ++k) {
+        const Queue& queue = ranks[of(k)].queues[int(axis)];
+        all.ready = std::max(all.ready, queue.times[queue.run].since);
+        if (queue.run > 0) all.end = std::max(all.end, queue.times[queue.run - 1].end);
+      }
+      all.end = std::max(all.ready, all.end) + timing.transfer(traffic);
+    }
+    for (int k = 0; k < members; ++k) {
+      Queue& queue = ranks[of(k)].queues[int(axis)];
+      if constexpr (timed) queue.times[queue.run] = all;
+      ++queue.run;
+      waiting[int(axis)] -= queue.run == queue.started.size();
+    }
+  }
+  /// Lets a rank wait for a transfer that has run.
+  constexpr void await(RankTime& time, const Times& transfer, const Traffic& traffic) {
+    const double before = time.end;
+    time.end = std::max(before + timing.taken() * timing.transfer(traffic), transfer.end);
+    time.exposed += time.end - before;
+    time.late += std::max(0.0, std::min(transfer.ready, time.end) - before);
   }
   /// The first event in a rank's queue that has not run, or nullptr.
   constexpr const Event* first(int r, MeshAxis axis) const {
     const Queue& queue = ranks[r].queues[int(axis)];
-    return queue.run < queue.started.size() ? &ranks[r].events[queue.started[queue.run]] : nullptr;
+    return queue.run < queue.started.size() ? &events(r)[queue.started[queue.run]] : nullptr;
   }
   /// Whether two ranks are at the same transfer. If they are at two that can never become one, this is the
   /// verdict.
@@ -225,24 +292,24 @@ class Simulation {
   }
   /// Whether what a rank waits for has run. `mine`: it is the last that it has started.
   constexpr bool has_run(int r, bool mine) {
-    const Rank& rank = ranks[r];
-    const Traffic& wanted = rank.events[rank.next].traffic;
+    const Traffic& wanted = events(r)[ranks[r].next].traffic;
     Queue& queue = ranks[r].queues[int(wanted.axis)];
-    const std::size_t k = mine ? queue.started.size() - 1 : started(rank, queue, wanted);
+    const std::size_t k = mine ? queue.started.size() - 1 : started(r, queue, wanted);
     if (k == queue.started.size()) {
       demand(false, "waits for what it has not started", place(r), later_start(r, wanted));
       return false;
     }
     if (k >= queue.run) return false;
     queue.awaited[k] = true;
+    if constexpr (timed) await(ranks[r].time, queue.times[k], wanted);
     while (queue.unawaited < queue.run && queue.awaited[queue.unawaited]) ++queue.unawaited;
     return true;
   }
   /// Where in its queue a rank has started this, and not waited for it yet; the queue's end if nowhere.
-  constexpr std::size_t started(const Rank& rank, const Queue& queue, const Traffic& wanted) const {
+  constexpr std::size_t started(int r, const Queue& queue, const Traffic& wanted) const {
     std::size_t k = queue.unawaited;
     while (k < queue.started.size() &&
-           (queue.awaited[k] || !is_same(rank.events[queue.started[k]].traffic, wanted)))
+           (queue.awaited[k] || !is_same(events(r)[queue.started[k]].traffic, wanted)))
       ++k;
     return k;
   }
@@ -258,15 +325,14 @@ class Simulation {
   /// Where a rank is.
   constexpr RankPlace place(int r) const {
     const Rank& rank = ranks[r];
-    if (rank.next == rank.events.size()) return {r, int(programs[r].program.size()), 0};
-    return place(r, rank.events[rank.next]);
+    if (rank.next == events(r).size()) return {r, int(programs[r].program.size()), 0};
+    return place(r, events(r)[rank.next]);
   }
   /// Where a rank starts, later on, what it waits for already; its end if nowhere.
   constexpr RankPlace later_start(int r, const Traffic& wanted) const {
-    const Rank& rank = ranks[r];
-    for (std::size_t e = rank.next + 1; e < rank.events.size(); ++e)
-      if (rank.events[e].traffic.does != Traffic::waits && is_same(rank.events[e].traffic, wanted))
-        return place(r, rank.events[e]);
+    for (std::size_t e = ranks[r].next + 1; e < events(r).size(); ++e)
+      if (events(r)[e].traffic.does != Traffic::waits && is_same(events(r)[e].traffic, wanted))
+        return place(r, events(r)[e]);
     return {r, int(programs[r].program.size()), 0};
   }
   constexpr void check_end() {
@@ -278,7 +344,7 @@ class Simulation {
       for (const Queue& queue : ranks[r].queues)
         if (queue.unawaited < queue.started.size())
           return demand(false, "started and not waited for",
-                        place(r, ranks[r].events[queue.started[queue.unawaited]]), place(r));
+                        place(r, events(r)[queue.started[queue.unawaited]]), place(r));
   }
   /// Says which rank one waits for in vain, at the transfer that holds up its queue.
   constexpr void say_who_is_missing(int r, const Event& mine) {
@@ -288,7 +354,7 @@ class Simulation {
       other = 0;
       while (other == r || have_met(r, other, traffic.axis)) ++other;
     }
-    const bool ended = ranks[other].next == ranks[other].events.size();
+    const bool ended = ranks[other].next == events(other).size();
     demand(false, ended ? "waits for a rank at its end" : "ranks wait for each other",
            place(r, mine), place(other));
   }
@@ -299,12 +365,12 @@ class Simulation {
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const RankProgram> programs,
                                               bool alike = false) {
-  const WorldVerdict verdict = Simulation(model, programs, true, alike).verdict;
+  const WorldVerdict verdict = Simulation<>(model, programs, true, alike).verdict;
   if (!verdict.fine()) return verdict;
   for (const RankProgram& rank : programs.first(alike ? 1 : programs.size()))
     for (const Instruction& i : rank.program)
       if (i.kind->if_applied && i.kind->traffic)
-        return Simulation(model, programs, false, alike).verdict;
+        return Simulation<>(model, programs, false, alike).verdict;
   return verdict;
 }
 

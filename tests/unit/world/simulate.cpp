@@ -184,7 +184,7 @@ TEST_CASE("what hangs on the decision is looked at both ways") {
                               .traffic = say<all, Traffic::starts>},
       wait = kind_of(say<all, Traffic::waits>);
   const Program p{{&start, 0}, {&wait, 0}};
-  CHECK(Simulation(model, std::vector<RankProgram>{{p}, {p}}, true, false).verdict.fine());
+  CHECK(Simulation<>(model, std::vector<RankProgram>{{p}, {p}}, true, false).verdict.fine());
   expect({{p}, {p}}, "waits for what it has not started");
 }
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/world/costs.hpp"
+
+#include <algorithm>
+
+#include "sinter/plan/flops.hpp"
+
+namespace sinter {
+namespace {
+
+/// The cost of the instructions of a plan's program.
+class Costs {
+  const PlanView& plan;
+  const Model& model = plan.model;
+  const DeviceCost& device;
+
+ public:
+  Costs(const PlanView& p, const DeviceCost& d) : plan(p), device(d) {}
+
+  double of(const Instruction& i) const {
+    return i.kind->phases ? of_calls(i) : double(touched(i)) / device.bytes;
+  }
+
+ private:
+  // ---- layer calls
+  double of_calls(const Instruction& i) const {
+    const UnitPlan& unit = model.plan(i.what);
+    double seconds = 0;
+    for (int p = 0; p < phases; ++p) {
+      if (!(i.kind->phases & (1 << p))) continue;
+      const Touches& phase = unit.phase[std::size_t(p)];
+      for (const LayerCall& call :
+           model.layer_calls.subspan(std::size_t(phase.first_call), std::size_t(phase.calls)))
+        seconds += of_call(model.units[std::size_t(i.what)], call);
+    }
+    return seconds;
+  }
+  double of_call(const Unit& unit, const LayerCall& call) const {
+    const Block& block = model.blocks[std::size_t(unit.block)];
+    const Node& node = model.nodes[std::size_t(block.first_node + call.node)];
+    const std::array<int, axes> contexts{plan.context, plan.second_context, plan.context,
+                                         plan.context};
+    const auto axis = [&](int local) {
+      return std::size_t(model.locals[std::size_t(block.first_local + local)].axis);
+    };
+    const std::size_t on = axis(node.out), second = axis(node.in[node.layer->inputs > 1]);
+    // The backward of a loss computes it first.
+    const int passes = call.backward ? backward_passes(model, unit, node) + node.layer->loss : 1;
+    const double once =
+        double(model.sizes.rows[on]) * double(node.layer->flops(contexts[on], contexts[second]));
+    return std::max(passes * once / device.flops,
+                    bytes_of_call(node, call, once > 0) / device.bytes);
+  }
+  /// Of a layer that computes nothing, as one that looks up rows of a table, parameters are not counted.
+  double bytes_of_call(const Node& node, const LayerCall& call, bool computes) const {
+    double bytes = 0;
+    const auto add = [&](const auto& operands) {
+      for (const Operand& o : operands) {
+        if (o.where == Operand::nowhere) continue;
+        const double twice = o.put == Operand::add ? 2 : 1;
+        bytes += twice * model.sizes.rows[o.axis] * o.columns * o.element_bytes;
+      }
+    };
+    add(call.x), add(call.dx), add(call.y), add(call.dy), add(call.saved);
+    if (!computes) return bytes;
+    const Type type = model.weights == Space::weights ? Type::compute : Type::master;
+    for (int p = 0; p < node.layer->param_count; ++p)
+      bytes += double(node.layer->params[std::size_t(p)].stored()) * model.sizes.of(type);
+    return bytes;
+  }
+
+  // ---- what else is touched
+  std::int64_t touched(const Instruction& i) const {
+    TouchList list;
+    i.kind->touch(model, i, list);
+    std::int64_t bytes = 0;
+    for (const Touch& touch : list) {
+      const std::int64_t once = bytes_of_space(touch.space, touch.index);
+      const bool in_shard = i.kind->by_shards && of_parameters(touch.space);
+      bytes += times(touch.use) * once / (in_shard ? model.shards : 1);
+    }
+    return bytes;
+  }
+  /// How often it goes over the bytes; of transfers and their waits, never.
+  static int times(Use use) {
+    if (use == Use::read || use == Use::write || use == Use::consume) return 1;
+    return use == Use::modify || use == Use::accumulate ? 2 : 0;
+  }
+  static bool of_parameters(Space space) {
+    return space != Space::input && space != Space::value && space != Space::d_value &&
+           space != Space::saved && space != Space::workspace && space != Space::decision &&
+           space != Space::running && space != Space::kept;
+  }
+  std::int64_t bytes_of_space(Space space, int index) const {
+    if (space == Space::workspace || space == Space::decision) return 0;
+    if (!of_parameters(space) && space != Space::running && space != Space::kept)
+      return buffer_bytes(model, space, index);
+    const Block& block = model.block(index);
+    if (space == Space::running || space == Space::kept)
+      return block.running * model.sizes.of(Type::master);
+    const std::int64_t elements =
+        whole_shards(block.decayed, model.shards) + whole_shards(block.undecayed, model.shards);
+    if (space >= Space::region && model.regions[std::size_t(int(space) - int(Space::region))].shape)
+      return std::int64_t(double(flat_bytes(model, space)) * double(elements) /
+                          double(std::max<std::int64_t>(model.elements(), 1)));
+    return elements * model.sizes.of(type_of(model, space));
+  }
+};
+
+}  // namespace
+
+std::vector<double> computing_seconds(const PlanView& plan, const DeviceCost& device) {
+  const Costs costs(plan, device);
+  std::vector<double> seconds;
+  seconds.reserve(plan.training.program.size());
+  for (const Instruction& i : plan.training.program) seconds.push_back(costs.of(i));
+  return seconds;
+}
+
+}  // namespace sinter

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/world/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <system_error>
+#include <thread>
+
+#include "sinter/comm/shared_memory.hpp"
+#include "sinter/device/memory.hpp"
+#include "sinter/error.hpp"
+#include "sinter/kernels/elementwise.hpp"
+#include "sinter/kernels/stream.hpp"
+
+namespace sinter {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// The median of the seconds of a sum, from when both ranks have come.
+double seconds_of_sum(Communicator& end, std::vector<float>& values, int times) {
+  std::vector<double> seconds;
+  for (int k = 0; k < times; ++k) {
+    double come = 1;
+    end.sum(&come);
+    const auto begin = Clock::now();
+    end.start_sum(values.data(), std::int64_t(values.size()));
+    end.wait(values.data());
+    seconds.push_back(since(begin));
+  }
+  std::ranges::nth_element(seconds, seconds.begin() + times / 2);
+  return seconds[std::size_t(times / 2)];
+}
+
+}  // namespace
+
+LinkCost measured_link(Communicator& end) {
+  std::vector<float> one(1), many(std::size_t(4) << 20);
+  seconds_of_sum(end, many, 1);  // whatever comes first is slow
+  const double few = seconds_of_sum(end, one, 200);
+  const double all = seconds_of_sum(end, many, 5);
+  const Traffic sum{Operation::all_reduce, Traffic::both, {}, 0, std::int64_t(many.size())};
+  return {few / rounds_of(sum.operation, 2), sent_bytes(sum, 2) / std::max(all - few, 1e-9)};
+}
+
+LinkCost measured_link_of_this_host() {
+  const std::string id = shared_memory_world_id();
+  std::exception_ptr failure;
+  const auto join = [&](int rank) {
+    const auto end = shared_memory_rank({.rank = rank, .ranks = 2, .id = id});
+    return measured_link(*end);
+  };
+  const auto be_the_other = [&] {
+    try {
+      (void)join(1);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  std::thread other;
+  try {
+    other = std::thread(be_the_other);
+  } catch (const std::system_error& error) {
+    throw Error(std::string("Sinter: a thread to measure a link with cannot be started: ") +
+                error.what() + ".");
+  }
+  LinkCost link{};
+  try {
+    link = join(0);
+  } catch (...) {
+    other.join();
+    throw;
+  }
+  other.join();
+  if (failure) std::rethrow_exception(failure);
+  return link;
+}
+
+double measured_memory_rate(kernel::Stream& stream, double seconds) {
+  constexpr std::int64_t elements = std::int64_t(16) << 20;  // 64 MiB
+  DeviceMemory from(elements * 4), to(elements * 4);
+  const auto once = [&] {
+    const auto begin = Clock::now();
+    kernel::copy(stream, reinterpret_cast<const float*>(from.bytes().data()),
+                 reinterpret_cast<float*>(to.bytes().data()), elements);
+    (void)OnHost(stream, to.bytes().data(), 4, Access::read);  // which waits for it
+    return since(begin);
+  };
+  const auto begin = Clock::now();
+  (void)once();  // touches the memory
+  double best = once();
+  for (double last = best; since(begin) + last < seconds;) best = std::min(best, last = once());
+  return 2 * 4 * double(elements) / best;
+}
+
+}  // namespace sinter

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of ranks whose programs do not fit together.
+#pragma once
+#include "sinter/world/simulate.hpp"
+
+namespace sinter {
+
+/// throws    Error, which names two ranks and their instructions, if a simulation has found a rule broken
+void require_fit(const Model& model, std::span<const Instruction> program, int ranks,
+                 int iterations, const WorldVerdict& verdict);
+
+}  // namespace sinter
