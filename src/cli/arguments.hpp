@@ -62,6 +62,11 @@ struct Arguments {
   bool no_libtorch = false;            // Sinter's own products multiply everything
   bool schedule = false;               // asks for the program, too, by its former name
   std::optional<double> rank_timeout;  // seconds
+  // What a forecast of describe is for, and takes for given.
+  std::optional<int> world_ranks;
+  std::optional<double> link_latency, link_bandwidth;  // microseconds, gigabytes a second
+  std::optional<double> straggler;
+  std::optional<std::string> times;
   World world;  // where a launcher has started several ranks (cli/launched.hpp)
 };
 

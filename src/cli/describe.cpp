@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
@@ -10,6 +11,7 @@
 #include "cli/savings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
+#include "cli/world_forecast.hpp"
 #include "sinter/device/device.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
@@ -26,12 +28,12 @@ struct DeviceFacts {
   MatmulRate matmul;
 };
 
-DeviceFacts look_at_device(const RecipeView& recipe) {
+DeviceFacts look_at_device(const RecipeView& recipe, int threads) {
   DeviceFacts facts;
   try {
     recipe.open_device();
-    facts.text = device_text(threads_by_default());
-    facts.matmul = measure_matmul(recipe, 0);
+    facts.text = device_text(threads > 0 ? threads : threads_by_default());
+    facts.matmul = measure_matmul(recipe, threads);
   } catch (const Error& error) {
     facts.problem = without_our_name(error.what());
     facts.matmul = matmul_of(recipe);
@@ -39,12 +41,21 @@ DeviceFacts look_at_device(const RecipeView& recipe) {
   return facts;
 }
 
-std::string device_lines(const RecipeView& recipe) {
-  const DeviceFacts facts = look_at_device(recipe);
+std::string device_lines(const DeviceFacts& facts) {
   return fmt::format("device  {}{}\n", facts.text, facts.problem) + matmul_text(facts.matmul);
 }
 
-std::string json_text(const RecipeView& recipe, const Arguments& a, const WeightsFit& fit) {
+/// The forecast that is asked for, if there is one.
+std::optional<WorldForecast> forecast_of(const RecipeView& recipe, const Arguments& a,
+                                         const DeviceFacts& device) {
+  if (!a.world_ranks) return std::nullopt;
+  if (!device.problem.empty())
+    throw Error("--world measures the device, and it cannot be used: " + device.problem);
+  return forecast_world(recipe, a, device.matmul);
+}
+
+std::string json_text(const RecipeView& recipe, const Arguments& a, const WeightsFit& fit,
+                      const DeviceFacts& device) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          hooks = memory, other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
@@ -63,9 +74,9 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"hooks", hooks}};
   result["unplanned"] = unplanned_units(recipe.plan->model);
   result["snapshot"] = snapshot_bytes(recipe.plan->memory);
-  const DeviceFacts device = look_at_device(recipe);
   result["device"] = {{"text", device.text}, {"problem", device.problem}};
   result["matmul"] = matmul_json(device.matmul);
+  if (const auto world = forecast_of(recipe, a, device)) result["world"] = world_json(*world);
   if (a.program) result["program"] = program_json(recipe);
   if (a.schedule) result["schedule"] = program_json(recipe);
   if (a.weights)
@@ -146,19 +157,23 @@ std::string buffers_text(const PlanView& plan) {
 }
 
 int describe(const RecipeView& recipe, const Arguments& a) {
+  require_good_world(recipe, a);
   WeightsFit fit;
   if (a.weights) fit = require_fit(*a.weights, recipe);
   note_lines(fit.warning);
   note_lines(to_string(fit.unshared));
+  const DeviceFacts device = look_at_device(recipe, a.threads);
   if (a.json) {
-    print_result(json_text(recipe, a, fit));
+    print_result(json_text(recipe, a, fit, device));
     return exit_done;
   }
   std::string text = recipe_text(recipe);
   if (a.weights) text += weights_text(*a.weights, fit);
-  text += plan_text(recipe) + snapshot_text(recipe.plan->memory) + device_lines(recipe) +
-          odd_sizes_text(recipe) + savings_text(recipe) + options_text(recipe) +
-          hooks_text(recipe) + parameters_text(recipe) + buffers_text(*recipe.plan);
+  text += plan_text(recipe) + snapshot_text(recipe.plan->memory) + device_lines(device) +
+          odd_sizes_text(recipe);
+  if (const auto world = forecast_of(recipe, a, device)) text += world_text(recipe, a, *world);
+  text += savings_text(recipe) + options_text(recipe) + hooks_text(recipe) +
+          parameters_text(recipe) + buffers_text(*recipe.plan);
   if (a.program || a.schedule) text += program_text(recipe);
   print_result(text);
   return exit_done;

@@ -106,8 +106,10 @@ constexpr Flag flags[] = {
      "validation, the rest is drawn in an order of the seed.\n"
      "sequential: all of the data, front to back, nothing held out.",
      set_order},
-    {"--threads", "N", of(train, eval, generate, predict, export_folder, tokenize, train_tokenizer),
-     "Threads to compute with. Default: one for each processor.",
+    {"--threads", "N",
+     of(train, eval, generate, predict, describe, export_folder, tokenize, train_tokenizer),
+     "Threads to compute with; describe measures with as many.\n"
+     "Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
     {"--pin", "", of(train, eval, predict),
      "Keep each of the threads on a processor of its own while it\n"
@@ -204,6 +206,36 @@ constexpr Flag flags[] = {
     {"--text", "", of(report),
      "Print figures and a small curve of each run's loss, and write no\npage.",
      [](Arguments& a, const Given&) { a.text_only = true; }},
+    {"--world", "N", of(describe),
+     "Forecast a step on N ranks, of a recipe that has ranks, each with\n"
+     "as many micro-batches as here: memory, what is sent, time.",
+     [](Arguments& a, const Given& g) {
+       constexpr int most = 1 << 14;
+       a.world_ranks = number_of<int>(g.flag, g.texts.front(), Range().at_least(1).at_most(most));
+     }},
+    {"--link-latency", "MICROSECONDS", of(describe),
+     "Of --world: the time of a message without bytes from one rank to\n"
+     "another. Default: measured between two ranks of this host.",
+     [](Arguments& a, const Given& g) {
+       a.link_latency = number_of<double>(g.flag, g.texts.front(), 0);
+     }},
+    {"--link-bandwidth", "GB/S", of(describe),
+     "Of --world: gigabytes a second that a rank sends to another, while\n"
+     "it receives as many. Default: measured, too.",
+     [](Arguments& a, const Given& g) {
+       a.link_bandwidth = number_of<double>(g.flag, g.texts.front(), Range().above(0));
+     }},
+    {"--straggler", "FACTOR", of(describe),
+     "Of --world: the last rank computes so many times as long as the\n"
+     "others. Default: 1.",
+     [](Arguments& a, const Given& g) {
+       a.straggler = number_of<double>(g.flag, g.texts.front(), 1);
+     }},
+    {"--times", "FILE", of(describe),
+     "Of --world: take the times of instructions from a profile that\n"
+     "train --profile of this binary has written. Default: bounds from\n"
+     "the rates of this machine's matmuls and memory.",
+     [](Arguments& a, const Given& g) { a.times = g.texts.front(); }},
     {"--program", "", of(describe), "Print the program of a training step, too.",
      [](Arguments& a, const Given&) { a.program = true; }},
     {.name = "--schedule",
