@@ -12,7 +12,7 @@ class Stream;
 
 /// What a link costs, from sums over two ranks: of one number the median of 200, and of 16 MiB that of 5.
 /// Both ranks call it at the same time, and get what they have measured themselves.
-/// requires  ends.ranks() == 2
+/// requires  end.ranks() == 2
 /// throws    RankError if the other rank has failed
 [[nodiscard]] LinkCost measured_link(Communicator& end);
 

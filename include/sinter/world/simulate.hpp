@@ -102,10 +102,10 @@ constexpr bool speak_alike(const Model& model, std::span<const Instruction> prog
   return alike;
 }
 
-/// Of a simulation that asks only whether ranks fit together. One that also asks how long they take has in
-/// its place what world/costs.hpp says of it.
+/// The timing of a simulation that asks only whether ranks fit together. Simulation says what that of one
+/// has which also asks how long they take.
 struct Untimed {
-  static constexpr bool timed = false;
+  static constexpr bool timed = false;  ///< nothing takes time
 };
 
 /// How long a rank takes, in seconds.
