@@ -21,7 +21,7 @@ class Stream;
 [[nodiscard]] LinkCost measured_link_of_this_host();
 
 /// Bytes a second that are read and written, as an array that no cache holds is copied on the stream's
-/// threads. Takes about `seconds`, or two copies where those take longer.
+/// threads. Takes about `seconds`, or six copies where those take longer.
 /// throws    Error if the device does not have the memory
 [[nodiscard]] double measured_memory_rate(kernel::Stream& stream, double seconds = 0.05);
 
