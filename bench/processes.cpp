@@ -5,12 +5,12 @@
 //   ./sinter bench processes [--rounds N] [--peers PYTHON|new] [--only TEXT] [--json FILE] [--svg FILE]
 // A time is that of a step, in which each process computes as many micro-batches; of two runs of their
 // own it is two by the sum of their speeds. --threads is 1 for each process.
-#include <sched.h>
 #include <sys/prctl.h>
 
 #include <csignal>
 
 #include "contest.hpp"
+#include "one_processor.hpp"
 #include "recipes.hpp"
 #include "report.hpp"
 
@@ -60,20 +60,6 @@ HostBatch batch_of(std::uint64_t step, int first, int last) {
   return batch;
 }
 
-/// Keeps this process, and the threads that it will start, to one of the processors it may run on.
-void take_processor(int number) {
-  cpu_set_t all, one;
-  CPU_ZERO(&all);
-  CPU_ZERO(&one);
-  sched_getaffinity(0, sizeof all, &all);
-  if (CPU_COUNT(&all) < processes)
-    throw Error("This bench needs a processor for each of 2 processes, and there is one.");
-  int at = 0;
-  for (int seen = 0; !CPU_ISSET(at, &all) || seen++ < number;) ++at;
-  CPU_SET(at, &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
-
 /// One of the two processes of a contestant.
 class Runner {
   const Work& work;
@@ -116,7 +102,7 @@ void contest(const Work& work, bool together) {
   const std::string turns_id = shared_memory_world_id();
   world.rank = fork() == 0;
   if (world.rank) prctl(PR_SET_PDEATHSIG, SIGKILL);
-  take_processor(world.rank);
+  bench::take_processor(world.rank, processes);
   Runner runner(work, together, world, turns_id);
   bench::serve_on_ranks(world.rank, work.steps, [&](int steps) { return runner.take(steps); });
 }
