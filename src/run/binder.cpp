@@ -52,7 +52,9 @@ class Binder {
   CellTable<Cell> cells;
   const int change;             // the first of what a checkpoint holds
   std::vector<int> first_call;  // by position, once bound
-  std::set<const void*> given;  // gradients of parameters that have had a contribution
+  // Gradients of parameters that have had a contribution since that of their unit was opened: the unit,
+  // and where they lie in what it has.
+  std::set<std::pair<int, std::int64_t>> given;
   std::map<std::uint32_t, LayerObject*> objects;  // by dropout site
 
  public:
@@ -94,6 +96,7 @@ class Binder {
     bound.calls.reserve(calls);
     bound.instructions.resize(placement.program.size());
     bound.when_empty.resize(placement.program.size());
+    bound.buffers.resize(placement.program.size());
   }
 
   void visit(int t, int iteration) {
@@ -105,7 +108,7 @@ class Binder {
       return follows_from_batch(touch.space);
     });
     for (const Touch& touch : list)
-      if (open(touch, t) && touch.space == Space::gradient)
+      if (open(touch, t) && touch.space == model.gradients)
         note_gradient(touch.index, iteration == 0 ? empty.first : empty.later);
     bool again = first_call[t] >= 0;
     if (!again) first_call[t] = int(bound.calls.size());
@@ -120,10 +123,29 @@ class Binder {
     for (int p = 0; p < phases; ++p)
       if (i.kind->phases & (1 << p)) bind_phase(i.what, Phase(p), call, again);
     b.count = call - first_call[t];
+    bind_buffers(list, t);
     for (const Touch& touch : list)
-      if (closes(touch.use)) cells.of(touch).open = false;
+      if (closes(touch.use)) close(touch);
   }
 
+  /// Notes where the buffers are that an instruction touches, for those that speak of whole units.
+  void bind_buffers(const TouchList& list, int t) {
+    std::vector<std::byte*>& at = bound.buffers[t];
+    const bool again = !at.empty();
+    at.resize(list.size());
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      if (is_persistent(model, list[k].space) || list[k].space == Space::workspace) continue;
+      std::byte* const now_at = cells.of(list[k]).at;
+      if (again && at[k] != now_at) throw Error("Sinter: a buffer moves between micro-batches");
+      at[k] = now_at;
+    }
+    bound.instructions[t].at = at.data();
+  }
+  void close(Touch touch) {
+    cells.of(touch).open = false;
+    if (touch.space != model.gradients) return;
+    std::erase_if(given, [&](const auto& gradient) { return gradient.first == touch.index; });
+  }
   /// Returns whether it was closed.
   bool open(Touch touch, int t) {
     Cell& c = cells.of(touch);
@@ -135,12 +157,12 @@ class Binder {
   }
   void note_gradient(int unit, std::vector<WhenEmpty::Gradient>& to) {
     const std::int64_t bytes = model.sizes.of(Type::gradient);
-    const std::int64_t decayed = model.block(unit).decayed * bytes,
-                       undecayed = model.block(unit).undecayed * bytes;
-    if (!is_persistent(model, Space::gradient)) {
-      to.push_back({cell(Space::gradient, unit).at, decayed + undecayed});
+    if (model.gradients == Space::d_weights) {
+      to.push_back({cell(Space::d_weights, unit).at, model.unit_elements(unit) * bytes});
       return;
     }
+    const std::int64_t decayed = model.block(unit).decayed * bytes,
+                       undecayed = model.block(unit).undecayed * bytes;
     std::byte* all = flat_address(placement, arena, Space::gradient);
     const ParameterOffsets& at = model.offsets[std::size_t(unit)];
     if (decayed > 0) to.push_back({all + at.decayed * bytes, decayed});
@@ -261,8 +283,9 @@ class Binder {
       call.weights[k] = parameter(model.weights, owner, node, k);
       if (!backward) continue;
       if (model.units[owner].frozen) continue;
-      call.gradients[k] = parameter(Space::gradient, owner, node, k);
-      bool first = given.insert(call.gradients[k].data).second;
+      call.gradients[k] = parameter(model.gradients, owner, node, k);
+      const std::int64_t part = node.layer->params[k].matrix ? 0 : model.part_elements(owner, true);
+      const bool first = given.insert({owner, part + model.offset_of(node, k)}).second;
       call.gradients[k].put = first ? BoundOperand::assign : BoundOperand::add;
     }
   }
@@ -290,7 +313,7 @@ class Binder {
       offset = model.held_at(space, model.offsets[owner].of(p) + offset);
     } else {
       base = cell(space, owner).at;
-      offset += p.matrix ? 0 : model.block(owner).decayed;
+      offset += p.matrix ? 0 : model.part_elements(owner, true);
     }
     BoundOperand resolved;
     resolved.data = base ? base + offset * bytes : nullptr;

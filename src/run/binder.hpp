@@ -29,6 +29,7 @@ struct BoundProgram {
   int if_applied = 0;                 // the first that a step that is not applied passes over
   std::vector<Bound> instructions;    // one for each of the program's
   std::vector<WhenEmpty> when_empty;  // likewise
+  std::vector<std::vector<std::byte*>> buffers;  // likewise: Bound::at
   std::vector<BoundCall> calls;
   std::vector<std::unique_ptr<LayerObject>> objects;  // that the calls point to
   int micro = 1;                                      // sequences of a micro-batch

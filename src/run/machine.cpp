@@ -206,7 +206,7 @@ int iterations_of(const Work& work, const BoundProgram& program) {
                                                     Observer* observer) {
   const Bound& b = program.instructions[std::size_t(position)];
   if (checks_traffic && traffic_check_)
-    traffic_check_->begin(*b.instruction, now_.iteration, iterations_of(work_, program));
+    traffic_check_->begin(b, now_.iteration, iterations_of(work_, program));
   position_ = position;
   if (observer) {
     run_observed(b, position, *observer);
@@ -471,10 +471,11 @@ void Machine::take_norm(const kernel::ClippingRule& rule) {
 void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
   with_element(model().sizes.element[int(Type::gradient)], [&]<class T>(T) {
     const T* gradients = flat<T>(Space::gradient).data;
+    const bool split = model().splits(Space::gradient);
     for (const ShardSlice& shard : shards_)
       if (shard.size > 0)
-        kernel::sum_of_squares(stream_, gradients + shard.first, shard.size, &decision()->squares,
-                               true);
+        kernel::sum_of_squares(stream_, gradients + shard.at(split), shard.size,
+                               &decision()->squares, true);
   });
   static_assert(offsetof(kernel::Decision, squares) == 2 * sizeof(double));
   communicator().sum(&decision()->loss, 3);  // the votes and the squares, too

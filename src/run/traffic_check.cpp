@@ -11,30 +11,35 @@ namespace sinter {
 
 TrafficCheck::TrafficCheck(Communicator& ranks, const Machine& machine)
     : ranks_(ranks), machine_(machine) {
-  stated_.reserve(2 * std::size_t(machine.model().count()) + 8);  // a step allocates nothing
+  // A step allocates nothing.
+  stated_.reserve(2 * std::size_t(machine.model().count()) + 8);
+  touched_.reserve(8 * std::size_t(machine.model().count()) + 8);
 }
 
-void TrafficCheck::begin(const Instruction& instruction, int iteration, int iterations) {
-  instruction_ = &instruction;
+void TrafficCheck::begin(const Bound& bound, int iteration, int iterations) {
+  bound_ = &bound;
   next_ = 0;
   stated_.clear();
+  touched_.clear();
+  const Instruction& instruction = *bound.instruction;
+  if (!instruction.kind->traffic) return;
   const OnRank on{rank(), ranks(), iteration, iterations};
-  if (instruction.kind->traffic)
-    (*instruction.kind->traffic)(machine_.model(), instruction, on, stated_);
+  (*instruction.kind->traffic)(machine_.model(), instruction, on, stated_);
+  instruction.kind->touch(machine_.model(), instruction, touched_);
 }
 
 void TrafficCheck::end() {
   if (next_ < stated_.size()) refuse("has not done all of it");
-  instruction_ = nullptr;
+  bound_ = nullptr;
 }
 
 void TrafficCheck::wait(const void* data) {
-  if (instruction_ && !take(Traffic::waits, data)) refuse("waits for another transfer");
+  if (bound_ && !take(Traffic::waits, data)) refuse("waits for another transfer");
   ranks_.wait(data);
 }
 
 void TrafficCheck::sum(double* values, int count) {
-  if (instruction_) {
+  if (bound_) {
     const Traffic* stated = take(Traffic::both, values);
     if (!stated || stated->operation != Operation::all_reduce || stated->count != count ||
         stated->element != Element::f64)
@@ -44,7 +49,7 @@ void TrafficCheck::sum(double* values, int count) {
 }
 
 void TrafficCheck::start_transfer(const Transfer& transfer) {
-  if (instruction_) {
+  if (bound_) {
     const Traffic* stated = take(Traffic::starts, transfer.data);
     if (!stated || stated->operation != transfer.operation || stated->count != transfer.count ||
         stated->element != transfer.element || stated->peer != transfer.root)
@@ -63,8 +68,19 @@ const Traffic* TrafficCheck::take(Traffic::Does does, const void* data) {
 }
 
 const void* TrafficCheck::address(const Traffic& traffic) const {
-  const std::int64_t first = machine_.model().held_at(traffic.space, traffic.first);
-  return machine_.flat<std::byte>(traffic.space) + first * bytes_of(traffic.element);
+  const Model& model = machine_.model();
+  if (const std::byte* all = machine_.flat<std::byte>(traffic.space))
+    return all + model.held_at(traffic.space, traffic.first) * bytes_of(traffic.element);
+  // It comes and goes, unit by unit.
+  for (std::size_t k = 0; k < touched_.size(); ++k) {
+    const auto [use, space, unit] = touched_[k];
+    if (space != traffic.space) continue;
+    const ParameterOffsets& part = model.offsets[std::size_t(unit)];
+    if (traffic.first == part.decayed && model.part_elements(unit, true) > 0) return bound_->at[k];
+    if (traffic.first == part.undecayed && model.part_elements(unit, false) > 0)
+      return bound_->at[k] + model.part_elements(unit, true) * bytes_of(traffic.element);
+  }
+  return nullptr;
 }
 
 void TrafficCheck::refuse(const std::string& what) const {
@@ -75,10 +91,11 @@ void TrafficCheck::refuse(const std::string& what) const {
               operation_names[int(traffic.operation)] + " of " + std::to_string(traffic.count) +
               " elements of " + std::to_string(bytes_of(traffic.element)) + " bytes";
   }
-  const TextBuilder subject = subject_letters(machine_.model(), *instruction_);
+  const Instruction& instruction = *bound_->instruction;
+  const TextBuilder subject = subject_letters(machine_.model(), instruction);
   throw Error(
       "Sinter: rank " + std::to_string(rank()) + " is in the instruction '" +
-      instruction_->kind->name + "' of " + std::string(subject.view()) + ", which " + what +
+      instruction.kind->name + "' of " + std::string(subject.view()) + ", which " + what +
       ". Its kind states: " + (stated.empty() ? "nothing" : stated) +
       ". The proof that ranks do not wait for each other for ever is about what kinds state: "
       "let Kind::traffic and Kind::run do the same, in the same order.");

@@ -6,6 +6,7 @@
 namespace sinter {
 
 class Machine;
+struct Bound;
 
 /// A communicator through which a machine's instructions speak, and which refuses what their kinds do not
 /// state (Kind::traffic): the proof that ranks fit together is about what is stated. Between instructions
@@ -13,16 +14,17 @@ class Machine;
 class TrafficCheck final : public Communicator {
   Communicator& ranks_;
   const Machine& machine_;
-  const Instruction* instruction_ = nullptr;  // at work
-  TrafficList stated_;                        // by it
-  std::size_t next_ = 0;                      // so much of that has come
+  const Bound* bound_ = nullptr;  // the instruction at work
+  TouchList touched_;             // by it
+  TrafficList stated_;            // by it
+  std::size_t next_ = 0;          // so much of that has come
 
  public:
   /// requires  both outlive it
   TrafficCheck(Communicator& ranks, const Machine& machine);
 
   /// Begins an instruction.
-  void begin(const Instruction& instruction, int iteration, int iterations);
+  void begin(const Bound& instruction, int iteration, int iterations);
   /// Ends it.
   /// throws    Error if it has not done all that its kind states
   void end();

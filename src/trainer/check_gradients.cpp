@@ -28,8 +28,14 @@ void poison(TrainerCore& trainer) {
   fill(machine.arena().data() + persistent, std::int64_t(machine.arena().size()) - persistent);
   for (const Parameter& p : trainer.parameters()) {
     if (p.frozen) continue;
-    const Machine::Part gradient = machine.part(Space::gradient, p);
-    fill(gradient.data, gradient.shape.bytes());
+    if (!machine.model().splits(Space::gradient)) {
+      const Machine::Part gradient = machine.part(Space::gradient, p);
+      fill(gradient.data, gradient.shape.bytes());
+      continue;
+    }
+    const std::int64_t bytes = machine.model().sizes.of(Type::gradient);
+    for (const Machine::Piece& piece : machine.pieces(Space::gradient, p))
+      fill(machine.flat<std::byte>(Space::gradient) + piece.held * bytes, piece.size * bytes);
   }
 }
 

@@ -206,6 +206,8 @@ TEST_CASE("a step of two ranks") {
             Zero<{.bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Zero", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>, Bf16, SplitBatch<>>>(
       "GPT-2, SplitBatch", batches);
+  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>,
+            Zero<{.stage = 2, .bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Zero 2", batches);
 }
 
 }  // namespace

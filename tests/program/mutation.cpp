@@ -21,6 +21,7 @@ using Thrice = Batch<{.global = 3, .micro = 1}>;
 using Buckets = Ddp<{.bucket_bytes = 500, .ranks = 2}>;
 using Shards = Zero<{.bucket_bytes = 500, .ranks = 2}>;
 using AtRoot = SplitBatch<{.ranks = 2}>;
+using GradientShards = Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>;
 using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each of two ranks
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
@@ -77,6 +78,13 @@ TEST_CASE("programs of ranks that have shards") {
       "units with two outputs, Zero, Bf16, cast, full", {5, 3, 6, 2});
   test_mutants<Counting, TwoEach, Shards, Bf16, SpikeGuard<>>("running values, Zero, Bf16, guard",
                                                               {5, 3, 6, 2});
+}
+
+TEST_CASE("programs of ranks that have shards of gradients") {
+  test_mutants<Gpt2<tiny>, TwoEach, GradientShards>("GPT-2, Zero 2, two micro-batches",
+                                                    {5, 3, 6, 2});
+  test_mutants<Fused, TwoEach, GradientShards, Bf16, Full, PlainDescent>(
+      "units with two outputs, Zero 2, Bf16, cast, full", {5, 3, 6, 2});
 }
 
 TEST_CASE("programs of ranks of which one updates") {

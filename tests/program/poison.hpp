@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "program/ranks.hpp"
+#include "support/held_gradients.hpp"
 
 namespace sinter::testing {
 
@@ -63,7 +64,8 @@ class Poison : public Observer {
     auto* gradients = machine.flat<std::byte>(Space::gradient).data;
     int bytes = machine.model().sizes.of(Type::gradient);
     for (const Parameter& p : parameters)
-      if (!p.frozen) std::memset(gradients + p.offset * bytes, 0xFF, std::size_t(p.size * bytes));
+      for (const FlatSlice held : held_gradients(machine, p))
+        std::memset(gradients + held.first * bytes, 0xFF, std::size_t(held.size * bytes));
   }
 };
 

@@ -100,6 +100,20 @@ class Ranks {
     on_all([&](int rank) { machine(rank).train(part(work, rank), observers[std::size_t(rank)]); });
     return machine().loss_sum() * work.loss_weight;
   }
+  /// Takes a step without a learning rate on micro-batch number k alone of each rank; the loss is weighed
+  /// as in a step on the whole batch.
+  void train_one(const HostBatch& batch, std::int64_t step, int k) {
+    Work work{.batch = &batch, .step = step, .seed = 7};
+    work.loss_weight = 1 / double(predictions(batch));
+    on_all([&](int rank) {
+      Work own = part(work, rank);
+      const int first = k * plan.micro;
+      own.first_sequence += first;
+      own.sequences = std::clamp(own.sequences - first, 0, plan.micro);
+      own.most_sequences = std::clamp(own.most_sequences - first, 0, plan.micro);
+      machine(rank).train(own);
+    });
+  }
   /// The sum of the losses of all ranks.
   double evaluate(const HostBatch& batch) {
     Work work{.batch = &batch, .seed = 7};
@@ -153,11 +167,13 @@ class Ranks {
   void fill_weights(Machine& m) const {
     with_element(plan.model.sizes.element[int(Type::master)], [&]<class T>(T) {
       std::vector<T> values;
+      std::int64_t first = 0;  // the same for all ways of padding
       for (const Parameter& p : parameters) {
         values.resize(std::size_t(p.size));
         for (std::int64_t k = 0; k < p.size; ++k)
           values[std::size_t(k)] =
-              T((p.init.how == Init::ones) + 0.3 * std::sin(double(p.offset + 3 * k) * 1.7));
+              T((p.init.how == Init::ones) + 0.3 * std::sin(double(first + 3 * k) * 1.7));
+        first += p.size;
         m.put(Space::master, p, reinterpret_cast<const std::byte*>(values.data()));
       }
     });

@@ -7,6 +7,7 @@
 #include "program/models.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/recovery/spike_guard.hpp"
 #include "support/rules.hpp"
@@ -318,6 +319,41 @@ TEST_CASE("what ranks have shards of") {
   split.regions[0].splits = true;
   split.model.shards = 1;
   split.expect(p, "scatters over ranks what the model does not split");
+}
+
+TEST_CASE("gradients that come and go") {
+  using Shards = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
+                      Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>>;
+  static_assert(ready<Shards>());
+  const Model& model = Plan<Shards>::model;
+  const Program p = shipped<Shards>();
+  const auto rejects = [&](const Program& changed, const char* rule) {
+    expect(model, changed, ranks, rule);
+  };
+  const int scatter = find(p, Role::scatter), add = find(p, add_shards_kind<float>);
+  REQUIRE(add > scatter);
+  rejects(without(p, add), "gradients of a micro-batch are not added up");
+  rejects(without(without(p, add), scatter), "gradients of a micro-batch are not added up");
+  rejects(moved(p, add, find(p, Role::end)), "gradients of a micro-batch are not added up");
+  rejects(doubled(p, add), "waits for a transfer that was not started");
+  rejects(without(p, scatter), "waits for a transfer that was not started");
+  const short unit = model.order[std::size_t(p[std::size_t(scatter)].what)];
+  rejects(with(p, scatter, {&only<Use::consume, Space::d_weights>, unit}),
+          "used up before it was reduced");
+  rejects(with(p, find(p, Role::norm), {&only<Use::accumulate, Space::gradient>, unit}),
+          "needs whole what the ranks split");
+  Program once = p;
+  once[std::size_t(find(p, backward, 0))].when = When::last;
+  rejects(once, "a gradient is made and not used: a backward is missing");
+  // What has been added is reduced once more, though nothing came to it.
+  const Instruction bucket = p[std::size_t(scatter)];
+  Program twice = with(p, add + 1, p[std::size_t(add)]);
+  twice = with(twice, add + 1, bucket);
+  for (int k = bucket.count; k-- > 0;)
+    twice =
+        with(twice, add + 1,
+             {&only<Use::accumulate, Space::d_weights>, model.order[std::size_t(bucket.what + k)]});
+  rejects(twice, "reduced twice in a micro-batch");
 }
 
 TEST_CASE("shards of masters beside a copy of the weights") {

@@ -11,6 +11,7 @@
 #include "sinter/run/elements.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/device.hpp"
+#include "support/held_gradients.hpp"
 
 namespace sinter::testing {
 
@@ -51,7 +52,8 @@ inline void poison(TrainerCore& trainer) {
   with_element(trainer.plan().model.sizes.element[int(Type::gradient)], [&]<class T>(T) {
     T* gradients = trainer.machine().flat<T>(Space::gradient);
     for (const Parameter& p : trainer.parameters())
-      if (!p.frozen) std::fill_n(gradients + p.offset, p.size, T(NAN));
+      for (const FlatSlice held : held_gradients(trainer.machine(), p))
+        std::fill_n(gradients + held.first, held.size, T(NAN));
   });
 }
 

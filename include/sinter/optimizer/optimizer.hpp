@@ -101,7 +101,7 @@ class Updater {
   }
   /// How far what is split lies from its place in whole spaces.
   struct Shift {
-    std::int64_t masters = 0, state = 0;
+    std::int64_t masters = 0, gradients = 0, state = 0;
   };
 
   /// Calls Optimizer::update for each stretch within a slice of flat parameters.
@@ -117,7 +117,8 @@ class Updater {
   /// Does so within a shard of this rank.
   void shard(const ShardSlice& slice) const {
     const std::int64_t shift = slice.held - slice.first;
-    flat(slice, {model.splits(Space::master) ? shift : 0, shift});
+    flat(slice, {model.splits(Space::master) ? shift : 0, model.splits(Space::gradient) ? shift : 0,
+                 shift});
   }
   void one(const Parameter& p) const {
     StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate),
@@ -136,7 +137,7 @@ class Updater {
     Stretch<M, G, S, C> s{
         machine.stream(),
         machine.flat<M>(Space::master) + (slice.first + shift.masters),
-        machine.flat<G>(Space::gradient) + slice.first,
+        machine.flat<G>(Space::gradient) + (slice.first + shift.gradients),
         {},
         makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + slice.first : nullptr,
         slice.size,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/clipping/clipping.hpp"
+#include "sinter/device/memory.hpp"
+#include "sinter/kernels/elementwise.hpp"
 #include "sinter/optimizer/optimizer.hpp"
 #include "sinter/parallel/ddp.hpp"
 
@@ -8,7 +10,7 @@ namespace sinter {
 
 struct ZeroOptions {
   /// What each rank has a shard of. 1: the optimizer's state, an average of the weights, and the master
-  /// weights if layers read a copy of them.
+  /// weights if layers read a copy of them. 2: the gradients, too.
   int stage = 1;
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
   /// Threads of one process, or processes, as with Ddp. The plan is made for so many.
@@ -17,6 +19,20 @@ struct ZeroOptions {
 };
 
 namespace touches {
+/// Sums what backward has made over the ranks, each of which gets its shard.
+constexpr void scatter(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::exchange, model.gradients, out);
+}
+/// Waits for that.
+constexpr void await_scatter(const Model& model, const Instruction& i, TouchList& out) {
+  each(model, i, Use::finish, model.gradients, out);
+}
+/// Waits for that, and adds this rank's shards to its gradients.
+constexpr void add_shards(const Model& model, const Instruction& i, TouchList& out) {
+  await_scatter(model, i, out);
+  each(model, i, Use::consume, model.gradients, out);
+  each(model, i, Use::accumulate, Space::gradient, out);
+}
 /// Fetches what other ranks have of what layers read: the copy of the weights, or the masters.
 constexpr void gather(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::exchange, model.weights, out);
@@ -38,7 +54,7 @@ constexpr void each_part(const Model& model, const Instruction& i, const Traffic
 template <Traffic::Does Does>
 constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   const Element element = model.sizes.element[int(Type::gradient)];
-  each_part(model, i, {Operation::reduce_scatter, Does, Space::gradient, 0, 0, element}, out);
+  each_part(model, i, {Operation::reduce_scatter, Does, model.gradients, 0, 0, element}, out);
 }
 /// States that what layers read of each part is gathered from the ranks.
 template <Traffic::Does Does>
@@ -56,24 +72,73 @@ constexpr void norm_of_shards(const Model&, const Instruction&, const OnRank&, T
 
 namespace executes {
 
-/// Calls visit(slice) with each unit's decayed and undecayed part, whole, in a run of units.
-void each_part(const Machine& machine, const Instruction& i, const auto& visit) {
-  for (int k = i.what; k < i.what + i.count; ++k)
-    for (bool decayed : {true, false})
-      if (const FlatSlice part = machine.flat_slice(k, 1, decayed); part.size > 0) visit(part);
+/// Calls visit(array, shard) with where each unit's decayed and undecayed part lies, whole, and with this
+/// rank's shard of it, in a run of units. The part of a unit number k in the run is in the buffer that
+/// touch number k of the instruction touches, or in a space that lives through all steps.
+template <class T>
+void each_part(const Machine& machine, const Bound& bound, Space space, const auto& visit) {
+  const Instruction& i = *bound.instruction;
+  for (int k = 0; k < i.count; ++k) {
+    T* unit = reinterpret_cast<T*>(bound.at[k]);
+    for (const bool decayed : {true, false}) {
+      const FlatSlice part = machine.flat_slice(i.what + k, 1, decayed);
+      if (part.size == 0) continue;
+      T* const array = unit ? unit : machine.flat<T>(space) + part.first;
+      visit(kernel::Flat<T>{array, part.size}, machine.shards(i.what + k, 1)[decayed ? 0 : 1]);
+      if (unit) unit += part.size;
+    }
+  }
+}
+
+/// Makes zeros of what is no parameter in the buffers of units that come and go, as nobody writes it.
+template <class Gradient>
+void clear_gaps(Machine& machine, const Bound& bound) {
+  const Model& model = machine.model();
+  const Instruction& i = *bound.instruction;
+  for (int k = 0; k < i.count; ++k) {
+    if (!bound.at[k]) continue;
+    const int unit = model.order[std::size_t(i.what + k)];
+    const auto clear = [&](std::int64_t first, std::int64_t last) {
+      constexpr std::int64_t bytes = sizeof(Gradient);
+      if (first < last)
+        clear_on_device(machine.stream(), bound.at[k] + first * bytes, (last - first) * bytes);
+    };
+    const std::int64_t decayed = model.part_elements(unit, true);
+    clear(model.block(unit).decayed, decayed);
+    clear(decayed + model.block(unit).undecayed, model.unit_elements(unit));
+    for (const Parameter& p : machine.parameters_of(unit)) {
+      const Param& param = p.layer->params[p.number];
+      if (param.running) continue;
+      const std::int64_t at = p.offset - model.offsets[std::size_t(unit)].of(param);
+      const std::int64_t end = (param.matrix ? 0 : decayed) + at + p.size;
+      clear(end, padded(end));
+    }
+  }
 }
 
 template <class Gradient>
 void scatter(Machine& machine, const Bound& bound) {
-  each_part(machine, *bound.instruction, [&](FlatSlice part) {
-    machine.communicator().start_reduce_scatter(
-        machine.flat<Gradient>(Space::gradient) + part.first, part.size);
+  clear_gaps<Gradient>(machine, bound);
+  each_part<Gradient>(machine, bound, Space::gradient, [&](auto part, const ShardSlice&) {
+    machine.communicator().start_reduce_scatter(part.data, part.size);
   });
 }
 template <class Gradient>
 void await_scatter(Machine& machine, const Bound& bound) {
-  each_part(machine, *bound.instruction, [&](FlatSlice part) {
-    machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + part.first);
+  each_part<Gradient>(machine, bound, Space::gradient, [&](auto part, const ShardSlice&) {
+    machine.communicator().wait(part.data);
+  });
+}
+/// The first micro-batch sets gradients, the others add to them.
+template <class Gradient>
+void add_shards(Machine& machine, const Bound& bound) {
+  const bool first = machine.now().iteration == 0;
+  each_part<Gradient>(machine, bound, Space::gradient, [&](auto part, const ShardSlice& shard) {
+    machine.communicator().wait(part.data);
+    const Gradient* sum = part.data + machine.communicator().rank() * shard.size;
+    Gradient* const to = machine.flat<Gradient>(Space::gradient) + shard.held;
+    first ? kernel::copy(machine.stream(), sum, to, shard.size)
+          : kernel::accumulate(machine.stream(), sum, to, shard.size);
   });
 }
 template <class Clipping>
@@ -88,16 +153,16 @@ void update_shards(Machine& machine, const Bound& bound) {
 }
 template <class Weight>
 void gather(Machine& machine, const Bound& bound) {
-  each_part(machine, *bound.instruction, [&](FlatSlice part) {
-    machine.communicator().start_all_gather(
-        machine.flat<Weight>(machine.model().weights) + part.first, part.size);
+  const Space space = machine.model().weights;
+  each_part<Weight>(machine, bound, space, [&](auto part, const ShardSlice&) {
+    machine.communicator().start_all_gather(part.data, part.size);
   });
 }
 template <class Weight>
 void await_gather(Machine& machine, const Bound& bound) {
-  each_part(machine, *bound.instruction, [&](FlatSlice part) {
-    machine.communicator().wait(machine.flat<Weight>(machine.model().weights) + part.first);
-  });
+  const Space space = machine.model().weights;
+  each_part<Weight>(machine, bound, space,
+                    [&](auto part, const ShardSlice&) { machine.communicator().wait(part.data); });
 }
 
 }  // namespace executes
@@ -106,16 +171,24 @@ void await_gather(Machine& machine, const Bound& bound) {
 /// rank its shard.
 template <class Gradient>
 inline constexpr Kind scatter_kind{.name = "reduce-scatter",
-                                   .touch = touches::reduce,
+                                   .touch = touches::scatter,
                                    .run = executes::scatter<Gradient>,
                                    .role = Role::scatter,
                                    .traffic = traffic::scatter<Traffic::starts>};
 /// The kind of the one that waits for the sum.
 template <class Gradient>
 inline constexpr Kind await_scatter_kind{.name = "await reduce-scatter",
-                                         .touch = touches::await_reduce,
+                                         .touch = touches::await_scatter,
                                          .run = executes::await_scatter<Gradient>,
                                          .traffic = traffic::scatter<Traffic::waits>};
+/// The kind of the one that waits for the sum where gradients come and go, and adds this rank's shards of it
+/// to those of the step.
+template <class Gradient>
+inline constexpr Kind add_shards_kind{.name = "add shards",
+                                      .touch = touches::add_shards,
+                                      .run = executes::add_shards<Gradient>,
+                                      .by_shards = true,
+                                      .traffic = traffic::scatter<Traffic::waits>};
 /// The kind of the instruction that measures the norm of what the ranks have shards of.
 template <class Clipping>
 inline constexpr Kind norm_of_shards_kind{.name = "norm",
@@ -148,16 +221,16 @@ inline constexpr Kind await_gather_kind{.name = "await all-gather",
                                         .run = executes::await_gather<Weight>,
                                         .traffic = traffic::gather<Traffic::waits>};
 
-/// A rule: gradients and weights are whole on each rank.
-struct StageIsTheFirst {
+/// A rule: the weights that layers read are whole on each rank.
+struct StageIsAtMostTwo {
   template <class R>
-  static constexpr bool holds = R::parallel::options.stage == 1;
+  static constexpr bool holds = R::parallel::options.stage <= 2;
   template <class R>
   static auto enforce() {
     static_assert(
         holds<R>,
-        "Zero: there is only stage 1. Why: stages 2 and 3 also split gradients and the weights "
-        "that layers read, which their programs would have to gather. Fix: .stage = 1.");
+        "Zero: there are only stages 1 and 2. Why: stage 3 also splits the weights that layers "
+        "read, which programs would have to gather before each unit. Fix: .stage = 2.");
   }
 };
 
@@ -180,46 +253,72 @@ struct OptimizerTakesSlices {
 /// Ddp, to the same bits, but each rank gets its shard of the sum; what it has updated, all others fetch.
 /// So as many bytes move as with Ddp. The norm of the gradients is summed over shards, and may differ from
 /// Ddp's in its last bits.
+///
+/// In stage 2 a rank also keeps gradients of its shard alone. Backward makes those of a unit in a buffer
+/// that comes and goes. In each micro-batch they are summed over the ranks as soon as a bucket of them is
+/// final, beside the backward of the next, and each rank adds its shard of the sum to what it has. So of
+/// several micro-batches the sums over the ranks are added up, where Ddp takes the sum over the ranks of
+/// what each has added up; of one they have the same bits.
 template <ZeroOptions O = {}>
 struct Zero {
   using slot = slot::parallel;
   using Options = ZeroOptions;
-  using rules = RuleList<StageIsTheFirst, OptimizerTakesSlices>;
+  using rules = RuleList<StageIsAtMostTwo, OptimizerTakesSlices>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
-  static constexpr int shards = O.ranks;  ///< see Model::shards
+  static constexpr int shards = O.ranks;                  ///< see Model::shards
+  static constexpr bool splits_gradients = O.stage >= 2;  ///< see Model::gradients
   static constexpr int ranks(const Options& o) { return o.ranks; }
 
   template <class R>
   static constexpr Program rewrite(const Model& model, const Program& program) {
-    using Precision = typename R::precision;
-    using Gradient = typename Precision::gradient;
-    using Weight = typename Precision::compute;  // the masters' type, too, where there is no copy
+    using Gradient = typename R::precision::gradient;
     // Buckets, and when they are reduced and waited for, are those of Ddp.
     using Whole = Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = O.ranks}>;
     if constexpr (shards == 1) return Whole::template rewrite<R>(model, program);
     Program rewritten = room_for(program);
     std::vector<Instruction> buckets;
+    // In stage 2 the one before is waited for when the next is to start, and the last one at the end of
+    // the micro-batch: so no more than two are there whole.
+    const auto add_shards = [&] {
+      if (!splits_gradients || buckets.empty()) return;
+      rewritten.push_back({&add_shards_kind<Gradient>, buckets.back().what, buckets.back().count});
+    };
     for (Instruction i : Whole::template rewrite<R>(model, program)) {
       if (i.kind->role == Role::reduce) {
+        add_shards();
         i.kind = &scatter_kind<Gradient>;
+        if (splits_gradients) i.when = When::always;
         buckets.push_back(i);
       }
-      if (i.kind == &await_reduce_kind<Gradient>) i.kind = &await_scatter_kind<Gradient>;
+      if (i.kind->role == Role::end) add_shards();
+      if (i.kind == &await_reduce_kind<Gradient>) {
+        if (splits_gradients) continue;
+        i.kind = &await_scatter_kind<Gradient>;
+      }
       if (i.kind->role == Role::norm) i.kind = &norm_of_shards_kind<typename R::clipping>;
       if (i.kind->role != Role::update) {
         rewritten.push_back(i);
         continue;
       }
-      for (const Instruction& bucket : buckets) {
-        rewritten.push_back(
-            {&update_shards_kind<typename R::optimizer, Precision>, bucket.what, bucket.count});
-        rewritten.push_back({&gather_kind<Weight>, bucket.what, bucket.count});
-      }
-      for (const Instruction& bucket : buckets)
-        rewritten.push_back({&await_gather_kind<Weight>, bucket.what, bucket.count});
+      update<R>(buckets, rewritten);
     }
     return rewritten;
+  }
+
+ private:
+  /// Updates the buckets, each of which is then gathered beside the update of the next.
+  template <class R>
+  static constexpr void update(const std::vector<Instruction>& buckets, Program& rewritten) {
+    using Precision = typename R::precision;
+    using Weight = typename Precision::compute;  // the masters' type, too, where there is no copy
+    for (const Instruction& bucket : buckets) {
+      rewritten.push_back(
+          {&update_shards_kind<typename R::optimizer, Precision>, bucket.what, bucket.count});
+      rewritten.push_back({&gather_kind<Weight>, bucket.what, bucket.count});
+    }
+    for (const Instruction& bucket : buckets)
+      rewritten.push_back({&await_gather_kind<Weight>, bucket.what, bucket.count});
   }
 };
 

@@ -44,7 +44,7 @@ constexpr bool is_persistent(const Model& model, Space space) {
 constexpr Type type_of(const Model& model, Space space) {
   if (space == Space::master || space == Space::kept || space == Space::running)
     return Type::master;
-  if (space == Space::gradient) return Type::gradient;
+  if (space == Space::gradient || space == Space::d_weights) return Type::gradient;
   if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
   return Type::compute;
 }
@@ -74,8 +74,8 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
     const External& e = model.externals[index];
     return sizes.tensor({e.width, e.axis, e.width ? Type::compute : Type::index, -1});
   }
-  const Block& block = model.block(index);  // weights that come and go
-  return aligned((block.decayed + block.undecayed) * sizes.of(Type::compute));
+  // Weights or gradients of a unit.
+  return aligned(model.unit_elements(index) * sizes.of(type_of(model, space)));
 }
 
 /// Places the buffers of a program, when it is made.

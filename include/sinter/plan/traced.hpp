@@ -96,6 +96,15 @@ constexpr bool updates_at_root() {
     return false;
   }
 }
+/// Whether a rank then has its shards of the gradients alone.
+template <class R>
+constexpr bool splits_gradients() {
+  if constexpr (hook::SplitsGradients<typename R::parallel>) {
+    return shards_of<R>() > 1;
+  } else {
+    return false;
+  }
+}
 /// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where one
 /// rank has all of them and others nothing, each optimizer does.
 template <class P, class R>
@@ -189,6 +198,7 @@ struct Traced {
   };
   static constexpr int shards = shards_of<R>();
   static constexpr bool at_root = updates_at_root<R>();
+  static constexpr Space gradients = splits_gradients<R>() ? Space::d_weights : Space::gradient;
   static constexpr Frozen freeze() {
     Graph graph = trace();
     resolve_ties(graph);
@@ -311,6 +321,7 @@ struct Traced {
                                .sizes = sizes,
                                .weights = casts ? Space::weights : Space::master,
                                .keeps_weights = true,
+                               .gradients = gradients,
                                .decayed = frozen.decayed,
                                .undecayed = frozen.undecayed,
                                .frozen = frozen.frozen,

@@ -14,9 +14,10 @@ enum class Space : std::uint8_t {
   input,
   master,     // the weights that the optimizer advances
   weights,    // the copy of them that layers read
-  gradient,   // of parameters
+  gradient,   // of parameters, as the update needs them
   value,      // results of units
   d_value,    // gradients of values
+  d_weights,  // of parameters, in the micro-batch at hand: where Model::gradients says so
   saved,      // what forward leaves for backward
   workspace,  // shared by all units
   kept,       // running values of a unit as the last step that was applied has left them
@@ -27,9 +28,9 @@ enum class Space : std::uint8_t {
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 /// What people read of spaces. All regions are "state".
-inline constexpr const char* space_names[]{"input", "master",   "weights",  "gradient",
-                                           "value", "d(value)", "saved",    "workspace",
-                                           "kept",  "running",  "decision", "state"};
+inline constexpr const char* space_names[]{
+    "input", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
+    "saved", "workspace", "kept",    "running",  "decision", "state"};
 
 /// What an instruction does with a buffer. Accumulate and consume are the rule that gives gradients
 /// of shared values, tied weights and micro-batches.

@@ -86,9 +86,9 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   for (int k = 0; k < block.inputs; ++k)
     if (unit.in[k] >= 0 && model.has_gradient(unit.in[k]))
       out.push_back({Use::accumulate, Space::d_value, short(unit.in[k])});
-  if (block.parameters && !unit.frozen) out.push_back({Use::accumulate, Space::gradient, i.what});
+  if (block.parameters && !unit.frozen) out.push_back({Use::accumulate, model.gradients, i.what});
   if (unit.tied >= 0 && !model.units[unit.tied].frozen)
-    out.push_back({Use::accumulate, Space::gradient, short(unit.tied)});
+    out.push_back({Use::accumulate, model.gradients, short(unit.tied)});
 }
 
 constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {

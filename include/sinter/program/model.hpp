@@ -79,6 +79,9 @@ struct Model {
   /// Where layers read weights: in a copy, or in the master weights themselves.
   Space weights = Space::master;
   bool keeps_weights = true;  ///< the copy of the weights lives through all steps
+  /// Where backward adds gradients of parameters: to those that the update uses, or to a unit's own of
+  /// the micro-batch at hand, whose sums over the ranks are added to those.
+  Space gradients = Space::gradient;
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
   std::int64_t running = 0;  ///< the same of running values that steps change
   /// Ranks over which what only the update needs is split. Of the decayed and of the undecayed part of
@@ -97,6 +100,14 @@ struct Model {
     return parameter_offsets[std::size_t(node.first_offset + p)];
   }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
+  /// Elements of a unit's decayed or undecayed part, padded so that it can be split.
+  constexpr std::int64_t part_elements(int unit, bool of_decayed) const {
+    return whole_shards(of_decayed ? block(unit).decayed : block(unit).undecayed, shards);
+  }
+  /// The same of both, which lie one after the other where a unit's buffers come and go.
+  constexpr std::int64_t unit_elements(int unit) const {
+    return part_elements(unit, true) + part_elements(unit, false);
+  }
   /// Elements of all that is trained, padding included.
   constexpr std::int64_t elements() const { return decayed + undecayed; }
   /// The same, and of frozen parameters and running values.
@@ -107,6 +118,7 @@ struct Model {
   /// weights these are the trained ones, if layers read a copy.
   constexpr bool shares(Space space) const {
     if (!shares_update()) return false;
+    if (space == Space::gradient) return gradients == Space::d_weights;
     if (space >= Space::region) return regions[std::size_t(int(space) - int(Space::region))].splits;
     return space == Space::master && weights == Space::weights;
   }

@@ -7,7 +7,8 @@
 //   - every transfer that starts is waited for, once
 //   - of gradients, weights and state it is known at each point whether a rank has them whole, has its
 //     shard alone, or has a part of a sum (OnRanks): gradients that ranks compute are reduced or
-//     scattered exactly once, after the last contribution and before the norm; what works on whole
+//     scattered exactly once, after the last contribution and before the norm; where they come and go,
+//     that is so in each micro-batch, and what is scattered is added up; what works on whole
 //     arrays finds them whole; what an update of shards leaves is gathered before layers read it, and
 //     when the step ends
 //   - every update comes after the norm and after what may refuse the step; each unit is updated exactly
@@ -60,7 +61,9 @@ class Verifier {
     bool leaving = false;      // a transfer reads it
     bool carried = false;      // made for all iterations
     int added_by = last_unit;  // of a gradient: the unit that has added to it in this iteration
-    int version = 0;  // master, regions: changes so far; weights: of the masters they are made from
+    // Of masters and regions: changes so far; of weights: of the masters that they are made from; of
+    // gradients that come and go: reductions in this iteration.
+    int version = 0;
     OnRanks has = OnRanks::whole;
   };
 
@@ -142,8 +145,8 @@ class Verifier {
     if (touch.space == Space::saved && opening)
       demand(!c.open || repeats(i), "a unit runs forward twice");
     if (touch.space == Space::weights) check_weights(c, touch, use);
-    if (touch.space == Space::gradient && use == Use::accumulate)
-      demand(!normed && (!c.open || c.has == to_add_to()), "added to after it was final");
+    if (is_gradient(touch.space) && use == Use::accumulate)
+      demand(!normed && (!c.open || c.has == made_as(touch.space)), "added to after it was final");
     if (use == Use::accumulate && i.kind->phases == calls_of(Phase::backward)) {
       demand(i.what < c.added_by, "sums of a gradient are added in another order");
       c.added_by = i.what;
@@ -154,7 +157,7 @@ class Verifier {
       demand(++c.version == 1, "a policy's state is changed twice");
     if (opening && touch.space == Space::running)
       demand(!in_loop && !looped, "running values are copied in every micro-batch");
-    if (opening && follows_from_batch(touch.space))
+    if (opening && (follows_from_batch(touch.space) || touch.space == Space::d_weights))
       demand(!in_loop || i.when == When::always, its_own);
     if (opening) {
       c.open = true;
@@ -169,25 +172,30 @@ class Verifier {
   }
   /// Spaces of which ranks may have other than all.
   static constexpr bool is_split_over_ranks(Space space) {
-    return space == Space::master || space == Space::weights || space == Space::gradient ||
+    return space == Space::master || space == Space::weights || is_gradient(space) ||
            space >= Space::region;
   }
-  /// What gradients are while there is something to add.
-  constexpr OnRanks to_add_to() const {
+  static constexpr bool is_gradient(Space space) {
+    return space == Space::gradient || space == Space::d_weights;
+  }
+  /// What a rank has of gradients while there is something to add.
+  constexpr OnRanks made_as(Space space) const {
+    if (space != model.gradients) return held(space);
     return purpose.reduces ? OnRanks::partial : OnRanks::whole;
   }
   /// What instructions other than transfers do to what a rank has: they need it whole, unless they work
   /// on shards; then what they change is this rank's shard. Gradients are made for their ranks' sum.
   constexpr void check_ranks(Cell& c, Touch touch, const Instruction& i) {
     if (touch.use == Use::exchange) return;  // its role says what it is for
-    if (touch.space == Space::gradient && closes(touch.use))
+    if (touch.space == model.gradients && closes(touch.use))
       demand(c.has != OnRanks::partial, "used up before it was reduced");
     const bool shards = i.kind->by_shards && model.shares_update();
     if (!may_open(touch.use))
       demand(shards || c.has != OnRanks::shard, "needs whole what the ranks split");
     if (!changes(touch.use)) return;
-    if (touch.space == Space::gradient) {
-      if (may_open(touch.use)) c.has = to_add_to();
+    if (is_gradient(touch.space)) {
+      demand(shards || touch.space == model.gradients, "needs whole what the ranks split");
+      if (may_open(touch.use)) c.has = made_as(touch.space);
       return;
     }
     demand(!shards || touch.space < Space::region || model.shares(touch.space),
@@ -269,8 +277,10 @@ class Verifier {
   /// Makes of parts of sums what the ranks then have.
   constexpr void reduce(const Instruction& i, OnRanks has) {
     for (int g : units_of(i)) {
-      Cell& gradient = cell(Space::gradient, g);
+      Cell& gradient = cell(model.gradients, g);
       demand(!purpose.reduces || gradient.has == OnRanks::partial, "reduced twice");
+      if (model.gradients == Space::d_weights)
+        demand(++gradient.version == 1, "reduced twice in a micro-batch");
       gradient.has = has;
     }
   }
@@ -297,7 +307,9 @@ class Verifier {
     for (int u = 0; u < model.count(); ++u) {
       demand(!cell(Space::saved, u).open,
              "a saved block is made and not used: a backward is missing");
-      cell(Space::gradient, u).added_by = last_unit;
+      cell(model.gradients, u).added_by = last_unit;
+      cell(Space::d_weights, u).version = 0;
+      demand(!cell(Space::d_weights, u).open, "gradients of a micro-batch are not added up");
       Cell& weights = cell(Space::weights, u);
       demand(weights.carried || !weights.arriving,
              "a transfer passes from one micro-batch to the next");

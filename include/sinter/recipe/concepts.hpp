@@ -149,6 +149,8 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 ///   reduces          whether gradients must be summed over the ranks before the norm
 ///   shards           (optional) over how many ranks what only the update needs is split
 ///                    (Model::shards); then ranks() is that for all options
+///   splits_gradients (optional) whether gradients are, too: in each micro-batch its rewrite() adds
+///                    the sums over the ranks of those that backward makes (Model::gradients)
 ///   at_root          (optional) whether one rank alone updates (Model::at_root)
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>

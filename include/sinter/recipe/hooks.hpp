@@ -185,6 +185,12 @@ template <class P>
 concept HasAtRoot = requires {
   { P::at_root } -> std::convertible_to<bool>;
 };
+template <class P>
+concept HasSplitsGradients = requires {
+  { P::splits_gradients } -> std::convertible_to<bool>;
+};
+template <class P>
+concept SplitsGradients = HasSplitsGradients<P> && P::splits_gradients;
 /// Of a precision.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
@@ -269,6 +275,7 @@ constexpr auto other_hooks() {
   using Slot = typename P::slot;
   constexpr bool optimizer = std::same_as<Slot, slot::optimizer>,
                  precision = std::same_as<Slot, slot::precision>,
+                 parallel = std::same_as<Slot, slot::parallel>,
                  data = std::same_as<Slot, slot::data>;
   return std::array{Hook{"initial", hook::HasInitial<P>},
                     Hook{"headline", hook::HasHeadline<P>},
@@ -281,8 +288,9 @@ constexpr auto other_hooks() {
                     Hook{"workspace", optimizer && hook::HasWorkspace<P>},
                     Hook{"limit", std::same_as<Slot, slot::clipping> && hook::HasLimit<P>},
                     Hook{"keeps_whole", std::same_as<Slot, slot::memory> && hook::KeepsWhole<P>},
-                    Hook{"shards", std::same_as<Slot, slot::parallel> && hook::HasShards<P>},
-                    Hook{"at_root", std::same_as<Slot, slot::parallel> && hook::HasAtRoot<P>},
+                    Hook{"shards", parallel && hook::HasShards<P>},
+                    Hook{"splits_gradients", parallel && hook::HasSplitsGradients<P>},
+                    Hook{"at_root", parallel && hook::HasAtRoot<P>},
                     Hook{"by_shards", hook::WorksOnShards<P>},
                     Hook{"state", precision && hook::HasStateType<P>},
                     Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},

@@ -50,6 +50,9 @@ struct Bound {
   const BoundCall* calls = nullptr;  ///< the layer calls that it makes
   int count = 0;
   void* value = nullptr;  ///< address of the first value that it touches, if it touches any
+  /// Where the buffers are that it touches, as often and in the order as its kind says; null where one
+  /// lives through all steps.
+  std::byte* const* at = nullptr;
 };
 
 /// One step, evaluation or prediction, on a part of a batch.

@@ -15,23 +15,6 @@
 namespace sinter::testing {
 namespace {
 
-/// Twenty steps of both: losses, masters, state and gradients have the same bits.
-void check_same(TrainerCore& whole, TrainerCore& split, int ranks,
-                const std::function<HostBatch(int)>& batches = batch_of) {
-  CHECK(differences(all_of(whole), all_of(split)).empty());
-  const Figures want = take_steps(whole, 0, 20, batches), got = take_steps(split, 0, 20, batches);
-  REQUIRE(want.norms.size() > 12);  // the scale of fp16 may be too large at first
-  CHECK(got.losses == want.losses);
-  REQUIRE(got.norms.size() == want.norms.size());
-  const double tolerance = norm_tolerance(split.plan().model, ranks);
-  for (std::size_t k = 0; k < want.norms.size(); ++k)
-    CHECK(relative_difference(got.norms[k], want.norms[k]) <= tolerance);
-  const std::set<std::string> differ = differences(all_of(whole), all_of(split));
-  for (const std::string& name : differ) CHECK_MESSAGE(false, name);
-  CHECK(differences(gradients_of(whole), gradients_of(split)).empty());
-  CHECK(whole.evaluate(batches(1)).sum == split.evaluate(batches(1)).sum);
-}
-
 template <int Ranks, class... Policies>
 void same_as_ddp(const char* what) {
   CAPTURE(what);

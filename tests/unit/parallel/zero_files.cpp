@@ -70,6 +70,29 @@ TEST_CASE_TEMPLATE("checkpoints hold whole tensors, and are resumed by other ran
   CHECK(differences(resumed<Split<2>, Precision>(folder / "alone", 0), all_of(alone)).empty());
 }
 
+TEST_CASE_TEMPLATE("checkpoints of stage 2 are those of all others, too", Precision, Fp32, Bf16) {
+  TemporaryFolder folder;
+  TrainerOf<Split<4, 2>, Precision> split(settings);
+  take_steps(split, 0, 5);
+  split.save(folder / "split");
+  const fs::path path = folder / "split";
+  const NamedNumbers saved = all_of(split);
+  CHECK(differences(resumed<Split<2, 2>, Precision>(path, 0), saved).empty());
+  CHECK(differences(resumed<Split<2>, Precision>(path, 0), saved).empty());
+  CHECK(differences(resumed<Whole<2>, Precision>(path, 0), saved).empty());
+  CHECK(differences(resumed<Single, Precision>(path, 0), saved).empty());
+  // Each then goes on as its like does from the same numbers.
+  TrainerOf<Single, Precision> alone(others);
+  alone.load(path);
+  alone.save(folder / "alone");
+  check_files(folder / "alone", path);
+  CHECK(differences(resumed<Split<2>, Precision>(path, 3),
+                    resumed<Whole<2>, Precision>(folder / "alone", 3))
+            .empty());
+  take_steps(split, 5, 8);
+  CHECK(differences(resumed<Split<4, 2>, Precision>(folder / "alone", 3), all_of(split)).empty());
+}
+
 TEST_CASE("a snapshot stays as it was") {
   TemporaryFolder folder;
   TrainerOf<Split<2>, Bf16> trainer(settings);

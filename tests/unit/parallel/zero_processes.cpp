@@ -9,8 +9,8 @@
 namespace sinter::testing {
 namespace {
 
-template <int Ranks, class Precision>
-using Averaged = Tiny<Split<Ranks>, Decaying, Precision, Clipped, Average<{.decay = .9}>>;
+template <int Ranks, class Precision, int Stage = 1>
+using Averaged = Tiny<Split<Ranks, Stage>, Decaying, Precision, Clipped, Average<{.decay = .9}>>;
 
 /// All that steps leave, as text that tells every bit.
 std::string text_of(const TrainerCore& trainer, const Figures& figures) {
@@ -61,6 +61,8 @@ TEST_CASE_TEMPLATE("processes with shards have the bits of threads", Precision, 
   };
   check(static_cast<Averaged<2, Precision>*>(nullptr));
   check(static_cast<Averaged<4, Precision>*>(nullptr));
+  check(static_cast<Averaged<2, Precision, 2>*>(nullptr));
+  check(static_cast<Averaged<4, Precision, 2>*>(nullptr));
 }
 
 constexpr BertOptions of_classes = [] {

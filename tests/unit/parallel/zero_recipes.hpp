@@ -24,21 +24,24 @@ namespace sinter::testing {
 
 constexpr int context = 12, vocabulary = 29;
 
-/// A small GPT-2 with dropout, whose step has two micro-batches or more on each of up to four ranks.
+/// A small GPT-2 with dropout, whose step has 8 / (Micro × ranks) micro-batches.
+template <int Micro, class... Policies>
+using Small = Made<Gpt2<{.layers = 2,
+                         .heads = 2,
+                         .width = 32,
+                         .vocabulary = vocabulary,
+                         .positions = context,
+                         .dropout = .1}>,
+                   UpTo<context, vocabulary>, Batch<{.global = 8, .micro = Micro}>, Policies...>;
+/// With two micro-batches or more on each of up to four ranks.
 template <class... Policies>
-using Tiny = Made<Gpt2<{.layers = 2,
-                        .heads = 2,
-                        .width = 32,
-                        .vocabulary = vocabulary,
-                        .positions = context,
-                        .dropout = .1}>,
-                  UpTo<context, vocabulary>, Batch<{.global = 8, .micro = 1}>, Policies...>;
+using Tiny = Small<1, Policies...>;
 using Clipped = ClipNorm<{.max = .5}>;
 using Decaying = AdamW<{.lr = 1e-2, .weight_decay = .1}>;
 template <int Ranks>
 using Whole = Ddp<{.bucket_bytes = 10'000, .ranks = Ranks}>;
-template <int Ranks>
-using Split = Zero<{.bucket_bytes = 10'000, .ranks = Ranks}>;
+template <int Ranks, int Stage = 1>
+using Split = Zero<{.stage = Stage, .bucket_bytes = 10'000, .ranks = Ranks}>;
 
 /// Of sequences with other lengths in each step, and now and then fewer than a global batch has.
 inline HostBatch batch_of(int step) {
@@ -95,6 +98,23 @@ inline std::set<std::string> differences(const NamedNumbers& a, const NamedNumbe
 /// ranks. The root halves the difference, and rounds.
 inline double norm_tolerance(const Model& model, int ranks) {
   return (16 + 16 + 2 * double(model.order.size()) + ranks) / 2 * 0x1p-52 + 0x1p-52;
+}
+
+/// Twenty steps of both: losses, masters, state and gradients have the same bits.
+inline void check_same(TrainerCore& whole, TrainerCore& split, int ranks,
+                       const std::function<HostBatch(int)>& batches = batch_of) {
+  CHECK(differences(all_of(whole), all_of(split)).empty());
+  const Figures want = take_steps(whole, 0, 20, batches), got = take_steps(split, 0, 20, batches);
+  REQUIRE(want.norms.size() > 12);  // the scale of fp16 may be too large at first
+  CHECK(got.losses == want.losses);
+  REQUIRE(got.norms.size() == want.norms.size());
+  const double tolerance = norm_tolerance(split.plan().model, ranks);
+  for (std::size_t k = 0; k < want.norms.size(); ++k)
+    CHECK(relative_difference(got.norms[k], want.norms[k]) <= tolerance);
+  const std::set<std::string> differ = differences(all_of(whole), all_of(split));
+  for (const std::string& name : differ) CHECK_MESSAGE(false, name);
+  CHECK(differences(gradients_of(whole), gradients_of(split)).empty());
+  CHECK(whole.evaluate(batches(1)).sum == split.evaluate(batches(1)).sum);
 }
 
 }  // namespace sinter::testing

@@ -32,6 +32,8 @@ TEST_CASE("shipped recipes say what their kinds state") {
   step<Gpt2<tiny>, Zero<{.ranks = 4}>, Bf16>();
   step<Gpt2<tiny>, SplitBatch<>>();
   step<Counting, SplitBatch<{.ranks = 4}>, Bf16>();
+  step<Gpt2<tiny>, Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>>();
+  step<Gpt2<tiny>, Zero<{.stage = 2, .ranks = 4}>, Bf16>();
 }
 
 /// What is said where an instruction does otherwise than it states.
