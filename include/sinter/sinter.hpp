@@ -52,6 +52,7 @@
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/single.hpp"
 #include "sinter/parallel/split_batch.hpp"
+#include "sinter/parallel/transfers.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp16.hpp"

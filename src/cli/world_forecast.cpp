@@ -157,9 +157,10 @@ WorldForecast forecast_world(const RecipeView& recipe, const Arguments& a,
 std::string world_text(const RecipeView& recipe, const Arguments& a, const WorldForecast& w) {
   const Forecast& f = w.step;
   std::string text = fmt::format(
-      "world   {} ranks, each with {} micro-batch{} of {} sequence{}: {} tokens a step\n",
-      thousands(w.ranks), w.micro_batches, w.micro_batches == 1 ? "" : "es", recipe.plan->micro,
-      recipe.plan->micro == 1 ? "" : "s", thousands(w.tokens));
+      "world   {} rank{}, each with {} micro-batch{} of {} sequence{}: {} tokens a step\n",
+      thousands(w.ranks), w.ranks == 1 ? "" : "s", w.micro_batches,
+      w.micro_batches == 1 ? "" : "es", recipe.plan->micro, recipe.plan->micro == 1 ? "" : "s",
+      thousands(w.tokens));
   text += memory_text(recipe, w);
   text += fmt::format("        sends       {} a step from each rank, {} from all\n",
                       bytes_text(std::int64_t(f.sent)), bytes_text(std::int64_t(f.sent * w.ranks)));

@@ -98,8 +98,7 @@ class Costs {
     const Block& block = model.block(index);
     if (space == Space::running || space == Space::kept)
       return block.running * model.sizes.of(Type::master);
-    const std::int64_t elements =
-        whole_shards(block.decayed, model.shards) + whole_shards(block.undecayed, model.shards);
+    const std::int64_t elements = model.unit_elements(index);
     if (space >= Space::region && model.regions[std::size_t(int(space) - int(Space::region))].shape)
       return std::int64_t(double(flat_bytes(model, space)) * double(elements) /
                           double(std::max<std::int64_t>(model.elements(), 1)));

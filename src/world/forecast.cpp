@@ -15,12 +15,11 @@ PlanForRanks::PlanForRanks(const PlanView& plan, int ranks) : view_(plan) {
   model.shards = ranks;
   model.decayed = model.undecayed = 0;
   for (const short unit : model.order) {
-    const Block& block = model.block(unit);
     ParameterOffsets& at = offsets_[std::size_t(unit)];
     at.decayed = model.decayed;
     at.undecayed = model.undecayed;
-    model.decayed += whole_shards(block.decayed, ranks);
-    model.undecayed += whole_shards(block.undecayed, ranks);
+    model.decayed += model.part_elements(unit, true);
+    model.undecayed += model.part_elements(unit, false);
   }
   const std::int64_t moved = model.elements() - trained;  // what lies behind all that is trained
   std::vector<char> is_trained(offsets_.size(), false);

@@ -4,6 +4,7 @@
 
 #include "sinter/comm/communicator.hpp"
 #include "sinter/parallel/compression.hpp"
+#include "sinter/parallel/transfers.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
@@ -26,15 +27,7 @@ struct DdpOptions {
 };
 
 namespace touches {
-/// Sums gradients over the ranks, in place, beside what follows.
-constexpr void reduce(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::exchange, Space::gradient, out);
-}
-/// Waits for that.
-constexpr void await_reduce(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::finish, Space::gradient, out);
-}
-/// The same, where gradients are compressed before, and expanded afterwards.
+/// Sums gradients over the ranks, where they are compressed before, and expanded afterwards.
 constexpr void reduce_compressed(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::modify, Space::gradient, out);
   each(model, i, Use::exchange, Space::gradient, out);
@@ -102,7 +95,7 @@ constexpr std::int64_t workspace_to_compress(const Model&, const Instruction&) {
 template <class Gradient>
 inline constexpr Kind reduce_kind{
     .name = "reduce",
-    .touch = touches::reduce,
+    .touch = touches::gradients<Use::exchange>,
     .run = executes::reduce<Gradient>,
     .role = Role::reduce,
     .traffic =
@@ -111,7 +104,7 @@ inline constexpr Kind reduce_kind{
 template <class Gradient>
 inline constexpr Kind await_reduce_kind{
     .name = "await reduce",
-    .touch = touches::await_reduce,
+    .touch = touches::gradients<Use::finish>,
     .run = executes::await_reduce<Gradient>,
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};

@@ -4,6 +4,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/optimizer/optimizer.hpp"
+#include "sinter/parallel/transfers.hpp"
 
 namespace sinter {
 
@@ -11,25 +12,6 @@ struct SplitBatchOptions {
   int ranks = 2;  ///< threads of one process, or processes, as with Ddp
   SINTER_FIELDS((ranks).at_least(1).adjustable())
 };
-
-namespace touches {
-/// Sends what layers read of the weights from the root to all.
-constexpr void distribute(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::exchange, model.weights, out);
-}
-/// Waits for that.
-constexpr void await_distribute(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::finish, model.weights, out);
-}
-/// Sums gradients for the root.
-constexpr void collect(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::exchange, Space::gradient, out);
-}
-/// Waits for that.
-constexpr void await_collect(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::finish, Space::gradient, out);
-}
-}  // namespace touches
 
 namespace traffic {
 /// States that gradients are summed for the root.
@@ -45,14 +27,9 @@ template <Traffic::Does Does>
 constexpr void distribute(const Model& model, const Instruction& i, const OnRank&,
                           TrafficList& out) {
   Traffic like{Operation::broadcast, Does, model.weights};
-  like.element =
-      model.sizes.element[int(model.weights == Space::master ? Type::master : Type::compute)];
+  like.element = element_of_weights(model);
   like.peer = root_rank;
   parts(model, i.what, i.count, like, out);
-}
-/// Losses, votes and squares of gradients, the first three numbers of kernel::Decision.
-constexpr void norm_at_root(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 3, Element::f64});
 }
 }  // namespace traffic
 
@@ -113,14 +90,14 @@ void update_at_root(Machine& machine, const Bound& bound) {
 /// The kind of the instruction that starts to sum the gradients of a run of units for the root.
 template <class Gradient>
 inline constexpr Kind collect_kind{.name = "reduce to root",
-                                   .touch = touches::collect,
+                                   .touch = touches::gradients<Use::exchange>,
                                    .run = executes::collect<Gradient>,
                                    .role = Role::scatter,
                                    .traffic = traffic::collect<Traffic::starts>};
 /// The kind of the one that waits for the sum.
 template <class Gradient>
 inline constexpr Kind await_collect_kind{.name = "await reduce",
-                                         .touch = touches::await_collect,
+                                         .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_collect<Gradient>,
                                          .traffic = traffic::collect<Traffic::waits>};
 /// The kind of the instruction that measures the norm of the gradients that the root has, and tells all.
@@ -130,7 +107,7 @@ inline constexpr Kind norm_at_root_kind{.name = "norm",
                                         .run = executes::norm_at_root<Clipping, Gradient>,
                                         .role = Role::norm,
                                         .by_shards = true,
-                                        .traffic = traffic::norm_at_root};
+                                        .traffic = traffic::norm};
 /// The kind of the instruction by which the root advances a run of units, and others do nothing.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_at_root_kind{.name = "update",
@@ -145,14 +122,14 @@ inline constexpr Kind update_at_root_kind{.name = "update",
 /// graph that hangs on a decision.
 template <class Weight>
 inline constexpr Kind distribute_kind{.name = "broadcast",
-                                      .touch = touches::distribute,
+                                      .touch = touches::weights<Use::exchange>,
                                       .run = executes::distribute<Weight>,
                                       .role = Role::gather,
                                       .traffic = traffic::distribute<Traffic::starts>};
 /// The kind of the one that waits for them.
 template <class Weight>
 inline constexpr Kind await_distribute_kind{.name = "await broadcast",
-                                            .touch = touches::await_distribute,
+                                            .touch = touches::weights<Use::finish>,
                                             .run = executes::await_distribute<Weight>,
                                             .traffic = traffic::distribute<Traffic::waits>};
 

@@ -19,27 +19,11 @@ struct ZeroOptions {
 };
 
 namespace touches {
-/// Sums what backward has made over the ranks, each of which gets its shard.
-constexpr void scatter(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::exchange, model.gradients, out);
-}
-/// Waits for that.
-constexpr void await_scatter(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::finish, model.gradients, out);
-}
 /// Waits for that, and adds this rank's shards to its gradients.
 constexpr void add_shards(const Model& model, const Instruction& i, TouchList& out) {
-  await_scatter(model, i, out);
+  gradients<Use::finish>(model, i, out);
   each(model, i, Use::consume, model.gradients, out);
   each(model, i, Use::accumulate, Space::gradient, out);
-}
-/// Fetches what other ranks have of what layers read: the copy of the weights, or the masters.
-constexpr void gather(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::exchange, model.weights, out);
-}
-/// Waits for that.
-constexpr void await_gather(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::finish, model.weights, out);
 }
 }  // namespace touches
 
@@ -59,13 +43,8 @@ constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, 
 /// States that what layers read of each part is gathered from the ranks.
 template <Traffic::Does Does>
 constexpr void gather(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
-  const Type type = model.weights == Space::master ? Type::master : Type::compute;
-  const Element element = model.sizes.element[int(type)];
+  const Element element = element_of_weights(model);
   each_part(model, i, {Operation::all_gather, Does, model.weights, 0, 0, element}, out);
-}
-/// Losses, votes and squares of gradients, the first three numbers of kernel::Decision.
-constexpr void norm_of_shards(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 3, Element::f64});
 }
 
 }  // namespace traffic
@@ -171,14 +150,14 @@ void await_gather(Machine& machine, const Bound& bound) {
 /// rank its shard.
 template <class Gradient>
 inline constexpr Kind scatter_kind{.name = "reduce-scatter",
-                                   .touch = touches::scatter,
+                                   .touch = touches::gradients<Use::exchange>,
                                    .run = executes::scatter<Gradient>,
                                    .role = Role::scatter,
                                    .traffic = traffic::scatter<Traffic::starts>};
 /// The kind of the one that waits for the sum.
 template <class Gradient>
 inline constexpr Kind await_scatter_kind{.name = "await reduce-scatter",
-                                         .touch = touches::await_scatter,
+                                         .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_scatter<Gradient>,
                                          .traffic = traffic::scatter<Traffic::waits>};
 /// The kind of the one that waits for the sum where gradients come and go, and adds this rank's shards of it
@@ -196,7 +175,7 @@ inline constexpr Kind norm_of_shards_kind{.name = "norm",
                                           .run = executes::norm_of_shards<Clipping>,
                                           .role = Role::norm,
                                           .by_shards = true,
-                                          .traffic = traffic::norm_of_shards};
+                                          .traffic = traffic::norm};
 /// The kind of the instruction that advances this rank's shards of a run of units.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_shards_kind{.name = "update",
@@ -210,14 +189,14 @@ inline constexpr Kind update_shards_kind{.name = "update",
 /// that hangs on a decision.
 template <class Weight>
 inline constexpr Kind gather_kind{.name = "all-gather",
-                                  .touch = touches::gather,
+                                  .touch = touches::weights<Use::exchange>,
                                   .run = executes::gather<Weight>,
                                   .role = Role::gather,
                                   .traffic = traffic::gather<Traffic::starts>};
 /// The kind of the one that waits for that.
 template <class Weight>
 inline constexpr Kind await_gather_kind{.name = "await all-gather",
-                                        .touch = touches::await_gather,
+                                        .touch = touches::weights<Use::finish>,
                                         .run = executes::await_gather<Weight>,
                                         .traffic = traffic::gather<Traffic::waits>};
 

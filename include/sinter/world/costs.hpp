@@ -16,8 +16,8 @@ struct LinkCost {
 };
 
 /// The bytes that a rank sends, the mean over so many that take part: as much as no algorithm can do
-/// without, and rings or halving and doubling need. Of an all-reduce 2 (n - 1) / n of the array, of a
-/// reduce-scatter, an all-gather or a broadcast half of that.
+/// without, and rings or halving and doubling need. Of an all-reduce 2 (n - 1) / n of the array, of what is
+/// half of one, and of a broadcast or a reduce, half of that.
 constexpr double sent_bytes(const Traffic& traffic, int ranks) {
   const double part = double(traffic.bytes()) * (ranks - 1) / ranks;
   switch (traffic.operation) {
@@ -26,6 +26,7 @@ constexpr double sent_bytes(const Traffic& traffic, int ranks) {
     case Operation::reduce_scatter:
     case Operation::all_gather:
     case Operation::broadcast:
+    case Operation::reduce:
       return part;
     case Operation::send:
       return double(traffic.bytes());
@@ -49,6 +50,7 @@ constexpr int rounds_of(Operation operation, int ranks) {
     case Operation::reduce_scatter:
     case Operation::all_gather:
     case Operation::broadcast:
+    case Operation::reduce:
       return each;
     case Operation::send:
     case Operation::receive:

@@ -120,6 +120,7 @@ TEST_CASE("what a transfer sends and takes") {
   static_assert(rounds_of(Operation::all_gather, 2) == 1);
   static_assert(rounds_of(Operation::all_gather, 5) == 3);
   static_assert(rounds_of(Operation::all_gather, 1024) == 10);
+  static_assert(rounds_of(Operation::reduce, 5) == rounds_of(Operation::broadcast, 5));
 }
 
 TEST_CASE("what is reduced behind the last backward is exposed to the full") {
