@@ -50,6 +50,7 @@
 #include "sinter/memory/keep_all.hpp"
 #include "sinter/parallel/compression.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/fetched_weights.hpp"
 #include "sinter/parallel/single.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/transfers.hpp"

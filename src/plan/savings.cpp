@@ -43,7 +43,7 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   model.layer_calls = layer_calls;
   model.regions = v.regions;
   const bool copies = sizes.element[int(Type::compute)] != sizes.element[int(Type::master)];
-  model.weights = copies ? Space::weights : Space::master;
+  model.weights = copies || !model.keeps_weights ? Space::weights : Space::master;
   const Program evaluation(plan.evaluation.program.begin(), plan.evaluation.program.end());
   return std::max(place(model, v.program).peak, place(model, evaluation).peak);
 }

@@ -76,6 +76,8 @@ class Binder {
         int(std::ranges::find(p.program, true,
                               [](const Instruction& i) { return i.kind->if_applied; }) -
             p.program.begin());
+    bound.speaks = std::ranges::any_of(
+        p.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
     reserve();
     walk(p.program, [&](int t, int iteration) { visit(t, iteration); });
     for (int e = 0; e < int(m.externals.size()); ++e)

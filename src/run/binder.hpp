@@ -39,7 +39,8 @@ struct BoundProgram {
   std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches
   std::array<int, axes> updated_rows{};  // rows that `changing` has now, by axis
   bool updated_first = true;             // and whether as in the first micro-batch
-  ArenaGuard guard;                      // under AddressSanitizer
+  bool speaks = false;  // with other ranks, also in a micro-batch without sequences
+  ArenaGuard guard;     // under AddressSanitizer
 
   /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
   void update(const Now& now);

@@ -145,6 +145,8 @@ void Machine::refuse(const FlatBuffer& buffer, Element element) {
 
 const Model& Machine::model() const { return plan_.model; }
 
+const Model& Machine::program_model() const { return *programs_->current->model; }
+
 Communicator& Machine::communicator() {
   if (checks_traffic && traffic_check_) return *traffic_check_;
   return communicator_;
@@ -169,6 +171,9 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
     throw Error("Sinter: a rank holds only its shards of the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "', so it has no part of its own. Take them with Machine::take().");
+  if (!is_persistent(model(), space))
+    throw Error("Sinter: the " + std::string(space_names[int(space)]) + " of '" + p.name +
+                "' come and go, so they have no place that they keep.");
   const std::int64_t offset =
       space >= Space::region
           ? p.state[std::size_t(int(space) - int(Space::region))].offset
@@ -235,7 +240,7 @@ void Machine::train(const Work& work, Observer* observer) {
 
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, false);
-  if (work.sequences > 0) {
+  if (work.sequences > 0 || programs_->evaluation.speaks) {
     run(programs_->evaluation, observer);
   } else {
     clear_decision();
@@ -500,12 +505,20 @@ void Machine::cast_shard(const ShardSlice& shard) {
 
 void Machine::cast(std::int64_t from, FlatSlice slice) {
   const Model& m = plan_.model;
-  if (m.weights == Space::master || slice.size == 0) return;
-  with_element(m.sizes.element[int(Type::compute)], [&]<class T>(T) {
+  if (m.weights == Space::master || !m.keeps_weights || slice.size == 0) return;
+  make_weights(from, flat_address(Space::weights) + slice.first * m.sizes.of(Type::compute),
+               slice.size);
+}
+
+void Machine::make_weights(std::int64_t held, std::byte* to, std::int64_t size) {
+  const Element master = model().sizes.element[int(Type::master)];
+  with_element(model().sizes.element[int(Type::compute)], [&]<class T>(T) {
+    T* const weights = reinterpret_cast<T*>(to);
+    if (master == element_of<T>)
+      return kernel::copy(stream_, flat<T>(Space::master) + held, weights, size);
     if constexpr (kernel::is_narrow<T>)
-      if (m.sizes.element[int(Type::master)] == Element::f32)
-        return kernel::cast(stream_, flat<float>(Space::master) + from,
-                            flat<T>(Space::weights) + slice.first, slice.size);
+      if (master == Element::f32)
+        return kernel::cast(stream_, flat<float>(Space::master) + held, weights, size);
     throw Error("Sinter: there is no cast between these types of weights.");
   });
 }

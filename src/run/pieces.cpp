@@ -44,7 +44,7 @@ void Machine::put(Space space, const Parameter& p, const std::byte* values) {
                       Access::write);
     std::memcpy(held.data(), values + piece.begin * bytes, std::size_t(piece.size * bytes));
   }
-  if (space != Space::master || model().weights == Space::master) return;
+  if (space != Space::master || model().weights == Space::master || !model().keeps_weights) return;
   if (!model().splits(space)) return cast_weights({p.offset, p.size});
   // Also what others hold: so no rank waits for another.
   const std::int64_t narrow = model().sizes.of(Type::compute);

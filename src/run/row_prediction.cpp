@@ -59,8 +59,11 @@ RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& 
       model_(plan.predicting_rows),
       places_(std::size_t(model_.sizes.rows[std::size_t(axis)]) + 1),
       places_memory_(std::int64_t(places_.size() * sizeof(std::int32_t))) {
-  instructions_ = prediction(model_);
-  tail = model_.count();  // `load` is before the units
+  instructions_ = plan.forward_program(model_, prediction(model_));
+  const auto is_last = [&](const Instruction& i) {
+    return i.kind->phases != 0 && i.what == model_.count() - 1;
+  };
+  tail = int(std::ranges::find_if(instructions_, is_last) - instructions_.begin());
   place_within(plan.memory.total);
   std::iota(places_.begin(), places_.end(), 0);
   shown_ = show_ids(*now.stream, places_, places_memory_.bytes().data());

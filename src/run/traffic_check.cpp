@@ -24,8 +24,9 @@ void TrafficCheck::begin(const Bound& bound, int iteration, int iterations) {
   const Instruction& instruction = *bound.instruction;
   if (!instruction.kind->traffic) return;
   const OnRank on{rank(), ranks(), iteration, iterations};
-  (*instruction.kind->traffic)(machine_.model(), instruction, on, stated_);
-  instruction.kind->touch(machine_.model(), instruction, touched_);
+  const Model& model = machine_.program_model();
+  (*instruction.kind->traffic)(model, instruction, on, stated_);
+  instruction.kind->touch(model, instruction, touched_);
 }
 
 void TrafficCheck::end() {
@@ -68,7 +69,7 @@ const Traffic* TrafficCheck::take(Traffic::Does does, const void* data) {
 }
 
 const void* TrafficCheck::address(const Traffic& traffic) const {
-  const Model& model = machine_.model();
+  const Model& model = machine_.program_model();
   if (const std::byte* all = machine_.flat<std::byte>(traffic.space))
     return all + model.held_at(traffic.space, traffic.first) * bytes_of(traffic.element);
   // It comes and goes, unit by unit.
@@ -92,7 +93,7 @@ void TrafficCheck::refuse(const std::string& what) const {
               " elements of " + std::to_string(bytes_of(traffic.element)) + " bytes";
   }
   const Instruction& instruction = *bound_->instruction;
-  const TextBuilder subject = subject_letters(machine_.model(), instruction);
+  const TextBuilder subject = subject_letters(machine_.program_model(), instruction);
   throw Error(
       "Sinter: rank " + std::to_string(rank()) + " is in the instruction '" +
       instruction.kind->name + "' of " + std::string(subject.view()) + ", which " + what +

@@ -300,12 +300,19 @@ void TrainerCore::on_micro_batches(const HostBatch& batch,
   }
 }
 
+/// By the first rank, or by all, if they must speak.
+void TrainerCore::on_predicting_ranks(const std::function<void(int)>& work) {
+  const bool speaks = std::ranges::any_of(
+      plan().prediction.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
+  speaks ? on_ranks(work) : work(0);
+}
+
 Prediction TrainerCore::predict(const HostBatch& batch) {
   check_predicts(batch);
   const Element element = plan().predicting.sizes.element[int(Type::compute)];
   Prediction prediction;
   on_micro_batches(batch, [&](const Work& work) {
-    machines_[0]->predict(work);
+    on_predicting_ranks([&](int rank) { machines_[rank]->predict(work); });
     int rows = 0, columns = 0;
     const OnHost values = machines_[0]->result(0, rows, columns);
     append(prediction, values, rows, columns, element);
@@ -318,12 +325,16 @@ void TrainerCore::predict_rows(const HostBatch& batch,
   check_predicts(batch);
   const Element element = plan().predicting.sizes.element[int(Type::compute)];
   Prediction part;
+  const auto take = [&](const OnHost& values, int rows, int columns) {
+    part.rows = 0;
+    part.values.clear();
+    append(part, values, rows, columns, element);
+    on_rows(part);
+  };
   on_micro_batches(batch, [&](const Work& work) {
-    machines_[0]->predict_rows(work, [&](const OnHost& values, int rows, int columns) {
-      part.rows = 0;
-      part.values.clear();
-      append(part, values, rows, columns, element);
-      on_rows(part);
+    on_predicting_ranks([&](int rank) {
+      if (rank == 0) return machines_[0]->predict_rows(work, take);
+      machines_[rank]->predict_rows(work, [](const OnHost&, int, int) {});
     });
   });
 }

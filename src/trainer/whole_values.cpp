@@ -53,7 +53,7 @@ std::vector<std::byte> WholeValues::known_of(Space from, const Parameter& p) con
   const Model& model = first.model();
   const StateShape shape = first.shape(from, p);
   std::vector<std::byte> values(std::size_t(shape.bytes()));
-  if (from == Space::master && model.splits(from) && !p.frozen) {
+  if (from == Space::master && model.splits(from) && model.keeps_weights && !p.frozen) {
     const Machine::Part copy = first.part(Space::weights, p);
     const OnHost narrow = first.on_host(copy, Access::read);
     with_element(shape.element, [&]<class M>(M) {

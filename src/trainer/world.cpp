@@ -62,11 +62,14 @@ void check_world(const RecipeView& recipe, const World& world) {
 void check_together(const RecipeView& recipe) {
   const int ranks = recipe.ranks();
   if (ranks == 1) return;
-  const Model& model = recipe.plan->model;
-  const std::span<const Instruction> program = recipe.plan->training.program;
-  const int at_once = recipe.plan->micro * ranks;
-  const int iterations = (recipe.global() + at_once - 1) / at_once;
-  require_fit(model, program, ranks, iterations, simulate(model, program, ranks, iterations));
+  const PlanView& plan = *recipe.plan;
+  const int at_once = plan.micro * ranks;
+  const auto check = [&](const Model& model, std::span<const Instruction> program, int iterations) {
+    require_fit(model, program, ranks, iterations, simulate(model, program, ranks, iterations));
+  };
+  check(plan.model, plan.training.program, (recipe.global() + at_once - 1) / at_once);
+  check(plan.evaluating, plan.evaluation.program, 2);
+  check(plan.predicting, plan.prediction.program, 1);
 }
 
 }  // namespace sinter

@@ -137,6 +137,12 @@ TEST_CASE_TEMPLATE("ranks with shards of gradients have the same bits, in a grap
     CHECK(relative_difference(split[0].steps[s].loss, whole[0].steps[s].loss) < bound);
 }
 
+TEST_CASE(
+    "ranks that fetch weights have the bits of those that have them, in a graph and without") {
+  const std::vector<Trace> kept = train_all<Shards<2, Bf16, 2>>();
+  for (const bool graph : {true, false}) CHECK(train_all<Shards<2, Bf16, 3>>(graph) == kept);
+}
+
 TEST_CASE("a rank that ends is noticed by those that wait for it") {
   const auto said = on_world(2, [](const World& world) {
     Trainer<Shared<2>> trainer({.seed = 3, .threads = 1, .world = world});

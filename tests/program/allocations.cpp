@@ -208,6 +208,8 @@ TEST_CASE("a step of two ranks") {
       "GPT-2, SplitBatch", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>,
             Zero<{.stage = 2, .bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Zero 2", batches);
+  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>, Bf16,
+            Zero<{.stage = 3, .bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Zero 3", batches);
 }
 
 }  // namespace

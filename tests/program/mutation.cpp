@@ -21,6 +21,7 @@ using Thrice = Batch<{.global = 3, .micro = 1}>;
 using Buckets = Ddp<{.bucket_bytes = 500, .ranks = 2}>;
 using Shards = Zero<{.bucket_bytes = 500, .ranks = 2}>;
 using AtRoot = SplitBatch<{.ranks = 2}>;
+using WeightShards = Zero<{.stage = 3, .bucket_bytes = 500, .ranks = 2}>;
 using GradientShards = Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>;
 using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each of two ranks
 using Full = Checkpoint<{.policy = full}>;
@@ -85,6 +86,12 @@ TEST_CASE("programs of ranks that have shards of gradients") {
                                                     {5, 3, 6, 2});
   test_mutants<Fused, TwoEach, GradientShards, Bf16, Full, PlainDescent>(
       "units with two outputs, Zero 2, Bf16, cast, full", {5, 3, 6, 2});
+}
+
+TEST_CASE("programs of ranks that fetch weights") {
+  test_mutants<Gpt2<tiny>, TwoEach, WeightShards>("GPT-2, Zero 3, two micro-batches", {5, 3, 6, 2});
+  test_mutants<Fused, TwoEach, WeightShards, Bf16, Full, PlainDescent>(
+      "units with two outputs, Zero 3, Bf16, cast, full", {5, 3, 6, 2});
 }
 
 TEST_CASE("programs of ranks of which one updates") {

@@ -104,6 +104,10 @@ TEST_CASE("Zero, stage 2") {
   OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.stage = 2, .bucket_bytes = 500}>>>().test(
       "Zero, stage 2");
 }
+TEST_CASE("Zero, stage 3") {
+  OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.stage = 3, .bucket_bytes = 500}>>>().test(
+      "Zero, stage 3");
+}
 TEST_CASE("SplitBatch") {
   // By itself it has one order that the verifier accepts; running values are summed beside it.
   OneRank<Made<Letters, Counting, TwoEach, SplitBatch<>>>().test("SplitBatch");

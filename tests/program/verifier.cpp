@@ -321,6 +321,29 @@ TEST_CASE("what ranks have shards of") {
   split.expect(p, "scatters over ranks what the model does not split");
 }
 
+TEST_CASE("weights that come and go") {
+  using Shards = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
+                      Zero<{.stage = 3, .bucket_bytes = 500, .ranks = 2}>>;
+  static_assert(ready<Shards>());
+  Model model = Plan<Shards>::model;
+  const Program p = shipped<Shards>();
+  const auto rejects = [&](const Program& changed, const char* rule) {
+    expect(model, changed, ranks, rule);
+  };
+  const int fetch = find(p, Role::fetch), wait = find(p, await_weights_kind);
+  rejects(without(p, fetch), "waits for a transfer that was not started");
+  rejects(without(p, wait), "touched while a transfer writes it");
+  rejects(without(without(p, wait), fetch), "read before written");
+  rejects(doubled(p, fetch), "touched while a transfer writes it");
+  Kind whole = fetch_weights_kind;
+  whole.by_shards = false;
+  Program of_whole = p;
+  of_whole[std::size_t(fetch)].kind = &whole;
+  rejects(of_whole, "needs whole what the ranks split");
+  model.shards = 1;
+  rejects(p, "fetches weights that every rank has");
+}
+
 TEST_CASE("gradients that come and go") {
   using Shards = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
                       Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>>;

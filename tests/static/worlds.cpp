@@ -20,6 +20,7 @@ static_assert(ready<Reduced>() && ready<Deep<Ddp<{.bucket_bytes = 1}>, Bf16>>())
 static_assert(ready<Deep<Zero<{.ranks = 4}>>>() && ready<Deep<Zero<{.ranks = 8}>, Bf16>>());
 static_assert(ready<Deep<SplitBatch<>, Bf16>>() && Plan<Deep<SplitBatch<>>>::alike<8, 1>());
 static_assert(ready<Deep<Zero<{.stage = 2, .ranks = 8}>, Bf16>>());
+static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>>>());
 static_assert(Plan<Reduced>::together<8, 1>.fine());
 static_assert(Plan<Reduced>::alike<8, 1>());
 

@@ -63,7 +63,7 @@ concept ByParameter = requires { Optimizer::by_parameter; } && Optimizer::by_par
 template <class Optimizer>
 constexpr bool makes_copy(const Model& model) {
   if constexpr (requires { Optimizer::casts; })
-    return Optimizer::casts && model.weights == Space::weights;
+    return Optimizer::casts && model.weights == Space::weights && model.keeps_weights;
   return false;
 }
 

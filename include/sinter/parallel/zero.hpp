@@ -5,12 +5,13 @@
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/optimizer/optimizer.hpp"
 #include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/fetched_weights.hpp"
 
 namespace sinter {
 
 struct ZeroOptions {
   /// What each rank has a shard of. 1: the optimizer's state, an average of the weights, and the master
-  /// weights if layers read a copy of them. 2: the gradients, too.
+  /// weights if layers read a copy of them. 2: the gradients, too. 3: all weights, too.
   int stage = 1;
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
   /// Threads of one process, or processes, as with Ddp. The plan is made for so many.
@@ -200,16 +201,16 @@ inline constexpr Kind await_gather_kind{.name = "await all-gather",
                                         .run = executes::await_gather<Weight>,
                                         .traffic = traffic::gather<Traffic::waits>};
 
-/// A rule: the weights that layers read are whole on each rank.
-struct StageIsAtMostTwo {
+/// A rule: there is the stage.
+struct StageIsAtMostThree {
   template <class R>
-  static constexpr bool holds = R::parallel::options.stage <= 2;
+  static constexpr bool holds = R::parallel::options.stage <= 3;
   template <class R>
   static auto enforce() {
     static_assert(
         holds<R>,
-        "Zero: there are only stages 1 and 2. Why: stage 3 also splits the weights that layers "
-        "read, which programs would have to gather before each unit. Fix: .stage = 2.");
+        "Zero: there are only stages 1, 2 and 3. Why: stage 3 splits all that a model has. "
+        "Fix: .stage = 3.");
   }
 };
 
@@ -238,15 +239,20 @@ struct OptimizerTakesSlices {
 /// final, beside the backward of the next, and each rank adds its shard of the sum to what it has. So of
 /// several micro-batches the sums over the ranks are added up, where Ddp takes the sum over the ranks of
 /// what each has added up; of one they have the same bits.
+///
+/// In stage 3 it also keeps the weights of its shard alone. Those of a unit are fetched, in each micro-batch,
+/// before its forward and before its backward, beside what is computed before; so it is in evaluation and
+/// prediction. It has the bits of stage 2.
 template <ZeroOptions O = {}>
 struct Zero {
   using slot = slot::parallel;
   using Options = ZeroOptions;
-  using rules = RuleList<StageIsAtMostTwo, OptimizerTakesSlices>;
+  using rules = RuleList<StageIsAtMostThree, OptimizerTakesSlices>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
   static constexpr int shards = O.ranks;                  ///< see Model::shards
   static constexpr bool splits_gradients = O.stage >= 2;  ///< see Model::gradients
+  static constexpr bool splits_weights = O.stage >= 3;    ///< see Model::keeps_weights
   static constexpr int ranks(const Options& o) { return o.ranks; }
 
   template <class R>
@@ -282,11 +288,17 @@ struct Zero {
       }
       update<R>(buckets, rewritten);
     }
-    return rewritten;
+    return rewrite_forward(model, rewritten);
+  }
+  /// Has weights fetched in evaluation and prediction, too.
+  static constexpr Program rewrite_forward(const Model& model, const Program& program) {
+    if (model.keeps_weights) return program;
+    return fetch_weights(model, program);
   }
 
  private:
-  /// Updates the buckets, each of which is then gathered beside the update of the next.
+  /// Updates the buckets, each of which is then gathered beside the update of the next, unless it is fetched
+  /// when it is read.
   template <class R>
   static constexpr void update(const std::vector<Instruction>& buckets, Program& rewritten) {
     using Precision = typename R::precision;
@@ -294,8 +306,10 @@ struct Zero {
     for (const Instruction& bucket : buckets) {
       rewritten.push_back(
           {&update_shards_kind<typename R::optimizer, Precision>, bucket.what, bucket.count});
+      if (splits_weights) continue;
       rewritten.push_back({&gather_kind<Weight>, bucket.what, bucket.count});
     }
+    if (splits_weights) return;
     for (const Instruction& bucket : buckets)
       rewritten.push_back({&await_gather_kind<Weight>, bucket.what, bucket.count});
   }

@@ -4,7 +4,7 @@
 #pragma once
 #include <limits>
 
-#include "sinter/plan/placement.hpp"
+#include "sinter/plan/plan_view.hpp"
 #include "sinter/plan/unit_planner.hpp"
 #include "sinter/program/program.hpp"
 
@@ -51,11 +51,12 @@ struct EvaluationUnits {
 };
 
 /// Bytes of the arena that an evaluation of so many sequences at once needs.
-constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int sequences) {
+constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int sequences,
+                                        ForwardProgram forward_program) {
   const Sizes sizes = sizes_for(model.sizes, micro, sequences);
   const EvaluationUnits units(model, sizes);
   const Model wider = units.of(model, sizes);
-  return place(wider, evaluation(wider)).peak;
+  return place(wider, forward_program(wider, evaluation(wider))).peak;
 }
 
 /// What is known of the bytes that evaluations need.
@@ -96,13 +97,14 @@ struct EvaluationSearch {
 /// placements (each a constant expression of its own, as compilers count what one may cost). The
 /// first try is at the ratio of the bytes, and nearly right: all but the chunks of losses grows
 /// with the rows.
-template <const Model& model, int Micro, EvaluationSearch Search, int Tries = 6>
+template <const Model& model, int Micro, EvaluationSearch Search, ForwardProgram Forward,
+          int Tries = 6>
 constexpr int most_sequences() {
   if constexpr (Tries == 0 || Search.low >= Search.high || Search.next <= Search.low) {
     return Search.low;
   } else {
-    constexpr std::int64_t bytes = evaluation_bytes(model, Micro, Search.next);
-    return most_sequences<model, Micro, Search.after(bytes), Tries - 1>();
+    constexpr std::int64_t bytes = evaluation_bytes(model, Micro, Search.next, Forward);
+    return most_sequences<model, Micro, Search.after(bytes), Forward, Tries - 1>();
   }
 }
 

@@ -26,11 +26,13 @@ namespace detail {
 /// not compile.
 template <int Units, int PerUnit>
 struct FrozenProgram {
-  List<Instruction, PerUnit * Units + 32> instructions;
-  List<Buffer, PerUnit * Units + 32> buffers;
+  static constexpr int room = PerUnit * Units + 32;
+  List<Instruction, room> instructions;
+  List<Buffer, room> buffers;
   std::int64_t persistent, workspace, peak;
 
-  constexpr FrozenProgram(const Model& model, const Program& program) : instructions(program) {
+  constexpr FrozenProgram(const Model& model, std::span<const Instruction> program)
+      : instructions(program) {
     Placement placement = place(model, program);
     buffers = decltype(buffers)(placement.buffers);
     persistent = placement.persistent;
@@ -56,6 +58,25 @@ constexpr void rewrite_by(const Model& model, Program& program) {
 template <class R, class... Policies>
 constexpr void rewrite_by_all(Claimants<Policies...>, const Model& model, Program& program) {
   (rewrite_by<R, Policies>(model, program), ...);
+}
+
+/// Lets a policy rewrite a program of a model that evaluates or predicts.
+template <class P>
+constexpr void rewrite_forward_by(const Model& model, Program& program) {
+  if constexpr (hook::RewritesForward<P>) program = P::rewrite_forward(model, program);
+}
+/// A program of evaluation or prediction, as all policies rewrite it.
+template <class... Policies>
+constexpr Program forward_by_all(Claimants<Policies...>, const Model& model,
+                                 const Program& program) {
+  Program rewritten = program;
+  (rewrite_forward_by<Policies>(model, rewritten), ...);
+  return rewritten;
+}
+/// The same, of those of the recipe R.
+template <class R>
+constexpr Program forward_program(const Model& model, const Program& program) {
+  return forward_by_all(typename R::all{}, model, program);
 }
 
 /// The model's units planned for the evaluation of so many sequences at once, as constants.
@@ -87,18 +108,21 @@ struct PlanAsIs {
   // ---- programs
   /// The plain program, rewritten by the policies: first those of slots of Sinter, then the others.
   static constexpr Program write_training() {
-    Program written = plain(model, &norm_kind<typename R::clipping>,
-                            &update_kind<typename R::optimizer, typename R::precision>);
+    Program rewritten = plain(model, &norm_kind<typename R::clipping>,
+                              &update_kind<typename R::optimizer, typename R::precision>);
     using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
                             typename R::optimizer, typename R::schedule, typename R::clipping,
                             typename R::batch, typename R::data, typename R::model>;
-    detail::rewrite_by_all<R>(First{}, model, written);
-    detail::rewrite_by_all<R>(typename R::extras{}, model, written);
-    return written;
+    detail::rewrite_by_all<R>(First{}, model, rewritten);
+    detail::rewrite_by_all<R>(typename R::extras{}, model, rewritten);
+    return rewritten;
   }
+  /// The program of training in as much room as it may take.
+  using RoomForTraining = detail::FrozenProgram<Training::count.units, 14>;
+  /// Its instructions: a constant of its own, as compilers count what one costs.
+  static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
   /// The program of training, with its placement.
-  static constexpr detail::FrozenProgram<Training::count.units, 10> training{model,
-                                                                             write_training()};
+  static constexpr RoomForTraining training{model, written.view()};
   /// The instructions of training.
   static constexpr std::span<const Instruction> program = training.instructions.view();
   /// The model of predict(), which shares the parameters.
@@ -112,8 +136,8 @@ struct PlanAsIs {
     }
   }();
   /// The program of a prediction.
-  static constexpr detail::FrozenProgram<Predicting::count.units, 4> prediction{
-      predicting, sinter::prediction(predicting)};
+  static constexpr detail::FrozenProgram<Predicting::count.units, 8> prediction{
+      predicting, detail::forward_program<R>(predicting, sinter::prediction(predicting))};
 
   // ---- order
   /// What the verifier says of the program of training.
@@ -151,12 +175,16 @@ struct PlanAsIs {
   template <int Ranks, int Iterations>
   static constexpr WorldVerdict together =
       simulate(model, program, Ranks, Iterations, alike<Ranks, Iterations>());
-  static_assert(verify(model, sinter::evaluation(model), {false, false}).fine());
+  /// The program of an evaluation in training's micro-batches.
+  static constexpr Program write_evaluation() {
+    return detail::forward_program<R>(model, sinter::evaluation(model));
+  }
+  static_assert(verify(model, write_evaluation(), {false, false}).fine());
   static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
   // ---- sizes
   /// Bytes that an evaluation in training's micro-batches needs.
-  static constexpr std::int64_t evaluation_peak = place(model, sinter::evaluation(model)).peak;
+  static constexpr std::int64_t evaluation_peak = place(model, write_evaluation()).peak;
   /// What the bytes of the arena are for.
   static constexpr Memory memory =
       memory_of(model, training.view(), std::max({training.peak, evaluation_peak, prediction.peak}),
@@ -171,7 +199,7 @@ struct PlanAsIs {
     constexpr detail::EvaluationSearch search(micro,
                                               detail::evaluation_bound(micro, R::data::context),
                                               training.persistent, evaluation_peak, bytes);
-    return detail::most_sequences<Training::model, micro, search>();
+    return detail::most_sequences<Training::model, micro, search, detail::forward_program<R>>();
   }();
   static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
                                        Training::count.nodes>
@@ -185,8 +213,8 @@ struct PlanAsIs {
     return wider;
   }();
   /// The program of an evaluation.
-  static constexpr detail::FrozenProgram<Training::count.units, 4> evaluation{
-      evaluating, sinter::evaluation(evaluating)};
+  static constexpr detail::FrozenProgram<Training::count.units, 8> evaluation{
+      evaluating, detail::forward_program<R>(evaluating, sinter::evaluation(evaluating))};
 
   /// Numbers in all parameters, each counted once, without padding.
   static constexpr std::int64_t parameters = [] {
@@ -219,7 +247,8 @@ struct PlanAsIs {
                                  .row_multiple = detail::row_multiple<R>(),
                                  .recomputed = Training::inside,
                                  .matmul_inputs = matmul_inputs_of<typename R::precision>(),
-                                 .optimizer = &tag_of<typename R::optimizer>};
+                                 .optimizer = &tag_of<typename R::optimizer>,
+                                 .forward_program = detail::forward_program<R>};
 
  private:
   /// Whether ranks fit together, for all numbers of them that are proved from number K of these on.

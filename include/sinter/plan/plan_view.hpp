@@ -52,6 +52,9 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
   return m;
 }
 
+/// Makes of a program of evaluation or prediction what the policies of a recipe make of it.
+using ForwardProgram = Program (*)(const Model&, const Program&);
+
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
   Model model, evaluating, predicting;  ///< of training, and of the two other programs
@@ -71,6 +74,7 @@ struct PlanView {
   /// What matmuls of layers do to their fp32 inputs.
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;
   const void* optimizer = nullptr;  ///< owner of the optimizer's regions, see tag_of
+  ForwardProgram forward_program = nullptr;  ///< as this recipe's policies say
 };
 
 }  // namespace sinter

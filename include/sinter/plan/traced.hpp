@@ -22,7 +22,7 @@ struct List {
   int count = 0;
 
   constexpr List() = default;
-  constexpr explicit List(const std::vector<T>& from) : count(int(from.size())) {
+  constexpr explicit List(std::span<const T> from) : count(int(from.size())) {
     if (count > Capacity) throw "Sinter: a plan is larger than its bound";
     std::copy(from.begin(), from.end(), items.begin());
   }
@@ -100,6 +100,15 @@ constexpr bool updates_at_root() {
 template <class R>
 constexpr bool splits_gradients() {
   if constexpr (hook::SplitsGradients<typename R::parallel>) {
+    return shards_of<R>() > 1;
+  } else {
+    return false;
+  }
+}
+/// Whether it then has its shards of the weights alone, so that those that layers read come and go.
+template <class R>
+constexpr bool splits_weights() {
+  if constexpr (hook::SplitsWeights<typename R::parallel>) {
     return shards_of<R>() > 1;
   } else {
     return false;
@@ -305,29 +314,30 @@ struct Traced {
   }
   static constexpr auto regions = collect_regions(typename R::all{});
 
-  static constexpr Model model{.nodes = frozen.nodes.view(),
-                               .locals = frozen.locals.view(),
-                               .blocks = frozen.blocks.view(),
-                               .units = frozen.units.view(),
-                               .externals = frozen.externals.view(),
-                               .writers = frozen.writers.view(),
-                               .results = frozen.results.view(),
-                               .plans = frozen.plans.view(),
-                               .layer_calls = frozen.layer_calls.view(),
-                               .order = frozen.order.view(),
-                               .offsets = frozen.offsets.view(),
-                               .parameter_offsets = frozen.parameter_offsets.view(),
-                               .regions = regions.view(),
-                               .sizes = sizes,
-                               .weights = casts ? Space::weights : Space::master,
-                               .keeps_weights = true,
-                               .gradients = gradients,
-                               .decayed = frozen.decayed,
-                               .undecayed = frozen.undecayed,
-                               .frozen = frozen.frozen,
-                               .running = frozen.running,
-                               .shards = shards,
-                               .at_root = at_root};
+  static constexpr Model model{
+      .nodes = frozen.nodes.view(),
+      .locals = frozen.locals.view(),
+      .blocks = frozen.blocks.view(),
+      .units = frozen.units.view(),
+      .externals = frozen.externals.view(),
+      .writers = frozen.writers.view(),
+      .results = frozen.results.view(),
+      .plans = frozen.plans.view(),
+      .layer_calls = frozen.layer_calls.view(),
+      .order = frozen.order.view(),
+      .offsets = frozen.offsets.view(),
+      .parameter_offsets = frozen.parameter_offsets.view(),
+      .regions = regions.view(),
+      .sizes = sizes,
+      .weights = casts || splits_weights<R>() ? Space::weights : Space::master,
+      .keeps_weights = !splits_weights<R>(),
+      .gradients = gradients,
+      .decayed = frozen.decayed,
+      .undecayed = frozen.undecayed,
+      .frozen = frozen.frozen,
+      .running = frozen.running,
+      .shards = shards,
+      .at_root = at_root};
 };
 
 }  // namespace detail

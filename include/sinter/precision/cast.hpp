@@ -33,8 +33,9 @@ constexpr bool writes_weights(const Model& model, const Instruction& i) {
 }
 
 /// Puts a `cast` after each update that does not write the copy itself. So each unit is cast once
-/// in a step, however many micro-batches are accumulated.
+/// in a step, however many micro-batches are accumulated. (Copies that come and go are made otherwise.)
 constexpr Program cast_after_update(const Model& model, const Program& program) {
+  if (!model.keeps_weights) return program;
   Program rewritten = room_for(program);
   for (const Instruction& i : program) {
     rewritten.push_back(i);

@@ -68,7 +68,8 @@ enum class Role : std::uint8_t {
   keep,     // keeps the running values of the step, if it is applied
   update,   // advances the master weights of a run of units
   gather,   // makes the weights of a run of units whole on all ranks, of each rank's shards
-  follow    // reads the master weights of a run of units as the update has left them
+  fetch,  // makes those of a unit whole where they come and go, of each rank's shards of the masters
+  follow  // reads the master weights of a run of units as the update has left them
 };
 
 class Machine;

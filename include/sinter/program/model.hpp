@@ -78,7 +78,9 @@ struct Model {
   Sizes sizes;
   /// Where layers read weights: in a copy, or in the master weights themselves.
   Space weights = Space::master;
-  bool keeps_weights = true;  ///< the copy of the weights lives through all steps
+  /// Whether the copy of the weights lives through all steps. If not, that of a unit comes and goes, as
+  /// instructions make it of the masters or fetch it from other ranks.
+  bool keeps_weights = true;
   /// Where backward adds gradients of parameters: to those that the update uses, or to a unit's own of
   /// the micro-batch at hand, whose sums over the ranks are added to those.
   Space gradients = Space::gradient;
@@ -125,6 +127,12 @@ struct Model {
   /// Whether it also has room for these alone: one after the other, in the order of the parts that they
   /// are of.
   constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
+  /// Whether a unit's parameters are among those that are trained. A model that only predicts knows it, too.
+  /// requires  has_parameters(unit)
+  constexpr bool is_trained(int unit) const {
+    const ParameterOffsets& at = offsets[std::size_t(unit)];
+    return (block(unit).decayed > 0 ? at.decayed : at.undecayed) < elements();
+  }
   /// Where a rank holds an element, or the end, of a flat space.
   /// requires  if the space is split, it is the first one of a unit's part, or not trained
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {

@@ -110,7 +110,8 @@ class Verifier {
   constexpr void begin_open(Space space, int unit) {
     Cell& c = cell(space, unit);
     c.open = c.carried = true;
-    c.has = held(space);
+    // What is not trained is not split.
+    c.has = model.is_trained(unit) ? held(space) : OnRanks::whole;
   }
   /// What a rank has of a space from step to step.
   constexpr OnRanks held(Space space) const {
@@ -187,6 +188,10 @@ class Verifier {
   /// on shards; then what they change is this rank's shard. Gradients are made for their ranks' sum.
   constexpr void check_ranks(Cell& c, Touch touch, const Instruction& i) {
     if (touch.use == Use::exchange) return;  // its role says what it is for
+    if (touch.use == Use::fetch && i.kind->role == Role::fetch) {
+      c.has = OnRanks::whole;
+      return;
+    }
     if (touch.space == model.gradients && closes(touch.use))
       demand(c.has != OnRanks::partial, "used up before it was reduced");
     const bool shards = i.kind->by_shards && model.shares_update();
@@ -238,6 +243,10 @@ class Verifier {
           demand(weights.has == OnRanks::shard, "gathers what every rank has");
           weights.has = OnRanks::whole;
         }
+        break;
+      case Role::fetch:
+        demand(model.shares(Space::master) && model.is_trained(i.what),
+               "fetches weights that every rank has");
         break;
       case Role::norm:
         demand(!normed && !in_loop, "the norm is taken once, after all micro-batches");

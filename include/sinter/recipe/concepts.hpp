@@ -151,6 +151,8 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 ///                    (Model::shards); then ranks() is that for all options
 ///   splits_gradients (optional) whether gradients are, too: in each micro-batch its rewrite() adds
 ///                    the sums over the ranks of those that backward makes (Model::gradients)
+///   splits_weights   (optional) whether the weights that layers read are, too: its rewrite() and
+///                    rewrite_forward() fetch those of a unit before they are read (Model::keeps_weights)
 ///   at_root          (optional) whether one rank alone updates (Model::at_root)
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>

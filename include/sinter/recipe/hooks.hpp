@@ -23,7 +23,9 @@
 //   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
 //   by_shards          whether its kinds work on shards (Kind::by_shards), where ranks share the update;
 //                      ranks then have their shards alone of its regions, too
-//   rewrite(model, program)           makes another program of this one, at compile time
+//   rewrite(model, program)           makes another program of training of this one, at compile time
+//   rewrite_forward(model, program)   does so with those of evaluation and prediction; of predictions at
+//                                     each position also at run time
 //   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with
 //                                     a State, rate_factor(options, state, sequences)
 // A policy that carries plain numbers from step to step has
@@ -96,6 +98,10 @@ concept HasRowMultiple = requires {
 template <class P>
 concept RewritesAny =
     requires(const Model& model, Program program) { P::rewrite(model, std::move(program)); };
+template <class P>
+concept RewritesForward = requires(const Model& model, const Program& program) {
+  { P::rewrite_forward(model, program) } -> std::same_as<Program>;
+};
 /// R is the recipe.
 template <class P, class R>
 concept RewritesOf = requires(const Model& model, Program program) {
@@ -191,6 +197,12 @@ concept HasSplitsGradients = requires {
 };
 template <class P>
 concept SplitsGradients = HasSplitsGradients<P> && P::splits_gradients;
+template <class P>
+concept HasSplitsWeights = requires {
+  { P::splits_weights } -> std::convertible_to<bool>;
+};
+template <class P>
+concept SplitsWeights = HasSplitsWeights<P> && P::splits_weights;
 /// Of a precision.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
@@ -258,6 +270,7 @@ constexpr auto acting_hooks() {
                     Hook{"parameter_groups", hook::HasParameterGroups<P>},
                     Hook{"row_multiple", hook::HasRowMultiple<P>},
                     Hook{"rewrite", hook::RewritesOf<P, R> || hook::RewritesAny<P>},
+                    Hook{"rewrite_forward", hook::RewritesForward<P>},
                     Hook{"rate_factor", hook::HasRateFactor<P> || hook::HasStateRateFactor<P>},
                     Hook{"loss_scale", hook::HasLossScale<P>},
                     Hook{"after_step", hook::ActsAfterStep<P>},
@@ -290,6 +303,7 @@ constexpr auto other_hooks() {
                     Hook{"keeps_whole", std::same_as<Slot, slot::memory> && hook::KeepsWhole<P>},
                     Hook{"shards", parallel && hook::HasShards<P>},
                     Hook{"splits_gradients", parallel && hook::HasSplitsGradients<P>},
+                    Hook{"splits_weights", parallel && hook::HasSplitsWeights<P>},
                     Hook{"at_root", parallel && hook::HasAtRoot<P>},
                     Hook{"by_shards", hook::WorksOnShards<P>},
                     Hook{"state", precision && hook::HasStateType<P>},

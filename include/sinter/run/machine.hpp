@@ -129,6 +129,9 @@ class Machine {
   const PlanView& plan() const { return plan_; }
   /// The model as it is trained.
   const Model& model() const;
+  /// The model whose program runs: that, or one that evaluates or predicts.
+  /// requires  one has begun
+  const Model& program_model() const;
   /// The parameters of a unit.
   std::span<const Parameter> parameters_of(int unit) const;
   /// The stream of optimizers and all else that is no layer.
@@ -171,6 +174,8 @@ class Machine {
   void masters_changed();
   /// Makes a shard's slice of the copy from the master weights that this rank holds.
   void cast_shard(const ShardSlice& shard);
+  /// Makes weights as layers read them of as many master weights, which this rank holds from `held` on.
+  void make_weights(std::int64_t held, std::byte* to, std::int64_t size);
 
   /// A flat buffer; empty if the plan does not have it. T is std::byte or the type of its elements.
   /// requires  space is master, weights, gradient, running or a region
@@ -188,7 +193,8 @@ class Machine {
     std::byte* data;
     StateShape shape;
   };
-  /// throws    Error if the space is split (Model::splits), and the parameter trained
+  /// throws    Error if the space is split (Model::splits), and the parameter trained, or if it comes and
+  ///           goes
   Part part(Space space, const Parameter& parameter) const;
   /// The shape of all of a parameter's values in a space; without elements if it has none there.
   StateShape shape(Space space, const Parameter& parameter) const;

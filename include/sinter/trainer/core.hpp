@@ -102,7 +102,9 @@ class TrainerCore {
   /// own. A number that one of them knows, and the others give 0 for, is known to all then.
   double sum_over_processes(double value);
 
-  /// Predicts for each sequence. The batch need not have targets.
+  /// Predicts for each sequence. The batch need not have targets. Where ranks are processes that have their
+  /// shards of the weights alone (Zero's stage 3), all of them predict the same at the same time; so with
+  /// predict_rows().
   /// throws    ArgumentError if the model has no predict() or the batch does not fit it
   Prediction predict(const HostBatch& batch);
   /// Predicts for each row of each sequence. Where rows see none that follow them, that is what
@@ -188,6 +190,7 @@ class TrainerCore {
   /// Calls work(rank) on every rank of this process, which are counted from 0.
   /// throws    the failure of the first rank that failed by itself
   void on_ranks(const std::function<void(int)>& work);
+  void on_predicting_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   int ranks_here() const { return int(machines_.size()); }
   void check_predicts(const HostBatch& batch) const;

@@ -70,14 +70,16 @@ TEST_CASE_TEMPLATE("checkpoints hold whole tensors, and are resumed by other ran
   CHECK(differences(resumed<Split<2>, Precision>(folder / "alone", 0), all_of(alone)).empty());
 }
 
-TEST_CASE_TEMPLATE("checkpoints of stage 2 are those of all others, too", Precision, Fp32, Bf16) {
+template <int Stage, class Precision>
+void check_stage() {
+  CAPTURE(Stage);
   TemporaryFolder folder;
-  TrainerOf<Split<4, 2>, Precision> split(settings);
+  TrainerOf<Split<4, Stage>, Precision> split(settings);
   take_steps(split, 0, 5);
   split.save(folder / "split");
   const fs::path path = folder / "split";
   const NamedNumbers saved = all_of(split);
-  CHECK(differences(resumed<Split<2, 2>, Precision>(path, 0), saved).empty());
+  CHECK(differences(resumed<Split<2, Stage>, Precision>(path, 0), saved).empty());
   CHECK(differences(resumed<Split<2>, Precision>(path, 0), saved).empty());
   CHECK(differences(resumed<Whole<2>, Precision>(path, 0), saved).empty());
   CHECK(differences(resumed<Single, Precision>(path, 0), saved).empty());
@@ -90,7 +92,13 @@ TEST_CASE_TEMPLATE("checkpoints of stage 2 are those of all others, too", Precis
                     resumed<Whole<2>, Precision>(folder / "alone", 3))
             .empty());
   take_steps(split, 5, 8);
-  CHECK(differences(resumed<Split<4, 2>, Precision>(folder / "alone", 3), all_of(split)).empty());
+  CHECK(
+      differences(resumed<Split<4, Stage>, Precision>(folder / "alone", 3), all_of(split)).empty());
+}
+TEST_CASE_TEMPLATE("checkpoints of stages 2 and 3 are those of all others, too", Precision, Fp32,
+                   Bf16) {
+  check_stage<2, Precision>();
+  check_stage<3, Precision>();
 }
 
 TEST_CASE("a snapshot stays as it was") {

@@ -63,6 +63,7 @@ TEST_CASE_TEMPLATE("processes with shards have the bits of threads", Precision, 
   check(static_cast<Averaged<4, Precision>*>(nullptr));
   check(static_cast<Averaged<2, Precision, 2>*>(nullptr));
   check(static_cast<Averaged<4, Precision, 2>*>(nullptr));
+  check(static_cast<Averaged<2, Precision, 3>*>(nullptr));
 }
 
 constexpr BertOptions of_classes = [] {

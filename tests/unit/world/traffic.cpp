@@ -34,6 +34,7 @@ TEST_CASE("shipped recipes say what their kinds state") {
   step<Counting, SplitBatch<{.ranks = 4}>, Bf16>();
   step<Gpt2<tiny>, Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>>();
   step<Gpt2<tiny>, Zero<{.stage = 2, .ranks = 4}>, Bf16>();
+  step<Gpt2<tiny>, Zero<{.stage = 3, .bucket_bytes = 500, .ranks = 2}>>();
 }
 
 /// What is said where an instruction does otherwise than it states.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights that come and go: those of a unit are in the arena from a little before something reads them until
+// that has, and are fetched again for the next that does (Rajbhandari et al. 2020, stage 3).
+#pragma once
+#include <algorithm>
+
+#include "sinter/parallel/transfers.hpp"
+
+namespace sinter {
+
+namespace touches {
+/// Makes weights of this rank's shard of a unit's masters, and fetches those of the others.
+constexpr void fetch_weights(const Model&, const Instruction& i, TouchList& out) {
+  out.push_back({Use::read, Space::master, i.what});
+  out.push_back({Use::fetch, Space::weights, i.what});
+}
+/// Waits for that.
+constexpr void await_weights(const Model&, const Instruction& i, TouchList& out) {
+  out.push_back({Use::finish, Space::weights, i.what});
+}
+/// Makes weights of all masters of a unit.
+constexpr void copy_weights(const Model&, const Instruction& i, TouchList& out) {
+  out.push_back({Use::read, Space::master, i.what});
+  out.push_back({Use::write, Space::weights, i.what});
+}
+}  // namespace touches
+
+namespace traffic {
+/// States that the decayed and the undecayed weights of a unit are gathered from the ranks.
+template <Traffic::Does Does>
+constexpr void fetch_weights(const Model& model, const Instruction& i, const OnRank&,
+                             TrafficList& out) {
+  const ParameterOffsets& at = model.offsets[std::size_t(i.what)];
+  for (const bool decayed : {true, false})
+    if (const std::int64_t size = model.part_elements(i.what, decayed); size > 0)
+      out.push_back({Operation::all_gather, Does, Space::weights,
+                     decayed ? at.decayed : at.undecayed, size, element_of_weights(model)});
+}
+}  // namespace traffic
+
+/// How they run (src/parallel/fetched_weights.cpp).
+namespace executes {
+void fetch_weights(Machine&, const Bound&);
+void await_weights(Machine&, const Bound&);
+void copy_weights(Machine&, const Bound&);
+}  // namespace executes
+
+/// The kind of the instruction that starts to fetch the weights of the unit `what`.
+inline constexpr Kind fetch_weights_kind{.name = "fetch weights",
+                                         .touch = touches::fetch_weights,
+                                         .run = executes::fetch_weights,
+                                         .role = Role::fetch,
+                                         .by_shards = true,
+                                         .traffic = traffic::fetch_weights<Traffic::starts>};
+/// The kind of the one that waits for them.
+inline constexpr Kind await_weights_kind{.name = "await weights",
+                                         .touch = touches::await_weights,
+                                         .run = executes::await_weights,
+                                         .traffic = traffic::fetch_weights<Traffic::waits>};
+/// The kind of the one that makes the weights of a unit that is not trained, whose masters each rank has.
+inline constexpr Kind copy_weights_kind{
+    .name = "copy weights", .touch = touches::copy_weights, .run = executes::copy_weights};
+
+namespace detail {
+
+/// The units whose weights each instruction of a program reads.
+class WeightReads {
+  const Program& program;
+  std::vector<short> units;
+  std::vector<int> ends;  // of those of each instruction among them
+
+ public:
+  constexpr WeightReads(const Model& model, const Program& p) : program(p) {
+    units.reserve(2 * p.size());
+    ends.reserve(p.size());
+    TouchList list;
+    list.reserve(4 * std::size_t(model.count()) + 8);
+    for (const Instruction& i : p) {
+      list.clear();
+      i.kind->touch(model, i, list);
+      for (const Touch& touch : list)
+        if (touch.use == Use::read && touch.space == Space::weights) units.push_back(touch.index);
+      ends.push_back(int(units.size()));
+    }
+  }
+  /// Those of the instruction at position t.
+  constexpr std::span<const short> at(int t) const {
+    const int begin = t == 0 ? 0 : ends[t - 1];
+    return std::span(units).subspan(std::size_t(begin), std::size_t(ends[t] - begin));
+  }
+  /// Those of the next instruction behind it that reads any, as far as the same loop goes.
+  constexpr std::span<const short> next(int t) const {
+    while (++t < int(program.size())) {
+      const Role role = program[t].kind->role;
+      if (role == Role::loop || role == Role::end) break;
+      if (!at(t).empty()) return at(t);
+    }
+    return {};
+  }
+};
+
+}  // namespace detail
+
+/// Puts instructions into a program that fetch the weights of units: those that an instruction reads are
+/// fetched while the one before it runs that reads any, and are there until they have been read. What two in
+/// a row read is fetched once.
+constexpr Program fetch_weights(const Model& model, const Program& program) {
+  const detail::WeightReads reads(model, program);
+  Program rewritten;
+  rewritten.reserve(3 * program.size() + 64);
+  std::span<const short> there;  // what is in the arena
+  const auto add = [&](std::span<const short> units, const Kind* trained, const Kind* other) {
+    for (const short u : units)
+      if (const Kind* kind = model.is_trained(u) ? trained : other;
+          kind && std::ranges::find(there, u) == there.end())
+        rewritten.push_back({kind, u});
+  };
+  bool started = false;
+  for (int t = 0; t < int(program.size()); ++t) {
+    const std::span<const short> now = reads.at(t);
+    if (now.empty()) {
+      rewritten.push_back(program[t]);
+      continue;
+    }
+    if (!started) there = {};  // the first of its loop
+    if (!started) add(now, &fetch_weights_kind, nullptr);
+    add(now, &await_weights_kind, &copy_weights_kind);
+    there = now;
+    const std::span<const short> next = reads.next(t);
+    add(next, &fetch_weights_kind, nullptr);
+    started = !next.empty();
+    rewritten.push_back(program[t]);
+  }
+  return rewritten;
+}
+
+}  // namespace sinter

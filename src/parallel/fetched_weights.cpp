@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/parallel/fetched_weights.hpp"
+
+#include "sinter/comm/communicator.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter::executes {
+
+namespace {
+
+/// The decayed or the undecayed part of a unit.
+struct Part {
+  std::byte* weights;        // where they lie in the unit's buffer
+  std::int64_t held;         // where this rank has masters of it
+  std::int64_t size, whole;  // elements, and those with padding
+};
+/// Calls visit(part) with each that has elements.
+void each_part(const Machine& machine, int unit, std::byte* buffer, const auto& visit) {
+  const Model& model = machine.program_model();
+  const ParameterOffsets& at = model.offsets[std::size_t(unit)];
+  const Block& block = model.block(unit);
+  for (const bool decayed : {true, false}) {
+    const std::int64_t whole = model.part_elements(unit, decayed);
+    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
+    if (whole > 0) visit(Part{buffer, held, decayed ? block.decayed : block.undecayed, whole});
+    buffer += whole * model.sizes.of(Type::compute);
+  }
+}
+
+}  // namespace
+
+void fetch_weights(Machine& machine, const Bound& bound) {
+  const Model& model = machine.program_model();
+  Communicator& ranks = machine.communicator();
+  const Element element = model.sizes.element[int(Type::compute)];
+  each_part(machine, bound.instruction->what, bound.at[1], [&](const Part& part) {
+    const std::int64_t shard = part.whole / model.shards;
+    machine.make_weights(part.held, part.weights + ranks.rank() * shard * bytes_of(element), shard);
+    ranks.start({Operation::all_gather, part.weights, part.whole, element});
+  });
+}
+
+void await_weights(Machine& machine, const Bound& bound) {
+  each_part(machine, bound.instruction->what, bound.at[0],
+            [&](const Part& part) { machine.communicator().wait(part.weights); });
+}
+
+void copy_weights(Machine& machine, const Bound& bound) {
+  each_part(machine, bound.instruction->what, bound.at[1],
+            [&](const Part& part) { machine.make_weights(part.held, part.weights, part.size); });
+}
+
+}  // namespace sinter::executes
