@@ -139,10 +139,20 @@ struct PlanAsIs {
   static constexpr detail::FrozenProgram<Predicting::count.units, 8> prediction{
       predicting, detail::forward_program<R>(predicting, sinter::prediction(predicting))};
 
+  /// The program of an evaluation in training's micro-batches.
+  static constexpr Program write_evaluation() {
+    return detail::forward_program<R>(model, sinter::evaluation(model));
+  }
+
   // ---- order
   /// What the verifier says of the program of training.
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
-  /// Whether the program is sound. Where not, one compile error says why.
+  /// What it says of that of evaluation.
+  static constexpr Verdict evaluation_verdict = verify(model, write_evaluation(), {false, false});
+  /// What it says of that of prediction.
+  static constexpr Verdict prediction_verdict =
+      verify(predicting, prediction.instructions.view(), {false, false});
+  /// Whether the programs are sound. Where not, one compile error says why.
   [[nodiscard]] static constexpr bool verified() {
     if constexpr (!verdict.fine()) {
       constexpr bool inside = verdict.at < int(program.size());
@@ -150,6 +160,12 @@ struct PlanAsIs {
                                  name = inside ? program[verdict.at].kind->name : "the end";
       (void)&the_program_is_wrong<R, Text<rule.size() + 1>(rule), Text<name.size() + 1>(name),
                                   verdict.at>;
+      return false;
+    } else if constexpr (constexpr Verdict forward =
+                             evaluation_verdict.fine() ? prediction_verdict : evaluation_verdict;
+                         !forward.fine()) {
+      constexpr std::string_view rule = forward.what;
+      (void)&the_forward_program_is_wrong<R, Text<rule.size() + 1>(rule), forward.at>;
       return false;
     } else if constexpr (R::parallel::reduces) {
       return fits_together();
@@ -175,12 +191,6 @@ struct PlanAsIs {
   template <int Ranks, int Iterations>
   static constexpr WorldVerdict together =
       simulate(model, program, Ranks, Iterations, alike<Ranks, Iterations>());
-  /// The program of an evaluation in training's micro-batches.
-  static constexpr Program write_evaluation() {
-    return detail::forward_program<R>(model, sinter::evaluation(model));
-  }
-  static_assert(verify(model, write_evaluation(), {false, false}).fine());
-  static_assert(verify(predicting, prediction.instructions.view(), {false, false}).fine());
 
   // ---- sizes
   /// Bytes that an evaluation in training's micro-batches needs.

@@ -218,6 +218,16 @@ auto the_program_is_wrong() {
                 "Plan<Recipe>::program is the list.");
 }
 
+template <class Recipe, Text Rule, int Position>
+auto the_forward_program_is_wrong() {
+  static_assert(
+      sizeof(Recipe) == 0,
+      "Sinter: the verifier rejects this recipe's program of evaluation or prediction. The "
+      "rule and the position of the instruction that breaks it are in this error. Why: a "
+      "policy removed, forgot or misplaced an instruction. Fix: correct the policy's "
+      "rewrite_forward().");
+}
+
 template <class Recipe, int Ranks, Text Rule, int Rank, Text Instruction, int Position,
           int OtherRank, Text OtherInstruction, int OtherPosition>
 auto the_ranks_do_not_fit_together() {
