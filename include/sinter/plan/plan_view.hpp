@@ -73,7 +73,7 @@ struct PlanView {
   RecomputedInside recomputed{};  ///< what backward computes again inside units
   /// What matmuls of layers do to their fp32 inputs.
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;
-  const void* optimizer = nullptr;  ///< owner of the optimizer's regions, see tag_of
+  const void* optimizer = nullptr;           ///< owner of the optimizer's regions, see tag_of
   ForwardProgram forward_program = nullptr;  ///< as this recipe's policies say
 };
 
