@@ -123,9 +123,16 @@ class Ranks {
     for (auto& m : machines) sum += m->loss_sum();
     return sum;
   }
-  /// The first result of rank 0 for a batch of at most one micro-batch.
+  /// The first result of rank 0 for a batch of at most one micro-batch; the others predict the same, if it
+  /// must hear from them.
   std::vector<std::byte> predict(const HostBatch& batch) {
-    machine().predict({.batch = &batch, .sequences = batch.sequences()}, observers[0]);
+    const Work work{.batch = &batch, .sequences = batch.sequences()};
+    const auto speaks = [](const Instruction& i) { return i.kind->traffic.has_value(); };
+    if (std::ranges::any_of(plan.prediction.program, speaks)) {
+      on_all([&](int rank) { machine(rank).predict(work, rank == 0 ? observers[0] : nullptr); });
+    } else {
+      machine().predict(work, observers[0]);
+    }
     int rows = 0, columns = 0;
     const OnHost result = machine().result(0, rows, columns);
     const std::byte* at = result.data();
