@@ -161,11 +161,11 @@ struct PlanAsIs {
       (void)&the_program_is_wrong<R, Text<rule.size() + 1>(rule), Text<name.size() + 1>(name),
                                   verdict.at>;
       return false;
-    } else if constexpr (constexpr Verdict forward =
+    } else if constexpr (constexpr Verdict found =
                              evaluation_verdict.fine() ? prediction_verdict : evaluation_verdict;
-                         !forward.fine()) {
-      constexpr std::string_view rule = forward.what;
-      (void)&the_forward_program_is_wrong<R, Text<rule.size() + 1>(rule), forward.at>;
+                         !found.fine()) {
+      constexpr std::string_view rule = found.what;
+      (void)&the_forward_program_is_wrong<R, Text<rule.size() + 1>(rule), found.at>;
       return false;
     } else if constexpr (R::parallel::reduces) {
       return fits_together();

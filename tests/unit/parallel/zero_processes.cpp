@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks with shards that are processes have the bits of threads, and save the same files.
+// Ranks with shards that are processes, of one host or of several, have the bits of threads, and save the
+// same files.
 #include "program/models.hpp"
 #include "sinter/parameters/average.hpp"
 #include "support/rank_processes.hpp"
@@ -44,26 +45,32 @@ std::string train(const fs::path& folder, const World& world, int threads) {
   return text + text_of(trainer, figures);
 }
 
+template <class R>
+void check(const std::vector<World>& worlds) {
+  CAPTURE(worlds[0].meeting.port);
+  const TemporaryFolder folder, of_threads;
+  RankProcesses processes(worlds, [&](const World& world, const RankProcesses::Say&) {
+    return train<R>(folder.path(), world, 1);
+  });
+  const std::string want = train<R>(of_threads.path(), {}, int(worlds.size()));
+  const std::vector<std::string> got = processes.results();
+  for (std::size_t r = 0; r < got.size(); ++r) {
+    CAPTURE(r);
+    CHECK((got[r] == want));
+    if (got[r] != want) MESSAGE(got[r].substr(0, 400));
+  }
+}
 TEST_CASE_TEMPLATE("processes with shards have the bits of threads", Precision, Fp32, Bf16) {
-  const auto check = [&]<class R>(R*) {
-    const TemporaryFolder folder, of_threads;
-    constexpr int ranks = R::parallel::options.ranks;
-    RankProcesses processes(ranks, [&](const World& world, const RankProcesses::Say&) {
-      return train<R>(folder.path(), world, 1);
-    });
-    const std::string want = train<R>(of_threads.path(), {}, ranks);
-    const std::vector<std::string> got = processes.results();
-    for (int r = 0; r < ranks; ++r) {
-      CAPTURE(r);
-      CHECK((got[std::size_t(r)] == want));
-      if (got[std::size_t(r)] != want) MESSAGE(got[std::size_t(r)].substr(0, 400));
-    }
-  };
-  check(static_cast<Averaged<2, Precision>*>(nullptr));
-  check(static_cast<Averaged<4, Precision>*>(nullptr));
-  check(static_cast<Averaged<2, Precision, 2>*>(nullptr));
-  check(static_cast<Averaged<4, Precision, 2>*>(nullptr));
-  check(static_cast<Averaged<2, Precision, 3>*>(nullptr));
+  check<Averaged<2, Precision>>(RankProcesses::worlds_of(2));
+  check<Averaged<4, Precision>>(RankProcesses::worlds_of(4));
+  check<Averaged<2, Precision, 2>>(RankProcesses::worlds_of(2));
+  check<Averaged<4, Precision, 2>>(RankProcesses::worlds_of(4));
+  check<Averaged<2, Precision, 3>>(RankProcesses::worlds_of(2));
+}
+TEST_CASE("so have those of several hosts") {
+  check<Averaged<2, Fp32>>(RankProcesses::worlds_of_hosts({1, 1}));
+  check<Averaged<2, Bf16, 3>>(RankProcesses::worlds_of_hosts({1, 1}));
+  check<Averaged<4, Bf16, 2>>(RankProcesses::worlds_of_hosts({1, 2, 1}));
 }
 
 constexpr BertOptions of_classes = [] {
