@@ -240,7 +240,7 @@ static_assert(deep::memory.activations - Plan<Reduced>::memory.activations ==
 // ---- evaluation takes as many sequences at once as fit into the arena that training needs
 template <class P>
 constexpr std::int64_t evaluation_of(int sequences) {
-  return detail::evaluation_bytes(P::model, P::view.micro, sequences);
+  return detail::evaluation_bytes(P::model, P::view.micro, sequences, P::view.forward_program);
 }
 template <class P>
 constexpr bool is_most =

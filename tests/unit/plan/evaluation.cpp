@@ -32,7 +32,8 @@ constexpr bool uses_the_arena_well() {
   constexpr int micro = R::batch::micro, wide = P::evaluation_micro;
   constexpr int bound = detail::evaluation_bound(micro, R::data::context);
   constexpr std::int64_t more =
-      wide < bound ? detail::evaluation_bytes(P::model, micro, wide + 1) : P::bytes + 1;
+      wide < bound ? detail::evaluation_bytes(P::model, micro, wide + 1, P::view.forward_program)
+                   : P::bytes + 1;
   return wide >= micro && wide <= bound && P::evaluation.peak <= P::bytes && more > P::bytes &&
          P::bytes == std::max({P::training.peak, P::evaluation_peak, P::prediction.peak});
 }
