@@ -60,6 +60,7 @@ using Ids = Input<std::int32_t>;
 SINTER_STUB_S(matmul_into(Stream&, Matrix<const T>, Matrix<const T>, Matrix<S>, Addend<S>))
 SINTER_STUB_S(cast(Stream&, const T*, S*, std::int64_t))
 SINTER_STUB(fill(Stream&, T*, Wide<T>, std::int64_t))
+SINTER_STUB(copy(Stream&, const T*, T*, std::int64_t))
 SINTER_STUB(add(Stream&, Input<T>, Input<T>, Tensor<T>))
 SINTER_STUB(put(Stream&, Input<T>, Tensor<T>))
 SINTER_STUB_S(column_sum(Stream&, Tensor<const T>, Tensor<S>))
@@ -103,6 +104,10 @@ void decide(Stream&, const ClippingRule&, double, Decision* decision) {
 }
 template void cast(Stream&, const float*, BFloat16*, std::int64_t);
 template void cast(Stream&, const float*, Float16*, std::int64_t);
+template void copy(Stream&, const float*, float*, std::int64_t);
+template void copy(Stream&, const double*, double*, std::int64_t);
+template void copy(Stream&, const BFloat16*, BFloat16*, std::int64_t);
+template void copy(Stream&, const Float16*, Float16*, std::int64_t);
 template void fill(Stream&, float*, float, std::int64_t);
 template void fill(Stream&, double*, double, std::int64_t);
 template void fill(Stream&, BFloat16*, float, std::int64_t);

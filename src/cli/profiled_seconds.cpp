@@ -12,7 +12,7 @@
 namespace sinter::cli {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
   throw Error(fmt::format(
