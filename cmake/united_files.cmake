@@ -4,10 +4,11 @@
 # programs that are shipped, as the linker takes such a file whole, with all libraries that it needs.
 set(SINTER_UNITED_FOLDERS cli data data/tokenizer files hugging_face launch report run trainer)
 
-# Of two files with the same name in an unnamed namespace, one is named here, and stays alone; so do those
-# with libraries or options of their own.
-set(SINTER_ALONE cli/run.cpp cli/run_record.cpp cli/train.cpp cli/train_tokenizer.cpp data/array_file.cpp
-  data/example_source.cpp data/parquet_examples.cpp data/tokenizer/sentencepiece.cpp
+# Of two files with the same name in an unnamed namespace, one is named here, and stays alone (also where
+# both compile: a call of one may take the other's overload); so do those with libraries or options of
+# their own.
+set(SINTER_ALONE cli/profiled_seconds.cpp cli/run.cpp cli/run_record.cpp cli/train.cpp
+  cli/train_tokenizer.cpp data/array_file.cpp data/example_source.cpp data/parquet_examples.cpp data/tokenizer/sentencepiece.cpp
   data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp files/run_folder_lock.cpp
   files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
   hugging_face/seq2seq.cpp report/terminal.cpp)
