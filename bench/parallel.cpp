@@ -64,14 +64,6 @@ const Task tasks[]{task<1>("GPT 256 wide, 6 layers, 1 micro-batch of 8×128"),
                    task<4>("GPT 256 wide, 6 layers, 4 micro-batches of 8×128"),
                    task<1, Bf16>("GPT 256 wide, 6 layers, 1 micro-batch of 8×128, Bf16")};
 
-HostBatch batch_of(const Task& task, std::uint64_t step) {
-  HostBatch batch;
-  for (int s = 0; s < task.sequences(); ++s)
-    bench::add_sequence(batch, kernel::mix(step * 1000 + std::uint64_t(s)), shape.positions,
-                        shape.vocabulary);
-  return batch;
-}
-
 /// Bytes of this process that are in memory and in no file.
 double touched_bytes() {
   std::ifstream status("/proc/self/status");
@@ -104,7 +96,8 @@ class Runner {
     turns->sum(&count);
     const auto begin = Clock::now();
     for (int s = 0; s < int(count); ++s)
-      loss = std::get<Applied>(trainer.step(batch_of(task, number++))).loss.mean();
+      loss = std::get<Applied>(trainer.step(bench::batch_of(shape, number++, 0, task.sequences())))
+                 .loss.mean();
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     double touched = touched_bytes() - before;
     turns->sum(&touched);

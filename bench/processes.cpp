@@ -51,15 +51,6 @@ Work work(const char* name, int steps) {
 const Work works[]{work<4>("GPT 256 wide, 6 layers, 4 micro-batches of 8×128", 1),
                    work<1>("GPT 256 wide, 6 layers, 1 micro-batch of 8×128", 4)};
 
-/// The sequences [first, last) of a step.
-HostBatch batch_of(std::uint64_t step, int first, int last) {
-  HostBatch batch;
-  for (int s = first; s < last; ++s)
-    bench::add_sequence(batch, kernel::mix(step * 1000 + std::uint64_t(s)), shape.positions,
-                        shape.vocabulary);
-  return batch;
-}
-
 /// One of the two processes of a contestant.
 class Runner {
   const Work& work;
@@ -93,7 +84,8 @@ class Runner {
   double step() {
     const int first = together ? 0 : rank * work.sequences();
     const int last = together ? processes * work.sequences() : first + work.sequences();
-    return std::get<Applied>(trainer.step(batch_of(number++, first, last))).loss.mean();
+    return std::get<Applied>(trainer.step(bench::batch_of(shape, number++, first, last)))
+        .loss.mean();
   }
 };
 
@@ -129,7 +121,8 @@ void write_job(const Work& work, const Settings& settings, const fs::path& folde
       targets(folder / "targets.bin", std::ios::binary);
   const int steps = 1 + (1 + settings.rounds) * work.steps;
   for (int s = 0; s < steps; ++s) {
-    const HostBatch batch = batch_of(std::uint64_t(s), 0, processes * work.sequences());
+    const HostBatch batch =
+        bench::batch_of(shape, std::uint64_t(s), 0, processes * work.sequences());
     bench::append(ids, batch.ids[0]);
     bench::append(targets, batch.ids[1]);
   }

@@ -31,4 +31,13 @@ inline void add_sequence(HostBatch& batch, std::uint64_t state, int length, int 
   batch.starts.push_back(batch.starts.back() + length);
 }
 
+/// The sequences [first, last) of a step, each as long as the model has positions.
+inline HostBatch batch_of(const Gpt2Options& shape, std::uint64_t step, int first, int last) {
+  HostBatch batch;
+  for (int s = first; s < last; ++s)
+    add_sequence(batch, kernel::mix(step * 1000 + std::uint64_t(s)), shape.positions,
+                 shape.vocabulary);
+  return batch;
+}
+
 }  // namespace sinter::bench

@@ -67,14 +67,6 @@ const Mode modes[]{{"Ddp, 4 micro-batches", 4, view_for<Whole>, &Plan<Whole>::vi
                    {"Zero, stage 1, 4 micro-batches", 4, view_of_split, &Plan<Split<2>>::view},
                    {"Zero, stage 1, 1 micro-batch", 1, view_of_split, &Plan<Split<2>>::view}};
 
-HostBatch batch_of(std::uint64_t step, int first, int last) {
-  HostBatch batch;
-  for (int s = first; s < last; ++s)
-    bench::add_sequence(batch, kernel::mix(step * 1000 + std::uint64_t(s)), shape.positions,
-                        shape.vocabulary);
-  return batch;
-}
-
 // ---- what is measured, each by processes of its own
 
 /// The times of each instruction, in seconds.
@@ -124,7 +116,8 @@ class Runner {
     const int first = together ? 0 : rank * each, last = together ? ranks * each : first + each;
     const auto begin = Clock::now();
     for (int s = 0; s < int(count); ++s, ++number) {
-      loss = std::get<Applied>(trainer.step(batch_of(number, first, last))).loss.mean();
+      loss =
+          std::get<Applied>(trainer.step(bench::batch_of(shape, number, first, last))).loss.mean();
     }
     seconds = std::chrono::duration<double>(Clock::now() - begin).count() / count;
     turns->sum(&seconds);
