@@ -224,13 +224,10 @@ TEST_CASE("a run goes back over processes as over threads") {
   CHECK(metrics(scratch / "threads").size() == metrics(scratch / "processes").size());
 }
 
-TEST_CASE("ranks with shards save whole checkpoints over processes, and go on from them") {
-  Scratch scratch;
-  fine(training(scratch, "threads", short_run), SINTER_SHARDED);
-  check_ended(Launched(2, training(scratch, "processes", short_run), SINTER_SHARDED).wait(), 0);
-  require_same_end(scratch / "threads", scratch / "processes");
-
-  Launched launched(2, training(scratch, "stopped", endless), SINTER_SHARDED);
+/// Two processes of a binary are stopped in a run without end. Two processes, and two threads of one, go on
+/// from what they have saved, and end alike.
+void check_going_on(const Scratch& scratch, const char* binary) {
+  Launched launched(2, training(scratch, "stopped", endless), binary);
   wait_for_steps(scratch / "stopped", 8);
   launched[1].signal(SIGTERM);
   check_ended(launched.wait(), 75);
@@ -241,9 +238,17 @@ TEST_CASE("ranks with shards save whole checkpoints over processes, and go on fr
   const auto go_on = [&](const std::string& folder) {
     return Words{"train", "--resume", "--out", folder, "--steps", steps, "--threads", "1"};
   };
-  check_ended(Launched(2, go_on(scratch / "stopped"), SINTER_SHARDED).wait(), 0);
-  fine(go_on(copy), SINTER_SHARDED);
+  check_ended(Launched(2, go_on(scratch / "stopped"), binary).wait(), 0);
+  fine(go_on(copy), binary);
   require_same_end(scratch / "stopped", copy);
+}
+
+TEST_CASE("ranks with shards save whole checkpoints over processes, and go on from them") {
+  Scratch scratch;
+  fine(training(scratch, "threads", short_run), SINTER_SHARDED);
+  check_ended(Launched(2, training(scratch, "processes", short_run), SINTER_SHARDED).wait(), 0);
+  require_same_end(scratch / "threads", scratch / "processes");
+  check_going_on(scratch, SINTER_SHARDED);
 }
 
 TEST_CASE("one rank that updates for all saves over processes, and all go on from that") {
@@ -254,21 +259,7 @@ TEST_CASE("one rank that updates for all saves over processes, and all go on fro
   check_ended(all, 0);
   CHECK(all[0].out.find("Done after 24 steps") != std::string::npos);
   require_same_end(scratch / "threads", scratch / "processes");
-
-  Launched launched(2, training(scratch, "stopped", endless), SINTER_AT_ROOT);
-  wait_for_steps(scratch / "stopped", 8);
-  launched[1].signal(SIGTERM);
-  check_ended(launched.wait(), 75);
-  const std::string steps = std::to_string(newest_step(scratch / "stopped") + 7);
-  const std::string copy = scratch / "copy";
-  fs::copy(scratch / "stopped", copy,
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-  const auto go_on = [&](const std::string& folder) {
-    return Words{"train", "--resume", "--out", folder, "--steps", steps, "--threads", "1"};
-  };
-  check_ended(Launched(2, go_on(scratch / "stopped"), SINTER_AT_ROOT).wait(), 0);
-  fine(go_on(copy), SINTER_AT_ROOT);
-  require_same_end(scratch / "stopped", copy);
+  check_going_on(scratch, SINTER_AT_ROOT);
 }
 
 TEST_CASE("what several processes cannot do is refused") {
