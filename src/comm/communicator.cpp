@@ -6,28 +6,48 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+namespace {
 
-void Communicator::start(const Transfer& transfer) {
-  const std::string name = operation_names[int(transfer.operation)];
+/// Why a transfer cannot be started, or nothing. (A text is made only then, as a step allocates nothing.)
+std::string problem_of(const Transfer& transfer, int rank, int ranks) {
+  const bool is_rank = transfer.peer >= 0 && transfer.peer < ranks;
+  const auto no_rank = [&] {
+    return std::to_string(transfer.peer) + ", which is no rank: they are counted from 0 to " +
+           std::to_string(ranks - 1) + ".";
+  };
   switch (transfer.operation) {
     case Operation::all_reduce:
     case Operation::reduce_scatter:
     case Operation::all_gather:
       break;
+    case Operation::all_to_all:
+      if (transfer.count % ranks == 0) break;
+      return " of " + std::to_string(transfer.count) + " elements, which are no equal parts of " +
+             std::to_string(ranks) + " ranks. Fill the parts up to the same size.";
     case Operation::broadcast:
     case Operation::reduce:
-      if (transfer.root >= 0 && transfer.root < ranks()) break;
-      throw ArgumentError("Sinter: a communicator was to start the operation '" + name +
-                          "' with the root " + std::to_string(transfer.root) +
-                          ", which is no rank: they are counted from 0 to " +
-                          std::to_string(ranks() - 1) + ".");
-    default:
-      throw ArgumentError("Sinter: a communicator was to start the operation '" + name +
-                          "', which none has yet.");
+      if (is_rank) break;
+      return " with the root " + no_rank();
+    case Operation::send:
+    case Operation::receive:
+      if (!is_rank) return " with the rank " + no_rank();
+      if (transfer.peer != rank) break;
+      return " of rank " + std::to_string(rank) + " with itself. Copy the array instead.";
+    case Operation::barrier:
+      return ", which none has. Call sum() instead.";
   }
   if (transfer.element == Element::i32 || transfer.element == Element::u8)
-    throw ArgumentError("Sinter: a communicator was to start the operation '" + name +
-                        "' of integers; ranks transfer real numbers alone.");
+    return " of integers; ranks transfer real numbers alone.";
+  return "";
+}
+
+}  // namespace
+
+void Communicator::start(const Transfer& transfer) {
+  const std::string problem = problem_of(transfer, rank(), ranks());
+  if (!problem.empty())
+    throw ArgumentError(std::string("Sinter: a communicator was to start the operation '") +
+                        operation_names[int(transfer.operation)] + "'" + problem);
   start_transfer(transfer);
 }
 

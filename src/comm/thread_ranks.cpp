@@ -6,12 +6,16 @@
 
 #include "comm/ordered_sum.hpp"
 #include "comm/queued_rank.hpp"
+#include "comm/rings.hpp"
 #include "comm/transfer_text.hpp"
+#include "kernels/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// A barrier that can be given up.
 class Barrier {
@@ -46,28 +50,63 @@ class Barrier {
   }
 };
 
-/// What all ranks share. Transfers and scalars have a barrier each, as ranks meet for them on
+/// What all ranks share. Transfers of all and scalars have a barrier each, as ranks meet for them on
 /// different threads.
 struct RankGroup {
   explicit RankGroup(int n)
-      : ranks(n), at_work(n), buffers(n), values(n), transfers(n), scalars(n) {}
+      : ranks(n),
+        at_work(n),
+        buffers(n),
+        values(n),
+        transfers(n),
+        scalars(n),
+        begun(n),
+        bells(n),
+        rings(nullptr, n, Rings::room_of(n)),
+        memory(std::make_unique_for_overwrite<Cell[]>(rings.bytes() / sizeof(Cell))) {
+    rings = Rings(memory[0].bytes, n, Rings::room_of(n));
+    rings.clear();
+  }
+  void abort(int rank) {
+    int nobody = -1;
+    left.compare_exchange_strong(nobody, rank);
+    transfers.abort();
+    scalars.abort();
+    for (Count& bell : bells) bell.add_one();
+  }
+
   const int ranks;
-  std::vector<Transfer> at_work;  // of each rank
+  std::vector<Transfer> at_work;  // of each rank, the last of all ranks
   std::vector<void*> buffers;
   std::vector<std::array<double, Communicator::most_values>> values;  // of each rank
   Barrier transfers, scalars;
+
+  std::vector<std::atomic<std::uint32_t>> begun;  // transfers of all ranks, by each
+  std::vector<Count> bells;                       // each rings when its rank has to look around
+  struct alignas(64) Cell {
+    std::byte bytes[64];
+  };
+  Rings rings;
+  std::unique_ptr<Cell[]> memory;  // of the rings
+  std::atomic<int> left = -1;      // the first rank that has given up, or ended
+  std::mutex mutex;                // of what follows
+  std::optional<Mismatch> wrong;
 };
 
 class ThreadRank final : public QueuedRank<ThreadRank> {
   std::shared_ptr<RankGroup> group;
   const int me;
-  std::vector<void*> slices;      // of everybody's buffer, the part that this rank sums
+  std::vector<void*> slices;  // of everybody's buffer, the part that this rank sums
+  Channels channels;
   std::atomic<int> differs = -1;  // a rank that is at another transfer
+  Transfer differing{};           // than this one of this rank
 
  public:
   ThreadRank(std::shared_ptr<RankGroup> shared, int rank)
       : group(std::move(shared)), me(rank), slices(std::size_t(group->ranks)) {
-    begin_transfers();
+    for (int r = 0; r < group->ranks; ++r)
+      channels.push_back(r == me ? nullptr : group->rings.channel(me, r, group->bells[r]));
+    begin_transfers(channels);
   }
   ~ThreadRank() override {
     abort();
@@ -84,25 +123,25 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
       for (int k = 0; k < count; ++k) values[k] += of_rank[k];
     if (!group->scalars.arrive()) lost();  // nobody writes before all have read
   }
-  void abort() noexcept override {
-    group->transfers.abort();
-    group->scalars.abort();
-  }
+  void abort() noexcept override { group->abort(me); }
 
  private:
   friend class QueuedRank<ThreadRank>;
 
   [[noreturn]] void lost() const {
-    if (const int rank = differs; rank >= 0) {
-      const Transfer& other = group->at_work[std::size_t(rank)];
-      throw RankError("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
-                      " cannot go on: rank " + std::to_string(rank) + " is at another transfer, " +
-                      text_of(other) + ", than this rank, " + text_of(at_work()) +
+    const auto name = [](int rank) { return "rank " + std::to_string(rank); };
+    const std::string self = "Sinter: " + name(me) + " of " + std::to_string(group->ranks);
+    if (const int rank = differs; rank >= 0)
+      throw RankError(self + " cannot go on: " + name(rank) + " is at another transfer, " +
+                      text_of(group->at_work[std::size_t(rank)]) + ", than this rank, " +
+                      text_of(differing) +
                       ". All ranks must take the same steps, of the same recipe, on the same "
                       "batches.");
-    }
-    throw RankError("Sinter: rank " + std::to_string(me) + " of " + std::to_string(group->ranks) +
-                    " waits for ranks that have stopped. Their own error says why.");
+    const std::scoped_lock lock(group->mutex);
+    if (const auto& wrong = group->wrong)
+      throw RankError(self + " cannot go on: " +
+                      mismatch_text(*wrong, name(wrong->sender), name(wrong->receiver)));
+    throw RankError(self + " waits for ranks that have stopped. Their own error says why.");
   }
 
   /// Each rank sums its slice of everybody's buffer, in the order of the ranks, and writes the sum
@@ -145,24 +184,83 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     return group->transfers.arrive();
   }
 
+  /// Of each two ranks, one exchanges the first half of their parts, and the other the second.
+  template <class T>
+  bool all_to_all(T* data, std::int64_t count) {
+    if (!meet(data)) return false;
+    const std::int64_t part = count / group->ranks;
+    for (int r = 0; r < group->ranks; ++r) {
+      if (r == me) continue;
+      T* const mine = data + r * part;
+      T* const other = static_cast<T*>(group->buffers[r]) + me * part;
+      const std::int64_t begin = me < r ? 0 : part / 2, end = me < r ? part / 2 : part;
+      std::swap_ranges(mine + begin, mine + end, other + begin);
+    }
+    return group->transfers.arrive();
+  }
+
+  void ring() { group->bells[me].add_one(); }
+  bool progress(Exchange& exchange) {
+    Count& bell = group->bells[me];
+    const std::uint32_t seen = bell.done.load();
+    const bool ended = group->left == me;
+    const Transfer away = missed(exchange);  // of whom all that comes is there, when we look now
+    if (exchange.move()) return !exchange.mismatch() || is_refused(*exchange.mismatch());
+    if (away.peer >= 0 && group->left < 0) {
+      differing = away;
+      differs = away.peer;
+      abort();
+    }
+    if (ended || away.peer >= 0) return false;
+    const auto rings = [&] { return bell.done.load() != seen; };
+    if (kernel::spin(1000, rings)) return true;
+    // What others do without one that has left they may end.
+    if (group->left >= 0 && Clock::now() - exchange.last_progress() > std::chrono::seconds(1))
+      return false;
+    bell.sleep(seen, std::chrono::milliseconds(100));
+    return true;
+  }
+  bool is_refused(const Mismatch& wrong) {
+    {
+      const std::scoped_lock lock(group->mutex);
+      if (!group->wrong) group->wrong = wrong;
+    }
+    abort();
+    return false;
+  }
+  /// The first send or receive whose other rank has ended, or is at a transfer of all ranks already; none if
+  /// its `peer` is -1.
+  Transfer missed(const Exchange& exchange) const {
+    Transfer first{};
+    exchange.each_open([&](const Transfer& transfer, bool) {
+      const auto peer = std::size_t(transfer.peer);
+      if (group->left == transfer.peer || group->begun[peer] != group->begun[std::size_t(me)])
+        first = transfer;
+      return first.peer < 0;
+    });
+    return first;
+  }
+
   /// Waits until all have come, each with its buffer.
   [[nodiscard]] bool meet(void* data) {
     group->buffers[me] = data;
     group->at_work[me] = at_work();
+    ++group->begun[me];
     if (!group->transfers.arrive()) return false;
     const auto other = std::ranges::find_if_not(
         group->at_work, [&](const Transfer& of_rank) { return is_same(of_rank, at_work()); });
     if (other == group->at_work.end()) return true;
+    differing = at_work();
     differs = int(other - group->at_work.begin());
     abort();
     return false;
   }
   static bool is_same(const Transfer& a, const Transfer& b) {
     return a.operation == b.operation && a.count == b.count && a.element == b.element &&
-           a.root == b.root;
+           a.peer == b.peer;
   }
   static std::string text_of(const Transfer& t) {
-    return transfer_text(t.operation, t.root, t.count, bytes_of(t.element));
+    return transfer_text(t.operation, t.peer, t.count, bytes_of(t.element));
   }
   std::int64_t begin(int rank, std::int64_t count) const {
     return part_begin(count, rank, group->ranks);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "comm/transfer_text.hpp"
 #include "sinter/error.hpp"
 #include "sinter/program/subject.hpp"
 #include "sinter/run/machine.hpp"
@@ -53,10 +54,10 @@ void TrafficCheck::start_transfer(const Transfer& transfer) {
   if (bound_) {
     const Traffic* stated = take(Traffic::starts, transfer.data);
     if (!stated || stated->operation != transfer.operation || stated->count != transfer.count ||
-        stated->element != transfer.element || stated->peer != transfer.root)
-      refuse("starts another transfer: " + std::string(operation_names[int(transfer.operation)]) +
-             " of " + std::to_string(transfer.count) + " elements of " +
-             std::to_string(bytes_of(transfer.element)) + " bytes");
+        stated->element != transfer.element || stated->peer != transfer.peer)
+      refuse("starts another transfer: " + transfer_text(transfer.operation, transfer.peer,
+                                                         transfer.count,
+                                                         bytes_of(transfer.element)));
   }
   ranks_.start(transfer);
 }
@@ -88,9 +89,9 @@ void TrafficCheck::refuse(const std::string& what) const {
   std::string stated;
   for (const Traffic& traffic : stated_) {
     const char* does[]{"start", "wait for", "run"};
-    stated += std::string(stated.empty() ? "" : ", ") + does[int(traffic.does)] + " " +
-              operation_names[int(traffic.operation)] + " of " + std::to_string(traffic.count) +
-              " elements of " + std::to_string(bytes_of(traffic.element)) + " bytes";
+    stated +=
+        std::string(stated.empty() ? "" : ", ") + does[int(traffic.does)] + " " +
+        transfer_text(traffic.operation, traffic.peer, traffic.count, bytes_of(traffic.element));
   }
   const Instruction& instruction = *bound_->instruction;
   const TextBuilder subject = subject_letters(machine_.program_model(), instruction);

@@ -73,5 +73,50 @@ TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in
   }
 }
 
+TEST_CASE("so do messages and exchanges of parts") {
+  constexpr int ranks = 3, part = 77, count = ranks * part, runs = 3;
+  for (const bool graph : {false, true}) {
+    CAPTURE(graph);
+    const auto all = on_world(ranks, [&](const World& world) {
+      kernel::Stream stream(1);
+      const auto end = nccl_rank(stream, world);
+      const DeviceMemory mine(count * sizeof(float)), other(count * sizeof(float)),
+          copy(count * sizeof(float));
+      const auto at = [](const DeviceMemory& memory) {
+        return reinterpret_cast<float*>(memory.bytes().data());
+      };
+      std::vector<std::vector<float>> results;
+      for (int run = 0; run < runs; ++run) {
+        {
+          const OnHost to(stream, copy.bytes().data(), count * sizeof(float), Access::write);
+          std::ranges::copy(values_of<float>(world.rank, run, count), to.as<float>());
+        }
+        const auto work = [&] {
+          copy_on_device(stream, copy.bytes().data(), mine.bytes().data(), count * sizeof(float));
+          end->start_send(at(mine), count, (world.rank + 1) % ranks);
+          end->start_receive(at(other), count, (world.rank + 2) % ranks);
+          end->wait(at(mine));
+          end->wait(at(other));
+          end->start_all_to_all(at(other), count);
+          end->wait(at(other));
+          copy_on_device(stream, other.bytes().data(), copy.bytes().data(), count * sizeof(float));
+        };
+        const auto shape = [](std::vector<std::int64_t>&) {};
+        graph ? stream.as_graph(shape, work) : work();
+        const OnHost from(stream, copy.bytes().data(), count * sizeof(float), Access::read);
+        results.emplace_back(from.as<float>(), from.as<float>() + count);
+      }
+      return results;
+    });
+    for (int run = 0; run < runs; ++run)
+      for (int r = 0; r < ranks; ++r)
+        for (int p = 0; p < ranks; ++p) {
+          const auto sent = values_of<float>((p + 2) % ranks, run, count);
+          CHECK(std::equal(sent.begin() + r * part, sent.begin() + (r + 1) * part,
+                           all[std::size_t(r)][std::size_t(run)].begin() + p * part));
+        }
+  }
+}
+
 }  // namespace
 }  // namespace sinter::testing

@@ -36,13 +36,20 @@ void hear_all(const RankProcesses& ranks) {
 std::string transfer_for_ever(const World& world, const Say& say) {
   const auto end = hosts_rank(world);
   say_all_have_come(*end, say);
-  std::vector<float> values(1'000'000);
+  std::vector<float> values(1'200'000), got = values;
+  const int ranks = end->ranks();
   for (int turn = 0;; ++turn) {
-    const auto count = std::int64_t(values.size());
-    if (turn % 3 == 0) end->start_sum(values.data(), count);
-    if (turn % 3 == 1) end->start_reduce_scatter(values.data(), count);
-    if (turn % 3 == 2) end->start_all_gather(values.data(), count);
+    const auto count = std::int64_t(values.size()) / ranks * ranks;
+    if (turn % 5 == 0) end->start_sum(values.data(), count);
+    if (turn % 5 == 1) end->start_reduce_scatter(values.data(), count);
+    if (turn % 5 == 2) end->start_all_gather(values.data(), count);
+    if (turn % 5 == 3) end->start_all_to_all(values.data(), count);
+    if (turn % 5 == 4) {
+      end->start_send(values.data(), count, (world.rank + 1) % ranks);
+      end->start_receive(got.data(), count, (world.rank + ranks - 1) % ranks);
+    }
     end->wait(values.data());
+    end->wait(got.data());
     double one = 1;
     if (turn % 2) end->sum(&one);
   }
@@ -119,8 +126,41 @@ TEST_CASE(
         }
         return std::string("fine");
       });
-      const std::string want = ranks.name(1) + " lives, but has not taken part in a sum for 2 s";
+      const std::string want =
+          ranks.name(1) + " lives, but has not taken part in a transfer for 2 s";
       for (const std::string& said : ranks.results()) check_has(said, want);
+    }
+}
+
+TEST_CASE("a rank that another awaits a message of ends, dies, stops or hangs") {
+  enum class Way { ends, dies, stops, hangs };
+  const std::vector<std::vector<int>> layouts{{1, 1}, {2}};
+  for (const auto& layout : layouts)
+    for (const Way way : {Way::ends, Way::dies, Way::stops, Way::hangs}) {
+      CAPTURE(layout.size());
+      CAPTURE(int(way));
+      RankProcesses ranks(RankProcesses::worlds_of_hosts(layout), [&](World world, const Say& say) {
+        if (way == Way::hangs) world.timeout = 2s;
+        const auto end = hosts_rank(world);
+        say_all_have_come(*end, say);
+        if (world.rank == 0 && way == Way::ends) throw Error("no data");
+        if (world.rank == 0) std::this_thread::sleep_for(way == Way::hangs ? 4s : 60s);
+        std::vector<float> values(100);
+        world.rank == 1 ? end->start_receive(values.data(), 100, 0)
+                        : end->start_send(values.data(), 100, 1);
+        end->wait(values.data());
+        return std::string("fine");
+      });
+      hear_all(ranks);
+      std::this_thread::sleep_for(50ms);
+      if (way == Way::dies) check_lost(ranks, 0, SIGKILL, " has died");
+      if (way == Way::stops) check_lost(ranks, 0, SIGSTOP, no_sign);
+      const std::string hangs = ranks.name(0) + " lives, but has not sent to " + ranks.name(1) +
+                                " what that awaits, or not received from it, for 2 s";
+      if (way == Way::hangs)
+        for (const std::string& said : ranks.results()) check_has(said, hangs);
+      if (way == Way::ends)
+        check_has(ranks.result(1), "waits for ranks that have stopped: " + ranks.name(0));
     }
 }
 
@@ -335,7 +375,7 @@ TEST_CASE("strangers at the port of rank 0 are no reason to fail") {
     return std::to_string(int(one));
   });
   REQUIRE(ranks.next_said(1) == "now");
-  for (const char* said : {"", "GET / HTTP/1.1\r\n\r\n", "sinhost2 and more that is not of here"}) {
+  for (const char* said : {"", "GET / HTTP/1.1\r\n\r\n", "sinhost1 and more that is not of here"}) {
     const int made = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;

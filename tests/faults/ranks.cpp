@@ -104,6 +104,76 @@ TEST_CASE("a rank dies in the middle of a transfer") {
   }
 }
 
+/// Sends to the next rank what it has from the one before, and exchanges parts with all, for ever.
+std::string pass_for_ever(const World& world, const Say& say, std::int64_t count) {
+  const auto end = shared_memory_rank(world);
+  say_all_have_come(*end, say);
+  std::vector<float> sent(static_cast<std::size_t>(count)), got = sent;
+  for (;;) {
+    end->start_send(sent.data(), count, (world.rank + 1) % world.ranks);
+    end->start_receive(got.data(), count, (world.rank + world.ranks - 1) % world.ranks);
+    end->wait(sent.data());
+    end->wait(got.data());
+    end->start_all_to_all(sent.data(), count);
+    end->wait(sent.data());
+  }
+}
+
+TEST_CASE("a rank dies while others send to it, and receive from it") {
+  std::mt19937 random(2);
+  for (int round = 0; round < 6; ++round) {
+    CAPTURE(round);
+    RankProcesses ranks(
+        3, [](const World& world, const Say& say) { return pass_for_ever(world, say, 3'000'000); });
+    hear_all(ranks);
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
+    check_death(ranks, round % 3);
+  }
+}
+
+TEST_CASE("a rank ends, or dies, that another awaits a message of") {
+  for (bool dies : {false, true}) {
+    CAPTURE(dies);
+    RankProcesses ranks(3, [&](const World& world, const Say& say) {
+      const auto end = shared_memory_rank(world);
+      say_all_have_come(*end, say);
+      if (world.rank == 1 && dies) ::pause();
+      if (world.rank == 1) throw Error("no data");
+      std::vector<float> values(100);
+      end->start_receive(values.data(), 100, world.rank - 1 < 0 ? 1 : world.rank - 1);
+      end->wait(values.data());
+      return std::string();
+    });
+    hear_all(ranks);
+    std::this_thread::sleep_for(50ms);
+    if (dies) {
+      check_death(ranks, 1);
+    } else {
+      const std::string want = "waits for ranks that have stopped: " + ranks.name(1);
+      for (int r : {0, 2}) check_has(ranks.result(r), want);
+      check_has(ranks.result(1), "no data");
+    }
+  }
+}
+
+TEST_CASE("a rank that hangs is found by whoever waits for one that waits for it") {
+  RankProcesses ranks(3, [](World world, const Say& say) {
+    world.timeout = 2s;
+    const auto end = shared_memory_rank(world);
+    say_all_have_come(*end, say);
+    if (world.rank == 0) std::this_thread::sleep_for(4s);
+    std::vector<float> values(100);
+    if (world.rank > 0) end->start_receive(values.data(), 100, world.rank - 1);
+    end->wait(values.data());
+    if (world.rank < 2) end->start_send(values.data(), 100, world.rank + 1);
+    end->wait(values.data());
+    return std::string();
+  });
+  hear_all(ranks);
+  const std::string want = ranks.name(0) + " lives, but has not taken part in a transfer for 2 s";
+  for (const std::string& said : ranks.results()) check_has(said, want);
+}
+
 TEST_CASE("all ranks die at once, at any moment, and leave nothing") {
   for (int wait : {0, 2, 5, 20}) {
     const auto worlds = RankProcesses::worlds_of(3);
@@ -231,7 +301,7 @@ TEST_CASE("a rank that lives, but is stopped, is given up") {
   });
   hear_all(ranks);
   ranks.signal(1, SIGSTOP);
-  const std::string want = ranks.name(1) + " lives, but has not taken part in a sum for 2 s";
+  const std::string want = ranks.name(1) + " lives, but has not taken part in a transfer for 2 s";
   for (int r : {0, 2}) check_has(ranks.result(r), want);
   ranks.signal(1, SIGCONT);
   check_has(ranks.result(1), want);

@@ -11,6 +11,7 @@ namespace sinter {
 /// Makes the end of the rank world.rank, once all ranks have come to world.meeting. Ranks that follow each
 /// other and are of one host share memory; between hosts arrays go over TCP, along the line of hosts, in
 /// the order of the ranks and back: a sum is one chain in that order, and has the bits of thread_ranks().
+/// What one rank sends to another, or exchanges with it, goes over a connection of the two.
 /// Transfers run beside the computation, on a thread of the rank. Another thread tells rank 0 that this one
 /// lives. When a rank has died the others notice it at once; when it is stopped, or its host is down or cut
 /// off, within 5 s; then all get a RankError that names its number, its process and its host.

@@ -22,7 +22,9 @@ class Stream;
 /// the stream: started in the order of the stream, they begin when what came before is done, and what
 /// comes after wait() begins when they are done. In a launch graph they are a part of it. Sums are
 /// NCCL's: each rank gets the same bits, and with the same version, cards and settings of NCCL the same
-/// in each run; the order is not that of the ranks, and narrow types round each partial sum.
+/// in each run; the order is not that of the ranks, and narrow types round each partial sum. Sends and
+/// receives that are a group run as one, once what came before the last of them is done. The first
+/// all-to-all of an array takes as much memory on the card again, unless there was a larger one.
 /// requires  the calling thread has opened a card that no other rank has; the stream outlives the end
 /// throws    Error if NCCL cannot connect the ranks, or was not there when the binary was built
 [[nodiscard]] std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world);

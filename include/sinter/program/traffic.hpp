@@ -36,9 +36,7 @@ struct Traffic {
     return is_between_two() || operation == Operation::broadcast || operation == Operation::reduce;
   }
   /// Whether only this rank and `peer` take part.
-  constexpr bool is_between_two() const {
-    return operation == Operation::send || operation == Operation::receive;
-  }
+  constexpr bool is_between_two() const { return sinter::is_between_two(operation); }
   constexpr bool operator==(const Traffic&) const = default;
 };
 /// In the order in which an instruction does it.

@@ -17,7 +17,7 @@ struct LinkCost {
 
 /// The bytes that a rank sends, the mean over so many that take part: as much as no algorithm can do
 /// without, and rings or halving and doubling need. Of an all-reduce 2 (n - 1) / n of the array, of what is
-/// half of one, and of a broadcast or a reduce, half of that.
+/// half of one, of an all-to-all, and of a broadcast or a reduce, half of that.
 constexpr double sent_bytes(const Traffic& traffic, int ranks) {
   const double part = double(traffic.bytes()) * (ranks - 1) / ranks;
   switch (traffic.operation) {
@@ -27,6 +27,7 @@ constexpr double sent_bytes(const Traffic& traffic, int ranks) {
     case Operation::all_gather:
     case Operation::broadcast:
     case Operation::reduce:
+    case Operation::all_to_all:
       return part;
     case Operation::send:
       return double(traffic.bytes());
@@ -39,7 +40,7 @@ constexpr double sent_bytes(const Traffic& traffic, int ranks) {
 
 /// How many messages a rank sends and receives one after the other, at least: of a reduce-scatter or an
 /// all-gather log2(n), rounded up, as by halving and doubling (Thakur et al. 2005); of an all-reduce twice as
-/// many.
+/// many; of an all-to-all n - 1, as no byte takes a way round.
 constexpr int rounds_of(Operation operation, int ranks) {
   if (ranks == 1) return 0;
   const int each = std::bit_width(unsigned(ranks - 1));
@@ -52,6 +53,8 @@ constexpr int rounds_of(Operation operation, int ranks) {
     case Operation::broadcast:
     case Operation::reduce:
       return each;
+    case Operation::all_to_all:
+      return ranks - 1;
     case Operation::send:
     case Operation::receive:
       break;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/exchange.hpp"
 #include "comm/hosts/roster.hpp"
 #include "sinter/comm/communicator.hpp"
 
@@ -18,7 +19,7 @@ namespace sinter::hosts {
 struct Work {
   std::int64_t count = 0;  ///< of elements
   std::int32_t bytes = 0;  ///< of one
-  std::int32_t root = -1;  ///< -1 where it has none
+  std::int32_t peer = -1;  ///< the root; -1 where it has none
   std::int32_t operation = 0;
   std::int32_t unused = 0;  // so that no byte of it is without a value
   bool operator==(const Work&) const = default;
@@ -28,16 +29,20 @@ struct Work {
 struct Failure {
   enum Kind : std::int32_t {
     none,
-    died,     ///< its connection ended, and it had not said that it leaves
-    silent,   ///< no sign of life
-    stalled,  ///< lives, but has not begun what others wait for
-    unheard,  ///< lives and has begun it, but nothing of it comes to `other`
-    differs,  ///< does its `work`, and others something else
-    left      ///< has said that it leaves; what others do without it they may end
+    died,       ///< its connection ended, and it had not said that it leaves
+    silent,     ///< no sign of life
+    stalled,    ///< lives, but has not begun what others wait for
+    unheard,    ///< lives and has begun it, but nothing of it comes to `other`
+    absent,     ///< lives, but has not begun to send to `other`, or to receive from it
+    cut_off,    ///< lives, but `other` cannot connect with it
+    differs,    ///< does its `work`, and others something else
+    unmatched,  ///< has sent to `other` what that does not receive, see `wrong`
+    left        ///< has said that it leaves; what others do without it they may end
   };
   Kind kind = none;
   std::int32_t rank = 0, other = 0;
   Work work{};
+  Mismatch wrong{};
 };
 
 /// One rank's end of the conversation, with a thread that listens. Each rank tells rank 0 twice a second

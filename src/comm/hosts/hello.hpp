@@ -8,7 +8,7 @@
 namespace sinter::hosts {
 
 /// Goes before it. The last byte is the version.
-constexpr std::uint64_t magic = 0x31'74'73'6f'68'6e'69'73;  // "sinhost1"
+constexpr std::uint64_t magic = 0x32'74'73'6f'68'6e'69'73;  // "sinhost2"
 
 struct Hello {
   std::string id;  ///< of the world

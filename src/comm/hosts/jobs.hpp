@@ -73,7 +73,7 @@ class SumJob final : public Job {
         line(of),
         pieces(divided),
         root_host(root),
-        takes(what.root < 0 || what.root == me),
+        takes(what.peer < 0 || what.peer == me),
         sources(room) {}
 
   void stage(const Chunk& c) override {
@@ -144,7 +144,7 @@ class SpreadJob final : public Job {
 
  public:
   SpreadJob(Line& of, const Work& what, const Pieces<T>& divided)
-      : Job(what, divided.chunks()), line(of), pieces(divided), root(what.root) {}
+      : Job(what, divided.chunks()), line(of), pieces(divided), root(what.peer) {}
 
   void stage(const Chunk& c) override {
     if (root >= 0 && root != rank()) return;

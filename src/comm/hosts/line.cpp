@@ -12,7 +12,6 @@
 
 namespace sinter::hosts {
 
-using shared_memory::Count;
 using shared_memory::RankState;
 using std::chrono::milliseconds;
 
@@ -49,8 +48,9 @@ Line::Line(const Roster& all, Control& conversation, const World& world)
       patience(world.timeout) {
   World of_host{local(), locals(), roster.nonce + "-" + std::to_string(begin(here))};
   of_host.timeout = to_connect;
-  const shared_memory::Layout layout{locals(), depth,
-                                     shared_memory::Layout::of(most_ranks(all)).chunk};
+  shared_memory::Layout layout = shared_memory::Layout::of(locals());
+  layout.depth = depth;
+  layout.chunk = shared_memory::Layout::of(most_ranks(all)).chunk;
   segment = shared_memory::gather(of_host, layout);
   open.resize(depth);
   if (local() >= lanes) return;
@@ -100,7 +100,7 @@ bool Line::run(Job& job) {
   RankState& mine = state(local());
   mine.count = job.work.count;
   mine.bytes = job.work.bytes;
-  mine.root = job.work.root;
+  mine.peer = job.work.peer;
   mine.operation = Operation(job.work.operation);
   const std::uint64_t first = transferred;
   last = Clock::now();
@@ -127,11 +127,15 @@ bool Line::run(Job& job) {
   return true;
 }
 
+Work Line::work_of(int local_rank) const {
+  const RankState& rank = state(local_rank);
+  return {rank.count, rank.bytes, rank.peer, int(rank.operation), 0};
+}
+
 bool Line::begin(Job& job, const Chunk& chunk) {
   if (!await_all(job, &RankState::staged, chunk.number + 1)) return false;
   for (int r = 0; r < locals(); ++r) {
-    const RankState& other = state(r);
-    const Work work{other.count, other.bytes, other.root, int(other.operation), 0};
+    const Work work = work_of(r);
     if (work == job.work) continue;
     control.report({Failure::differs, begin(here) + r, me, work});
     return false;

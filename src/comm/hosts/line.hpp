@@ -72,6 +72,14 @@ class Line {
            std::size_t(chunk.number / std::uint64_t(lanes) % wide_rooms()) * wide_bytes();
   }
 
+  /// The memory that the ranks of this host share.
+  shared_memory::Segment& memory() const { return *segment; }
+  /// Whether a rank of this host has begun the transfer after the last one of this rank; and what it is.
+  bool has_begun_next(int local_rank) const {
+    return state(local_rank).staged.has_reached(std::uint32_t(transferred + 1));
+  }
+  Work work_of(int local_rank) const;
+
   Link up{}, down{};
 
  private:
@@ -116,10 +124,8 @@ class Line {
   bool move(Job& job);
   bool pass(Job& job, Open& now, bool& down_waits, bool& up_waits);
   void check_note(const Open& now, Side& side, const Link& link, int rank);
-  bool await_all(Job& job, shared_memory::Count shared_memory::RankState::* count,
-                 std::uint64_t want);
-  bool await(Job& job, shared_memory::Count shared_memory::RankState::* count, int local_rank,
-             std::uint64_t want);
+  bool await_all(Job& job, Count shared_memory::RankState::* count, std::uint64_t want);
+  bool await(Job& job, Count shared_memory::RankState::* count, int local_rank, std::uint64_t want);
   bool is_lost(int rank);
   int rank_of_up() const { return begin(here - 1) + local(); }
   int rank_of_down() const { return begin(here + 1) + local(); }

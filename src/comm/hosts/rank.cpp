@@ -5,6 +5,7 @@
 
 #include "comm/facts.hpp"
 #include "comm/hosts/jobs.hpp"
+#include "comm/hosts/pairs.hpp"
 #include "comm/queued_rank.hpp"
 #include "sinter/comm/hosts.hpp"
 #include "sinter/error.hpp"
@@ -20,6 +21,8 @@ class HostsRank final : public QueuedRank<HostsRank> {
   const std::unique_ptr<Line> along;
   Line& line;
   std::vector<const void*> sources;  // of a chunk, for each rank of this host
+  Pairs pairs;
+  Exchange swaps;  // of an all-to-all
 
  public:
   explicit HostsRank(const World& w)
@@ -28,10 +31,12 @@ class HostsRank final : public QueuedRank<HostsRank> {
         control(roster, w.rank, w.timeout),
         along(connected(w)),
         line(*along),
-        sources(std::size_t(line.locals())) {
+        sources(std::size_t(line.locals())),
+        pairs(roster, control, line, w),
+        swaps(pairs.channels(), w.rank) {
     double one = 1;
     control.sum(&one, 1);  // all are connected
-    begin_transfers();
+    begin_transfers(pairs.channels());
   }
   ~HostsRank() override {
     abort();
@@ -83,6 +88,24 @@ class HostsRank final : public QueuedRank<HostsRank> {
     return sum(work_of<T>(Operation::reduce, count, root), Pieces<T>(data, count, line, 0),
                roster.host_of(root));
   }
+  /// Once it is known that all are at the same, each two ranks exchange their parts.
+  template <class T>
+  bool all_to_all(T* data, std::int64_t count) {
+    SpreadJob<T> nothing(line, work_of<T>(Operation::all_to_all, count),
+                         Pieces<T>(data, 0, line, world.ranks));
+    if (!line.run(nothing)) return false;
+    const std::int64_t part = count / world.ranks;
+    for (int k = 1; k < world.ranks; ++k) {
+      const int rank = (world.rank + k) % world.ranks;
+      swaps.add_swap({Operation::all_to_all, data + rank * part, part, element_of<T>, rank});
+    }
+    while (!swaps.are_all_done())
+      if (!progress(swaps)) return false;
+    swaps.clear();
+    return true;
+  }
+  void ring() { pairs.ring(); }
+  bool progress(Exchange& exchange) { return pairs.progress(exchange); }
   template <class T>
   bool sum(const Work& work, const Pieces<T>& pieces, int root_host) {
     SumJob<T> job(line, work, pieces, world.rank, root_host, sources);

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "comm/facts.hpp"
+#include "comm/guests.hpp"
 #include "comm/hosts/hello.hpp"
 #include "comm/hosts/store.hpp"
-#include "comm/late_text.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::hosts {
@@ -78,13 +78,7 @@ class Host {
   }
 
   Roster meet() {
-    while (!missing().empty()) {
-      if (!wait()) refuse(late());
-      for (std::size_t r = 1; r < roster.ends.size(); ++r)
-        if (has_come(r) && is_ready(roster.ends[r]))  // guests say nothing more, but may go
-          refuse(roster.name(int(r)) + " has ended before all ranks had come.");
-      if (is_ready(listener)) admit();
-    }
+    await_guests(*this);
     compare_facts();
     find_hosts(roster);
     const std::string all = packed(roster);
@@ -94,29 +88,16 @@ class Host {
 
  private:
   bool has_come(std::size_t rank) const { return roster.ends[rank].get() >= 0; }
-  static bool is_ready(const Descriptor& descriptor) {
-    pollfd one{descriptor.get(), POLLIN, 0};
-    return poll(&one, 1, 0) == 1;
-  }
-  std::vector<int> missing() const {
-    std::vector<int> list;
-    for (std::size_t r = 1; r < roster.ends.size(); ++r)
-      if (!has_come(r)) list.push_back(int(r));
-    return list;
-  }
-  std::string late() const {
-    return late_text(missing(), world.ranks) + " to rank 0 on " + roster.members[0].host +
-           ", port " + std::to_string(port_of(listener)) + ", within " +
-           shared_memory::seconds(world.timeout) +
+  template <class Host>
+  friend void sinter::await_guests(Host&);
+
+  int ranks() const { return world.ranks; }
+  int socket(int rank) const { return roster.ends[std::size_t(rank)].get(); }
+  std::string name(int rank) const { return roster.name(rank); }
+  std::string late(const std::string& who) const {
+    return who + " to rank 0 on " + roster.members[0].host + ", port " +
+           std::to_string(port_of(listener)) + ", within " + shared_memory::seconds(world.timeout) +
            ". Start a process for each rank, and let the hosts reach each other.";
-  }
-  /// Waits until somebody comes or goes. Returns false if it takes too long.
-  bool wait() const {
-    std::vector<pollfd> all{{listener.get(), POLLIN, 0}};
-    for (const Descriptor& guest : roster.ends)
-      if (guest.get() >= 0) all.push_back({guest.get(), POLLIN, 0});
-    const int ready = poll(all.data(), all.size(), left_until(end));
-    return ready > 0 || (ready < 0 && errno == EINTR);
   }
 
   /// Lets in who has come, if it says what ranks say.

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 
+#include "comm/guests.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::hosts {
@@ -92,12 +93,6 @@ std::string text_of(const sockaddr_storage& address) {
 constexpr std::uint64_t longest_text = 64 << 20;
 
 }  // namespace
-
-int left_until(Time end) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-  return int(std::clamp<std::int64_t>(left, 0, 1 << 30));
-}
 
 Descriptor listen_at(int port) {
   int made = listening(AF_INET6, port);

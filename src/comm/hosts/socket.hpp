@@ -14,9 +14,6 @@ using shared_memory::Descriptor;
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
-/// Milliseconds from now on, at least 0, as poll() takes them.
-int left_until(Time end);
-
 /// Listens at a port of all addresses of this host, or, at 0, at one that is free.
 /// throws    Error that names the port, such as if it is taken
 Descriptor listen_at(int port);

@@ -43,7 +43,7 @@ class EmulatedRank final : public Communicator {
       end->start(transfer);
     };
     kernel::emulated::submit(stream, begin, transfer.data, transfer.count, transfer.operation,
-                             transfer.element, transfer.root);
+                             transfer.element, transfer.peer);
   }
 };
 

@@ -54,6 +54,25 @@ class Event {
   void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, raw, 0)); }
 };
 
+/// Memory of the card.
+class Room {
+  void* raw = nullptr;
+
+ public:
+  std::size_t bytes;
+
+  explicit Room(std::size_t size) : bytes(size) {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;  // while a graph is recorded, too
+    check(cudaThreadExchangeStreamCaptureMode(&mode));
+    const cudaError_t error = cudaMalloc(&raw, size);
+    check(cudaThreadExchangeStreamCaptureMode(&mode));
+    check(error);
+  }
+  Room(Room&& other) noexcept : raw(std::exchange(other.raw, nullptr)), bytes(other.bytes) {}
+  ~Room() { cudaFree(raw); }
+  std::byte* get() const { return static_cast<std::byte*>(raw); }
+};
+
 class NcclRank final : public Communicator {
   kernel::Stream& stream;
   const World world;
@@ -61,6 +80,8 @@ class NcclRank final : public Communicator {
   cudaStream_t transfers = nullptr;
   Event begins;
   std::map<const void*, Event> done;  // of what was started, by address
+  std::vector<Transfer> group;        // sends and receives that are to run beside each other
+  std::vector<Room> rooms;  // of all-to-alls; the last is the largest, graphs may hold others
 
  public:
   NcclRank(kernel::Stream& s, const World& w) : stream(s), world(w) {
@@ -82,7 +103,9 @@ class NcclRank final : public Communicator {
   int rank() const override { return world.rank; }
   int ranks() const override { return world.ranks; }
   void wait(const void* data) override {
-    if (device().mode != kernel::Mode::tell) done.at(data).hold(device().raw);
+    if (device().mode == kernel::Mode::tell) return;
+    run_group();
+    done.at(data).hold(device().raw);
   }
   void sum(double* values, int count) override {
     start_sum(values, count);
@@ -102,19 +125,59 @@ class NcclRank final : public Communicator {
     return std::exchange(all, nullptr);
   }
 
-  /// Runs a transfer when what came before it on the stream is done.
+  /// Runs a transfer when what came before it on the stream is done. A send or a receive runs with others
+  /// of its group, when the last of them may.
   void start_transfer(const Transfer& transfer) override {
     Event& ends = done[transfer.data];  // made before anything is captured
+    if (transfer.operation == Operation::all_to_all) make_room(bytes_of(transfer));
     if (device().mode == kernel::Mode::tell) return;
+    if (!is_between_two(transfer.operation)) run_group();
     begins.record(device().raw);
     begins.hold(transfers);
+    if (is_between_two(transfer.operation)) return group.push_back(transfer);
     run(transfer);
     ends.record(transfers);
+  }
+  void run_group() {
+    if (group.empty()) return;
+    check(ncclGroupStart(), all);
+    for (const Transfer& t : group) pass(t.operation, t.data, std::size_t(t.count), t);
+    check(ncclGroupEnd(), all);
+    for (const Transfer& t : group) done.at(t.data).record(transfers);
+    group.clear();
+  }
+  /// Sends or receives elements as those of a transfer.
+  void pass(Operation way, void* data, std::size_t count, const Transfer& t) {
+    const ncclDataType_t type = type_of(t.element);
+    check(way == Operation::send ? ncclSend(data, count, type, t.peer, all, transfers)
+                                 : ncclRecv(data, count, type, t.peer, all, transfers),
+          all);
+  }
+  static std::size_t bytes_of(const Transfer& t) {
+    return std::size_t(t.count) * std::size_t(sinter::bytes_of(t.element));
+  }
+  void make_room(std::size_t bytes) {
+    if (rooms.empty() || rooms.back().bytes < bytes) rooms.emplace_back(bytes);
+  }
+  /// What is sent is copied first, as what comes takes its place.
+  void all_to_all(const Transfer& t) {
+    const std::size_t part = std::size_t(t.count / world.ranks), bytes = bytes_of(t) / world.ranks;
+    if (bytes == 0) return;
+    std::byte *const copy = rooms.back().get(), *const data = static_cast<std::byte*>(t.data);
+    check(cudaMemcpyAsync(copy, data, bytes_of(t), cudaMemcpyDeviceToDevice, transfers));
+    check(ncclGroupStart(), all);
+    for (int r = 0; r < world.ranks; ++r) {
+      if (r == world.rank) continue;
+      const Transfer with{t.operation, nullptr, 0, t.element, r};
+      pass(Operation::send, copy + r * bytes, part, with);
+      pass(Operation::receive, data + r * bytes, part, with);
+    }
+    check(ncclGroupEnd(), all);
   }
   void run(const Transfer& t) {
     const ncclDataType_t type = type_of(t.element);
     const auto at = [&](std::int64_t first) {
-      return static_cast<std::byte*>(t.data) + first * bytes_of(t.element);
+      return static_cast<std::byte*>(t.data) + first * sinter::bytes_of(t.element);
     };
     const std::size_t count = std::size_t(t.count), size = count / std::size_t(world.ranks);
     const bool equal = t.count % world.ranks == 0;
@@ -134,9 +197,11 @@ class NcclRank final : public Communicator {
           check(ncclBroadcast(at(first), at(first), part, type, r, all, transfers), all);
         });
       case Operation::broadcast:
-        return check(ncclBroadcast(t.data, t.data, count, type, t.root, all, transfers), all);
+        return check(ncclBroadcast(t.data, t.data, count, type, t.peer, all, transfers), all);
       case Operation::reduce:
-        return check(ncclReduce(t.data, t.data, count, type, ncclSum, t.root, all, transfers), all);
+        return check(ncclReduce(t.data, t.data, count, type, ncclSum, t.peer, all, transfers), all);
+      case Operation::all_to_all:
+        return all_to_all(t);
       default:
         break;  // start() lets no other pass
     }

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#include "comm/late_text.hpp"
+#include "comm/guests.hpp"
 #include "comm/shared_memory/facts.hpp"
 #include "comm/shared_memory/messages.hpp"
 #include "sinter/error.hpp"
@@ -30,11 +30,6 @@ struct Hello {
 struct Answer {
   char problem[8000] = "";
 };
-
-int left_until(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
-  return int(std::clamp<std::int64_t>(left, 0, 1 << 30));
-}
 
 void send_answer(const Descriptor& to, const std::string& problem, int memory) {
   Answer answer;
@@ -82,13 +77,7 @@ class Host {
   }
 
   std::unique_ptr<Segment> gather(const Layout& layout) {
-    while (!missing().empty()) {
-      if (!wait()) refuse(late());
-      for (std::size_t r = 1; r < guests.size(); ++r)
-        if (guests[r].process && has_gone(guests[r].socket))
-          refuse(rank_name(int(r), guests[r].process) + " has ended before all ranks had come.");
-      if (is_ready(listener)) admit();
-    }
+    await_guests(*this);
     compare_facts();
     auto segment = std::make_unique<Segment>(layout);
     segment->state(0).process = getpid();
@@ -100,31 +89,15 @@ class Host {
   }
 
  private:
-  static bool is_ready(const Descriptor& descriptor) {
-    pollfd one{descriptor.get(), POLLIN, 0};
-    return poll(&one, 1, 0) == 1;
-  }
-  /// Guests say nothing more, so that what can be read of them is their end.
-  static bool has_gone(const Descriptor& guest) { return is_ready(guest); }
+  template <class Host>
+  friend void sinter::await_guests(Host&);
 
-  std::vector<int> missing() const {
-    std::vector<int> list;
-    for (int r = 1; r < world.ranks; ++r)
-      if (guests[std::size_t(r)].process == 0) list.push_back(r);
-    return list;
-  }
-  std::string late() const {
-    return late_text(missing(), world.ranks) + " within " + seconds(world.timeout) +
+  int ranks() const { return world.ranks; }
+  int socket(int rank) const { return guests[std::size_t(rank)].socket.get(); }
+  std::string name(int rank) const { return rank_name(rank, guests[std::size_t(rank)].process); }
+  std::string late(const std::string& who) const {
+    return who + " within " + seconds(world.timeout) +
            ". Start a process for each rank, on this host, with the same id of the world.";
-  }
-
-  /// Waits until somebody comes or goes. Returns false if it takes too long.
-  bool wait() const {
-    std::vector<pollfd> all{{listener.get(), POLLIN, 0}};
-    for (const Guest& guest : guests)
-      if (guest.process) all.push_back({guest.socket.get(), POLLIN, 0});
-    const int ready = poll(all.data(), all.size(), left_until(end));
-    return ready > 0 || (ready < 0 && errno == EINTR);
   }
 
   /// Lets in who has come, if it is one of ours: a process of the same user that says hello.
@@ -171,7 +144,7 @@ class Host {
     std::vector<Witness> all{{0, rank_name(0, getpid()), world.facts}};
     for (int r = 1; r < world.ranks; ++r) {
       const Guest& guest = guests[std::size_t(r)];
-      all.push_back({r, rank_name(r, guest.process), guest.facts});
+      all.push_back({r, name(r), guest.facts});
     }
     const std::string problem = difference(all);
     if (!problem.empty()) refuse(problem);

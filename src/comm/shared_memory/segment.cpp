@@ -2,7 +2,6 @@
 #include "comm/shared_memory/segment.hpp"
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,7 +13,6 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <new>
 
@@ -27,22 +25,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr char magic[] = "sinter r";
-constexpr std::chrono::milliseconds look_around{100};  // at most so long, a death is not noticed
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 constexpr std::size_t begin_of_areas(int ranks) {
   return aligned(sizeof(Header) + std::size_t(ranks) * sizeof(RankState));
 }
-constexpr std::size_t size_for(const Layout& layout) {
+constexpr std::size_t begin_of_rings(const Layout& layout) {
   const std::size_t areas = std::size_t(layout.depth) * std::size_t(layout.ranks + 1);
   return begin_of_areas(layout.ranks) + areas * std::size_t(layout.chunk);
+}
+std::size_t size_for(const Layout& layout) {
+  return begin_of_rings(layout) + Rings(nullptr, layout.ranks, layout.ring).bytes();
 }
 
 }  // namespace
 
 Layout Layout::of(int ranks) {
   const auto chunk = std::clamp((4u << 20) / unsigned(ranks), 32u << 10, 256u << 10);
-  return {ranks, 2, std::int64_t(aligned(chunk))};
+  return {ranks, 2, std::int64_t(aligned(chunk)), Rings::room_of(ranks)};
 }
 
 Descriptor::~Descriptor() {
@@ -62,22 +62,6 @@ std::string rank_name(int rank, int process) {
          ")";
 }
 
-// What sleeps in another process is woken only by operations that are not FUTEX_PRIVATE.
-
-void Count::add_one() {
-  done.fetch_add(1);
-  if (sleepers.load() > 0) wake();
-}
-
-void Count::wake() { syscall(SYS_futex, &done, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
-
-void Count::sleep(std::uint32_t seen, std::chrono::milliseconds at_most) {
-  const timespec time{at_most.count() / 1000, at_most.count() % 1000 * 1'000'000};
-  sleepers.fetch_add(1);
-  syscall(SYS_futex, &done, FUTEX_WAIT, seen, &time, nullptr, 0);
-  sleepers.fetch_sub(1);
-}
-
 Segment::Segment(const Layout& layout) : file(memfd_create("sinter ranks", MFD_CLOEXEC)) {
   size = size_for(layout);
   // What is reserved now cannot be missing later, when it would end the process.
@@ -90,6 +74,7 @@ Segment::Segment(const Layout& layout) : file(memfd_create("sinter ranks", MFD_C
   auto* header = new (base) Header{{}, layout_version, layout, 0};
   std::memcpy(header->magic, magic, sizeof header->magic);
   for (int r = 0; r < layout.ranks; ++r) new (&state(r)) RankState{};
+  rings().clear();
 }
 
 Segment::Segment(Descriptor made, const Layout& layout) : file(std::move(made)) {
@@ -126,6 +111,17 @@ std::byte* Segment::area(int part, std::uint32_t chunk) const {
   const std::size_t number =
       std::size_t(part) + (chunk % std::uint32_t(header().layout.depth)) * std::size_t(ranks() + 1);
   return base + begin_of_areas(ranks()) + number * std::size_t(header().layout.chunk);
+}
+
+Rings Segment::rings() const {
+  return {base + begin_of_rings(header().layout), ranks(), header().layout.ring};
+}
+
+Channels Segment::channels(int rank) const {
+  Channels all;
+  for (int r = 0; r < ranks(); ++r)
+    all.push_back(r == rank ? nullptr : rings().channel(rank, r, state(r).bell));
+  return all;
 }
 
 void Segment::watch(int rank, std::chrono::milliseconds progress) {
@@ -165,17 +161,42 @@ bool Segment::await(Count RankState::* member, int rank, std::uint32_t want) {
   }
 }
 
+Failure::Kind Segment::missing(int rank, Clock::time_point last) const {
+  const Failure now = failure();
+  if (now.kind == Failure::stopped && now.rank == rank) return Failure::stopped;
+  const auto waited = Clock::now() - last;
+  if (waited < look_around) return Failure::none;
+  if (has_died(rank)) return Failure::died;
+  return waited > patience ? Failure::stalled : Failure::none;
+}
+
+int Segment::culprit(int rank) const {
+  int last = rank;
+  for (int r = 0; r < ranks() && state(last).awaits >= 0; ++r) last = state(last).awaits;
+  return state(last).awaits < 0 ? last : rank;  // or they wait for each other
+}
+
+bool Segment::is_hopeless(Clock::time_point last) const {
+  const Failure now = failure();
+  if (now.kind == Failure::none) return false;
+  return now.kind != Failure::stopped || now.rank == me ||
+         Clock::now() - last > std::chrono::seconds(1);
+}
+
 Failure Segment::failure() const {
   const std::uint32_t packed = header().failure.load();
   return {Failure::Kind(packed >> 16), std::uint16_t(packed)};
 }
 
 void Segment::fail(Failure::Kind kind, int rank) noexcept {
-  std::uint32_t nothing = 0;
-  header().failure.compare_exchange_strong(nothing,
-                                           std::uint32_t(kind) << 16 | std::uint32_t(rank));
+  const std::uint32_t why = std::uint32_t(kind) << 16 | std::uint32_t(rank);
+  std::uint32_t known = 0;
+  if (!header().failure.compare_exchange_strong(known, why) &&
+      Failure::Kind(known >> 16) == Failure::stopped && kind > Failure::stopped)
+    header().failure.compare_exchange_strong(known, why);
   for (int r = 0; r < ranks(); ++r)
-    for (Count* count : {&state(r).staged, &state(r).summed, &state(r).scalars}) count->wake();
+    for (Count* count : {&state(r).staged, &state(r).summed, &state(r).scalars, &state(r).bell})
+      count->wake();
 }
 
 void Segment::throw_failure() const {
@@ -190,14 +211,17 @@ void Segment::throw_failure() const {
       throw RankError(self + " cannot go on: " + other + " has died." + again);
     case Failure::stalled:
       throw RankError(self + " cannot go on: " + other +
-                      " lives, but has not taken part in a sum for " + seconds(patience) +
+                      " lives, but has not taken part in a transfer for " + seconds(patience) +
                       ". Is it stopped, or at work on something that the others are " + "not?" +
                       again);
     case Failure::differs:
       throw RankError(
           self + " cannot go on: " + other + " is at another transfer than others, " +
-          transfer_text(at.operation, at.root, at.count, at.bytes) +
+          transfer_text(at.operation, at.peer, at.count, at.bytes) +
           ". All ranks must take the same steps, of the same recipe, on the same batches.");
+    case Failure::unmatched:
+      throw RankError(self + " cannot go on: " +
+                      mismatch_text(at.wrong, name(at.wrong.sender), name(at.wrong.receiver)));
     case Failure::stopped:
     case Failure::none:
       break;

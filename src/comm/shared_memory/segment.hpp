@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/rings.hpp"
 #include "sinter/comm/shared_memory.hpp"
 
 namespace sinter::shared_memory {
@@ -39,46 +40,43 @@ std::string seconds(std::chrono::milliseconds time);
 /// "rank 1 (process 4711 on this host's name)"
 std::string rank_name(int rank, int process);
 
-/// How often a rank has done something; it wraps around. Others wait for it.
-struct alignas(64) Count {
-  std::atomic<std::uint32_t> done, sleepers;
-
-  bool has_reached(std::uint32_t want) const { return std::int32_t(done.load() - want) >= 0; }
-  void add_one();
-  void wake();
-  /// Returns when the count is no longer `seen`, or after some time, or by chance.
-  void sleep(std::uint32_t seen, std::chrono::milliseconds at_most);
-};
-
 /// What a rank says to the others.
 struct RankState {
   Count staged;  ///< chunks whose parts for others it has put into the buffer
   Count
-      summed;  ///< chunks of which it has put the sum of its own part there, or read all that it needs
+      summed;  ///< chunks of which it has put the sum of its own part there, or read what it needs
   Count scalars;  ///< values that it has put below
+  Count
+      bell;  ///< how often it had to look around: something was sent to it, or taken of what it sent
   double values[2][Communicator::most_values];
   std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
   std::int32_t bytes;  ///< of an element
-  std::int32_t root;   ///< of its transfer, -1 where it has none
+  std::int32_t peer;   ///< of its transfer, -1 where it has none
   Operation operation;
+  std::atomic<std::int32_t> awaits{
+      -1};         ///< the rank whose send or receive it waits for; -1 if for none
+  Mismatch wrong;  ///< of what was sent to it, where there is one
   std::int32_t process;
 };
 
-/// Why the ranks cannot go on. The first reason stays.
+/// Why the ranks cannot go on. The first reason stays, unless it is that a rank has stopped, and a later one
+/// says how ranks do not fit together.
 struct Failure {
-  enum Kind : std::uint16_t { none, died, stalled, stopped, differs };
+  enum Kind : std::uint16_t { none, died, stalled, stopped, differs, unmatched };
   Kind kind = none;
   std::uint16_t rank = 0;
 };
 
 constexpr int most_ranks = 1024;
-constexpr std::uint32_t layout_version = 4;
+constexpr std::chrono::milliseconds look_around{100};  ///< at most so long, a death is not noticed
+constexpr std::uint32_t layout_version = 5;
 
 /// How the buffer of a segment is divided.
 struct Layout {
   std::int32_t ranks;
   std::int32_t depth;  ///< chunks that take turns
   std::int64_t chunk;  ///< bytes
+  std::int64_t ring;   ///< bytes, of what goes from one rank to another
 
   /// What a rank reads and writes of a chunk fits into its second cache; all of them take a few MiB.
   static Layout of(int ranks);
@@ -86,7 +84,7 @@ struct Layout {
 };
 
 /// The beginning of the segment. The states of the ranks follow, then for each of the chunks that take
-/// turns a part for each rank, and one for their sum.
+/// turns a part for each rank, and one for their sum, and a ring from each rank to each other one.
 struct alignas(64) Header {
   char magic[8];
   std::uint32_t version;
@@ -122,12 +120,23 @@ class Segment {
   /// Where the ranks put the sum.
   std::byte* sums(std::uint32_t chunk) const { return area(ranks(), chunk); }
 
+  /// A rank's channels to the others, which live as long as the segment.
+  Channels channels(int rank) const;
+
   /// Begins to watch the processes of all ranks.
   /// throws    RankError if one has died already
   void watch(int rank, std::chrono::milliseconds progress);
   /// Waits until a count of a rank has reached what is wanted. Returns false if there is a failure,
   /// which is that the rank has died, or does not go on, if nobody has seen another before.
   [[nodiscard]] bool await(Count RankState::* count, int rank, std::uint32_t want);
+  /// Why nothing more is to be expected of what a rank sends or receives; none if there is a chance. `last`:
+  /// when there was progress.
+  Failure::Kind missing(int rank, std::chrono::steady_clock::time_point last) const;
+  /// Who is to blame if this rank waits in vain for another, which may wait for a third.
+  int culprit(int rank) const;
+  /// Whether sends and receives should end, as ranks have failed; or one has left, and without it the others
+  /// have seen no progress for a second.
+  bool is_hopeless(std::chrono::steady_clock::time_point last) const;
   /// Notes why the ranks cannot go on, and wakes all that wait.
   void fail(Failure::Kind kind, int rank) noexcept;
   /// Throws the RankError that says why this rank cannot go on.
@@ -137,6 +146,7 @@ class Segment {
   Header& header() const { return *reinterpret_cast<Header*>(base); }
   Failure failure() const;
   std::byte* area(int part, std::uint32_t chunk) const;
+  Rings rings() const;
   bool has_died(int rank) const;
   std::string name(int rank) const { return rank_name(rank, state(rank).process); }
   void map();

@@ -113,6 +113,13 @@ TEST_CASE("what a transfer sends and takes") {
   static_assert(sent_bytes(sum, 1) == 0);
   static_assert(sent_bytes(sum, 2) == double(sum.bytes()));
   static_assert(sent_bytes(sum, 4) == 1.5 * double(sum.bytes()));
+  constexpr Traffic parts{Operation::all_to_all, Traffic::both, Space::gradient, 0, 1 << 20};
+  constexpr Traffic send{Operation::send, Traffic::both, Space::gradient, 0, 1 << 20};
+  constexpr Traffic receive{Operation::receive, Traffic::both, Space::gradient, 0, 1 << 20};
+  static_assert(sent_bytes(parts, 4) == .75 * double(parts.bytes()));
+  static_assert(sent_bytes(send, 4) == double(send.bytes()));
+  static_assert(sent_bytes(receive, 4) == 0);
+  CHECK(transfer_seconds(receive, 4, link) == transfer_seconds(send, 4, link));
   for (int ranks : {2, 3, 4, 1000, 1024}) {
     CHECK(2 * sent_bytes(scatter, ranks) == about(sent_bytes(sum, ranks)));
     CHECK(2 * transfer_seconds(scatter, ranks, link) == about(transfer_seconds(sum, ranks, link)));
@@ -120,6 +127,8 @@ TEST_CASE("what a transfer sends and takes") {
   static_assert(rounds_of(Operation::all_gather, 2) == 1);
   static_assert(rounds_of(Operation::all_gather, 5) == 3);
   static_assert(rounds_of(Operation::all_gather, 1024) == 10);
+  static_assert(rounds_of(Operation::all_to_all, 5) == 4);
+  static_assert(rounds_of(Operation::send, 1024) == 1);
   static_assert(rounds_of(Operation::reduce, 5) == rounds_of(Operation::broadcast, 5));
 }
 

@@ -139,17 +139,96 @@ TEST_CASE("what goes from one rank to another") {
   const Program at_0{to_1, from_2}, at_1{to_2, from_0}, at_2{to_0, from_1};
   expect({{at_0}, {at_1}, {at_2}}, "ranks wait for each other");
   CHECK(fine({{at_0}, {Program{from_0, to_2}}, {Program{from_1, to_0}}}));
-  // Where both start before they wait, one queue is one order all the same.
-  const Program crossed_0{
-      {&passes<true, Traffic::starts, 1>}, from_1, {&passes<true, Traffic::waits, 1>}};
-  expect(
-      {{crossed_0},
-       {Program{{&passes<true, Traffic::starts, 0>}, from_0, {&passes<true, Traffic::waits, 0>}}}},
-      "ranks wait for each other");
+  // Both wait for what the other sends only then.
+  const WorldVerdict both_first =
+      expect({{Program{from_1, to_1}}, {Program{from_0, to_0}}}, "ranks wait for each other");
+  CHECK(both_first.one == RankPlace{0, 0, 0});
+  CHECK(both_first.other == RankPlace{1, 0, 0});
   const Instruction longer{&passes<false, both, 0, 9>};
   expect({{Program{to_1}}, {Program{longer}}}, "ranks differ in the size");
   expect({{Program{to_1}}}, "names a rank that is not there");
   expect({{Program{to_0}}, {Program{}}}, "names itself as another rank");
+}
+
+template <bool Sends, int To, int Count = 8>
+constexpr Instruction starts{&passes<Sends, Traffic::starts, To, Count>};
+template <bool Sends, int To, int Count = 8>
+constexpr Instruction waits{&passes<Sends, Traffic::waits, To, Count>};
+
+TEST_CASE("sends and receives that are started one after the other run beside each other") {
+  const Program crossed_0{starts<true, 1>, starts<false, 1>, waits<true, 1>, waits<false, 1>},
+      crossed_1{starts<true, 0>, starts<false, 0>, waits<false, 0>, waits<true, 0>};
+  CHECK(fine({{crossed_0}, {crossed_1}}));
+  CHECK(fine({{crossed_0},
+              {Program{starts<false, 0>, waits<false, 0>, starts<true, 0>, waits<true, 0>}}}));
+  // A ring in which all start to send first, and then to receive.
+  CHECK(fine({{Program{starts<true, 1>, starts<false, 2>, waits<false, 2>, waits<true, 1>}},
+              {Program{starts<true, 2>, starts<false, 0>, waits<false, 0>, waits<true, 2>}},
+              {Program{starts<true, 0>, starts<false, 1>, waits<false, 1>, waits<true, 0>}}}));
+  // What the first send comes to waits for the second: of a group, all are waited for.
+  const Program both_at_once{starts<true, 1>,    starts<true, 2>,   waits<true, 1>,
+                             starts<true, 1, 9>, waits<true, 1, 9>, waits<true, 2>},
+      first{starts<false, 0>,   waits<false, 0>, starts<false, 0, 9>,
+            waits<false, 0, 9>, starts<true, 2>, waits<true, 2>},
+      second{starts<false, 1>, waits<false, 1>, starts<false, 0>, waits<false, 0>};
+  expect({{both_at_once}, {first}, {second}}, "ranks wait for each other");
+  const Program one_by_one{starts<true, 1>,   waits<true, 1>,  starts<true, 1, 9>,
+                           waits<true, 1, 9>, starts<true, 2>, waits<true, 2>};
+  CHECK(fine({{one_by_one}, {first}, {second}}));
+  // In one direction they go in their order.
+  expect({{Program{starts<true, 1>, starts<true, 1, 9>, waits<true, 1>, waits<true, 1, 9>}},
+          {Program{starts<false, 0, 9>, starts<false, 0>, waits<false, 0>, waits<false, 0, 9>}}},
+         "ranks differ in the size");
+  expect({{Program{starts<true, 1>}}, {Program{starts<false, 0>}}}, "started and not waited for");
+}
+
+/// A second for each transfer, and nothing for all else.
+struct Seconds {
+  static constexpr bool timed = true;
+  static double before(int, std::size_t) { return 0; }
+  static double transfer(const Traffic&) { return 1; }
+  static double taken() { return 0; }
+};
+double seconds(const std::vector<RankProgram>& ranks, int rank) {
+  const Simulation<Seconds> world(model, ranks, true, false);
+  REQUIRE(world.verdict.fine());
+  return world.time(rank).end;
+}
+
+TEST_CASE("a rank sends while it receives, but one after the other each") {
+  static constexpr Kind sum = kind_of(say<all, Traffic::both>);
+  const Instruction all_sum{&sum, 0};
+  const Program one{starts<true, 1>, starts<false, 1>, waits<true, 1>, waits<false, 1>},
+      other{starts<true, 0>, starts<false, 0>, waits<true, 0>, waits<false, 0>};
+  CHECK(seconds({{one}, {other}}, 0) == 1);
+  const Program sends{all_sum,        starts<true, 1>, starts<true, 2>,
+                      waits<true, 1>, waits<true, 2>,  all_sum},
+      receives{all_sum, starts<false, 0>, waits<false, 0>, all_sum};
+  for (int r = 0; r < 3; ++r) CHECK(seconds({{sends}, {receives}, {receives}}, r) == 4);
+}
+
+TEST_CASE("what goes between two ranks stays between what all do") {
+  static constexpr Kind sum = kind_of(say<all, Traffic::both>),
+                        parts = kind_of(say<Operation::all_to_all, Traffic::both>),
+                        start = kind_of(say<all, Traffic::starts>),
+                        wait = kind_of(say<all, Traffic::waits>),
+                        longer = kind_of(say<Operation::all_to_all, Traffic::both, 0, 1>);
+  const Instruction all_sum{&sum, 0}, exchange{&parts, 0}, start_sum{&start, 0}, wait_sum{&wait, 0};
+  const Program sends{exchange, starts<true, 1>, all_sum, waits<true, 1>};
+  CHECK(fine({{sends}, {Program{exchange, starts<false, 0>, waits<false, 0>, all_sum}}}));
+  const WorldVerdict verdict =
+      expect({{sends}, {Program{exchange, all_sum, starts<false, 0>, waits<false, 0>}}},
+             "ranks wait for each other");
+  CHECK(verdict.one == RankPlace{0, 1, 0});
+  CHECK(verdict.other == RankPlace{1, 1, 0});
+  // What is behind a sum runs when the last rank has come to that.
+  CHECK(fine({{Program{start_sum, starts<true, 1>, wait_sum, waits<true, 1>}},
+              {Program{start_sum, starts<false, 0>, waits<false, 0>, wait_sum}},
+              {Program{start_sum, wait_sum}}}));
+  const Program exchanges{{&longer, 0}};
+  CHECK(fine({{Program{exchange}}, {Program{exchange}}, {Program{exchange}}}));
+  expect({{exchanges}, {exchanges}}, "ranks differ in the size");
+  CHECK(simulate(model, Program{exchange}, 1024, 1).fine());
 }
 
 TEST_CASE("a broadcast comes from one rank") {
@@ -200,7 +279,7 @@ TEST_CASE("places are named for people") {
 }
 
 TEST_CASE("no rule is left out") {
-  CHECK(check_rules("sinter/world/simulate.hpp", provoked) >= 13);
+  CHECK(check_rules("sinter/world/simulation.hpp", provoked) >= 13);
 }
 
 }  // namespace

@@ -30,20 +30,34 @@ struct telling_slot {
   static constexpr std::string_view name = "telling";
 };
 
-template <Wrong W>
-struct Telling {
+/// What such policies have in common; `Policy` is the one.
+template <class Policy>
+struct Speaking {
   using slot = telling_slot;
   static constexpr std::array regions{Region{"told"}};
   static constexpr int numbers = 8;
 
   static constexpr Space place(const Model& model) {
     Space space{};
-    for_each_region<Telling>(model, [&](int r) { space = region(r); });
+    for_each_region<Policy>(model, [&](int r) { space = region(r); });
     return space;
   }
   static constexpr void touch(const Model& model, const Instruction& i, TouchList& out) {
     touches::each(model, i, Use::modify, place(model), out);
   }
+  static constexpr Program rewrite(const Model& model, Program program) {
+    const auto loads =
+        std::ranges::find_if(program, [](const Instruction& i) { return i.kind == &load; });
+    program.insert(loads + 1, {&Policy::kind, 0, short(model.order.size())});
+    return program;
+  }
+};
+
+template <Wrong W>
+struct Telling : Speaking<Telling<W>> {
+  using Base = Speaking<Telling<W>>;
+  using Base::numbers, Base::place;
+
   static constexpr void state(const Model& model, const Instruction&, const OnRank&,
                               TrafficList& out) {
     if (W == Wrong::unstated) return;
@@ -71,14 +85,46 @@ struct Telling {
     for (int k = 0; k < numbers; ++k)
       told_wrongly += mine[k] != float(ranks.ranks() * (ranks.ranks() + 1) / 2);
   }
-  static constexpr Kind kind{.name = "tell", .touch = touch, .run = run, .traffic = state};
+  static constexpr Kind kind{.name = "tell", .touch = Base::touch, .run = run, .traffic = state};
+};
 
-  static constexpr Program rewrite(const Model& model, Program program) {
-    const auto loads =
-        std::ranges::find_if(program, [](const Instruction& i) { return i.kind == &load; });
-    program.insert(loads + 1, {&kind, 0, short(model.order.size())});
-    return program;
+/// A policy whose instruction exchanges numbers with the rank beside it: 0 with 1, 2 with 3.
+template <Wrong W>
+struct Passing : Speaking<Passing<W>> {
+  using Base = Speaking<Passing<W>>;
+  using Base::numbers, Base::place;
+
+  static constexpr int other(int rank) { return rank ^ 1; }
+
+  static constexpr void state(const Model& model, const Instruction&, const OnRank& on,
+                              TrafficList& out) {
+    Traffic send{Operation::send, Traffic::starts, place(model),   0,
+                 numbers,         Element::f32,    MeshAxis::data, other(on.rank)};
+    if (on.ranks % 2) return;
+    Traffic receive = send;
+    receive.operation = Operation::receive;
+    receive.first = numbers;
+    if (W == Wrong::operation) std::swap(send.operation, receive.operation);
+    if (W == Wrong::root) send.peer = receive.peer = (on.rank + on.ranks / 2) % on.ranks;
+    for (const Traffic::Does does : {Traffic::starts, Traffic::waits}) {
+      send.does = receive.does = does;
+      out.push_back(send);
+      out.push_back(receive);
+    }
   }
+  static void run(Machine& machine, const Bound&) {
+    Communicator& ranks = machine.communicator();
+    float* mine = machine.flat<float>(place(machine.model())).data;
+    std::fill_n(mine, numbers, float(ranks.rank()));
+    ranks.start_send(mine, numbers, other(ranks.rank()));
+    ranks.start_receive(mine + numbers, numbers, other(ranks.rank()));
+    ranks.wait(mine);
+    ranks.wait(mine + numbers);
+    ++told;
+    for (int k = 0; k < numbers; ++k)
+      told_wrongly += mine[numbers + k] != float(other(ranks.rank()));
+  }
+  static constexpr Kind kind{.name = "tell", .touch = Base::touch, .run = run, .traffic = state};
 };
 
 }  // namespace sinter::testing

@@ -38,9 +38,9 @@ TEST_CASE("shipped recipes say what their kinds state") {
 }
 
 /// What is said where an instruction does otherwise than it states.
-template <Wrong W>
+template <Wrong W, template <Wrong> class Policy = Telling, int Ranks = 2>
 std::string refusal() {
-  using R = Made<Letters, Gpt2<tiny>, Four, Ddp<>, Telling<W>>;
+  using R = Made<Letters, Gpt2<tiny>, Four, Ddp<{.ranks = Ranks}>, Policy<W>>;
   static_assert(ready<R>());
   Trainer<R> trainer(settings);
   return message_of<Error>([&] { trainer.step(letters({5, 3, 6, 2})); });
@@ -66,6 +66,20 @@ TEST_CASE("what is not stated is refused") {
   CHECK(has(refusal<Wrong::number>(), another));
   CHECK(has(refusal<Wrong::unawaited>(), "has not done all of it"));
   CHECK(has(refusal<Wrong::silent>(), "has not done all of it"));
+#endif
+}
+
+TEST_CASE("what goes from one rank to another is held against it, too") {
+  told = told_wrongly = 0;
+  step<Gpt2<tiny>, Ddp<{.ranks = 2}>, Passing<Wrong::nothing>>();
+  step<Gpt2<tiny>, Ddp<{.ranks = 4}>, Passing<Wrong::nothing>>();
+  CHECK(told == 2 * 2 * 2 + 2 * 4);  // steps, ranks, and micro-batches of each
+  CHECK(told_wrongly == 0);
+#ifndef NDEBUG
+  const std::string operation = refusal<Wrong::operation, Passing>();
+  CHECK(has(operation, "starts another transfer: send to rank "));
+  CHECK(has(operation, "Its kind states: start receive from rank "));
+  CHECK(has(refusal<Wrong::root, Passing, 4>(), "starts another transfer: send to rank "));
 #endif
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the instructions of a rank's program say to other ranks, in order.
+#pragma once
+#include <algorithm>
+
+#include "sinter/program/model.hpp"
+#include "sinter/program/walk.hpp"
+
+namespace sinter {
+
+/// What one rank runs.
+struct RankProgram {
+  std::span<const Instruction> program;  ///< all of its instructions
+  int iterations = 1;                    ///< of its loop
+};
+
+/// Where a rank is in its program.
+struct RankPlace {
+  int rank = -1;      ///< which one
+  int position = -1;  ///< of the instruction; behind the last one if the rank has come to its end
+  int iteration = 0;  ///< of the loop
+  constexpr bool operator==(const RankPlace&) const = default;
+};
+
+/// What the simulation says of all ranks together.
+struct WorldVerdict {
+  const char* what = nullptr;  ///< the rule that is broken, or nullptr
+  RankPlace one, other;        ///< two instructions that do not fit together
+  /// Whether no rule is broken.
+  constexpr bool fine() const { return what == nullptr; }
+};
+
+/// One thing that a rank says, and where in its program.
+struct Event {
+  Traffic traffic;  ///< as its kind states it
+  int position;     ///< of the instruction
+  int iteration;    ///< of the loop
+  constexpr bool operator==(const Event&) const = default;
+};
+
+/// The instructions of a program that speak to other ranks, in their loop. Without `applied`, those that a
+/// step passes over that is not applied are left out.
+struct Speech {
+  Program instructions;        ///< in their order
+  std::vector<int> positions;  ///< of these in the program
+
+  /// Picks them from a program.
+  constexpr Speech(std::span<const Instruction> program, bool applied) {
+    for (int t = 0; t < int(program.size()); ++t) {
+      const Kind& kind = *program[t].kind;
+      const bool bound = kind.role == Role::loop || kind.role == Role::end;
+      if (!bound && (!kind.traffic || (kind.if_applied && !applied))) continue;
+      instructions.push_back(program[t]);
+      positions.push_back(t);
+    }
+  }
+  /// Calls visit(event) for all that a rank says.
+  template <class Visit>
+  constexpr void each_event(const Model& model, OnRank on, Visit visit) const {
+    TrafficList list;
+    walk(instructions, loop_of(instructions), on.iterations, [&](int t, int iteration) {
+      if (!instructions[t].kind->traffic) return;  // an end of the loop
+      on.iteration = iteration;
+      list.clear();
+      (*instructions[t].kind->traffic)(model, instructions[t], on, list);
+      for (const Traffic& traffic : list) visit(Event{traffic, positions[t], iteration});
+    });
+  }
+  /// All that a rank says.
+  constexpr std::vector<Event> events(const Model& model, OnRank on) const {
+    std::vector<Event> list;
+    list.reserve(2 * instructions.size());
+    each_event(model, on, [&](const Event& event) { list.push_back(event); });
+    return list;
+  }
+};
+
+/// Whether of so many ranks that run the same program those from `first` to before `last` say what the rank
+/// 0 says, and all of it to all. If all ranks do, one of them stands for all, as each meets the others where
+/// it meets itself.
+constexpr bool speak_alike(const Model& model, std::span<const Instruction> program, int ranks,
+                           int iterations, int first, int last) {
+  const Speech speech(program, true);
+  const std::vector<Event> events = speech.events(model, {0, ranks, 0, iterations});
+  for (const Event& event : events)
+    if (event.traffic.is_between_two()) return false;
+  bool alike = true;
+  for (int r = first; r < last && alike; ++r) {
+    std::size_t next = 0;
+    speech.each_event(model, {r, ranks, 0, iterations}, [&](const Event& event) {
+      alike = alike && next < events.size() && events[next] == event;
+      ++next;
+    });
+    alike = alike && next == events.size();
+  }
+  return alike;
+}
+
+}  // namespace sinter
