@@ -6,6 +6,7 @@
 
 #include "run/batch_check.hpp"
 #include "run/binder.hpp"
+#include "run/rank_error.hpp"
 #include "run/row_prediction.hpp"
 #include "run/traffic_check.hpp"
 #include "sinter/comm/communicator.hpp"
@@ -62,10 +63,10 @@ std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parame
                                                         const Now& now) {
   const Instruction& instruction = program.program[std::size_t(position)];
   const std::string on = subject(*program.model, instruction);
-  throw RankError(error.what() + (" Rank " + std::to_string(rank)) + " was in " +
-                  (now.training ? "step " + std::to_string(now.step) : "an evaluation") +
-                  ", at instruction " + std::to_string(position) + ", '" + instruction.kind->name +
-                  "'" + (on.empty() ? "" : " of ") + on + ".");
+  throw RankErrorInProgram(error.what() + (" Rank " + std::to_string(rank)) + " was in " +
+                           (now.training ? "step " + std::to_string(now.step) : "an evaluation") +
+                           ", at instruction " + std::to_string(position) + ", '" +
+                           instruction.kind->name + "'" + (on.empty() ? "" : " of ") + on + ".");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "run/batch_check.hpp"
+#include "run/rank_error.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/device/available.hpp"
 #include "sinter/error.hpp"
@@ -175,6 +176,18 @@ void throw_failure(const std::vector<std::exception_ptr>& of_ranks) {
   if (first) std::rethrow_exception(first);
 }
 
+/// Throws what has been caught. A failure of another rank that no program has noticed says so.
+[[noreturn]] void throw_with_place(int rank, std::int64_t steps) {
+  try {
+    throw;
+  } catch (const RankErrorInProgram&) {
+    throw;
+  } catch (const RankError& error) {
+    throw RankError(error.what() + (" Rank " + std::to_string(rank)) +
+                    " was between steps, and had made " + std::to_string(steps) + ".");
+  }
+}
+
 }  // namespace
 
 void TrainerCore::on_ranks(const std::function<void(int)>& work) {
@@ -186,7 +199,7 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
       work(rank);
     } catch (...) {
       communicators_[rank]->abort();  // whoever waits for this rank must not wait for ever
-      throw;
+      throw_with_place(communicators_[rank]->rank(), steps_);
     }
   }));
 }

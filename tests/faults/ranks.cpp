@@ -237,6 +237,22 @@ TEST_CASE("a rank dies between steps, and others say where they wait for it") {
             " Rank 0 was in step 2, at instruction " + where + subject(plan.model, *wait) + ".");
 }
 
+TEST_CASE("a rank dies while another waits for it between steps") {
+  RankProcesses ranks(2, [](const World& world, const Say& say) -> std::string {
+    Trainer<Regression> trainer({.threads = 1, .world = world});
+    if (world.rank == 1) step_for_ever(trainer, say, true);
+    trainer.step(regression_batch(std::vector<int>(16, 1), 8, 1, 5));
+    say("here");
+    trainer.sum_over_processes(1);
+    return std::string();
+  });
+  hear_all(ranks);
+  ranks.signal(1, SIGKILL);
+  const std::string said = ranks.result(0);
+  check_has(said, "cannot go on: " + ranks.name(1) + " has died.");
+  check_has(said, " Rank 0 was between steps, and had made 1.");
+}
+
 /// Knows at which instruction a rank is.
 struct Position : Observer {
   int at = -1;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The failure of another rank that a machine notices while it runs a program.
+#pragma once
+#include "sinter/error.hpp"
+
+namespace sinter {
+
+/// what() ends with the step and the instruction that waited.
+struct RankErrorInProgram : RankError {
+  using RankError::RankError;
+};
+
+}  // namespace sinter
