@@ -2,12 +2,10 @@
 #pragma once
 #include <algorithm>
 
-#include "sinter/comm/communicator.hpp"
 #include "sinter/parallel/compression.hpp"
 #include "sinter/parallel/transfers.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/recipe/concepts.hpp"
-#include "sinter/run/machine.hpp"
 
 namespace sinter {
 
@@ -55,36 +53,24 @@ constexpr void reduce_compressed(const Model& model, const Instruction& i, const
 namespace executes {
 template <class Gradient>
 void reduce(Machine& machine, const Bound& bound) {
-  const Instruction& i = *bound.instruction;
-  for (bool decayed : {true, false})
-    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0)
-      machine.communicator().start_sum(machine.flat<Gradient>(Space::gradient) + slice.first,
-                                       slice.size);
-}
-template <class Gradient>
-void await_reduce(Machine& machine, const Bound& bound) {
-  const Instruction& i = *bound.instruction;
-  for (bool decayed : {true, false})
-    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0)
-      machine.communicator().wait(machine.flat<Gradient>(Space::gradient) + slice.first);
+  each_array<Gradient>(
+      machine, Space::gradient, *bound.instruction,
+      [&](Gradient* array, std::int64_t size) { machine.communicator().start_sum(array, size); });
 }
 inline void reduce_compressed(Machine& machine, const Bound& bound) {
-  const Instruction& i = *bound.instruction;
-  for (bool decayed : {true, false})
-    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0) {
-      float* const gradients = machine.flat<float>(Space::gradient) + slice.first;
-      compress(machine.stream(), gradients, slice.size, machine.workspace());
-      machine.communicator().start_sum(reinterpret_cast<BFloat16*>(gradients), slice.size);
-    }
+  each_array<float>(machine, Space::gradient, *bound.instruction,
+                    [&](float* gradients, std::int64_t size) {
+                      compress(machine.stream(), gradients, size, machine.workspace());
+                      auto* const compressed = reinterpret_cast<BFloat16*>(gradients);
+                      machine.communicator().start_sum(compressed, size);
+                    });
 }
 inline void await_compressed(Machine& machine, const Bound& bound) {
-  const Instruction& i = *bound.instruction;
-  for (bool decayed : {true, false})
-    if (FlatSlice slice = machine.flat_slice(i.what, i.count, decayed); slice.size > 0) {
-      float* const gradients = machine.flat<float>(Space::gradient) + slice.first;
-      machine.communicator().wait(gradients);
-      expand(machine.stream(), gradients, slice.size, machine.workspace());
-    }
+  each_array<float>(machine, Space::gradient, *bound.instruction,
+                    [&](float* gradients, std::int64_t size) {
+                      machine.communicator().wait(gradients);
+                      expand(machine.stream(), gradients, size, machine.workspace());
+                    });
 }
 constexpr std::int64_t workspace_to_compress(const Model&, const Instruction&) {
   return compression_workspace;
@@ -105,7 +91,7 @@ template <class Gradient>
 inline constexpr Kind await_reduce_kind{
     .name = "await reduce",
     .touch = touches::gradients<Use::finish>,
-    .run = executes::await_reduce<Gradient>,
+    .run = executes::await_gradients<Gradient>,
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};
 

@@ -35,25 +35,12 @@ constexpr void distribute(const Model& model, const Instruction& i, const OnRank
 
 namespace executes {
 
-/// Calls visit(array, size) with the decayed and the undecayed part of a run of units in a flat space.
-template <class T>
-void each_array(Machine& machine, Space space, const Instruction& i, const auto& visit) {
-  for (bool decayed : {true, false})
-    if (const FlatSlice part = machine.flat_slice(i.what, i.count, decayed); part.size > 0)
-      visit(machine.flat<T>(space) + part.first, part.size);
-}
-
 template <class Gradient>
 void collect(Machine& machine, const Bound& bound) {
   each_array<Gradient>(machine, Space::gradient, *bound.instruction,
                        [&](Gradient* array, std::int64_t size) {
                          machine.communicator().start_reduce(array, size, root_rank);
                        });
-}
-template <class Gradient>
-void await_collect(Machine& machine, const Bound& bound) {
-  each_array<Gradient>(machine, Space::gradient, *bound.instruction,
-                       [&](Gradient* array, std::int64_t) { machine.communicator().wait(array); });
 }
 template <class Weight>
 void distribute(Machine& machine, const Bound& bound) {
@@ -98,7 +85,7 @@ inline constexpr Kind collect_kind{.name = "reduce to root",
 template <class Gradient>
 inline constexpr Kind await_collect_kind{.name = "await reduce",
                                          .touch = touches::gradients<Use::finish>,
-                                         .run = executes::await_collect<Gradient>,
+                                         .run = executes::await_gradients<Gradient>,
                                          .traffic = traffic::collect<Traffic::waits>};
 /// The kind of the instruction that measures the norm of the gradients that the root has, and tells all.
 template <class Clipping, class Gradient>

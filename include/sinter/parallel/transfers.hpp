@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions of several parallel modes touch, and what they state that ranks say to each other.
+// What instructions of several parallel modes touch, what they state that ranks say to each other, and how they
+// go through arrays.
 #pragma once
+#include "sinter/comm/communicator.hpp"
 #include "sinter/program/kinds.hpp"
+#include "sinter/run/machine.hpp"
 
 namespace sinter {
 
@@ -29,5 +32,22 @@ constexpr void norm(const Model&, const Instruction&, const OnRank&, TrafficList
   out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 3, Element::f64});
 }
 }  // namespace traffic
+
+namespace executes {
+/// Calls visit(array, size) with the decayed and the undecayed part of a run of units in a flat space.
+template <class T>
+void each_array(Machine& machine, Space space, const Instruction& i, const auto& visit) {
+  for (bool decayed : {true, false})
+    if (const FlatSlice part = machine.flat_slice(i.what, i.count, decayed); part.size > 0)
+      visit(machine.flat<T>(space) + part.first, part.size);
+}
+
+/// Waits for the sums of the gradients of a run of units.
+template <class Gradient>
+void await_gradients(Machine& machine, const Bound& bound) {
+  each_array<Gradient>(machine, Space::gradient, *bound.instruction,
+                       [&](Gradient* array, std::int64_t) { machine.communicator().wait(array); });
+}
+}  // namespace executes
 
 }  // namespace sinter
