@@ -93,14 +93,16 @@ inline std::set<std::string> differences(const NamedNumbers& a, const NamedNumbe
   return names;
 }
 
-/// The largest relative difference of the norms of Zero's gradients from those of Ddp. Each sums squares
+/// The largest relative difference of the norms of a mode's gradients from those of Ddp. Each sums squares
 /// with an error of at most 16 ε (kernels/norm.hpp); Zero adds two sums for each unit, and those of the
 /// ranks. The root halves the difference, and rounds.
 inline double norm_tolerance(const Model& model, int ranks) {
+  if (model.shards == 1) return 0;
   return (16 + 16 + 2 * double(model.order.size()) + ranks) / 2 * 0x1p-52 + 0x1p-52;
 }
 
-/// Twenty steps of both: losses, masters, state and gradients have the same bits.
+/// Twenty steps of both: losses, masters, state and gradients have the same bits. An arena that is smaller
+/// evaluates fewer sequences at once: then losses are summed in another order.
 inline void check_same(TrainerCore& whole, TrainerCore& split, int ranks,
                        const std::function<HostBatch(int)>& batches = batch_of) {
   CHECK(differences(all_of(whole), all_of(split)).empty());
@@ -114,7 +116,9 @@ inline void check_same(TrainerCore& whole, TrainerCore& split, int ranks,
   const std::set<std::string> differ = differences(all_of(whole), all_of(split));
   for (const std::string& name : differ) CHECK_MESSAGE(false, name);
   CHECK(differences(gradients_of(whole), gradients_of(split)).empty());
-  CHECK(whole.evaluate(batches(1)).sum == split.evaluate(batches(1)).sum);
+  const bool alike = whole.plan().evaluation_micro == split.plan().evaluation_micro;
+  const double want_loss = whole.evaluate(batches(1)).sum, loss = split.evaluate(batches(1)).sum;
+  CHECK(relative_difference(loss, want_loss) <= (alike ? 0 : 1e-6));
 }
 
 }  // namespace sinter::testing

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/parallel/modes.hpp"
+
+namespace sinter::testing {
+namespace {
+
+TEST_CASE("every mode is one process, to the order of sums") {
+  ModesTable<Fp32, Clipped>("Fp32").rows();
+}
+
+}  // namespace
+}  // namespace sinter::testing
