@@ -53,9 +53,9 @@ class Network {
     ::close(made_space);
   }
   /// Pulls the plug of a host.
-  void cut(int host) const {
-    REQUIRE(runs("ip -n " + prefix + "switch link set plug" + std::to_string(host) + " down"));
-  }
+  void cut(int host) const { set_plug(host, "down"); }
+  /// Puts it in again.
+  void join(int host) const { set_plug(host, "up"); }
   /// Bytes that a host has sent, with all that is around them.
   long long sent_by(int host) const {
     const std::string file =
@@ -69,6 +69,9 @@ class Network {
   }
 
  private:
+  void set_plug(int host, const char* state) const {
+    REQUIRE(runs("ip -n " + prefix + "switch link set plug" + std::to_string(host) + " " + state));
+  }
   std::string space(int host) const { return prefix + std::to_string(host); }
   static bool runs(const std::string& command) {
     return std::system((command + " > /dev/null 2>&1").c_str()) == 0;
