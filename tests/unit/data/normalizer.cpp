@@ -13,6 +13,7 @@
 #include "data/tokenizer/normal_forms.hpp"
 #include "data/tokenizer/normalizer.hpp"
 #include "data/tokenizer/wordpiece.hpp"
+#include "support/sanitized.hpp"
 
 using namespace sinter;
 
@@ -87,6 +88,7 @@ TEST_CASE("every code point is normalised and cut as by tokenizers") {
     std::uint32_t first = 0, crc = 0;
     REQUIRE(bool(row >> first));
     REQUIRE(first == expected_first);
+    if (sinter::testing::is_sanitized && first > 0x4000 && first / 4096 % 16) continue;
     for (const std::string& column : columns) {
       CAPTURE(first);
       CAPTURE(column);
