@@ -105,6 +105,7 @@
 // Ranks that are processes, and forecasts of more of them
 #include "sinter/comm/hosts.hpp"
 #include "sinter/comm/launched_world.hpp"
+#include "sinter/comm/mesh.hpp"
 #include "sinter/comm/nccl.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/comm/world.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/comm/communicator.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "sinter/error.hpp"
@@ -49,6 +50,24 @@ void Communicator::start(const Transfer& transfer) {
     throw ArgumentError(std::string("Sinter: a communicator was to start the operation '") +
                         operation_names[int(transfer.operation)] + "'" + problem);
   start_transfer(transfer);
+}
+
+std::unique_ptr<Communicator> Communicator::group(std::span<const int> members) {
+  const auto refuse = [&](const std::string& why) {
+    std::string list;
+    for (const int m : members) list += (list.empty() ? "" : ", ") + std::to_string(m);
+    throw ArgumentError("Sinter: rank " + std::to_string(rank()) + " of " +
+                        std::to_string(ranks()) + " asks for a group of the ranks " + list + ": " +
+                        why + " Name each rank of the group once, in all of its ranks alike.");
+  };
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const std::string name = std::to_string(members[k]);
+    if (members[k] < 0 || members[k] >= ranks()) refuse(name + " is no rank.");
+    if (std::ranges::count(members, members[k]) > 1) refuse(name + " is there twice.");
+  }
+  const auto me = std::ranges::find(members, rank());
+  if (me == members.end()) refuse("it is none of them.");
+  return make_group(members, int(me - members.begin()));
 }
 
 }  // namespace sinter

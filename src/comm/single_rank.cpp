@@ -15,6 +15,9 @@ class SingleRank final : public Communicator {
 
  private:
   void start_transfer(const Transfer&) override {}
+  std::unique_ptr<Communicator> make_group(std::span<const int>, int) override {
+    return single_rank();
+  }
 };
 
 }  // namespace

@@ -63,7 +63,8 @@ struct RankGroup {
         begun(n),
         bells(n),
         rings(nullptr, n, Rings::room_of(n)),
-        memory(std::make_unique_for_overwrite<Cell[]>(rings.bytes() / sizeof(Cell))) {
+        memory(std::make_unique_for_overwrite<Cell[]>(rings.bytes() / sizeof(Cell))),
+        gone(std::size_t(n)) {
     rings = Rings(memory[0].bytes, n, Rings::room_of(n));
     rings.clear();
   }
@@ -73,6 +74,25 @@ struct RankGroup {
     transfers.abort();
     scalars.abort();
     for (Count& bell : bells) bell.add_one();
+    const std::scoped_lock lock(mutex);
+    gone[std::size_t(rank)] = true;
+    for (const Part& part : parts) part.end_with(gone);
+  }
+  /// What the members of a part share. The last that takes it ends the search for it.
+  std::shared_ptr<RankGroup> take_part(std::span<const int> members) {
+    const std::scoped_lock lock(mutex);
+    const auto is_it = [&](const Part& p) {
+      return p.taken < p.members.size() && std::ranges::equal(p.members, members);
+    };
+    auto part = std::ranges::find_if(parts, is_it);
+    if (part == parts.end()) {
+      parts.push_back(
+          {{members.begin(), members.end()}, std::make_shared<RankGroup>(int(members.size()))});
+      part = std::prev(parts.end());
+      part->end_with(gone);
+    }
+    ++part->taken;
+    return part->shared;
   }
 
   const int ranks;
@@ -91,6 +111,21 @@ struct RankGroup {
   std::atomic<int> left = -1;      // the first rank that has given up, or ended
   std::mutex mutex;                // of what follows
   std::optional<Mismatch> wrong;
+  std::vector<bool> gone;  // ranks
+
+ private:
+  struct Part {
+    std::vector<int> members;
+    std::shared_ptr<RankGroup> shared;
+    std::size_t taken = 0;  // by so many of them
+
+    /// A rank that has gone does not come, or come back.
+    void end_with(const std::vector<bool>& lost) const {
+      for (std::size_t k = 0; k < members.size(); ++k)
+        if (lost[std::size_t(members[k])]) shared->abort(int(k));
+    }
+  };
+  std::vector<Part> parts;
 };
 
 class ThreadRank final : public QueuedRank<ThreadRank> {
@@ -199,6 +234,9 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     return group->transfers.arrive();
   }
 
+  std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) override {
+    return std::make_unique<ThreadRank>(group->take_part(members), rank);
+  }
   void ring() { group->bells[me].add_one(); }
   bool progress(Exchange& exchange) {
     Count& bell = group->bells[me];

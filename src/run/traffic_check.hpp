@@ -38,6 +38,9 @@ class TrafficCheck final : public Communicator {
 
  private:
   void start_transfer(const Transfer& transfer) override;
+  std::unique_ptr<Communicator> make_group(std::span<const int> members, int) override {
+    return ranks_.group(members);
+  }
   const Traffic* take(Traffic::Does does, const void* data);
   const void* address(const Traffic& traffic) const;
   [[noreturn]] void refuse(const std::string& what) const;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "emulated/on_world.hpp"
+#include "sinter/comm/mesh.hpp"
 #include "sinter/device/memory.hpp"
 #include "unit/kernels/narrow.hpp"
 
@@ -116,6 +117,33 @@ TEST_CASE("so do messages and exchanges of parts") {
                            all[std::size_t(r)][std::size_t(run)].begin() + p * part));
         }
   }
+}
+
+TEST_CASE("so do the axes of a mesh") {
+  constexpr Mesh mesh{{Mesh::Axis{"data", 2}, Mesh::Axis{"tensor", 2}}};
+  constexpr int count = 1001;
+  const auto all = on_world(mesh.ranks(), [&](const World& world) {
+    kernel::Stream stream(1);
+    const auto whole = nccl_rank(stream, world);
+    const auto axes = axes_of(*whole, mesh);
+    const DeviceMemory memory(count * sizeof(float));
+    auto* const data = reinterpret_cast<float*>(memory.bytes().data());
+    {
+      const OnHost to(stream, memory.bytes().data(), count * sizeof(float), Access::write);
+      std::ranges::copy(values_of<float>(world.rank, 0, count), to.as<float>());
+    }
+    for (const auto& axis : axes) {
+      axis->start_sum(data, count);
+      axis->wait(data);
+    }
+    const OnHost from(stream, memory.bytes().data(), count * sizeof(float), Access::read);
+    return std::vector<float>(from.as<float>(), from.as<float>() + count);
+  });
+  std::vector<float> values[4];
+  for (int r = 0; r < 4; ++r) values[r] = values_of<float>(r, 0, count);
+  for (std::size_t k = 0; k < count; ++k)
+    for (const auto& got : all)
+      REQUIRE(got[k] == (values[0][k] + values[2][k]) + (values[1][k] + values[3][k]));
 }
 
 }  // namespace

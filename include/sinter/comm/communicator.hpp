@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sinter/comm/operation.hpp"
@@ -120,6 +121,14 @@ class Communicator {
   /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
   static constexpr int most_values = 4;  ///< of one call of sum()
+  /// Makes this rank's end of a communicator of some of the ranks, numbered in the order in which `members`
+  /// names them: those of an axis of a mesh (comm/mesh.hpp). It is a transfer of all ranks that is waited for,
+  /// in which each gives the group that it is in: so groups divide the ranks. Transfers of several
+  /// communicators run beside each other.
+  /// requires  all members of a group give the same list; this end outlives that of the group
+  /// throws    ArgumentError if a member is no rank, or there twice, or none is this one; Error or RankError
+  ///           if members do not come
+  [[nodiscard]] std::unique_ptr<Communicator> group(std::span<const int> members);
   /// Tells all ranks that this one cannot go on, as its end does when it is destroyed: whoever waits, now or
   /// later, gets an Error. (Ranks on the CPU that send to each other, and not to this one, go on as long as
   /// something moves in each second.)
@@ -128,6 +137,8 @@ class Communicator {
  private:
   /// Starts a transfer that has been checked.
   virtual void start_transfer(const Transfer& transfer) = 0;
+  /// Makes the end of `members[rank]`, which is this one, of a group that has been checked.
+  virtual std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) = 0;
 };
 
 /// Makes a communicator of one rank, in which all sums are what they were.

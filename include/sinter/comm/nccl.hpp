@@ -24,7 +24,8 @@ class Stream;
 /// NCCL's: each rank gets the same bits, and with the same version, cards and settings of NCCL the same
 /// in each run; the order is not that of the ranks, and narrow types round each partial sum. Sends and
 /// receives that are a group run as one, once what came before the last of them is done. The first
-/// all-to-all of an array takes as much memory on the card again, unless there was a larger one.
+/// all-to-all of an array takes as much memory on the card again, unless there was a larger one. Groups are
+/// made by ncclCommSplit; what NCCL says of several communicators at once holds for them, too.
 /// requires  the calling thread has opened a card that no other rank has; the stream outlives the end
 /// throws    Error if NCCL cannot connect the ranks, or was not there when the binary was built
 [[nodiscard]] std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank whose transfers go along the line of hosts.
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "comm/facts.hpp"
+#include "comm/group_world.hpp"
 #include "comm/hosts/jobs.hpp"
 #include "comm/hosts/pairs.hpp"
 #include "comm/queued_rank.hpp"
 #include "sinter/comm/hosts.hpp"
+#include "sinter/comm/shared_memory.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {
@@ -23,11 +26,13 @@ class HostsRank final : public QueuedRank<HostsRank> {
   std::vector<const void*> sources;  // of a chunk, for each rank of this host
   Pairs pairs;
   Exchange swaps;  // of an all-to-all
+  GroupWorlds groups;
 
  public:
-  explicit HostsRank(const World& w)
+  /// door  of rank 0, at which the others come, if it is open already
+  explicit HostsRank(const World& w, Descriptor door = {})
       : world(w),
-        roster(meet(w)),
+        roster(meet(w, std::move(door))),
         control(roster, w.rank, w.timeout),
         along(connected(w)),
         line(*along),
@@ -60,6 +65,27 @@ class HostsRank final : public QueuedRank<HostsRank> {
       if (control.is_hopeless({})) control.throw_failure();
       throw;
     }
+  }
+
+  /// Members of one host share memory. Others meet where the first of them opens a door, and tells them so.
+  std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) override {
+    double port = 0;
+    control.sum(&port, 1);  // all live
+    World of_group = groups.next(world, members, rank);
+    const auto host = [&](int member) { return roster.host_of(member); };
+    if (std::ranges::all_of(members, [&](int m) { return host(m) == host(members[0]); }))
+      return shared_memory_rank(of_group);
+    Descriptor door;
+    if (rank == 0) {
+      door = listen_at(0);
+      port = port_of(door);
+      for (const int member : members.subspan(1)) start_send(&port, 1, member);
+    } else {
+      start_receive(&port, 1, members[0]);
+    }
+    wait(&port);
+    of_group.meeting = {rank == 0 ? "localhost" : roster.address_of(members[0]), int(port)};
+    return std::make_unique<HostsRank>(of_group, std::move(door));
   }
 
   template <class T>

@@ -57,7 +57,7 @@ class Host {
   Descriptor listener{};
 
  public:
-  explicit Host(const World& w) : world(w), end(Clock::now() + w.timeout) {
+  Host(const World& w, Descriptor door) : world(w), end(Clock::now() + w.timeout) {
     roster.members.resize(std::size_t(w.ranks));
     roster.ends.resize(std::size_t(w.ranks));
     facts.resize(std::size_t(w.ranks));
@@ -66,7 +66,7 @@ class Host {
     roster.members[0] = hello_of(w, port_of(roster.listener)).member;
     facts[0] = w.facts;
     if (!w.meeting.has_store) {
-      listener = listen_at(w.meeting.port);
+      listener = door.get() >= 0 ? std::move(door) : listen_at(w.meeting.port);
       return;
     }
     listener = listen_at(0);
@@ -268,11 +268,12 @@ int Roster::host_of(int rank) const {
 }
 std::string Roster::address_of(int rank) const {
   const std::string& address = members[std::size_t(rank)].address;
-  return address.empty() ? address_there(ends.front()) : address;
+  if (!address.empty()) return address;
+  return ends.front().get() < 0 ? "localhost" : address_there(ends.front());
 }
 
-Roster meet(const World& world) {
-  if (world.rank == 0) return Host(world).meet();
+Roster meet(const World& world, Descriptor door) {
+  if (world.rank == 0) return Host(world, std::move(door)).meet();
   return Guest(world).meet();
 }
 

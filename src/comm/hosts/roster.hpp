@@ -37,7 +37,8 @@ struct Roster {
 
 /// Waits until all ranks of a world have come to rank 0, which compares what must be the same in all of
 /// them. Whatever is wrong is an Error in all that have come.
+/// door      of rank 0, if it listens already; else it does so at the port of world.meeting
 /// requires  world.meeting has an address
-Roster meet(const World& world);
+Roster meet(const World& world, Descriptor door = {});
 
 }  // namespace sinter::hosts

@@ -45,6 +45,9 @@ class EmulatedRank final : public Communicator {
     kernel::emulated::submit(stream, begin, transfer.data, transfer.count, transfer.operation,
                              transfer.element, transfer.peer);
   }
+  std::unique_ptr<Communicator> make_group(std::span<const int> members, int) override {
+    return std::make_unique<EmulatedRank>(stream, end->group(members));
+  }
 };
 
 /// The ends of worlds that have not been taken yet.

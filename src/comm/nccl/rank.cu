@@ -75,24 +75,18 @@ class Room {
 
 class NcclRank final : public Communicator {
   kernel::Stream& stream;
-  const World world;
-  ncclComm_t all = nullptr;
+  const int me, count;
+  ncclComm_t all;
   cudaStream_t transfers = nullptr;
   Event begins;
   std::map<const void*, Event> done;  // of what was started, by address
-  std::vector<Transfer> group;        // sends and receives that are to run beside each other
+  std::vector<Transfer> together;     // sends and receives that are to run beside each other
   std::vector<Room> rooms;  // of all-to-alls; the last is the largest, graphs may hold others
 
  public:
-  NcclRank(kernel::Stream& s, const World& w) : stream(s), world(w) {
-    ncclUniqueId id{};
-    const std::string bytes = world.id.empty() ? nccl_world_id() : world.id;
-    if (bytes.size() != sizeof id)
-      throw Error("Sinter: the id of a world has " + std::to_string(bytes.size()) + " bytes, not " +
-                  std::to_string(sizeof id) +
-                  ". Give each rank what nccl_world_id() returned in one.");
-    std::ranges::copy(bytes, id.internal);
-    check(ncclCommInitRank(&all, world.ranks, id, world.rank));
+  /// made  takes it over
+  NcclRank(kernel::Stream& s, ncclComm_t made, int rank, int ranks)
+      : stream(s), me(rank), count(ranks), all(made) {
     check(cudaStreamCreateWithFlags(&transfers, cudaStreamNonBlocking));
   }
   ~NcclRank() override {
@@ -100,8 +94,8 @@ class NcclRank final : public Communicator {
     if (ncclComm_t ranks = released()) ncclCommDestroy(ranks);
   }
 
-  int rank() const override { return world.rank; }
-  int ranks() const override { return world.ranks; }
+  int rank() const override { return me; }
+  int ranks() const override { return count; }
   void wait(const void* data) override {
     if (device().mode == kernel::Mode::tell) return;
     run_group();
@@ -134,17 +128,22 @@ class NcclRank final : public Communicator {
     if (!is_between_two(transfer.operation)) run_group();
     begins.record(device().raw);
     begins.hold(transfers);
-    if (is_between_two(transfer.operation)) return group.push_back(transfer);
+    if (is_between_two(transfer.operation)) return together.push_back(transfer);
     run(transfer);
     ends.record(transfers);
   }
+  std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) override {
+    ncclComm_t some = nullptr;
+    check(ncclCommSplit(all, members[0], rank, &some, nullptr), all);
+    return std::make_unique<NcclRank>(stream, some, rank, int(members.size()));
+  }
   void run_group() {
-    if (group.empty()) return;
+    if (together.empty()) return;
     check(ncclGroupStart(), all);
-    for (const Transfer& t : group) pass(t.operation, t.data, std::size_t(t.count), t);
+    for (const Transfer& t : together) pass(t.operation, t.data, std::size_t(t.count), t);
     check(ncclGroupEnd(), all);
-    for (const Transfer& t : group) done.at(t.data).record(transfers);
-    group.clear();
+    for (const Transfer& t : together) done.at(t.data).record(transfers);
+    together.clear();
   }
   /// Sends or receives elements as those of a transfer.
   void pass(Operation way, void* data, std::size_t count, const Transfer& t) {
@@ -161,13 +160,13 @@ class NcclRank final : public Communicator {
   }
   /// What is sent is copied first, as what comes takes its place.
   void all_to_all(const Transfer& t) {
-    const std::size_t part = std::size_t(t.count / world.ranks), bytes = bytes_of(t) / world.ranks;
+    const std::size_t part = std::size_t(t.count / ranks()), bytes = bytes_of(t) / ranks();
     if (bytes == 0) return;
     std::byte *const copy = rooms.back().get(), *const data = static_cast<std::byte*>(t.data);
     check(cudaMemcpyAsync(copy, data, bytes_of(t), cudaMemcpyDeviceToDevice, transfers));
     check(ncclGroupStart(), all);
-    for (int r = 0; r < world.ranks; ++r) {
-      if (r == world.rank) continue;
+    for (int r = 0; r < ranks(); ++r) {
+      if (r == me) continue;
       const Transfer with{t.operation, nullptr, 0, t.element, r};
       pass(Operation::send, copy + r * bytes, part, with);
       pass(Operation::receive, data + r * bytes, part, with);
@@ -179,9 +178,9 @@ class NcclRank final : public Communicator {
     const auto at = [&](std::int64_t first) {
       return static_cast<std::byte*>(t.data) + first * sinter::bytes_of(t.element);
     };
-    const std::size_t count = std::size_t(t.count), size = count / std::size_t(world.ranks);
-    const bool equal = t.count % world.ranks == 0;
-    std::byte* const mine = at(std::int64_t(size) * world.rank);  // where the parts are equal
+    const std::size_t count = std::size_t(t.count), size = count / std::size_t(ranks());
+    const bool equal = t.count % ranks() == 0;
+    std::byte* const mine = at(std::int64_t(size) * me);  // where the parts are equal
     switch (t.operation) {
       case Operation::all_reduce:
         return check(ncclAllReduce(t.data, t.data, count, type, ncclSum, all, transfers), all);
@@ -209,9 +208,9 @@ class NcclRank final : public Communicator {
   /// NCCL's own parts are equal; others are a transfer each, and all of them one launch.
   void each_part(std::int64_t count, const auto& visit) {
     check(ncclGroupStart(), all);
-    for (int r = 0; r < world.ranks; ++r) {
-      const std::int64_t begin = part_begin(count, r, world.ranks);
-      visit(begin, std::size_t(part_begin(count, r + 1, world.ranks) - begin), r);
+    for (int r = 0; r < ranks(); ++r) {
+      const std::int64_t begin = part_begin(count, r, ranks());
+      visit(begin, std::size_t(part_begin(count, r + 1, ranks()) - begin), r);
     }
     check(ncclGroupEnd(), all);
   }
@@ -226,7 +225,16 @@ std::string nccl_world_id() {
 }
 
 std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world) {
-  return std::make_unique<NcclRank>(stream, world);
+  ncclUniqueId id{};
+  const std::string bytes = world.id.empty() ? nccl_world_id() : world.id;
+  if (bytes.size() != sizeof id)
+    throw Error("Sinter: the id of a world has " + std::to_string(bytes.size()) + " bytes, not " +
+                std::to_string(sizeof id) +
+                ". Give each rank what nccl_world_id() returned in one.");
+  std::ranges::copy(bytes, id.internal);
+  ncclComm_t all = nullptr;
+  check(ncclCommInitRank(&all, world.ranks, id, world.rank));
+  return std::make_unique<NcclRank>(stream, all, world.rank, world.ranks);
 }
 
 }  // namespace sinter

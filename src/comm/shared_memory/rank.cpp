@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "comm/facts.hpp"
+#include "comm/group_world.hpp"
 #include "comm/queued_rank.hpp"
 #include "comm/shared_memory/collectives.hpp"
 #include "comm/shared_memory/gather.hpp"
@@ -20,13 +21,18 @@ using shared_memory::RankState;
 using shared_memory::Segment;
 
 class SharedMemoryRank final : public QueuedRank<SharedMemoryRank>, private Collectives {
+  const World world;
   const std::unique_ptr<Segment> owned;
   const Channels channels;
+  GroupWorlds groups;
   std::uint32_t sums = 0;  // so many values were summed
 
  public:
-  SharedMemoryRank(std::unique_ptr<Segment> gathered, int rank)
-      : Collectives(*gathered, rank), owned(std::move(gathered)), channels(segment.channels(rank)) {
+  SharedMemoryRank(const World& w, std::unique_ptr<Segment> gathered)
+      : Collectives(*gathered, w.rank),
+        world(w),
+        owned(std::move(gathered)),
+        channels(segment.channels(w.rank)) {
     begin_transfers(channels);
   }
   ~SharedMemoryRank() override {
@@ -53,6 +59,12 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank>, private Coll
   friend class QueuedRank<SharedMemoryRank>;
 
   [[noreturn]] void lost() const { segment.throw_failure(); }
+
+  std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) override {
+    double nothing = 0;
+    sum(&nothing, 1);  // all live
+    return shared_memory_rank(groups.next(world, members, rank));
+  }
 
   void ring() { mine.bell.add_one(); }
   bool progress(Exchange& exchange) {
@@ -117,7 +129,7 @@ std::unique_ptr<Communicator> shared_memory_rank(const World& world) {
   if (world.ranks == 1) return single_rank();
   auto segment = shared_memory::gather(world, shared_memory::Layout::of(world.ranks));
   segment->watch(world.rank, world.timeout);
-  return std::make_unique<SharedMemoryRank>(std::move(segment), world.rank);
+  return std::make_unique<SharedMemoryRank>(world, std::move(segment));
 }
 
 }  // namespace sinter

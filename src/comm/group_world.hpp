@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worlds of groups of ranks that are processes.
+#pragma once
+#include <map>
+#include <span>
+#include <vector>
+
+#include "sinter/comm/world.hpp"
+
+namespace sinter {
+
+/// Gives worlds to the groups that a rank is in, one after the other.
+class GroupWorlds {
+  std::map<std::vector<int>, int> made;  // so many of these members
+
+ public:
+  /// The world of the next group of these members of `whole`, of whom members[rank] is this one. All of them get
+  /// the same id, which no other group has. It has no facts, as they have been compared, and no meeting.
+  World next(const World& whole, std::span<const int> members, int rank);
+};
+
+}  // namespace sinter
