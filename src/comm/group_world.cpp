@@ -3,9 +3,20 @@
 
 #include <string>
 
-#include "sinter/files/io.hpp"
+#include "sinter/kernels/random.hpp"
 
 namespace sinter {
+namespace {
+
+/// As much of a text as tells it from others.
+std::string short_id(const std::string& text) {
+  std::uint64_t words[]{1, 2};
+  for (std::uint64_t& word : words)
+    for (const char c : text) word = kernel::mix(word + std::uint8_t(c));
+  return std::to_string(words[0]) + "-" + std::to_string(words[1]);
+}
+
+}  // namespace
 
 World GroupWorlds::next(const World& whole, std::span<const int> members, int rank) {
   const std::vector<int> list(members.begin(), members.end());
@@ -15,7 +26,7 @@ World GroupWorlds::next(const World& whole, std::span<const int> members, int ra
   World world;
   world.rank = rank;
   world.ranks = int(list.size());
-  world.id = hash_of(id);  // whose length is limited
+  world.id = short_id(id);
   world.timeout = whole.timeout;
   world.host = whole.host;
   return world;
