@@ -7,7 +7,9 @@
 #include <iterator>
 #include <system_error>
 
+#include "files/chunk_hash.hpp"
 #include "files/manifest.hpp"
+#include "files/safetensors_layout.hpp"
 #include "files/system.hpp"
 #include "sinter/version.hpp"
 
@@ -41,6 +43,13 @@ std::string another_than(const fs::path& folder) try {
   return newer != steps.rend() ? use(*newer) : "Use another checkpoint.";
 } catch (const FileError&) {
   return "Use another checkpoint.";
+}
+
+/// Whether a file has the hash that the manifest says.
+bool is_as_listed(const InputFile& file, const CheckpointFile& listed) {
+  if (!listed.by_chunks) return hash_of_file(file) == listed.hash;
+  const std::optional<ChunkSum> sum = sum_of_file(file);
+  return sum && sum->text() == listed.hash;
 }
 
 }  // namespace
@@ -89,26 +98,54 @@ CheckpointWriter::~CheckpointWriter() {
   [[maybe_unused]] const std::error_code error = remove_all_of(temporary);
 }
 
-void CheckpointWriter::add_hashed(const std::string& name,
-                                  const std::function<void(OutputFile&)>& content) {
-  if (!is_plain_file_name(name) || name == manifest_name || files.contains(name))
-    throw ArgumentError(
-        fmt::format("'{}' cannot be a file of a checkpoint: the name is not a "
-                    "plain one, is reserved, or has been added before.",
-                    name));
-  OutputFile out(temporary / name, Links::refused);
-  content(out);
+void CheckpointWriter::require_new(std::string_view name) const {
+  if (is_plain_file_name(name) && name != manifest_name && !files.contains(name)) return;
+  throw ArgumentError(
+      fmt::format("'{}' cannot be a file of a checkpoint: the name is not a "
+                  "plain one, is reserved, or has been added before.",
+                  name));
+}
+
+void CheckpointWriter::write(std::string_view name,
+                             const std::function<CheckpointFile(OutputFile&)>& content) {
+  require_new(name);
+  OutputFile out(path_of(name), Links::refused);
+  CheckpointFile file = content(out);
   out.finish();
-  files[name] = {out.bytes(), out.hash()};
+  files[std::string(name)] = std::move(file);
 }
 
 void CheckpointWriter::add_file(std::string_view name,
                                 const std::function<void(OutputFile&)>& content) {
-  add_hashed(std::string(name), content);
+  write(name, [&](OutputFile& out) {
+    content(out);
+    return CheckpointFile{out.bytes(), out.hash()};
+  });
 }
 
 void CheckpointWriter::add_file(std::string_view name, std::string_view content) {
-  add_hashed(std::string(name), [content](OutputFile& out) { out.write(content); });
+  add_file(name, [content](OutputFile& out) { out.write(content); });
+}
+
+void CheckpointWriter::add_tensors(std::string_view name, std::span<const TensorView> tensors) {
+  write(name, [&](OutputFile& out) {
+    const SafetensorsLayout layout =
+        safetensors_layout(tensors, usual_metadata, out.path().string());
+    ChunkSum sum;
+    sum.add_chunk(0, layout.head.data(), layout.head.size());
+    out.write(layout.head);
+    for (const std::size_t k : layout.order) {
+      const TensorView& tensor = tensors[k];
+      sum.add_elements(layout.places[k], tensor.data, tensor.bytes, tensor.dtype);
+      out.write(tensor.data, tensor.bytes);
+    }
+    return CheckpointFile{out.bytes(), sum.text(), true};
+  });
+}
+
+void CheckpointWriter::add_written(std::string_view name, const CheckpointFile& file) {
+  require_new(name);
+  files[std::string(name)] = file;
 }
 
 void CheckpointWriter::commit(std::int64_t step, std::string_view info, std::string_view run) {
@@ -129,7 +166,7 @@ CheckpointReader::CheckpointReader(const fs::path& folder, Links links) {
   try {
     manifest = read_manifest(real, links);
     for (const auto& [name, listed] : manifest.files)
-      if (hash_of_file(open_listed(real, name, links, listed.bytes)) != listed.hash)
+      if (!is_as_listed(open_listed(real, name, links, listed.bytes), listed))
         throw_damaged(real, fmt::format("{} is damaged: its hash is not the one of its manifest",
                                         printable(name)));
   } catch (const DamagedError& damaged) {

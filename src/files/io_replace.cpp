@@ -22,10 +22,9 @@ fs::path without_final_slash(const fs::path& path) {
   return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
 }
 
-fs::path hidden_sibling(const fs::path& path, std::string_view kind) {
+fs::path hidden_sibling(const fs::path& path, std::string_view kind, int process = ::getpid()) {
   fs::path plain = without_final_slash(path);
-  return parent_folder(plain) /
-         fmt::format(".{}.{}-{}", plain.filename().string(), kind, ::getpid());
+  return parent_folder(plain) / fmt::format(".{}.{}-{}", plain.filename().string(), kind, process);
 }
 
 bool is_there(const fs::path& path) {
@@ -91,6 +90,10 @@ fs::path parent_folder(const fs::path& path) {
 }
 
 fs::path temporary_sibling(const fs::path& path) { return hidden_sibling(path, "tmp"); }
+
+fs::path temporary_sibling_of(int process, const fs::path& path) {
+  return hidden_sibling(path, "tmp", process);
+}
 
 std::string name_behind(std::string_view file_name, std::string_view kind) {
   std::size_t digits = file_name.find_last_not_of("0123456789");

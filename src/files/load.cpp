@@ -179,6 +179,7 @@ class Matcher {
     const auto found = sources.find(without(rules.optional_prefix, expected.name));
     if (found == sources.end()) return;
     const Source& source = found->second;
+    if (expected.take) return source.file->read(*source.tensor, expected.dtype, expected.take);
     source.file->read(*source.tensor, expected.into, expected.dtype);
   }
 };

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //   {"checksum":"<XXH3-128 of the text from here to the end>",
-//   "format": "sinter-checkpoint", "version": 1, "sinter": "0.2.0", "step": 40, "run": "5ca1…",
-//   "files": {"model.safetensors": {"bytes": …, "xxh3_128": "…"}, …}, "info": …}
+//   "format": "sinter-checkpoint", "version": 2, "sinter": "0.2.0", "step": 40, "run": "5ca1…",
+//   "files": {"config.json": {"bytes": …, "xxh3_128": "…"},
+//   "model.safetensors": {"bytes": …, "sum_of_xxh3_128": "…"}, …}, "info": …}
 // The checksum comes first, at a fixed place, so that a flipped bit anywhere in it is found.
-// "version" is that of this format. "sinter" is that of the program that wrote it; the first
-// manifests did not have it (docs/checkpoint_versions.md). "run" is there in folders of runs.
+// "version" is that of this format: 1 where no file is hashed by chunks. "sinter" is that of the program
+// that wrote it; the first manifests did not have it (docs/checkpoint_versions.md). "run" is there in
+// folders of runs.
 #include "files/manifest.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "files/json.hpp"
@@ -24,7 +27,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view manifest_begin = "{\"checksum\":\"";
 constexpr std::size_t checksum_size = 32;
 constexpr std::string_view manifest_format = "sinter-checkpoint";
-constexpr std::int64_t manifest_version = 1;
+constexpr std::int64_t newest_version = 2;
+constexpr const char* of_all = "xxh3_128";
+constexpr const char* of_chunks = "sum_of_xxh3_128";
 constexpr std::uint64_t largest_manifest = std::uint64_t(1) << 30;
 
 std::string unusable(const fs::path& checkpoint, const std::string& problem) {
@@ -32,7 +37,10 @@ std::string unusable(const fs::path& checkpoint, const std::string& problem) {
 }
 
 void require_known_version(const fs::path& checkpoint, const Json& body, const Manifest& manifest) {
-  if (body.at("format") == manifest_format && body.at("version") == manifest_version) return;
+  const Json& version_of_it = body.at("version");
+  if (body.at("format") == manifest_format &&
+      (version_of_it == 1 || version_of_it == newest_version))
+    return;
   const std::string writer = printable(manifest.sinter, 40);
   throw FileError(fmt::format(
       "{} Use {}, or another checkpoint.",
@@ -41,9 +49,9 @@ void require_known_version(const fs::path& checkpoint, const Json& body, const M
                    "its {} has format {} version {} (written by {}), this program reads {} "
                    "version {} (Sinter {})",
                    manifest_name, printable(body.at("format").dump(), 40),
-                   printable(body.at("version").dump(), 40),
+                   printable(version_of_it.dump(), 40),
                    writer.empty() ? "a program that does not say its version" : "Sinter " + writer,
-                   manifest_format, manifest_version, version())),
+                   manifest_format, newest_version, version())),
       writer.empty() ? "a newer Sinter" : fmt::format("Sinter {} or a newer one", writer)));
 }
 
@@ -58,8 +66,9 @@ Manifest manifest_of(const fs::path& checkpoint, const Json& body) {
   manifest.info = body.at("info").dump();
   for (const auto& [name, file] : body.at("files").items()) {
     if (!is_plain_file_name(name)) throw JsonError(fmt::format("names '{}'", printable(name)));
+    const bool by_chunks = file.contains(of_chunks);
     manifest.files[name] = {integer_of<std::uint64_t>(file.at("bytes"), "'bytes'"),
-                            file.at("xxh3_128").get<std::string>()};
+                            file.at(by_chunks ? of_chunks : of_all).get<std::string>(), by_chunks};
   }
   return manifest;
 }
@@ -101,8 +110,10 @@ bool is_run_name(std::string_view text) {
 }
 
 std::string manifest_text(const Manifest& manifest) {
+  const bool by_chunks =
+      std::ranges::any_of(manifest.files, [](const auto& named) { return named.second.by_chunks; });
   Json body{{"format", manifest_format},
-            {"version", manifest_version},
+            {"version", by_chunks ? newest_version : 1},
             {"sinter", manifest.sinter},
             {"step", manifest.step}};
   if (!manifest.run.empty()) body["run"] = manifest.run;
@@ -111,7 +122,7 @@ std::string manifest_text(const Manifest& manifest) {
                                     printable(manifest.run)));
   body["files"] = Json::object();
   for (const auto& [name, file] : manifest.files)
-    body["files"][name] = {{"bytes", file.bytes}, {"xxh3_128", file.hash}};
+    body["files"][name] = {{"bytes", file.bytes}, {file.by_chunks ? of_chunks : of_all, file.hash}};
   try {
     body["info"] = parse_json(manifest.info);
   } catch (const JsonError& error) {

@@ -6,39 +6,21 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
+#include "files/direct.hpp"
 #include "files/hexadecimal.hpp"
 #include "files/system.hpp"
 
 namespace sinter {
-namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
-/// A multiple of every disk's blocks: O_DIRECT asks it of addresses, sizes and places in the file.
-constexpr std::size_t block_bytes = 4096;
-
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-/// Whether the file system can do it.
-bool set_direct(int descriptor, bool direct) {
-  const int flags = ::fcntl(descriptor, F_GETFL);
-  return flags != -1 &&
-         ::fcntl(descriptor, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
-}
-
-}  // namespace
+constexpr std::size_t buffer_bytes = BlockBuffer::bytes;
 
 struct OutputFile::State {
   enum class Direct { untried, on, off };
 
   XXH3_state_t hash;
-  std::unique_ptr<char, Free> buffer{
-      static_cast<char*>(std::aligned_alloc(block_bytes, buffer_bytes))};
+  BlockBuffer buffer;
   std::size_t filled = 0;
   Direct direct = Direct::untried;
 
@@ -71,7 +53,6 @@ OutputFile::OutputFile(std::filesystem::path path, Links links)
       descriptor(open_path(name, O_WRONLY | O_CREAT | (links == Links::followed ? O_TRUNC : O_EXCL),
                            "create")),
       state(std::make_unique<State>()) {
-  if (!state->buffer) throw std::bad_alloc();
   XXH3_128bits_reset(&state->hash);
 }
 

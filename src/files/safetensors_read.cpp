@@ -110,28 +110,54 @@ void SafetensorsFile::read(std::string_view name, void* into, Dtype as) const {
   read(*tensor, into, as);
 }
 
+namespace {
+
+void require_convertible(const SafetensorsFile& file, const TensorInfo& tensor, Dtype as) {
+  if (convertible(tensor, as)) return;
+  throw FileError(fmt::format(
+      "{}: tensor '{}' holds {}, which cannot be read as {}. Convert the "
+      "file, or use one of another precision.",
+      file.path().string(), printable(tensor.name), dtype_name(tensor.dtype), dtype_name(as)));
+}
+
+/// Elements of another type.
+void convert(Dtype from, const char* source, Dtype as, char* into, std::size_t count) {
+  if (as == Dtype::f32) convert_to<float>(from, source, into, count);
+  if (as == Dtype::f64) convert_to<double>(from, source, into, count);
+  if (as == Dtype::f16) convert_to<Float16>(from, source, into, count);
+  if (as == Dtype::bf16) convert_to<BFloat16>(from, source, into, count);
+}
+
+}  // namespace
+
 void SafetensorsFile::read(const TensorInfo& tensor, void* into, Dtype as) const {
-  if (!convertible(tensor, as))
-    throw FileError(fmt::format(
-        "{}: tensor '{}' holds {}, which cannot be read as {}. Convert the "
-        "file, or use one of another precision.",
-        path().string(), printable(tensor.name), dtype_name(tensor.dtype), dtype_name(as)));
-  std::uint64_t size = tensor.end - tensor.begin;
+  require_convertible(*this, tensor, as);
   if (tensor.dtype == as) {
-    read_bytes(tensor, 0, into, size);
+    read_bytes(tensor, 0, into, tensor.end - tensor.begin);
     return;
   }
-  std::vector<char> buffer(std::min<std::uint64_t>(chunk, size));
-  std::size_t width = dtype_bits(tensor.dtype) / 8, wide = dtype_bits(as) / 8;
+  const std::size_t wide = dtype_bits(as) / 8;
+  read(tensor, as, [&](std::uint64_t first, const void* values, std::uint64_t count) {
+    std::memcpy(static_cast<char*>(into) + first * wide, values, count * wide);
+  });
+}
+
+void SafetensorsFile::read(const TensorInfo& tensor, Dtype as, const TakeElements& take) const {
+  require_convertible(*this, tensor, as);
+  const std::uint64_t size = tensor.end - tensor.begin;
+  const std::size_t width = dtype_bits(tensor.dtype) / 8, wide = dtype_bits(as) / 8;
+  std::vector<char> buffer(std::min<std::uint64_t>(chunk, size)), other;
   for (std::uint64_t at = 0; at < size; at += buffer.size()) {
-    auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at));
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at));
     read_bytes(tensor, at, buffer.data(), bytes);
-    char* to = static_cast<char*>(into) + at / width * wide;
     const std::size_t count = bytes / width;
-    if (as == Dtype::f32) convert_to<float>(tensor.dtype, buffer.data(), to, count);
-    if (as == Dtype::f64) convert_to<double>(tensor.dtype, buffer.data(), to, count);
-    if (as == Dtype::f16) convert_to<Float16>(tensor.dtype, buffer.data(), to, count);
-    if (as == Dtype::bf16) convert_to<BFloat16>(tensor.dtype, buffer.data(), to, count);
+    const char* values = buffer.data();
+    if (tensor.dtype != as) {
+      other.resize(count * wide);
+      convert(tensor.dtype, values, as, other.data(), count);
+      values = other.data();
+    }
+    take(at / width, values, count);
   }
 }
 

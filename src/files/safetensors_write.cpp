@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "sinter/files/safetensors.hpp"
+#include "files/safetensors_layout.hpp"
 
 namespace sinter {
 namespace {
@@ -29,33 +29,36 @@ void check(const TensorView& tensor) {
                     tensor.name, tensor.bytes, dtype_name(tensor.dtype), to_string(tensor.shape)));
 }
 
-std::vector<const TensorView*> in_file_order(std::span<const TensorView> tensors) {
-  std::vector<const TensorView*> order;
-  for (const TensorView& tensor : tensors) {
-    check(tensor);
-    order.push_back(&tensor);
+std::vector<std::size_t> in_file_order(std::span<const TensorView> tensors) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    check(tensors[k]);
+    order.push_back(k);
   }
-  std::sort(order.begin(), order.end(), [](const TensorView* a, const TensorView* b) {
-    std::uint64_t wide = dtype_bits(a->dtype), other = dtype_bits(b->dtype);
-    return wide != other ? wide > other : a->name < b->name;
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const TensorView &one = tensors[a], &two = tensors[b];
+    const std::uint64_t wide = dtype_bits(one.dtype), other = dtype_bits(two.dtype);
+    return wide != other ? wide > other : one.name < two.name;
   });
   return order;
 }
 
-std::string header_of(const std::vector<const TensorView*>& order, const Metadata& metadata) {
+std::string header_of(std::span<const TensorView> tensors, const std::vector<std::size_t>& order,
+                      const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t at = 0;
   std::set<std::string_view> names{"__metadata__"};
-  for (const TensorView* tensor : order) {
-    if (!names.insert(tensor->name).second)
+  for (const std::size_t k : order) {
+    const TensorView& tensor = tensors[k];
+    if (!names.insert(tensor.name).second)
       throw ArgumentError(fmt::format(
-          "safetensors: the tensor name '{}' is reserved or given twice.", tensor->name));
+          "safetensors: the tensor name '{}' is reserved or given twice.", tensor.name));
     header.get_ref<nlohmann::ordered_json::object_t&>().emplace_back(
-        tensor->name, nlohmann::ordered_json{{"dtype", dtype_name(tensor->dtype)},
-                                             {"shape", tensor->shape},
-                                             {"data_offsets", {at, at + tensor->bytes}}});
-    at += tensor->bytes;
+        tensor.name, nlohmann::ordered_json{{"dtype", dtype_name(tensor.dtype)},
+                                            {"shape", tensor.shape},
+                                            {"data_offsets", {at, at + tensor.bytes}}});
+    at += tensor.bytes;
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -66,27 +69,40 @@ std::string header_of(const std::vector<const TensorView*>& order, const Metadat
 
 std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-void write_safetensors(OutputFile& out, std::span<const TensorView> tensors,
-                       const Metadata& metadata) {
-  std::vector<const TensorView*> order = in_file_order(tensors);
+SafetensorsLayout safetensors_layout(std::span<const TensorView> tensors, const Metadata& metadata,
+                                     const std::string& file) {
+  SafetensorsLayout layout{.head = {}, .order = in_file_order(tensors), .places = {}};
   std::string header;
   try {
-    header = header_of(order, metadata);
+    header = header_of(tensors, layout.order, metadata);
   } catch (const nlohmann::json::exception& error) {
     throw ArgumentError(
         fmt::format("safetensors: a tensor's name or the metadata of {} is not "
                     "valid UTF-8: {}",
-                    out.path().string(), error.what()));
+                    file, error.what()));
   }
   if (header.size() > largest_header)
     throw ArgumentError(
         fmt::format("safetensors: the header of {} would have {} bytes; readers "
                     "accept 100,000,000. Write fewer tensors a file.",
-                    out.path().string(), header.size()));
-  std::uint64_t length = header.size();
-  out.write(&length, sizeof length);
-  out.write(header);
-  for (const TensorView* tensor : order) out.write(tensor->data, tensor->bytes);
+                    file, header.size()));
+  const std::uint64_t length = header.size();
+  layout.head.assign(reinterpret_cast<const char*>(&length), sizeof length);
+  layout.head += header;
+  layout.bytes = layout.head.size();
+  layout.places.resize(tensors.size());
+  for (const std::size_t k : layout.order) {
+    layout.places[k] = layout.bytes;
+    layout.bytes += tensors[k].bytes;
+  }
+  return layout;
+}
+
+void write_safetensors(OutputFile& out, std::span<const TensorView> tensors,
+                       const Metadata& metadata) {
+  const SafetensorsLayout layout = safetensors_layout(tensors, metadata, out.path().string());
+  out.write(layout.head);
+  for (const std::size_t k : layout.order) out.write(tensors[k].data, tensors[k].bytes);
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,

@@ -45,6 +45,9 @@ bool begins_with(const std::filesystem::path& path, std::string_view text);
 /// throws    FileError that names `shown`
 void make_folder(const std::filesystem::path& folder, const std::filesystem::path& shown);
 
+/// temporary_sibling() as another process names it.
+std::filesystem::path temporary_sibling_of(int process, const std::filesystem::path& path);
+
 /// The paths of what a folder holds.
 /// throws    FileError
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);

@@ -12,6 +12,7 @@
 #include "sinter/files/weights.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/load_rules.hpp"
+#include "trainer/saved_tensors.hpp"
 #include "trainer/state_json.hpp"
 #include "trainer/whole_values.hpp"
 
@@ -23,106 +24,64 @@ constexpr const char* weights_file = CheckpointContent::weights_file;
 constexpr const char* state_file = CheckpointContent::state_file;
 constexpr const char* config_file = CheckpointContent::config_file;
 
-std::string config_text(const HuggingFace& architecture) {
-  return architecture.config.empty() ? "" : config_json(architecture).dump(2) + "\n";
-}
-
-Dtype dtype_of_element(Element element) {
-  switch (element) {
-    case Element::f32:
-      return Dtype::f32;
-    case Element::f64:
-      return Dtype::f64;
-    case Element::f16:
-      return Dtype::f16;
-    case Element::bf16:
-      return Dtype::bf16;
-    case Element::i32:
-      return Dtype::i32;
-    case Element::u8:
-      return Dtype::u8;
-  }
-  throw Error("Sinter: an element type without a name in files.");
-}
-
-/// The parameters' parts of persistent spaces, as tensors: with an access, the host may reach them
-/// while this lives; without one, they are where the device has them. Parts without elements are
-/// left out. Of a model that is split over ranks, tensors are copies in any case, taken from all ranks.
+/// What is kept of parameters in persistent spaces, as tensors: with an access, the host may reach them
+/// while this lives; without one, they are where the device has them. Of a model that is split over
+/// ranks, those to be read are copies in any case, taken from all ranks, and those to be written go to
+/// each rank of this process, which takes its own of them.
 class FlatTensors {
   using Machines = std::span<const std::unique_ptr<Machine>>;
-  struct Copy {
-    Space space;
-    const Parameter* parameter;
-    std::vector<std::byte> values;
-  };
 
   const Machines machines;
   Machine& machine = *machines[0];
   const std::vector<Parameter>& parameters;
   std::optional<Access> access;
   std::vector<OnHost> parts;
-  std::deque<Copy> copies;
+  std::deque<std::vector<std::byte>> copies;
   WholeValues whole{machines};
 
  public:
   FlatTensors(Machines m, const std::vector<Parameter>& p, std::optional<Access> a)
       : machines(m), parameters(p), access(a) {}
 
-  /// Whether the tensors are copies, which live as long as this.
+  /// Whether tensors to be read are copies, which live as long as this.
   bool are_copies() const { return machine.model().shards > 1; }
 
   void add_views(Space space, std::vector<TensorView>& list) {
-    visit(space, [&](const std::string& name, const auto& shape, const StateShape& stored,
-                     const std::byte* data) {
-      list.push_back(
-          {name, dtype_of_element(stored.element), shape, data, std::size_t(stored.bytes())});
-    });
+    for (SavedTensor& tensor : saved_tensors(machine, parameters, space)) {
+      tensor.view.data = data_of(tensor);
+      list.push_back(std::move(tensor.view));
+    }
   }
   void add_expected(Space space, std::vector<Expected>& list) {
-    visit(space, [&](const std::string& name, const auto& shape, const StateShape& stored,
-                     std::byte* data) {
-      list.push_back({name, shape, data, dtype_of_element(stored.element)});
-    });
+    for (const SavedTensor& tensor : saved_tensors(machine, parameters, space))
+      list.push_back(expected_of(tensor, tensor.view.name));
   }
-  /// The same of one parameter, whose name has something before it.
-  void add_expected(Space space, const Parameter& p, const std::string& before,
-                    std::vector<Expected>& list) {
-    const StateShape stored = machine.shape(space, p);
-    list.push_back({before + p.name, p.shape, data_of(space, p), dtype_of_element(stored.element)});
-  }
-  /// Gives each rank its own of what has been written to copies.
-  void put_copies() {
-    for (const Copy& copy : copies)
-      for (const auto& each : machines) each->put(copy.space, *copy.parameter, copy.values.data());
+  /// The master weights that are trained, with something before their names.
+  void add_expected(const std::string& before, std::vector<Expected>& list) {
+    for (const SavedTensor& tensor : saved_tensors(machine, parameters, Space::master))
+      if (!tensor.parameter->frozen) list.push_back(expected_of(tensor, before + tensor.view.name));
   }
 
  private:
-  std::string name(Space space, const Parameter& p) const {
-    if (space < Space::region) return p.name;
-    return std::string(machine.model().regions[int(space) - int(Space::region)].name) + "." +
-           p.name;
-  }
-  /// A part with as many elements as the parameter has the parameter's shape.
-  static std::vector<std::int64_t> shape_of(const Parameter& p, const StateShape& shape) {
-    if (shape.size() == p.size) return p.shape;
-    if (shape.rows == 1) return {shape.columns};
-    return {shape.rows, shape.columns};
-  }
-  void visit(Space space, auto visitor) {
-    for (const Parameter& p : parameters)
-      if (const StateShape shape = machine.shape(space, p); shape.size() > 0)
-        visitor(name(space, p), shape_of(p, shape), shape, data_of(space, p));
-  }
-  std::byte* data_of(Space space, const Parameter& p) {
-    if (are_copies()) {
-      copies.push_back({space, &p, {}});
-      // Files may lack some of what is to be written.
-      copies.back().values =
-          access == Access::write ? whole.known_of(space, p) : whole.of(space, p);
-      return copies.back().values.data();
+  Expected expected_of(const SavedTensor& tensor, std::string name) {
+    Expected expected{std::move(name), tensor.view.shape, nullptr, tensor.view.dtype};
+    if (!are_copies()) {
+      expected.into = data_of(tensor);
+      return expected;
     }
-    const Machine::Part part = machine.part(space, p);
-    if (access != Access::write) require_kept(machine, space, p);
+    expected.take = [tensor, to = machines](std::uint64_t first, const void* values,
+                                            std::uint64_t count) {
+      for (const auto& each : to)
+        put_elements(*each, tensor, std::int64_t(first), static_cast<const std::byte*>(values),
+                     std::int64_t(count));
+    };
+    return expected;
+  }
+  std::byte* data_of(const SavedTensor& tensor) {
+    const Parameter& p = *tensor.parameter;
+    if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
+    const Machine::Part part = machine.part(tensor.space, p);
+    if (access != Access::write) require_kept(machine, tensor.space, p);
     if (!access) return part.data;
     parts.push_back(machine.on_host(part, *access));
     return parts.back().data();
@@ -156,12 +115,9 @@ void load_in_place(FlatTensors tensors, const std::vector<Parameter>& parameters
                    std::string_view state, const CheckpointReader& reader) {
   std::vector<Expected> expected;
   LoadRules rules;  // other state has the parameters' names, too
-  for (const Parameter& p : parameters) {
-    rules.ignored_suffixes.push_back("." + p.name);
-    if (!p.frozen) tensors.add_expected(Space::master, p, std::string(state) + ".", expected);
-  }
+  for (const Parameter& p : parameters) rules.ignored_suffixes.push_back("." + p.name);
+  tensors.add_expected(std::string(state) + ".", expected);
   load_tensors(reader.file(state_file), expected, rules);
-  tensors.put_copies();
 }
 
 }  // namespace
@@ -205,7 +161,6 @@ void TrainerCore::restore(const CheckpointReader& reader) {
     for (int r = 0; r < int(plan().model.regions.size()); ++r)
       tensors.add_expected(region(r), expected);
     load_tensors(files, expected);
-    tensors.put_copies();
   }
   recipe_.state.reset();
   restore_state(saved, recipe_);
@@ -261,7 +216,6 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
     FlatTensors tensors(machines_, parameters_, Access::write);
     tensors.add_expected(Space::master, expected);
     unshared = load_tensors(source.files, expected, load_rules(names, missing));
-    tensors.put_copies();
   }
   if (!state.empty())
     load_in_place({machines_, parameters_, Access::write}, parameters_, state,

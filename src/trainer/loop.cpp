@@ -16,7 +16,7 @@ Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFold
       read_(std::move(read)),
       step_(trainer, clock_),
       evaluate_(std::move(evaluate)),
-      save_(trainer, folder && folder->writes() ? folder : nullptr),
+      save_(trainer, folder),
       data_(read_.state()) {
   if (folder_ && folder_->resume_point()) restore();
   if (save_) record_ = RecordStage(*folder_, kept_rows());
@@ -137,13 +137,13 @@ void Loop::record(const AppliedStep& step, const LoopOptions& options) {
   if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
-/// Where all processes take part in a save, the first says whether it is due.
+/// Where ranks save together, the first says whether it is due.
 void Loop::save_if(bool due, const LoopOptions& options) {
-  const bool all_take_part = folder_ && trainer_.has_shards_elsewhere();
-  if (all_take_part) due = trainer_.sum_over_processes(save_ && due) > 0;
-  if (!due) return;
-  if (save_) return save(options);
-  if (all_take_part) trainer_.show_content([](const CheckpointContent&) {});
+  if (save_.is_together())
+    due = trainer_.sum_over_processes(save_ && due) > 0;
+  else
+    due = due && save_;
+  if (due) save(options);
 }
 
 /// Begins to save what is at hand, once an earlier checkpoint is complete.
@@ -159,6 +159,8 @@ void Loop::save(const LoopOptions& options) {
             "waits for each checkpoint.");
     });
   });
+  const std::string note = save_.take_note();
+  if (!note.empty() && options.on_warning) options.on_warning(note);
   saves_best_ = std::exchange(best_is_new_, false);
   unsaved_ = false;
   saved_at_ = Clock::now();
@@ -175,23 +177,24 @@ void Loop::end_save(const LoopOptions& options, bool must_succeed) {
     });
   } catch (const FileError& error) {
     unsaved_ = true;
-    if (must_succeed || folder_->newest_good().empty()) throw;
-    return save_has_failed(error, options);
+    const std::filesystem::path good = save_.is_together() ? newest_good() : folder_->newest_good();
+    if (must_succeed || good.empty()) throw;
+    return save_has_failed(error, good, options);
   }
-  if (options.on_save) options.on_save(saved);
+  if (save_ && options.on_save) options.on_save(saved);
 }
 
 /// Goes on without the checkpoint, as an older one is good. If it was to be the best, the next that
 /// is as good takes its place.
-void Loop::save_has_failed(const FileError& error, const LoopOptions& options) {
+void Loop::save_has_failed(const FileError& error, const std::filesystem::path& good,
+                           const LoopOptions& options) {
   constexpr std::chrono::seconds pause(10);
   if (saves_best_) state_.best = LoopState{}.best;
   retry_at_ = Clock::now() + pause;
   if (options.on_warning)
     options.on_warning("a checkpoint could not be saved: " + std::string(error.what()) +
-                       " Training goes on, as " + folder_->newest_good().string() +
-                       " is good, and saves again in " + std::to_string(pause.count()) +
-                       " seconds.");
+                       " Training goes on, as " + good.string() + " is good, and saves again in " +
+                       std::to_string(pause.count()) + " seconds.");
 }
 
 bool Loop::save_is_due(const LoopOptions& options) const {
@@ -212,9 +215,9 @@ void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
                     folder_->newest_good().string() + ".");
   std::string saved;
   try {
-    end_save(options, false);
-    save_.begin({state_, data_, best_is_new_, nullptr}, false);
-    saved = " The state after " + step + " is saved in " + save_.end().string() + ".";
+    if (!save_.is_together()) end_save(options, false);
+    saved = " The state after " + step + " is saved in " +
+            save_.save_alone({state_, data_, best_is_new_, nullptr}).string() + ".";
   } catch (const FileError& other) {
     saved = " The state after " + step + " could not be saved either: " + other.what();
   }

@@ -12,10 +12,9 @@
 namespace sinter {
 
 void CheckpointContent::add_to(CheckpointWriter& writer) const {
-  writer.add_file(weights_file, [&](OutputFile& out) { write_safetensors(out, weights); });
+  writer.add_tensors(weights_file, weights);
   if (!config.empty()) writer.add_file(config_file, config);
-  if (!state.empty())
-    writer.add_file(state_file, [&](OutputFile& out) { write_safetensors(out, state); });
+  if (!state.empty()) writer.add_tensors(state_file, state);
 }
 
 Snapshot::Snapshot() = default;

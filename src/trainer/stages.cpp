@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/trainer/stages.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -12,7 +9,9 @@
 #include "sinter/error.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "trainer/background.hpp"
 #include "trainer/loop_state.hpp"
+#include "trainer/shared_save.hpp"
 
 namespace sinter {
 
@@ -158,23 +157,25 @@ bool copied(const TrainerCore& trainer, Snapshot& snapshot) try {
   return false;
 }
 
-/// Lets the steps go first: this thread then takes the time in which one of theirs waits. (On Linux
-/// each thread has a priority of its own.)
-void yield_to_others() {
-  constexpr int least = 19;
-  (void)::setpriority(PRIO_PROCESS, id_t(::gettid()), least);
-}
-
 }  // namespace
 
+SaveStage::SaveStage(TrainerCore& t, RunFolder* f)
+    : trainer(&t), folder(f && f->writes() ? f : nullptr) {
+  if (f && t.settings().world.ranks > 1 && !t.plan().model.at_root)
+    shared = std::make_unique<SharedSave>(t, *f, *snapshot);
+}
+SaveStage::SaveStage(SaveStage&&) noexcept = default;
+SaveStage::~SaveStage() = default;
+
 bool SaveStage::begin(const Request& request, bool in_background) {
-  auto save =
-      [folder = folder, step = trainer->steps(), best = request.best, before = request.before,
-       info = info_of(*trainer, request.state, request.data)](const CheckpointContent& content) {
-        if (before) before();
-        return folder->save(
-            step, info, [&](CheckpointWriter& writer) { content.add_to(writer); }, best);
-      };
+  const std::string info = info_of(*trainer, request.state, request.data);
+  if (shared) return shared->begin(info, request.best, request.before, in_background);
+  auto save = [folder = folder, step = trainer->steps(), best = request.best,
+               before = request.before, info](const CheckpointContent& content) {
+    if (before) before();
+    return folder->save(
+        step, info, [&](CheckpointWriter& writer) { content.add_to(writer); }, best);
+  };
   if (in_background && copied(*trainer, *snapshot)) try {
       pending = std::async(std::launch::async, [save, trainer = trainer, copy = snapshot.get()] {
         yield_to_others();
@@ -192,8 +193,21 @@ bool SaveStage::begin(const Request& request, bool in_background) {
   return !in_background;
 }
 
-bool SaveStage::has_ended() const {
+std::filesystem::path SaveStage::save_alone(const Request& request) {
+  shared.reset();
+  begin(request, false);
+  return end();
+}
+
+bool SaveStage::is_busy() const { return shared ? shared->is_busy() : pending.valid(); }
+
+bool SaveStage::has_ended() {
+  if (shared) return shared->is_busy() && shared->has_ended();
   return is_busy() && pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
+
+std::filesystem::path SaveStage::end() { return shared ? shared->end() : pending.get(); }
+
+std::string SaveStage::take_note() { return shared ? shared->take_note() : ""; }
 
 }  // namespace sinter

@@ -48,26 +48,6 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
   return values;
 }
 
-std::vector<std::byte> WholeValues::known_of(Space from, const Parameter& p) const {
-  Machine& first = *machines[0];
-  const Model& model = first.model();
-  const StateShape shape = first.shape(from, p);
-  std::vector<std::byte> values(std::size_t(shape.bytes()));
-  if (from == Space::master && model.splits(from) && model.keeps_weights && !p.frozen) {
-    const Machine::Part copy = first.part(Space::weights, p);
-    const OnHost narrow = first.on_host(copy, Access::read);
-    with_element(shape.element, [&]<class M>(M) {
-      with_element(copy.shape.element, [&]<class C>(C) {
-        const C* weights = narrow.as<C>();
-        std::transform(weights, weights + p.size, reinterpret_cast<M*>(values.data()),
-                       [](C x) { return M(float(x)); });
-      });
-    });
-  }
-  for (const auto& machine : machines) machine->take(from, p, values.data());
-  return values;
-}
-
 void WholeValues::gather(Space from, int number, bool decayed) {
   Machine& machine = *machines[0];
   const Model& model = machine.model();

@@ -31,10 +31,6 @@ class WholeValues {
   /// throws    Error if another rank has failed, or alone has them (require_kept())
   std::vector<std::byte> of(Space space, const Parameter& parameter);
 
-  /// As far as this process knows them without others: of what these hold, what a copy of the weights in a
-  /// narrower type says, or zeros.
-  std::vector<std::byte> known_of(Space space, const Parameter& parameter) const;
-
  private:
   void gather(Space space, int number, bool decayed);
 };

@@ -81,14 +81,16 @@ TEST_CASE("a checkpoint with any bit flipped or any file cut anywhere is refused
   TemporaryFolder folder;
   fs::path checkpoint = folder / "c";
   {
+    const std::vector<TensorView> tensors{{"h.0.weight", Dtype::f32, {2, 3}, weight.data(), 24}};
     CheckpointWriter writer(checkpoint);
-    writer.add_file("model.safetensors",
+    writer.add_file("weights",
                     [](OutputFile& out) { out.write(weight.data(), weight.size() * 4); });
+    writer.add_tensors("model.safetensors", tensors);
     writer.add_file("empty", "");
     writer.commit(3, R"({"sampler":{"position":12},"lr":1e-3})");
   }
   CHECK(CheckpointReader(checkpoint).step() == 3);
-  for (const char* name : {"manifest.json", "model.safetensors"}) {
+  for (const char* name : {"manifest.json", "weights", "model.safetensors"}) {
     std::string whole = get(checkpoint / name);
     for (std::size_t at = 0; at < whole.size(); ++at) {
       CAPTURE(name);

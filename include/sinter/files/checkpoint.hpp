@@ -5,20 +5,23 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sinter/error.hpp"
-#include "sinter/files/io.hpp"
+#include "sinter/files/safetensors.hpp"
 
 namespace sinter {
 
 /// A file of a checkpoint, as the manifest describes it.
 struct CheckpointFile {
   std::uint64_t bytes;
-  std::string hash;  ///< XXH3-128
+  std::string hash;  ///< XXH3-128: of all of it, or
+  /// the sum of those of its chunks, as those have it who write parts of it (docs/checkpoint_versions.md).
+  bool by_chunks = false;
 };
 
 /// What the manifest.json of a checkpoint says.
@@ -49,7 +52,8 @@ class CheckpointWriter {
   std::map<std::string, CheckpointFile, std::less<>> files;
   bool committed = false;
 
-  void add_hashed(const std::string& name, const std::function<void(OutputFile&)>& content);
+  void require_new(std::string_view name) const;
+  void write(std::string_view name, const std::function<CheckpointFile(OutputFile&)>& content);
 
  public:
   /// `folder` may exist if it is empty or a Sinter checkpoint; commit() then replaces it.
@@ -64,6 +68,14 @@ class CheckpointWriter {
   void add_file(std::string_view name, std::string_view content);
   /// Does so with what `content` writes.
   void add_file(std::string_view name, const std::function<void(OutputFile&)>& content);
+  /// Writes and syncs a safetensors file, which is hashed by chunks.
+  /// throws    as add_file() and write_safetensors()
+  void add_tensors(std::string_view name, std::span<const TensorView> tensors);
+  /// Adds a file that others have written to path_of(name), and synced.
+  /// throws    ArgumentError unless `name` is a plain file name that is new here
+  void add_written(std::string_view name, const CheckpointFile& file);
+  /// Where a file lies until commit().
+  std::filesystem::path path_of(std::string_view name) const { return temporary / name; }
 
   /// Writes manifest.json (the size and hash of each file, the step, and the caller's JSON), syncs
   /// everything, renames the folder to its name and syncs its parent. `info` is any JSON text:

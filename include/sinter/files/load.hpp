@@ -17,6 +17,8 @@ struct Expected {
   Shape shape;
   void* into;   ///< where its elements go
   Dtype dtype;  ///< of `into`: the file's own type, or one that it is convertible() to
+  /// Takes them instead, in their order, as elements of `dtype`: for who needs only some.
+  TakeElements take{};
 };
 
 /// What becomes of a head that is expected, and of which the files have no tensor.

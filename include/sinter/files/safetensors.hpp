@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -70,6 +71,10 @@ struct SafetensorsHeader {
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file);
 
+/// Is given elements of a tensor: the number of the first, where they are, and how many.
+using TakeElements =
+    std::function<void(std::uint64_t first, const void* values, std::uint64_t count)>;
+
 /// An open file whose header has been checked.
 class SafetensorsFile {
   InputFile file;
@@ -95,6 +100,8 @@ class SafetensorsFile {
   void read(std::string_view name, void* into, Dtype as) const;
   /// Does so for a tensor of tensors().
   void read(const TensorInfo& tensor, void* into, Dtype as) const;
+  /// Reads a tensor's elements as the type `as` in blocks, one after the other.
+  void read(const TensorInfo& tensor, Dtype as, const TakeElements& take) const;
   /// Copies bytes [from, from + bytes) of a tensor, as they lie in the file.
   /// throws    FileError
   void read_bytes(const TensorInfo& tensor, std::uint64_t from, void* into,

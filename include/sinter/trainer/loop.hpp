@@ -93,7 +93,8 @@ class Loop {
   void save_if(bool due, const LoopOptions& options);
   void save(const LoopOptions& options);
   void end_save(const LoopOptions& options, bool must_succeed);
-  void save_has_failed(const FileError& error, const LoopOptions& options);
+  void save_has_failed(const FileError& error, const std::filesystem::path& good,
+                       const LoopOptions& options);
   bool save_is_due(const LoopOptions& options) const;
   void log_has_failed(const FileError& error, const LoopOptions& options);
   [[noreturn]] void stop_at(const SkippedStep& bad);

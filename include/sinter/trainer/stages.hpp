@@ -190,12 +190,16 @@ class RecordStage {
 };
 
 /// Saves checkpoints of a run, if it has a folder, one at a time. While one is being saved, nobody
-/// else may use the folder.
+/// else may use the folder. Where ranks are processes, and one does not have all alone (Model::at_root),
+/// they save together, and all of them call the same functions at the same time: each writes what it has of the files,
+/// or its share of what all have, and the first one makes a checkpoint of them when all have written.
+/// Where one does not see the folder, the first one gathers and writes everything.
 class SaveStage {
   TrainerCore* trainer;
-  RunFolder* folder;
+  RunFolder* folder;  // if this process writes it
   std::unique_ptr<Snapshot> snapshot = std::make_unique<Snapshot>();
   std::future<std::filesystem::path> pending;  // its end waits for the thread
+  std::unique_ptr<class SharedSave> shared;    // if ranks save together
 
  public:
   /// What is to be saved.
@@ -206,24 +210,35 @@ class SaveStage {
     std::function<void()> before;  ///< is called before anything is written, by the saving thread
   };
 
-  SaveStage(TrainerCore& t, RunFolder* f) : trainer(&t), folder(f) {}
-  SaveStage(SaveStage&&) = default;
+  /// The folder may be one that this process only sees, or none.
+  SaveStage(TrainerCore& t, RunFolder* f);
+  SaveStage(SaveStage&&) noexcept;
+  /// Gives a checkpoint up that ranks save together. One that is saved alone is saved.
+  ~SaveStage();
 
-  /// Whether there is a folder.
+  /// Whether there is a folder that this process writes.
   explicit operator bool() const { return folder != nullptr; }
+  /// Whether ranks save together.
+  bool is_together() const { return shared != nullptr; }
   /// Begins to save a checkpoint. In the background a thread writes a copy of what is to be saved;
-  /// else, or where the machine has no memory or thread for that, all is written before this
+  /// else, or where a machine has no memory or thread for that, all is written before this
   /// returns. Returns whether it went as asked.
   /// requires  there is a folder, and is_busy() is false
   bool begin(const Request& request, bool in_background);
+  /// Gives up what ranks save together, and saves a checkpoint before it returns, without the others.
+  /// requires  there is a folder, and this process has all that is to be saved
+  /// throws    FileError if it could not be saved
+  std::filesystem::path save_alone(const Request& request);
   /// Whether a checkpoint was begun whose end nobody has asked for yet.
-  bool is_busy() const { return pending.valid(); }
+  bool is_busy() const;
   /// Whether end() would return at once.
-  bool has_ended() const;
+  bool has_ended();
   /// Waits for the checkpoint that was begun, and returns where it is.
   /// requires  is_busy()
-  /// throws    FileError if it could not be saved
-  std::filesystem::path end() { return pending.get(); }
+  /// throws    FileError if it could not be saved: for whatever reason, where ranks save together
+  std::filesystem::path end();
+  /// Returns what the user should be told of the last checkpoint, or nothing, and forgets it.
+  std::string take_note();
 };
 
 }  // namespace sinter

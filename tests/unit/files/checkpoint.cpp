@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "files/chunk_hash.hpp"
+#include "files/safetensors_layout.hpp"
 #include "sinter/version.hpp"
 #include "unit/files/support.hpp"
 
@@ -95,6 +97,67 @@ TEST_CASE("names and information are checked") {
   CHECK_NOTHROW(writer.commit(1, "{}"));
 }
 
+TEST_CASE("tensors are hashed by chunks, whoever writes them in whatever order") {
+  TemporaryFolder folder;
+  std::vector<float> wide(1000);
+  std::vector<std::uint8_t> codes(70);
+  for (std::size_t k = 0; k < wide.size(); ++k) wide[k] = float(k) / 7;
+  for (std::size_t k = 0; k < codes.size(); ++k) codes[k] = std::uint8_t(3 * k);
+  const std::vector<TensorView> tensors{{"codes", Dtype::u8, {70}, codes.data(), 70},
+                                        {"wide", Dtype::f32, {10, 100}, wide.data(), 4000},
+                                        {"none", Dtype::f32, {0}, nullptr, 0}};
+  {
+    CheckpointWriter writer(folder / "c");
+    writer.add_tensors("model.safetensors", tensors);
+    writer.add_file("config.json", "{}");
+    writer.commit(1, "{}");
+  }
+  CHECK_NOTHROW(CheckpointReader(folder / "c"));
+  write_safetensors(folder / "plain", tensors);
+  CHECK(get(folder / "c/model.safetensors") == get(folder / "plain"));
+  const std::string manifest = get(folder / "c/manifest.json");
+  CHECK(contains(manifest, "\"version\": 2"));
+
+  const SafetensorsLayout layout = safetensors_layout(tensors, usual_metadata, "a file");
+  CHECK(layout.bytes == get(folder / "plain").size());
+  ChunkSum sum;
+  const auto add = [&](int tensor, std::size_t from, std::size_t to) {
+    const TensorView& view = tensors[std::size_t(tensor)];
+    sum.add_elements(layout.places[std::size_t(tensor)] + from,
+                     static_cast<const char*>(view.data) + from, to - from, view.dtype);
+  };
+  add(1, 2560, 4000);  // 40 chunks of 64 bytes
+  add(0, 0, 16);
+  add(1, 0, 640);
+  add(0, 16, 70);
+  sum.add_chunk(0, layout.head.data(), layout.head.size());
+  add(1, 640, 2560);
+  CHECK(contains(manifest, "\"sum_of_xxh3_128\": \"" + sum.text() + "\""));
+  CHECK(sum_of_file(InputFile(folder / "plain"))->text() == sum.text());
+  CHECK(!sum_of_file(InputFile(folder / "c/config.json")));
+
+  // Chunks that change places are noticed.
+  std::string swapped = get(folder / "plain");
+  const std::size_t at = layout.places[1];
+  for (std::size_t k = 0; k < 64; ++k) std::swap(swapped[at + k], swapped[at + 64 + k]);
+  put(folder / "c/model.safetensors", swapped);
+  CHECK(contains(message_of([&] { CheckpointReader reader(folder / "c"); }), "is damaged"));
+}
+
+TEST_CASE("a file that others have written is added as it is") {
+  TemporaryFolder folder;
+  {
+    CheckpointWriter writer(folder / "c");
+    put(writer.path_of("a"), "by another");
+    writer.add_written("a", {10, hash_of("by another")});
+    CHECK_THROWS_AS(writer.add_written("a", {0, ""}), ArgumentError);
+    CHECK_THROWS_AS(writer.add_written("a/b", {0, ""}), ArgumentError);
+    writer.commit(1, "{}");
+  }
+  CHECK(get(CheckpointReader(folder / "c").file("a")) == "by another");
+  CHECK(contains(get(folder / "c/manifest.json"), "\"version\": 1"));
+}
+
 TEST_CASE("damage is found and named, with another checkpoint to use") {
   auto damaged = [](auto damage) {
     TemporaryFolder run;
@@ -144,7 +207,7 @@ TEST_CASE("a manifest with a right checksum is still checked") {
     return message_of([&] { CheckpointReader reader(folder / "c"); });
   };
   std::string begin = R"("format":"sinter-checkpoint",)";
-  CHECK(contains(refused(begin + R"("version":2,"step":1,"files":{},"info":null})"), "version 2"));
+  CHECK(contains(refused(begin + R"("version":3,"step":1,"files":{},"info":null})"), "version 3"));
   CHECK(contains(refused(R"("format":"x","version":1})"), "format \"x\""));
   CHECK(contains(refused(begin + R"("version":1,"files":{},"info":null})"), "step"));
   CHECK(contains(refused(begin + R"("version":1,"step":1,"info":null,"files":[1]})"), "manifest"));
@@ -224,10 +287,10 @@ TEST_CASE("a checkpoint says which version of Sinter wrote it, and is read where
   CHECK(CheckpointReader(folder / "c").step() == 7);
   manifest(R"("version":1,"sinter":"9.8.7","of_tomorrow":[1],)" + content);
   CHECK(CheckpointReader(folder / "c").written_by() == "9.8.7");
-  manifest(R"("version":2,"sinter":"9.8.7",)" + content);
+  manifest(R"("version":3,"sinter":"9.8.7",)" + content);
   const std::string text = message_of([&] { CheckpointReader reader(folder / "c"); });
-  CHECK(contains(text, "version 2 (written by Sinter 9.8.7)"));
-  CHECK(contains(text, "version 1 (Sinter " + std::string(version()) + ")"));
+  CHECK(contains(text, "version 3 (written by Sinter 9.8.7)"));
+  CHECK(contains(text, "version 2 (Sinter " + std::string(version()) + ")"));
 }
 
 TEST_CASE("files that the manifest does not list do no harm") {

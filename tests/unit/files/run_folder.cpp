@@ -166,11 +166,11 @@ TEST_CASE("a checkpoint of a newer Sinter is refused, and no older one takes its
     save(run, 20);
   }
   std::string rest =
-      "\",\n\"format\":\"sinter-checkpoint\",\"version\":2,\"sinter\":\"9.8.7\",\"all\":\"else\"}";
+      "\",\n\"format\":\"sinter-checkpoint\",\"version\":3,\"sinter\":\"9.8.7\",\"all\":\"else\"}";
   put(folder / "run/step-00000020/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
   for (Mode mode : {Mode::resume, Mode::either}) {
     std::string text = refusal(folder / "run", mode);
-    CHECK(contains(text, "version 2 (written by Sinter 9.8.7)"));
+    CHECK(contains(text, "version 3 (written by Sinter 9.8.7)"));
     CHECK(contains(text, "Use Sinter 9.8.7 or a newer one, or another checkpoint."));
     CHECK(contains(text, "Nothing was changed in " + (folder / "run").string()));
   }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where everything lies in a safetensors file.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sinter/files/safetensors.hpp"
+
+namespace sinter {
+
+/// A file of some tensors, of which only names, types, shapes and sizes count.
+struct SafetensorsLayout {
+  /// What stands before the tensors: the length of the header, and the header.
+  std::string head;
+  /// The numbers of the tensors in the order in which they lie in the file.
+  std::vector<std::size_t> order;
+  /// Where each begins in the file, by its number.
+  std::vector<std::uint64_t> places;
+  std::uint64_t bytes = 0;  ///< of the file
+};
+
+/// Lays tensors out as write_safetensors() does; `file` is its name in errors.
+/// throws    ArgumentError as write_safetensors() does
+SafetensorsLayout safetensors_layout(std::span<const TensorView> tensors, const Metadata& metadata,
+                                     const std::string& file);
+
+/// What write_safetensors() says of a file unless it is told otherwise.
+inline const Metadata usual_metadata{{"format", "pt"}};
+
+}  // namespace sinter

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that work beside the steps.
+#pragma once
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace sinter {
+
+/// Lets the steps go first: this thread then takes the time in which one of theirs waits. (On Linux
+/// each thread has a priority of its own.)
+inline void yield_to_others() {
+  constexpr int least = 19;
+  (void)::setpriority(PRIO_PROCESS, id_t(::gettid()), least);
+}
+
+}  // namespace sinter

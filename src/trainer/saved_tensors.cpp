@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/saved_tensors.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "sinter/error.hpp"
+#include "sinter/run/elements.hpp"
+#include "trainer/state_json.hpp"
+
+namespace sinter {
+
+namespace {
+
+Dtype dtype_of_element(Element element) {
+  switch (element) {
+    case Element::f32:
+      return Dtype::f32;
+    case Element::f64:
+      return Dtype::f64;
+    case Element::f16:
+      return Dtype::f16;
+    case Element::bf16:
+      return Dtype::bf16;
+    case Element::i32:
+      return Dtype::i32;
+    case Element::u8:
+      return Dtype::u8;
+  }
+  throw Error("Sinter: an element type without a name in files.");
+}
+
+/// A part with as many elements as the parameter has the parameter's shape.
+Shape shape_of(const Parameter& p, const StateShape& shape) {
+  if (shape.size() == p.size) return p.shape;
+  if (shape.rows == 1) return {shape.columns};
+  return {shape.rows, shape.columns};
+}
+
+/// Puts elements into the copy of the weights that layers read, whether this rank has them or not.
+void put_copy(Machine& machine, const Parameter& p, std::int64_t first, const std::byte* values,
+              std::int64_t count) {
+  const Element narrow = machine.model().sizes.element[int(Type::compute)];
+  const std::int64_t each = bytes_of(narrow);
+  std::byte* const at = machine.flat<std::byte>(Space::weights).data + (p.offset + first) * each;
+  const OnHost copy(machine.stream(), at, count * each, Access::write);
+  with_element(machine.model().sizes.element[int(Type::master)], [&]<class M>(M) {
+    with_element(narrow, [&]<class C>(C) {
+      const M* from = reinterpret_cast<const M*>(values);
+      std::transform(from, from + count, copy.as<C>(), [](M x) { return C(float(x)); });
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<SavedTensor> saved_tensors(const Machine& machine,
+                                       const std::vector<Parameter>& parameters, Space space) {
+  const Model& model = machine.model();
+  const std::string prefix =
+      space < Space::region
+          ? ""
+          : std::string(model.regions[std::size_t(int(space) - int(Space::region))].name) + ".";
+  std::vector<SavedTensor> list;
+  for (const Parameter& p : parameters)
+    if (const StateShape stored = machine.shape(space, p); stored.size() > 0)
+      list.push_back({space,
+                      &p,
+                      stored,
+                      {prefix + p.name, dtype_of_element(stored.element), shape_of(p, stored),
+                       nullptr, std::size_t(stored.bytes())}});
+  return list;
+}
+
+std::string config_text(const HuggingFace& architecture) {
+  return architecture.config.empty() ? "" : config_json(architecture).dump(2) + "\n";
+}
+
+void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t first,
+                  const std::byte* values, std::int64_t count) {
+  const Model& model = machine.model();
+  const Parameter& p = *tensor.parameter;
+  const std::int64_t each = bytes_of(tensor.stored.element);
+  const auto put = [&](std::byte* to, std::int64_t from, std::int64_t size) {
+    const OnHost held(machine.stream(), to, size * each, Access::write);
+    std::memcpy(held.data(), values + (from - first) * each, std::size_t(size * each));
+  };
+  if (!model.splits(tensor.space) || p.frozen) {
+    put(machine.part(tensor.space, p).data + first * each, first, count);
+  } else {
+    std::byte* const space = machine.flat<std::byte>(tensor.space).data;
+    for (const Machine::Piece& piece : machine.pieces(tensor.space, p)) {
+      const std::int64_t begin = std::max(first, piece.begin);
+      const std::int64_t end = std::min(first + count, piece.begin + piece.size);
+      if (begin < end) put(space + (piece.held + begin - piece.begin) * each, begin, end - begin);
+    }
+  }
+  const bool has_copy = model.weights != Space::master && model.keeps_weights;
+  if (tensor.space == Space::master && has_copy) put_copy(machine, p, first, values, count);
+}
+
+}  // namespace sinter

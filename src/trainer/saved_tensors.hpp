@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What checkpoints hold of a model, tensor by tensor.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sinter/files/safetensors.hpp"
+#include "sinter/model/hugging_face.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter {
+
+/// A tensor of a checkpoint: what is kept of a parameter in a space.
+struct SavedTensor {
+  Space space;
+  const Parameter* parameter;
+  StateShape stored;
+  TensorView view;  ///< without data
+};
+
+/// The tensors of a persistent space, in the order of the parameters, without those that have no elements.
+/// requires  the parameters outlive them
+std::vector<SavedTensor> saved_tensors(const Machine& machine,
+                                       const std::vector<Parameter>& parameters, Space space);
+
+/// The content of config.json; empty if Hugging Face does not have the architecture.
+std::string config_text(const HuggingFace& architecture);
+
+/// Puts elements of a parameter, from number `first` on, into what a rank holds of a space and, if they are
+/// master weights, into the copy: for each rank what Machine::put() does with all of them.
+void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t first,
+                  const std::byte* values, std::int64_t count);
+
+}  // namespace sinter
