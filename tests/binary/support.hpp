@@ -196,6 +196,10 @@ inline void require_same_end(const std::string& a, const std::string& b) {
   CHECK(fs::read_symlink(a + "/last") == fs::read_symlink(b + "/last"));
   for (const char* file : {"model.safetensors", "state.safetensors", "config.json"})
     CHECK_MESSAGE(content(a + "/last/" + file) == content(b + "/last/" + file), file);
+  const auto hashes = [](const std::string& run) {
+    return Json::parse(content(run + "/last/manifest.json"))["files"].dump();
+  };
+  CHECK(hashes(a) == hashes(b));
   auto infos = [](const std::string& run) {
     Json info = Json::parse(content(run + "/last/manifest.json"))["info"];
     for (const char* time : measured_fields) info["loop"]["last"].erase(time);

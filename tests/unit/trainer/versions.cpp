@@ -44,7 +44,11 @@ std::string bytes_of_hex(const fs::path& path) {
   return bytes;
 }
 
-TEST_CASE("a checkpoint of the first version resumes") {
+/// Resumes the tensors of the first version with the manifest that a version wrote of them, which says
+/// something of classifiers.
+void check_resumes(const char* manifest, const std::string& written_by,
+                   const std::string& classifier) {
+  CAPTURE(manifest);
   const fs::path stored = source_dir / "tests/data/checkpoint_0.1";
   TemporaryFolder folder;
   const fs::path old = folder / "old";
@@ -52,8 +56,8 @@ TEST_CASE("a checkpoint of the first version resumes") {
   for (const char* name : {"model.safetensors", "state.safetensors"})
     std::ofstream(old / name, std::ios::binary)
         << bytes_of_hex(stored / (std::string(name) + ".hex"));
-  fs::copy_file(stored / "manifest.json", old / "manifest.json");
-  CHECK(CheckpointReader(old).written_by().empty());
+  fs::copy_file(source_dir / "tests/data" / manifest, old / "manifest.json");
+  CHECK(CheckpointReader(old).written_by() == written_by);
   Trainer<small_line> trainer({.seed = 1, .threads = 1});
   trainer.load(old);
   CHECK(trainer.steps() == 3);
@@ -79,13 +83,17 @@ TEST_CASE("a checkpoint of the first version resumes") {
   CHECK(std::holds_alternative<Applied>(trainer.step(batch)));
   CHECK(trainer.steps() == 4);
 
-  // The version knew no classifiers, and so it is no checkpoint of one.
-  struct classifier : Recipe<Mlp<{.in = 1, .hidden = 2, .out = 1, .classifier = true}>,
+  // It is no checkpoint of a classifier, of which the first version knew nothing.
+  struct Classifier : Recipe<Mlp<{.in = 1, .hidden = 2, .out = 1, .classifier = true}>,
                              AdamW<{.lr = 1e-2}>, Average<{.decay = 0.5}>, Plateau<{.patience = 3}>,
                              Batch<{.global = 4, .micro = 2}>> {};
-  Trainer<classifier> other({.seed = 1, .threads = 1});
+  Trainer<Classifier> other({.seed = 1, .threads = 1});
   CHECK(contains(message_of([&] { other.load(old); }),
-                 "model.classifier: nothing in the checkpoint, true in this binary"));
+                 "model.classifier: " + classifier + " in the checkpoint, true in this binary"));
+}
+TEST_CASE("checkpoints of the first and the second version of the format resume") {
+  check_resumes("checkpoint_0.1/manifest.json", "", "nothing");
+  check_resumes("checkpoint_0.2/manifest.json", "0.2.0", "false");
 }
 
 }  // namespace
