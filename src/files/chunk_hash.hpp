@@ -12,8 +12,9 @@
 namespace sinter {
 
 /// The sum of hashes of chunks. Tensors are cut into chunks of so many elements from their beginning on, the
-/// last of which may be shorter; what stands before them is one chunk. Each is hashed (XXH3-128) with its place in the
-/// file as the seed. So whoever has some of the chunks adds up theirs, and the order does not matter.
+/// last of which may be shorter; what stands before them is one chunk. Each is hashed (XXH3-128) with its
+/// place in the file as the seed. So whoever has some of the chunks adds up theirs, and the order does not
+/// matter.
 struct ChunkSum {
   /// No shard begins or ends within as many elements of a parameter.
   static constexpr int elements = 16;

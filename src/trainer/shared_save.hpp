@@ -21,10 +21,10 @@ struct Written {
 };
 
 /// The first rank makes the files, empty, under a checkpoint's hidden name. Each rank opens them there, copies
-/// what it has of them, and a thread of it writes the copy. When all have said that theirs is on the disk, they add up the hashes,
-/// and the first rank makes a checkpoint of the files. So a rank that dies, or whose disk is full, leaves the
-/// older checkpoint, and nothing under a checkpoint's name. All ranks call the same functions at the same time; what a
-/// rank knows alone goes to the others as sums.
+/// what it has of them, and a thread of it writes the copy. When all have said that theirs is on the disk,
+/// they add up the hashes, and the first rank makes a checkpoint of the files. So a rank that dies, or whose
+/// disk is full, leaves the older checkpoint, and nothing under a checkpoint's name. All ranks call the same
+/// functions at the same time; what a rank knows alone goes to the others as sums.
 class SharedSave {
  public:
   /// requires  all outlive it; ranks are processes, and each has a folder, which the first one writes
@@ -84,8 +84,8 @@ class SharedSave {
   std::jthread thread_;  // its end waits for it
 };
 
-/// Returns the text of the lowest rank that has one, with its number, on all ranks; empty if none has. All ranks call it
-/// at the same time.
+/// Returns the text of the lowest rank that has one, with its number, on all ranks; empty if none has. All
+/// ranks call it at the same time.
 std::string first_text(TrainerCore& trainer, const std::string& own);
 
 }  // namespace sinter
