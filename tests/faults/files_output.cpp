@@ -3,46 +3,27 @@
 // it fails, takes only a part, or is refused because of the way it goes.
 #include <doctest/doctest.h>
 
-#include "faults/files_calls.hpp"
+#include "faults/struck_writes.hpp"
 #include "sinter/files/io.hpp"
-#include "unit/files/support.hpp"
 
 using namespace sinter;
 using namespace sinter::testing;
 
 namespace {
 
-const std::string content = [] {
-  std::string text((std::size_t(5) << 19) + 17, '\0');
-  for (std::size_t k = 0; k < text.size(); ++k) text[k] = static_cast<char>(k * 31 + k / 4096);
-  return text;
-}();
+const std::string& content = struck_content;
 
-/// Writes it in pieces that fit no buffer, with a fault at one call after the other, until no call
-/// is left; `check` is given whether that has failed.
+/// Writes it in pieces that fit no buffer.
 void strike_all(Fault fault, int error, const std::function<void(bool)>& check) {
-  TemporaryFolder folder;
-  const fs::path path = folder / "file";
-  for (int at = 1;; ++at) {
-    CAPTURE(at);
-    bool failed = false;
-    arm(fault, at, error);
-    try {
-      OutputFile out(path);
-      for (std::size_t k = 0; k < content.size(); k += 300'007)
-        out.write(std::string_view(content).substr(k, 300'007));
-      out.finish();
-      CHECK(out.bytes() == content.size());
-      CHECK(out.hash() == hash_of(content));
-    } catch (const FileError& failure) {
-      failed = true;
-      CHECK(contains(failure.what(), "Cannot write"));
-    }
-    const int count = disarm();
-    if (!failed) CHECK((get(path) == content));
-    if (at > count) break;
-    check(failed);
-  }
+  const auto write = [](const fs::path& path) {
+    OutputFile out(path);
+    for (std::size_t k = 0; k < content.size(); k += 300'007)
+      out.write(std::string_view(content).substr(k, 300'007));
+    out.finish();
+    CHECK(out.bytes() == content.size());
+    CHECK(out.hash() == hash_of(content));
+  };
+  testing::strike_all(fault, error, [](const fs::path&) {}, write, check);
 }
 
 }  // namespace

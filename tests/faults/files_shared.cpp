@@ -6,55 +6,36 @@
 #include <csignal>
 #include <random>
 
-#include "faults/files_calls.hpp"
+#include "faults/struck_writes.hpp"
 #include "files/shared_file.hpp"
-#include "unit/files/support.hpp"
 
 using namespace sinter;
 using namespace sinter::testing;
 
 namespace {
 
-const std::string content = [] {
-  std::string text((std::size_t(5) << 19) + 17, '\0');
-  for (std::size_t k = 0; k < text.size(); ++k) text[k] = static_cast<char>(k * 31 + k / 4096);
-  return text;
-}();
+const std::string& content = struck_content;
 
 void write_part(SharedFile& file, std::size_t from, std::size_t to) {
   file.write(from, content.data() + from, to - from);
 }
 
-/// Writes it as one of two, in pieces that fit no buffer, with a fault at one call after the other, until no
-/// call is left; `check` is given whether that has failed.
+/// Writes it as one of two, in pieces that fit no buffer.
 void strike_all(Fault fault, int error, const std::function<void(bool)>& check) {
-  TemporaryFolder folder;
-  const fs::path path = folder / "file";
   constexpr std::size_t middle = 1'000'001;
-  for (int at = 1;; ++at) {
-    CAPTURE(at);
-    bool failed = false;
+  const auto prepare = [](const fs::path& path) {
     fs::remove(path);
-    {
-      SharedFile other = SharedFile::made(path, content.size());
-      write_part(other, 0, middle);
-      other.finish();
-    }
-    arm(fault, at, error);
-    try {
-      SharedFile file = SharedFile::opened(path);
-      for (std::size_t k = middle; k < content.size(); k += 300'007)
-        write_part(file, k, std::min(k + 300'007, content.size()));
-      file.finish();
-    } catch (const FileError& failure) {
-      failed = true;
-      CHECK(contains(failure.what(), "Cannot write"));
-    }
-    const int count = disarm();
-    if (!failed) CHECK((get(path) == content));
-    if (at > count) break;
-    check(failed);
-  }
+    SharedFile other = SharedFile::made(path, content.size());
+    write_part(other, 0, middle);
+    other.finish();
+  };
+  const auto write = [](const fs::path& path) {
+    SharedFile file = SharedFile::opened(path);
+    for (std::size_t k = middle; k < content.size(); k += 300'007)
+      write_part(file, k, std::min(k + 300'007, content.size()));
+    file.finish();
+  };
+  testing::strike_all(fault, error, prepare, write, check);
 }
 
 }  // namespace
