@@ -10,6 +10,7 @@
 #include "run/rank_error.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/device/available.hpp"
+#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/plan/savings.hpp"
@@ -157,9 +158,9 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     communicators_ = thread_ranks(ranks);
   }
   for (int r = 0; r < ranks; ++r)
-    machines_.push_back(std::make_unique<Machine>(plan(), parameters_, *streams_[r],
-                                                  *communicators_[r], recipe_.policy_options,
-                                                  recipe_.state.states));
+    machines_.push_back(std::make_unique<Machine>(
+        plan(), parameters_, *streams_[r], *communicators_[r], recipe_.policy_options,
+        recipe_.state.states, settings_.scratch.string()));
   threads_ = std::make_unique<RankThreads>(ranks);
   initialise();
 }
@@ -225,6 +226,8 @@ void TrainerCore::require_memory_to_train() {
   if (recipe_.on_host)  // a card has given all of it when the arenas were made
     require_memory(recipe_, available_device_memory(), ranks_here(), "the plan needs ",
                    memory.total, memory.parameters + memory.weights);
+  for (const auto& machine : machines_)
+    if (machine->has_away()) machine->away().open();
   memory_suffices_ = true;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/load.hpp"
@@ -114,12 +115,19 @@ class FlatTensors {
         visitor(name(space, p), shape_of(p, shape), shape, data_of(space, p));
   }
   std::byte* data_of(Space space, const Parameter& p) {
-    if (are_copies()) {
+    const bool is_away = machine.model().is_away(space);
+    // A rank that does not update has no place for state from outside of the arena.
+    if (are_copies() || (is_away && access == Access::write && !machine.has_away())) {
       copies.push_back({space, &p, {}});
       // Files may lack some of what is to be written.
       copies.back().values =
           access == Access::write ? whole.known_of(space, p) : whole.of(space, p);
       return copies.back().values.data();
+    }
+    if (is_away) {
+      require_kept(machine, space, p);
+      const std::int64_t at = p.state[std::size_t(int(space) - int(Space::region))].offset;
+      return machine.away_bytes(space).data() + at;
     }
     const Machine::Part part = machine.part(space, p);
     if (access != Access::write) require_kept(machine, space, p);
@@ -226,9 +234,11 @@ void TrainerCore::set_steps(std::int64_t steps) {
   for (auto& machine : machines_) {
     machine->set_updates(steps);
     if (plan().model.shards > 1) continue;  // each has its own already
-    if (machine != machines_[0])
+    if (machine != machines_[0]) {
       copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
                      plan().training.persistent);
+      if (machine->has_away()) machine->away().copy(machines_[0]->away());
+    }
     machine->masters_changed();
   }
 }
@@ -268,9 +278,12 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                   CheckpointReader(source.path));
   for (auto& machine : machines_) {
     order_after_copies(machine->stream());
-    for (int r = 0; r < int(plan().model.regions.size()); ++r)
+    if (machine->has_away()) machine->away().clear();
+    for (int r = 0; r < int(plan().model.regions.size()); ++r) {
+      if (plan().model.is_away(region(r))) continue;
       clear_on_device(machine->stream(), machine->flat<std::byte>(region(r)).data,
                       flat_bytes(plan().model, region(r)));
+    }
   }
   recipe_.state.reset();
   set_steps(0);
