@@ -48,6 +48,7 @@
 #include "sinter/memory/budget.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/memory/keep_all.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/parallel/compression.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/fetched_weights.hpp"

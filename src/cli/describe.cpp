@@ -59,6 +59,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
   nlohmann::ordered_json memory = nlohmann::ordered_json::object(), options = memory,
                          hooks = memory, other = memory;
   for (const auto& [name, bytes] : memory_parts(recipe.plan->memory)) memory[name] = bytes;
+  if (const std::int64_t bytes = recipe.plan->memory.offloaded) memory["offloaded"] = bytes;
   for (const Saving& s : savings(*recipe.plan, recipe.alternatives())) other[s.technique] = s.total;
   for (const Option& option : recipe.options) options[option.dotted()] = option_value(option);
   for (std::size_t k = 0; k < recipe.policies.size(); ++k)

@@ -115,6 +115,10 @@ constexpr Flag flags[] = {
      "Keep each of the threads on a processor of its own while it\n"
      "computes. For machines that compute nothing else.",
      [](Arguments& a, const Given&) { a.pin = true; }},
+    {"--scratch", "FOLDER", of(train),
+     "Where state lies that the recipe offloads to disk, for as long as\n"
+     "the training takes. Default: on the disk of the run's folder.",
+     [](Arguments& a, const Given& g) { a.scratch = g.texts.front(); }},
     {"--rank-timeout", "SECONDS", of(train, eval),
      "How long a rank that a launcher has started waits for the others\n"
      "to come, and then for one that lives but does not go on.\n"

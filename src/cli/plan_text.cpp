@@ -20,7 +20,9 @@ std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) 
   return parts;
 }
 
-std::int64_t snapshot_bytes(const Memory& m) { return m.parameters + m.optimizer + m.policies; }
+std::int64_t snapshot_bytes(const Memory& m) {
+  return m.parameters + m.optimizer + m.policies + m.offloaded;
+}
 
 std::vector<std::string> unplanned_units(const Model& model) {
   std::vector<std::string> names;
@@ -60,6 +62,10 @@ std::string plan_text(const RecipeView& recipe) {
   for (const auto& [name, bytes] : memory_parts(plan.memory))
     text += fmt::format("        {:<12}{:>12}  {:>16} bytes\n", name, bytes_text(bytes),
                         thousands(bytes));
+  if (const std::int64_t bytes = plan.memory.offloaded)
+    text += fmt::format("        offloaded   {:>12}  {:>16} bytes {}, in no sum above\n",
+                        bytes_text(bytes), thousands(bytes),
+                        recipe.on_host ? "on disk" : "in memory of the host");
   if (const auto units = unplanned_units(plan.model); !units.empty())
     text += fmt::format("        unplanned   what layers of '{}' take comes on top of the total\n",
                         fmt::join(units, "', '"));

@@ -67,7 +67,33 @@ void take_limits(AvailableMemory& least, const fs::path& top, fs::path group,
   }
 }
 
+/// The number behind a name that begins a line of a file below proc; none if it is missing or no number.
+std::optional<std::int64_t> number_behind(const fs::path& path, const std::string& name) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (std::int64_t number = 0; line.starts_with(name)) {
+      std::istringstream rest(line.substr(name.size()));
+      if (rest >> number) return number;
+    }
+  return std::nullopt;
+}
+
 }  // namespace
+
+AvailableMemory mappable_memory(const fs::path& root) {
+  AvailableMemory least{std::numeric_limits<std::int64_t>::max(),
+                        "no limit of the process is known:"};
+  const auto take = [&](const char* limit, const char* used, const char* name) {
+    const auto bytes = number_behind(root / "proc/self/limits", limit);
+    if (!bytes) return;
+    const std::int64_t taken = 1024 * number_behind(root / "proc/self/status", used).value_or(0);
+    const std::int64_t left = std::max<std::int64_t>(*bytes - taken, 0);
+    if (left < least.bytes) least = {left, std::string("the process' limit ") + name + " leaves"};
+  };
+  take("Max data size", "VmData:", "RLIMIT_DATA");
+  take("Max address space", "VmSize:", "RLIMIT_AS");
+  return least;
+}
 
 AvailableMemory available_memory(const fs::path& root) {
   AvailableMemory least{std::numeric_limits<std::int64_t>::max(), "what is known of it is"};

@@ -59,8 +59,14 @@ void use_memory(const PlanView& plan, Variant& v, const Alternative& a) {
 void use_optimizer(const PlanView& plan, Variant& v, const Alternative& a) {
   for (Instruction& i : v.program)
     if (i.kind->role == Role::update) i.kind = a.update;
-  std::erase_if(v.regions, [&](const Region& r) { return r.owner == plan.optimizer; });
-  v.regions.insert(v.regions.end(), a.regions.begin(), a.regions.end());
+  const auto own = [&](const Region& r) { return r.owner == plan.optimizer; };
+  const bool away =
+      std::ranges::any_of(v.regions, [&](const Region& r) { return own(r) && r.away; });
+  std::erase_if(v.regions, own);
+  for (Region region : a.regions) {
+    region.away = away;
+    v.regions.push_back(region);
+  }
 }
 
 void use_precision(Variant& v, const Alternative& a) {

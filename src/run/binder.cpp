@@ -23,8 +23,9 @@ int first_change(const Model& model, std::span<const Instruction> program) {
   const auto at = std::ranges::find_if(program, [&](const Instruction& i) {
     TouchList list;
     i.kind->touch(model, i, list);
-    return std::ranges::any_of(
-        list, [&](Touch touch) { return changes(touch.use) && is_held(touch.space); });
+    return std::ranges::any_of(list, [&](Touch touch) {
+      return changes(touch.use) && touch.use != Use::fetch && is_held(touch.space);
+    });
   });
   return int(at - program.begin());
 }

@@ -11,6 +11,7 @@
 #include "run/traffic_check.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/data/host_batch.hpp"
+#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
@@ -73,7 +74,7 @@ std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parame
 
 Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
                  kernel::Stream& stream, Communicator& communicator, std::vector<OptionsOf> options,
-                 std::vector<OptionsOf> states)
+                 std::vector<OptionsOf> states, std::string away_folder)
     : plan_(plan),
       parameters_(parameters),
       stream_(stream),
@@ -94,6 +95,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   now_.stream = &layers_stream_;
   find_flat_buffers();
   find_shards();
+  find_away_memory(std::move(away_folder));
   programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
   programs_->evaluation = sinter::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
   programs_->prediction = sinter::bind(plan.predicting, plan.prediction, arena().data(), now_);
@@ -120,6 +122,20 @@ void Machine::find_flat_buffers() {
     buffer.name = region ? region->name : space_names[int(b.space)];
   }
   decision_ = reinterpret_cast<kernel::Decision*>(flat_address(Space::decision));
+}
+
+void Machine::find_away_memory(std::string folder) {
+  const Model& m = plan_.model;
+  std::int64_t bytes = 0;
+  for (int r = 0; r < int(m.regions.size()); ++r) {
+    if (!m.is_away(region(r))) continue;
+    flat_[std::size_t(region(r))].away_at = bytes;
+    bytes += flat_bytes(m, region(r));
+  }
+  const bool updates = !m.at_root || communicator_.rank() == root_rank;
+  const int parts = 2 * int(m.order.size() * m.regions.size());
+  if (bytes > 0 && updates)
+    away_ = std::make_unique<AwayMemory>(stream_, bytes, parts, std::move(folder));
 }
 
 void Machine::find_shards() {
@@ -173,13 +189,40 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "', so it has no part of its own. Take them with Machine::take().");
   if (!is_persistent(model(), space))
-    throw Error("Sinter: the " + std::string(space_names[int(space)]) + " of '" + p.name +
-                "' come and go, so they have no place that they keep.");
-  const std::int64_t offset =
-      space >= Space::region
-          ? p.state[std::size_t(int(space) - int(Space::region))].offset
-          : model().held_at(space, p.offset) * model().sizes.of(type_of(model(), space));
-  return {flat_address(space) + offset, shape};
+    throw Error("Sinter: the " +
+                std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
+                p.name + "' come and go, so they have no place that they keep.");
+  return {flat_address(space) + place_in(space, p), shape};
+}
+
+std::int64_t Machine::place_in(Space space, const Parameter& p) const {
+  if (space >= Space::region) return p.state[std::size_t(int(space) - int(Space::region))].offset;
+  return model().held_at(space, p.offset) * model().sizes.of(type_of(model(), space));
+}
+
+Machine::Part Machine::part_of_unit(Space space, const Parameter& p, std::byte* unit) const {
+  const std::size_t r = std::size_t(int(space) - int(Space::region));
+  const StatePart& state = p.state[r];
+  const auto trained = [](const Parameter& other) { return !other.frozen; };
+  if (model().regions[r].shape) {
+    const auto first = std::ranges::find_if(parameters_of(p.unit), trained);
+    return {unit + (state.offset - first->state[r].offset), state.shape};
+  }
+  const bool decayed = p.layer->params[p.number].matrix;
+  const ParameterOffsets& at = model().offsets[std::size_t(p.unit)];
+  const std::int64_t before = decayed ? 0 : model().part_elements(p.unit, true);
+  const std::int64_t begin = before + p.offset - (decayed ? at.decayed : at.undecayed);
+  return {unit + begin * model().sizes.of(type_of(model(), space)), state.shape};
+}
+
+std::byte* Machine::kept(Space space) {
+  if (!model().is_away(space)) return flat_address(space);
+  return away_ ? away_->bytes().data() + away_at(space) : nullptr;
+}
+
+Machine::Part Machine::kept_part(Space space, const Parameter& p) {
+  if (!model().is_away(space)) return part(space, p);
+  return {kept(space) + place_in(space, p), shape(space, p)};
 }
 
 const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) {
@@ -233,6 +276,7 @@ void Machine::begin(const Work& work, bool training) {
 }
 
 void Machine::train(const Work& work, Observer* observer) {
+  if (away_) away_->open();  // before a graph is recorded
   begin(work, true);
   run(programs_->training, observer);
   is_to_stop_ = measured_.stop_votes > 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of parameters, whole, into and out of what a rank holds of them.
 #include <algorithm>
-#include <cstring>
 
+#include "sinter/device/away_memory.hpp"
 #include "sinter/plan/placement.hpp"
 #include "sinter/run/elements.hpp"
 #include "sinter/run/machine.hpp"
@@ -32,18 +32,29 @@ std::vector<Machine::Piece> Machine::pieces(Space space, const Parameter& p) con
   return found;
 }
 
-void Machine::put(Space space, const Parameter& p, const std::byte* values) {
+/// Calls visit(bytes on the host, where they begin among the parameter's) with what this rank holds of it.
+void Machine::each_held(Space space, const Parameter& p, Access access, const auto& visit) {
+  const auto show = [&](std::int64_t held, std::int64_t bytes, std::int64_t begin) {
+    std::byte* const all = kept(space);
+    if (!all) return;
+    if (model().is_away(space)) return visit(std::span(all + held, std::size_t(bytes)), begin);
+    const OnHost on_host(stream_, all + held, bytes, access);
+    visit(std::span(on_host.data(), std::size_t(bytes)), begin);
+  };
   if (has_parts(model(), space)) {
-    const Part whole = part(space, p);
-    std::memcpy(on_host(whole, Access::write).data(), values, std::size_t(whole.shape.bytes()));
-    return;
+    if (p.frozen) return;
+    const StatePart& part = p.state[std::size_t(int(space) - int(Space::region))];
+    return show(part.offset, part.shape.bytes(), 0);
   }
   const std::int64_t bytes = model().sizes.of(type_of(model(), space));
-  for (const Piece& piece : pieces(space, p)) {
-    const OnHost held(stream_, flat_address(space) + piece.held * bytes, piece.size * bytes,
-                      Access::write);
-    std::memcpy(held.data(), values + piece.begin * bytes, std::size_t(piece.size * bytes));
-  }
+  for (const Piece& piece : pieces(space, p))
+    show(piece.held * bytes, piece.size * bytes, piece.begin * bytes);
+}
+
+void Machine::put(Space space, const Parameter& p, const std::byte* values) {
+  each_held(space, p, Access::write, [&](std::span<std::byte> held, std::int64_t begin) {
+    std::copy_n(values + begin, held.size(), held.data());
+  });
   if (space != Space::master || model().weights == Space::master || !model().keeps_weights) return;
   if (!model().splits(space)) return cast_weights({p.offset, p.size});
   // Also what others hold: so no rank waits for another.
@@ -59,17 +70,9 @@ void Machine::put(Space space, const Parameter& p, const std::byte* values) {
 }
 
 void Machine::take(Space space, const Parameter& p, std::byte* values) {
-  if (has_parts(model(), space)) {
-    const Part whole = part(space, p);
-    std::memcpy(values, on_host(whole, Access::read).data(), std::size_t(whole.shape.bytes()));
-    return;
-  }
-  const std::int64_t bytes = model().sizes.of(type_of(model(), space));
-  for (const Piece& piece : pieces(space, p)) {
-    const OnHost held(stream_, flat_address(space) + piece.held * bytes, piece.size * bytes,
-                      Access::read);
-    std::memcpy(values + piece.begin * bytes, held.data(), std::size_t(piece.size * bytes));
-  }
+  each_held(space, p, Access::read, [&](std::span<std::byte> held, std::int64_t begin) {
+    std::ranges::copy(held, values + begin);
+  });
 }
 
 }  // namespace sinter

@@ -10,6 +10,7 @@
 #include "run/rank_error.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/device/available.hpp"
+#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/plan/savings.hpp"
@@ -92,13 +93,12 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
          gibibytes(cheapest->total) + "); `describe` lists others.";
 }
 
-/// Refuses what does not fit into memory: `each` for a rank of this process, of which so much is taken
-/// already.
+/// Refuses what does not fit into what is available: `each` for a rank of this process, of which so much is
+/// taken already.
 /// Arenas are mapped without reserve: what is too much would be noticed by the system alone, which
 /// then ends some process.
-void require_memory(const RecipeView& recipe, int ranks, const char* what, std::int64_t each,
-                    std::int64_t taken) {
-  AvailableMemory available = available_device_memory();
+void require_memory(const RecipeView& recipe, AvailableMemory available, int ranks,
+                    const char* what, std::int64_t each, std::int64_t taken = 0) {
   if (each - taken <= available.bytes / ranks) return;
   available.bytes += ranks * taken;
   throw Error("Sinter: " + std::string(what) +
@@ -127,7 +127,11 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   const Memory& memory = plan().memory;
   const World& world = settings_.world;
   const int ranks = sinter::ranks_here(recipe_, world);
-  require_memory(recipe_, ranks, "the weights need ", memory.parameters + memory.weights, 0);
+  require_memory(recipe_, available_device_memory(), ranks, "the weights need ",
+                 memory.parameters + memory.weights);
+  // All of the arena is taken at once of a card, and of what a limit lets this process map.
+  require_memory(recipe_, recipe_.on_host ? mappable_memory() : available_device_memory(), ranks,
+                 "the plan needs ", memory.total);
   recipe_.state.reset();
   const int processes = processes_of(recipe_, world);
   settings_.threads = threads_of(settings_, processes);
@@ -154,9 +158,9 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
     communicators_ = thread_ranks(ranks);
   }
   for (int r = 0; r < ranks; ++r)
-    machines_.push_back(std::make_unique<Machine>(plan(), parameters_, *streams_[r],
-                                                  *communicators_[r], recipe_.policy_options,
-                                                  recipe_.state.states));
+    machines_.push_back(std::make_unique<Machine>(
+        plan(), parameters_, *streams_[r], *communicators_[r], recipe_.policy_options,
+        recipe_.state.states, settings_.scratch.string()));
   threads_ = std::make_unique<RankThreads>(ranks);
   initialise();
 }
@@ -219,8 +223,11 @@ Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
 void TrainerCore::require_memory_to_train() {
   if (memory_suffices_) return;
   const Memory& memory = plan().memory;
-  require_memory(recipe_, ranks_here(), "the plan needs ", memory.total,
-                 memory.parameters + memory.weights);
+  if (recipe_.on_host)  // a card has given all of it when the arenas were made
+    require_memory(recipe_, available_device_memory(), ranks_here(), "the plan needs ",
+                   memory.total, memory.parameters + memory.weights);
+  for (const auto& machine : machines_)
+    if (machine->has_away()) machine->away().open();
   memory_suffices_ = true;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/load.hpp"
@@ -65,7 +66,7 @@ class FlatTensors {
  private:
   Expected expected_of(const SavedTensor& tensor, std::string name) {
     Expected expected{std::move(name), tensor.view.shape, nullptr, tensor.view.dtype};
-    if (!are_copies()) {
+    if (!are_copies() && machine.kept(tensor.space)) {
       expected.into = data_of(tensor);
       return expected;
     }
@@ -80,9 +81,9 @@ class FlatTensors {
   std::byte* data_of(const SavedTensor& tensor) {
     const Parameter& p = *tensor.parameter;
     if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
-    const Machine::Part part = machine.part(tensor.space, p);
+    const Machine::Part part = machine.kept_part(tensor.space, p);
     if (access != Access::write) require_kept(machine, tensor.space, p);
-    if (!access) return part.data;
+    if (!access || machine.model().is_away(tensor.space)) return part.data;
     parts.push_back(machine.on_host(part, *access));
     return parts.back().data();
   }
@@ -181,9 +182,11 @@ void TrainerCore::set_steps(std::int64_t steps) {
   for (auto& machine : machines_) {
     machine->set_updates(steps);
     if (plan().model.shards > 1) continue;  // each has its own already
-    if (machine != machines_[0])
+    if (machine != machines_[0]) {
       copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
                      plan().training.persistent);
+      if (machine->has_away()) machine->away().copy(machines_[0]->away());
+    }
     machine->masters_changed();
   }
 }
@@ -222,9 +225,12 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                   CheckpointReader(source.path));
   for (auto& machine : machines_) {
     order_after_copies(machine->stream());
-    for (int r = 0; r < int(plan().model.regions.size()); ++r)
+    if (machine->has_away()) machine->away().clear();
+    for (int r = 0; r < int(plan().model.regions.size()); ++r) {
+      if (plan().model.is_away(region(r))) continue;
       clear_on_device(machine->stream(), machine->flat<std::byte>(region(r)).data,
                       flat_bytes(plan().model, region(r)));
+    }
   }
   recipe_.state.reset();
   set_steps(0);

@@ -2,7 +2,6 @@
 #include "trainer/saved_tensors.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "sinter/error.hpp"
@@ -83,13 +82,19 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
   const Parameter& p = *tensor.parameter;
   const std::int64_t each = bytes_of(tensor.stored.element);
   const auto put = [&](std::byte* to, std::int64_t from, std::int64_t size) {
+    const std::byte* const source = values + (from - first) * each;
+    if (model.is_away(tensor.space)) {
+      std::copy_n(source, size * each, to);
+      return;
+    }
     const OnHost held(machine.stream(), to, size * each, Access::write);
-    std::memcpy(held.data(), values + (from - first) * each, std::size_t(size * each));
+    std::copy_n(source, size * each, held.data());
   };
+  std::byte* const space = machine.kept(tensor.space);
+  if (!space) return;  // another rank alone keeps it
   if (!model.splits(tensor.space) || p.frozen) {
-    put(machine.part(tensor.space, p).data + first * each, first, count);
+    put(machine.kept_part(tensor.space, p).data + first * each, first, count);
   } else {
-    std::byte* const space = machine.flat<std::byte>(tensor.space).data;
     for (const Machine::Piece& piece : machine.pieces(tensor.space, p)) {
       const std::int64_t begin = std::max(first, piece.begin);
       const std::int64_t end = std::min(first + count, piece.begin + piece.size);

@@ -49,7 +49,7 @@ class Slicer {
  private:
   void add_pieces(const SavedTensor& tensor, std::uint64_t at) const {
     const std::int64_t each = bytes_of(tensor.stored.element);
-    const std::byte* const space = machine.flat<std::byte>(tensor.space).data;
+    const std::byte* const space = machine.kept(tensor.space);
     for (const Machine::Piece& piece : machine.pieces(tensor.space, *tensor.parameter)) {
       if (piece.begin % ChunkSum::elements != 0)
         throw Error("Sinter: a rank's shard of '" + tensor.view.name + "' begins within a chunk.");
@@ -70,7 +70,7 @@ class Slicer {
     };
     const std::uint64_t from = first_in(share(rank)), to = first_in(share(rank + 1));
     if (from == to) return;
-    const std::byte* const data = machine.part(tensor.space, *tensor.parameter).data;
+    const std::byte* const data = machine.kept_part(tensor.space, *tensor.parameter).data;
     file.slices.push_back({at + from, tensor.view.dtype, data + from, to - from});
   }
 };

@@ -63,6 +63,7 @@ Json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed)
           {"step", step},
           {"seed", std::to_string(seed)},
           {"policies", recipe.policies},
+          {"free_slots", recipe.free_slots},
           {"options", values(recipe.options)},
           {"state", values(recipe.state.fields)}};
 }
@@ -74,6 +75,8 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
     saved.step = integer_of<std::int64_t>(trainer.at("step"), "'step'");
     saved.seed = seed_of(trainer.at("seed").get<std::string>());
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
+    if (trainer.contains("free_slots"))  // older versions did not say it
+      saved.free_slots = trainer.at("free_slots").get<std::vector<std::string>>();
     for (const auto& [name, value] : trainer.at("options").items())
       saved.options.emplace_back(name, value.dump());
     for (const auto& [name, value] : trainer.at("state").items())
@@ -91,9 +94,10 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
 
 namespace {
 
-/// Whether a slot is decisive; one that this recipe does not have is.
-bool is_decisive(std::string_view slot, const RecipeView& recipe) {
-  return std::ranges::find(recipe.free_slots, slot) == recipe.free_slots.end();
+/// Whether a slot is decisive; one that neither recipe calls free is.
+bool is_decisive(std::string_view slot, const SavedState& saved, const RecipeView& recipe) {
+  return std::ranges::find(recipe.free_slots, slot) == recipe.free_slots.end() &&
+         std::ranges::find(saved.free_slots, slot) == saved.free_slots.end();
 }
 
 std::string difference(const std::string& what, const std::string& saved, const std::string& here) {
@@ -106,7 +110,7 @@ std::string policy_differences(const SavedState& saved, const RecipeView& recipe
   auto decisive = [&](const std::vector<std::string>& all) {
     std::vector<std::string> kept;
     for (const std::string& p : all)
-      if (is_decisive(p.substr(0, p.find(':')), recipe)) kept.push_back(p);
+      if (is_decisive(p.substr(0, p.find(':')), saved, recipe)) kept.push_back(p);
     return kept;
   };
   auto then = decisive(saved.policies), now = decisive(recipe.policies);
@@ -123,7 +127,7 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint) {
   std::string differences = policy_differences(saved, recipe);
   for (const Option& option : recipe.options) {
-    if (option.adjustable || !is_decisive(option.slot, recipe)) continue;
+    if (option.adjustable || !is_decisive(option.slot, saved, recipe)) continue;
     std::string here = option_value(option).dump(), there = "nothing";
     bool is_saved = false;
     for (const auto& [name, value] : saved.options)

@@ -9,13 +9,13 @@
 namespace sinter {
 
 /// The object under "trainer" in a manifest: recipe, step, seed (as text, as JSON has no 64-bit
-/// numbers), policies, options, state.
+/// numbers), policies, slots of them that are not decisive, options, state.
 nlohmann::ordered_json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed);
 
 struct SavedState {
   std::int64_t step;
   std::uint64_t seed;
-  std::vector<std::string> policies;
+  std::vector<std::string> policies, free_slots;
   std::vector<std::pair<std::string, std::string>> options, state;  // dotted name, value as JSON
 };
 
@@ -25,7 +25,8 @@ SavedState read_state(const std::string& info, const std::string& checkpoint);
 
 /// Checks that the policies of decisive slots (slots.hpp), with their fixed options, are those of a
 /// checkpoint. These slots are model, data, precision, optimizer and, unless they say otherwise,
-/// slots of one's own. All else may differ, as it does not change what the saved numbers mean.
+/// slots of one's own, where neither recipe says otherwise. All else may differ, as it does not change
+/// what the saved numbers mean.
 /// throws    FileError that lists all differences
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint);

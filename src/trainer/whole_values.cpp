@@ -58,10 +58,15 @@ void WholeValues::gather(Space from, int number, bool decayed) {
     const std::int64_t bytes = part.size * std::int64_t(sizeof(T));
     const DeviceMemory all(bytes);
     T* const values = reinterpret_cast<T*>(all.bytes().data());
-    const T* held = machine.flat<T>(from) + shard.at(model.splits(from));
-    copy_on_device(machine.stream(), reinterpret_cast<const std::byte*>(held),
-                   reinterpret_cast<std::byte*>(values + shard.first - part.first),
-                   shard.size * std::int64_t(sizeof(T)));
+    const std::int64_t at = shard.at(model.splits(from)) * std::int64_t(sizeof(T)),
+                       size = shard.size * std::int64_t(sizeof(T));
+    std::byte* const to = reinterpret_cast<std::byte*>(values + shard.first - part.first);
+    if (model.is_away(from)) {
+      std::copy_n(machine.kept(from) + at, size,
+                  OnHost(machine.stream(), to, size, Access::write).data());
+    } else {
+      copy_on_device(machine.stream(), machine.kept(from) + at, to, size);
+    }
     machine.communicator().start_all_gather(values, part.size);
     machine.communicator().wait(values);
     const OnHost host(machine.stream(), all.bytes().data(), bytes, Access::read);

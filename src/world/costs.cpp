@@ -73,6 +73,9 @@ class Costs {
   std::int64_t touched(const Instruction& i) const {
     TouchList list;
     i.kind->touch(model, i, list);
+    const auto waits = [](const Touch& t) { return t.use == Use::finish || t.use == Use::consume; };
+    if (std::ranges::all_of(list, waits) && !std::ranges::all_of(list, closes, &Touch::use))
+      return 0;
     std::int64_t bytes = 0;
     for (const Touch& touch : list) {
       const std::int64_t once = bytes_of_space(touch.space, touch.index);

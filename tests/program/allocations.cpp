@@ -17,6 +17,7 @@
 #include "program/models.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
@@ -196,6 +197,8 @@ TEST_CASE("a step, and an evaluation") {
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 4}>, Fp64,
             Checkpoint<{.policy = full}>>>("GPT-2, fp64, units recomputed", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Bf16>>("GPT-2, bf16", batches);
+  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Offload<{.bucket_bytes = 1}>>>(
+      "GPT-2, Offload", batches);
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>>>(
       "perceptron", {numbers(8, 3, 2), numbers(8, 3, 2, 1)});
 }

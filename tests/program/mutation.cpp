@@ -3,6 +3,7 @@
 #include "program/mutants.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
@@ -26,6 +27,7 @@ using GradientShards = Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>;
 using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each of two ranks
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
+using EachUnit = Offload<{.bucket_bytes = 1}>;
 
 TEST_CASE("a wrong program computes something else") {
   CHECK(Mutants<Made<Letters, Gpt2<tiny>, Thrice>>(letters({5, 3, 6})).notices_a_wrong_program());
@@ -100,6 +102,16 @@ TEST_CASE("programs of ranks of which one updates") {
       "units with two outputs, SplitBatch, Bf16, cast, full", {5, 3, 6, 2});
   test_mutants<Counting, TwoEach, AtRoot, Bf16, Average<>, SpikeGuard<>>(
       "running values, SplitBatch, Bf16, average, guard", {5, 3, 6, 2});
+}
+
+TEST_CASE("programs that fetch state") {
+  test_mutants<Gpt2<tiny>, Thrice, EachUnit>("GPT-2, Offload, three micro-batches", {5, 3, 6});
+  test_mutants<Fused, Once, Bf16, Full, Sgd<{.momentum = .9}>, EachUnit>(
+      "units with two outputs, Offload, Bf16, cast, full", {5, 3});
+  test_mutants<Fused, TwoEach, WeightShards, Bf16, EachUnit>(
+      "units with two outputs, Offload, Zero 3, Bf16", {5, 3, 6, 2});
+  test_mutants<Gpt2<tiny>, TwoEach, AtRoot, Muon<>, Offload<{.bucket_bytes = 2000}>>(
+      "GPT-2, Offload, SplitBatch, Muon", {5, 3, 6, 2});
 }
 
 TEST_CASE("programs with a copy of the weights") {

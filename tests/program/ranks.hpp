@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "sinter/comm/communicator.hpp"
+#include "sinter/device/away_memory.hpp"
 #include "sinter/kernels/stream.hpp"
 #include "sinter/run/elements.hpp"
 #include "sinter/run/machine.hpp"
@@ -139,11 +140,15 @@ class Ranks {
     return {at, at + std::int64_t(rows) * columns * plan.model.sizes.of(Type::compute)};
   }
 
-  /// Everything that lives from step to step: weights, gradients, state.
+  /// Everything that lives from step to step: weights, gradients, state, also outside of the arena.
   std::vector<std::byte> persistent(int rank = 0) {
     const OpenMemory open;
     auto arena = machine(rank).arena();
-    return {arena.begin(), arena.begin() + plan.training.persistent};
+    std::vector<std::byte> all{arena.begin(), arena.begin() + plan.training.persistent};
+    if (!machine(rank).has_away()) return all;
+    const std::span<std::byte> away = machine(rank).away().bytes();
+    all.insert(all.end(), away.begin(), away.end());
+    return all;
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "program/models.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
@@ -177,6 +178,30 @@ TEST_CASE("what follows the update") {
   const int update = find(p, Role::update), average = find(p, Role::follow);
   expect(model, moved(p, average, update), one_rank, "comes before the update");
   expect(model, doubled(p, average), one_rank, "a policy's state is changed twice");
+}
+
+TEST_CASE("state that lives outside of the arena") {
+  using Away =
+      Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Offload<{.bucket_bytes = 1}>>;
+  static constexpr Kind make{"make", touches::away_state<Use::write>, executes::nothing};
+  static constexpr Kind give_up{"give up", touches::away_state<Use::consume>, executes::nothing};
+  const Model& model = Plan<Away>::model;
+  const Program p = shipped<Away>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int fetch = find(p, fetch_state_kind), await_fetch = find(p, await_state_kind);
+  const int store = find(p, store_state_kind), await_store = find(p, await_store_kind);
+  expect(model, with(p, await_fetch + 1, p[std::size_t(fetch)]), one_rank,
+         "state is fetched that is there");
+  Program made = p;
+  made[std::size_t(fetch)].kind = &make;
+  expect(model, without(made, await_fetch), one_rank, "state is made that was to be fetched");
+  Program given_up = p;
+  given_up[std::size_t(await_store)].kind = &give_up;
+  expect(model, without(given_up, store), one_rank, "state has changed and is not stored");
+  expect(model, without(without(p, await_store), store), one_rank,
+         "state is fetched and not given up");
+  expect(model, moved(p, store, find(p, Role::update)), one_rank,
+         "written while a transfer reads it");
 }
 
 TEST_CASE("what may refuse the step") {

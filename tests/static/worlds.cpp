@@ -3,6 +3,7 @@
 // rank does not.
 #include "sinter/data/bytes.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/split_batch.hpp"
@@ -21,6 +22,7 @@ static_assert(ready<Deep<Zero<{.ranks = 4}>>>() && ready<Deep<Zero<{.ranks = 8}>
 static_assert(ready<Deep<SplitBatch<>, Bf16>>() && Plan<Deep<SplitBatch<>>>::alike<8, 1>());
 static_assert(ready<Deep<Zero<{.stage = 2, .ranks = 8}>, Bf16>>());
 static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>>>());
+static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>, Bf16, Offload<>>>());
 static_assert(Plan<Reduced>::together<8, 1>.fine());
 static_assert(Plan<Reduced>::alike<8, 1>());
 

@@ -19,6 +19,10 @@ struct AvailableMemory {
 /// give back. `root` stands for "/".
 AvailableMemory available_memory(const std::filesystem::path& root = "/");
 
+/// What the limits of the process itself (setrlimit: RLIMIT_DATA and RLIMIT_AS) leave it to map, which is the
+/// whole of an arena on the CPU, touched or not. `root` stands for "/".
+AvailableMemory mappable_memory(const std::filesystem::path& root = "/");
+
 /// What the device has free for arenas: on the CPU, available_memory().
 /// requires  the calling thread has opened the device
 AvailableMemory available_device_memory();

@@ -68,7 +68,8 @@ constexpr bool makes_copy(const Model& model) {
 }
 
 namespace touches {
-/// Uses up gradients and advances masters, state and, if Optimizer casts, the copy of the weights.
+/// Uses up gradients and advances masters, state and, if Optimizer casts, the copy of the weights. (Updater
+/// relies on the order of the first three.)
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);
@@ -81,7 +82,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
 
 namespace executes {
 
-/// Does the work of one `update`.
+/// Does the work of one `update`, of which each rank has its part where ranks share it.
 template <class Optimizer, class Precision>
 class Updater {
   using M = typename Precision::master;
@@ -90,50 +91,84 @@ class Updater {
   using C = typename Precision::compute;
 
   Machine& machine;
+  const Bound& bound;
+  const Instruction& run = *bound.instruction;
   const Model& model = machine.model();
   const typename Optimizer::Options& options = machine.options<Optimizer>();
   std::array<int, max_regions> regions{};  // the optimizer's
   int region_count = 0;
+  bool is_away = false;  // its state comes and goes
 
  public:
-  explicit Updater(Machine& m) : machine(m) {
+  Updater(Machine& m, const Bound& b) : machine(m), bound(b) {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
+    is_away = region_count > 0 && model.is_away(region(regions[0]));
   }
+  /// Advances the whole of each unit, as the optimizer takes it.
+  void whole() const {
+    if constexpr (ByParameter<Optimizer>) {
+      for (int k = 0; k < run.count; ++k)
+        for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
+          if (!p.frozen) one(p, k);
+    } else {
+      if (is_away) return shards();
+      for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
+    }
+  }
+  /// Advances what this rank works on of each unit (Machine::shards()).
+  void shards() const {
+    for (int k = 0; k < run.count; ++k) {
+      std::int64_t before = 0;  // of the unit's state
+      for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
+        const std::int64_t held = part.held - part.first;
+        flat(part,
+             {model.splits(Space::master) ? held : 0, model.splits(Space::gradient) ? held : 0,
+              is_away ? before - part.first : held},
+             k);
+        before += part.size;
+      }
+    }
+  }
+
+ private:
   /// How far what is split lies from its place in whole spaces.
   struct Shift {
     std::int64_t masters = 0, gradients = 0, state = 0;
   };
 
-  /// Calls Optimizer::update for each stretch within a slice of flat parameters.
-  void flat(FlatSlice slice, Shift shift = {}) const {
+  /// Where state number j of unit number k of the run is, if it comes and goes.
+  std::byte* state_at(int j, int k) const {
+    return bound.at[std::size_t(2 + j) * std::size_t(run.count) + std::size_t(k)];
+  }
+  /// Calls Optimizer::update for each stretch within a slice of flat parameters, which is in unit number k
+  /// where that matters.
+  void flat(FlatSlice slice, Shift shift = {}, int k = 0) const {
     for (const UniformSlice& alike : machine.uniform_slices()) {
       const std::int64_t first = std::max(slice.first, alike.first);
       const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
       if (first < last)
         Optimizer::update(
-            options, stretch({first, last - first}, alike.decayed, alike.learning_rate, shift));
+            options, stretch({first, last - first}, alike.decayed, alike.learning_rate, shift, k));
     }
   }
-  /// Does so within a shard of this rank.
-  void shard(const ShardSlice& slice) const {
-    const std::int64_t shift = slice.held - slice.first;
-    flat(slice, {model.splits(Space::master) ? shift : 0, model.splits(Space::gradient) ? shift : 0,
-                 shift});
-  }
-  void one(const Parameter& p) const {
-    StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate),
+  /// Does so for a parameter of unit number k.
+  void one(const Parameter& p, int k) const {
+    StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate, {}, k),
                                      *p.layer,
                                      p.number,
                                      p.layer->params[p.number].rows,
                                      p.layer->params[p.number].columns,
                                      {},
                                      machine.workspace()};
-    for (int k = 0; k < region_count; ++k) s.parts[k] = machine.part(region(regions[k]), p);
+    for (int j = 0; j < region_count; ++j) {
+      const Space space = region(regions[j]);
+      s.parts[j] =
+          is_away ? machine.part_of_unit(space, p, state_at(j, k)) : machine.part(space, p);
+    }
     Optimizer::update(options, s);
   }
-
- private:
-  Stretch<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate, Shift shift = {}) const {
+  Stretch<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate, Shift shift,
+                              int k) const {
     Stretch<M, G, S, C> s{
         machine.stream(),
         machine.flat<M>(Space::master) + (slice.first + shift.masters),
@@ -146,26 +181,24 @@ class Updater {
         machine.rate_factor() * rate,
         machine.updates() + 1,
         machine.decision()};
-    for (int k = 0; k < region_count; ++k)
-      if (!Optimizer::regions[k].shape)
-        s.state[k] = {machine.flat<S>(region(regions[k])) + (slice.first + shift.state),
-                      slice.size};
+    for (int j = 0; j < region_count; ++j)
+      if (!Optimizer::regions[j].shape)
+        s.state[j] = {state(j, k, slice.first + shift.state), slice.size};
     return s;
+  }
+  /// State number j from an element on.
+  S* state(int j, int k, std::int64_t first) const {
+    if (ByParameter<Optimizer> && is_away) return nullptr;  // it has parts
+    return (is_away ? reinterpret_cast<S*>(state_at(j, k))
+                    : machine.flat<S>(region(regions[j])).data) +
+           first;
   }
 };
 
 /// Advances a run of units by Optimizer::update.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
-  const Updater<Optimizer, Precision> updater(machine);
-  const Instruction& i = *bound.instruction;
-  if constexpr (ByParameter<Optimizer>) {
-    for (int unit : machine.model().order.subspan(i.what, i.count))
-      for (const Parameter& p : machine.parameters_of(unit))
-        if (!p.frozen) updater.one(p);
-  } else {
-    for (bool decayed : {true, false}) updater.flat(machine.flat_slice(i.what, i.count, decayed));
-  }
+  Updater<Optimizer, Precision>(machine, bound).whole();
 }
 
 /// The workspace in bytes that suffices for every parameter, one at a time.

@@ -127,9 +127,7 @@ void norm_of_shards(Machine& machine, const Bound&) {
 }
 template <class Optimizer, class Precision>
 void update_shards(Machine& machine, const Bound& bound) {
-  const Updater<Optimizer, Precision> updater(machine);
-  const Instruction& i = *bound.instruction;
-  for (const ShardSlice& shard : machine.shards(i.what, i.count)) updater.shard(shard);
+  Updater<Optimizer, Precision>(machine, bound).shards();
 }
 template <class Weight>
 void gather(Machine& machine, const Bound& bound) {

@@ -35,8 +35,9 @@ struct Placement {
 /// Whether a space is flat and lives through all steps, rather than coming and going with a
 /// program.
 constexpr bool is_persistent(const Model& model, Space space) {
+  if (space >= Space::region) return !model.is_away(space);
   return space == Space::master || space == Space::gradient || space == Space::kept ||
-         space == Space::running || space >= Space::decision ||
+         space == Space::running || space == Space::decision ||
          (space == Space::weights && model.keeps_weights);
 }
 /// The type of the elements of a space.
@@ -48,7 +49,7 @@ constexpr Type type_of(const Model& model, Space space) {
   if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
   return Type::compute;
 }
-/// Bytes of a persistent space.
+/// Bytes of a persistent space, or of state that lives outside of the arena.
 /// requires  it is not `kept`, which is the end of `master`
 constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
@@ -74,6 +75,8 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
     const External& e = model.externals[index];
     return sizes.tensor({e.width, e.axis, e.width ? Type::compute : Type::index, -1});
   }
+  if (space >= Space::region)
+    return aligned(unit_region_bytes(model, int(space) - int(Space::region), index));
   // Weights or gradients of a unit.
   return aligned(model.unit_elements(index) * sizes.of(type_of(model, space)));
 }
@@ -116,7 +119,8 @@ class Placer {
     if (model.weights == Space::weights && model.keeps_weights) add_flat(Space::weights);
     add_flat(Space::gradient);
     if (model.running > 0) add_flat(Space::running);
-    for (int r = 0; r < int(model.regions.size()); ++r) add_flat(region(r));
+    for (int r = 0; r < int(model.regions.size()); ++r)
+      if (!model.is_away(region(r))) add_flat(region(r));
     add_flat(Space::decision);
     placement.persistent = placement.peak = (placement.peak + page - 1) / page * page;
   }

@@ -118,7 +118,7 @@ struct PlanAsIs {
     return rewritten;
   }
   /// The program of training in as much room as it may take.
-  using RoomForTraining = detail::FrozenProgram<Training::count.units, 14>;
+  using RoomForTraining = detail::FrozenProgram<Training::count.units, model.has_away() ? 18 : 14>;
   /// Its instructions: a constant of its own, as compilers count what one costs.
   static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
   /// The program of training, with its placement.

@@ -114,6 +114,13 @@ constexpr bool splits_weights() {
     return false;
   }
 }
+/// Whether a policy of a recipe keeps the optimizer's state outside of the arena (Region::away).
+template <class R>
+constexpr bool offloads_state() {
+  bool any = false;
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::OffloadsState<P>; });
+  return any;
+}
 /// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where one
 /// rank has all of them and others nothing, each optimizer does.
 template <class P, class R>
@@ -301,6 +308,7 @@ struct Traced {
     if constexpr (hook::HasRegions<P>) {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
+        r.away = std::is_same_v<P, typename R::optimizer> && offloads_state<R>();
         r.splits = (at_root || (shards > 1 && !r.shape)) && works_on_shards<P, R>();
         list.items[list.count++] = r;
       }

@@ -24,6 +24,8 @@ struct Region {
   /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
   bool splits = false;  ///< whether ranks have their shards alone of it, see Model::shares()
+  /// Whether it lives outside of the arena (Offload). What an update needs of it comes and goes, by unit.
+  bool away = false;
 };
 /// Its address stands for a type.
 template <class T>
@@ -127,6 +129,17 @@ struct Model {
   /// Whether it also has room for these alone: one after the other, in the order of the parts that they
   /// are of.
   constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
+  /// Whether a space is state that lives outside of the arena (Region::away): instructions fetch that of a
+  /// unit, and store it when it has changed.
+  constexpr bool is_away(Space space) const {
+    return space >= Space::region && regions[std::size_t(int(space) - int(Space::region))].away;
+  }
+  /// Whether any space is.
+  constexpr bool has_away() const {
+    for (const Region& region : regions)
+      if (region.away) return true;
+    return false;
+  }
   /// Whether a unit's parameters are among those that are trained. A model that only predicts knows it, too.
   /// requires  has_parameters(unit)
   constexpr bool is_trained(int unit) const {

@@ -26,7 +26,23 @@ constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
   return bytes;
 }
 
-/// A parameter's part of a persistent space.
+/// Bytes of what this rank has of region number r for a unit. Where it comes and goes, these lie one after the
+/// other: the parts of its parameters, or without shapes, of the decayed and of the undecayed part.
+constexpr std::int64_t unit_region_bytes(const Model& model, int r, int unit) {
+  const Region& region = model.regions[std::size_t(r)];
+  if (!region.shape) {
+    const int shards = model.splits(sinter::region(r)) ? model.shards : 1;
+    return model.unit_elements(unit) / shards * model.sizes.of(region.type);
+  }
+  const Block& block = model.block(unit);
+  std::int64_t bytes = 0;
+  for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
+    for (int p = node.borrowed; p < node.layer->param_count; ++p)
+      if (!node.layer->params[p].running) bytes += aligned((*region.shape)(*node.layer, p).bytes());
+  return bytes;
+}
+
+/// A parameter's part of a space of state, in the arena or outside of it.
 struct StatePart {
   StateShape shape;
   std::int64_t offset = 0;  ///< bytes from the beginning of the space

@@ -21,6 +21,8 @@
 //   - running values are copied before the loop, and kept once, after all that may refuse the step
 //   - what several units add to a gradient is added in one order, from the last unit to the first, so
 //     that a sum has the same bits in every program of a model
+//   - state that lives outside of the arena is fetched before it is used, stored behind what changes it, and
+//     given up then
 //   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
 //     changed once
 #pragma once
@@ -64,6 +66,7 @@ class Verifier {
     // Of masters and regions: changes so far; of weights: of the masters that they are made from; of
     // gradients that come and go: reductions in this iteration.
     int version = 0;
+    bool unstored = false;  // state from outside of the arena has changed
     OnRanks has = OnRanks::whole;
   };
 
@@ -94,7 +97,8 @@ class Verifier {
       if (m.block(u).running > 0) cell(Space::kept, u).open = cell(Space::kept, u).carried = true;
       if (!m.has_parameters(u)) continue;
       begin_open(Space::master, u);
-      for (int r = 0; r < int(m.regions.size()); ++r) begin_open(region(r), u);
+      for (int r = 0; r < int(m.regions.size()); ++r)
+        if (!m.is_away(region(r))) begin_open(region(r), u);
       // A copy of the weights that is kept is the one that the step before left.
       if (m.keeps_weights) begin_open(Space::weights, u);
     }
@@ -153,6 +157,7 @@ class Verifier {
       c.added_by = i.what;
     }
     if (is_split_over_ranks(touch.space)) check_ranks(c, touch, i);
+    if (touch.space >= Space::region && model.is_away(touch.space)) check_away(c, use);
     if (touch.space == Space::master && changes(use)) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
@@ -170,6 +175,14 @@ class Verifier {
     }
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
+  }
+  /// State that lives outside of the arena.
+  constexpr void check_away(Cell& c, Use use) {
+    demand(use != Use::fetch || !c.open, "state is fetched that is there");
+    demand(use == Use::fetch || !opens(use, c.open), "state is made that was to be fetched");
+    demand(!closes(use) || !c.unstored, "state has changed and is not stored");
+    if (use == Use::send) c.unstored = false;
+    if (changes(use) && use != Use::fetch) c.unstored = true;
   }
   /// Spaces of which ranks may have other than all.
   static constexpr bool is_split_over_ranks(Space space) {
@@ -351,6 +364,9 @@ class Verifier {
                  cell(Space::weights, g).version == cell(Space::master, g).version,
              "the copy of weights is left stale");
       demand(cell(model.weights, g).has == OnRanks::whole, "new weights are not gathered");
+      for (int r = 0; r < int(model.regions.size()); ++r)
+        demand(!model.is_away(region(r)) || !cell(region(r), g).open,
+               "state is fetched and not given up");
     }
     for (int u = 0; u < model.count(); ++u)
       demand(!cell(Space::running, u).open, "running values are changed and not kept");

@@ -23,6 +23,8 @@
 //   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
 //   by_shards          whether its kinds work on shards (Kind::by_shards), where ranks share the update;
 //                      ranks then have their shards alone of its regions, too
+//   offloads_state     whether the optimizer's state lives outside of the arena (Region::away); its
+//                      rewrite() fetches and stores that of units around their update
 //   rewrite(model, program)           makes another program of training of this one, at compile time
 //   rewrite_forward(model, program)   does so with those of evaluation and prediction; of predictions at
 //                                     each position also at run time
@@ -203,6 +205,12 @@ concept HasSplitsWeights = requires {
 };
 template <class P>
 concept SplitsWeights = HasSplitsWeights<P> && P::splits_weights;
+template <class P>
+concept HasOffloadsState = requires {
+  { P::offloads_state } -> std::convertible_to<bool>;
+};
+template <class P>
+concept OffloadsState = HasOffloadsState<P> && P::offloads_state;
 /// Of a precision.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
@@ -306,6 +314,7 @@ constexpr auto other_hooks() {
                     Hook{"splits_weights", parallel && hook::HasSplitsWeights<P>},
                     Hook{"at_root", parallel && hook::HasAtRoot<P>},
                     Hook{"by_shards", hook::WorksOnShards<P>},
+                    Hook{"offloads_state", hook::HasOffloadsState<P>},
                     Hook{"state", precision && hook::HasStateType<P>},
                     Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},
                     Hook{"open", data && hook::HasOpen<P>},

@@ -18,6 +18,7 @@
 
 namespace sinter {
 
+class AwayMemory;
 class Communicator;
 class TrafficCheck;
 struct PlanView;
@@ -90,9 +91,10 @@ class Observer {
 ///           communicator, options and states outlive the machine
 class Machine {
  public:
+  ///   away_folder   of the file in which state lies that a policy offloads to disk (AwayMemory)
   Machine(const PlanView& plan, const std::vector<Parameter>& parameters, kernel::Stream& stream,
           Communicator& communicator, std::vector<OptionsOf> options,
-          std::vector<OptionsOf> states = {});
+          std::vector<OptionsOf> states = {}, std::string away_folder = {});
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -207,6 +209,22 @@ class Machine {
   /// split model, what is in its shards.
   /// requires  the space has no shapes of its own
   std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
+  /// Where what this rank keeps of a space from step to step begins: in the arena or, of state that lives
+  /// outside of it (Region::away), in memory that the host may read and write. The two are laid out alike.
+  /// Null where the rank keeps nothing, as another alone updates.
+  /// requires  no step is being taken, if it lives outside of the arena; so of kept_part()
+  std::byte* kept(Space space);
+  /// A parameter's part of that.
+  /// requires  the rank keeps it, and it is not split
+  Part kept_part(Space space, const Parameter& parameter);
+  /// Where a space of state that lives outside of the arena begins there, in bytes.
+  std::int64_t away_at(Space space) const { return flat_[std::size_t(space)].away_at; }
+  /// The memory there.
+  /// requires  there is some: state lives outside of the arena, and this rank updates
+  AwayMemory& away() { return *away_; }
+  bool has_away() const { return away_ != nullptr; }
+  /// A parameter's part of what a unit has of a space of state, where that comes and goes, and lies at `unit`.
+  Part part_of_unit(Space space, const Parameter& parameter, std::byte* unit) const;
   /// Puts values of a parameter into what this rank holds of a space and, if they are master weights,
   /// into the copy.
   ///   values   all of the parameter's, as part() would have them; so of take()
@@ -250,12 +268,17 @@ class Machine {
     std::byte* data = nullptr;
     std::int64_t bytes = 0;
     Element element{};
-    bool has_shapes = false;  // of its own for each parameter
+    bool has_shapes = false;   // of its own for each parameter
+    std::int64_t away_at = 0;  // where it begins outside of the arena, if it lives there
     const char* name = "";
   };
 
   std::byte* flat_address(Space space) const { return flat_[std::size_t(space)].data; }
+  /// Where a parameter's values begin in a space that is not split, in bytes.
+  std::int64_t place_in(Space space, const Parameter& parameter) const;
+  void each_held(Space space, const Parameter& parameter, Access access, const auto& visit);
   void find_flat_buffers();
+  void find_away_memory(std::string folder);
   void find_shards();
   void cast(std::int64_t from, FlatSlice to);
   /// throws    Error, for a buffer that was taken as elements of another type
@@ -292,6 +315,7 @@ class Machine {
   std::vector<UniformSlice> uniform_slices_;
   std::vector<ShardSlice> shards_;  // two for each unit in Model::order
   DeviceMemory arena_;
+  std::unique_ptr<AwayMemory> away_;  // for state that lives outside of it
   std::array<std::vector<std::int32_t>, token_axes> starts_;
   std::vector<std::int32_t> pooled_starts_;
   DeviceMemory starts_memory_;  // for kernels, where they cannot read the host's

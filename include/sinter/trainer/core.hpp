@@ -34,6 +34,10 @@ struct TrainerSettings {
   /// parameters, gradients and state at the same time, and each gets the whole. Where one rank updates for
   /// all (Model::at_root), that one alone has these, and others throw an Error.
   World world{};
+  /// Where state lies that a recipe offloads to disk (Offload): in a file without a name, for each rank, that
+  /// is gone when the trainer is. If it is empty, that is what the environment variable TMPDIR names if that is
+  /// on a disk, else /var/tmp.
+  std::filesystem::path scratch{};
 };
 
 /// Owns everything that a recipe trains with: threads, ranks and their arenas. It has no global
@@ -61,8 +65,10 @@ class TrainerCore {
   int global_batch() const { return recipe_.global(); }
 
   /// Checks that the machine, and the control group that the process is in, have the memory that
-  /// the plan needs to train. (To evaluate and to export takes less.)
-  /// throws    Error that says what there is, and what change to the recipe would fit
+  /// the plan needs to train, and takes the room outside of it that offloaded state needs. (To evaluate and to
+  /// export takes less.)
+  /// throws    Error that says what there is, and what change to the recipe would fit; FileError that says
+  ///           what of the room is missing
   void require_memory_to_train();
 
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The emulated device as a card.
+#include "device/cuda/emulated_memory.hpp"
 #include "sinter/device/available.hpp"
 #include "sinter/device/card.hpp"
 #include "sinter/device/device.hpp"
@@ -8,7 +9,7 @@ namespace sinter {
 
 void open_card(int) {}
 AvailableMemory available_device_memory() {
-  return {std::int64_t{16} << 30, "the emulated card's memory is"};
+  return {kernel::emulated::bytes_left(), "the emulated card's free memory is"};
 }
 std::string device_text(int) { return "a card that is emulated on the processor"; }
 

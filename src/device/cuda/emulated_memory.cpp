@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -15,6 +16,12 @@ struct Memory {
   std::map<std::byte*, std::size_t> parts;
   int opened = 0;
 
+  std::int64_t left() const {
+    const char* given = std::getenv("SINTER_TEST_CARD_BYTES");
+    std::int64_t bytes = given ? std::atoll(given) : std::int64_t{16} << 30;
+    for (const auto& [at, taken] : parts) bytes -= std::int64_t(taken);
+    return bytes;
+  }
   int protection() const { return opened ? PROT_READ | PROT_WRITE : PROT_NONE; }
   void protect() {
     for (auto [at, bytes] : parts) mprotect(at, bytes, protection());
@@ -28,10 +35,17 @@ Memory& memory() {
 
 }  // namespace
 
+std::int64_t bytes_left() {
+  Memory& all = memory();
+  const std::scoped_lock lock(all.mutex);
+  return all.left();
+}
+
 std::byte* take(std::size_t bytes) {
   Memory& all = memory();
   const std::scoped_lock lock(all.mutex);
   if (bytes == 0) bytes = 1;
+  if (std::int64_t(bytes) > all.left()) return nullptr;
   void* at =
       mmap(nullptr, bytes, all.protection(), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;

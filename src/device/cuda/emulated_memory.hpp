@@ -3,9 +3,12 @@
 // alone, and anything else that reads or writes it ends in a segmentation fault.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace sinter::kernel::emulated {
 
+/// Bytes that the device has left: of 16 GiB, or of as many as the environment's SINTER_TEST_CARD_BYTES says.
+std::int64_t bytes_left();
 /// Takes memory of the device, zeros; null if there is not so much.
 std::byte* take(std::size_t bytes);
 /// Gives it back.

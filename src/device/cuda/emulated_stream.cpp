@@ -94,6 +94,30 @@ void join_copies(Stream& stream) {
 
 void wait_for_copies(Stream& stream) { stream.device().copies.finish(); }
 
+namespace {
+
+/// As late as it may be: where somebody waits.
+void copy_late(Stream& stream, emulated::LateCopies& lane, std::byte* to, const std::byte* from,
+               std::size_t bytes, const std::byte* on_device) {
+  if (bytes == 0) return;
+  const auto begin = [&lane, to, from, bytes] { lane.begin({{from, bytes}, to}); };
+  emulated::submit(stream, begin, on_device, bytes);
+}
+void join(Stream& stream, emulated::LateCopies& lane) {
+  emulated::submit(stream, [&lane] { lane.finish(); });
+}
+
+}  // namespace
+
+void fetch_beside(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  copy_late(stream, stream.device().fetches, to, from, bytes, to);
+}
+void store_beside(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  copy_late(stream, stream.device().stores, to, from, bytes, from);
+}
+void join_fetches(Stream& stream) { join(stream, stream.device().fetches); }
+void join_stores(Stream& stream) { join(stream, stream.device().stores); }
+
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto copy = [=] { std::memcpy(to, from, bytes); };
   emulated::submit(stream, copy, to, from, bytes);

@@ -88,6 +88,12 @@ struct Stream::Pool {
   // Copies that are made beside the launches: where, what they come after, and their end.
   cudaStream_t side = nullptr;
   cudaEvent_t launched = nullptr, copied = nullptr;
+  // Fetches and stores of state that lives in the memory of the host: the same of each.
+  struct Lane {
+    cudaStream_t raw = nullptr;
+    cudaEvent_t from = nullptr, end = nullptr;
+  };
+  Lane fetches, stores;
   GraphsByShape<CapturedGraph> graphs;
   // cuBLASLt and what it computes in. A pool begins with both: while a graph is recorded, nobody
   // can take memory.
@@ -96,7 +102,7 @@ struct Stream::Pool {
   std::byte* workspace = nullptr;
 #else
   int order = 0;  // of threads
-  emulated::LateCopies copies;
+  emulated::LateCopies copies, fetches, stores;
   GraphsByShape<emulated::LaunchGraph> graphs;
   emulated::LaunchGraph* graph = nullptr;  // the one that is being made or launched
 #endif

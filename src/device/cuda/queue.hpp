@@ -25,7 +25,7 @@ void copy_out(Stream& stream, void* to, const std::byte* from, std::size_t bytes
 /// requires  the stream is not recording or telling; the host leaves `from` as it is until it has
 ///           waited for the stream
 void send_bytes(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);
-/// Begins to copy parts of the device's memory, one behind the other, to memory of
+/// Begins to copy parts of the device's memory, or of take_host_memory(), one behind the other, to memory of
 /// take_host_memory(), once all earlier work of the stream is done; later work does not wait.
 /// requires  the stream is not recording or telling
 void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const std::byte>> parts);
@@ -35,6 +35,17 @@ void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const 
 void join_copies(Stream& stream);
 /// Waits until all such copies are made. Any thread that has opened the device may call it.
 void wait_for_copies(Stream& stream);
+
+/// Begins to copy from memory of take_host_memory() to the device, or back, once all earlier work of the
+/// stream is done; later work does not wait. Those to the device are made in their order, and so are those
+/// back, but neither waits for the other.
+/// requires  before a recording ends, and before the memory is given back, they are waited for
+void fetch_beside(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);
+void store_beside(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);
+/// Work that comes to the stream from now on begins once all such copies to the device are made, or all back.
+/// requires  it is not called within only_if()
+void join_fetches(Stream& stream);
+void join_stores(Stream& stream);
 
 /// Copies within the device, in the order of the stream.
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);

@@ -27,15 +27,19 @@ Stream::Pool::Pool()
   check(cudaStreamCreateWithFlags(&raw, cudaStreamNonBlocking));
   check(cudaStreamCreateWithFlags(&body, cudaStreamNonBlocking));
   check(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
-  for (cudaEvent_t* event : {&launched, &copied})
+  for (Lane* lane : {&fetches, &stores})
+    check(cudaStreamCreateWithFlags(&lane->raw, cudaStreamNonBlocking));
+  for (cudaEvent_t* event :
+       {&launched, &copied, &fetches.from, &fetches.end, &stores.from, &stores.end})
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
 /// Of a card that has failed, each of these calls fails, and nothing is to be said of it again.
 Stream::Pool::~Pool() {
-  for (cudaStream_t stream : {raw, side}) cudaStreamSynchronize(stream);
-  for (cudaStream_t stream : {raw, body, side}) cudaStreamDestroy(stream);
-  for (cudaEvent_t event : {launched, copied}) cudaEventDestroy(event);
+  for (cudaStream_t stream : {raw, side, fetches.raw, stores.raw}) cudaStreamSynchronize(stream);
+  for (cudaStream_t stream : {raw, body, side, fetches.raw, stores.raw}) cudaStreamDestroy(stream);
+  for (cudaEvent_t event : {launched, copied, fetches.from, fetches.end, stores.from, stores.end})
+    cudaEventDestroy(event);
   give_memory(scratch);
   give_memory(workspace);
   cublasLtDestroy(library);
@@ -91,7 +95,7 @@ void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const 
   check(cudaEventRecord(device.launched, device.raw));
   check(cudaStreamWaitEvent(device.side, device.launched, cudaEventWaitDefault));
   for (std::span<const std::byte> part : parts) {
-    check(cudaMemcpyAsync(to, part.data(), part.size(), cudaMemcpyDeviceToHost, device.side));
+    check(cudaMemcpyAsync(to, part.data(), part.size(), cudaMemcpyDefault, device.side));
     to += part.size();
   }
   check(cudaEventRecord(device.copied, device.side));
@@ -108,6 +112,35 @@ void join_copies(Stream& stream) {
 }
 
 void wait_for_copies(Stream& stream) { check(cudaEventSynchronize(stream.device().copied)); }
+
+namespace {
+
+/// In a recording, the lane becomes a part of the graph here, and ends in join().
+void copy_in_lane(Stream& stream, const Stream::Pool::Lane& lane, std::byte* to,
+                  const std::byte* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const Stream::Pool& device = stream.device();
+  if (device.mode == Mode::tell || bytes == 0) return;
+  check(cudaEventRecord(lane.from, device.raw));
+  check(cudaStreamWaitEvent(lane.raw, lane.from, cudaEventWaitDefault));
+  check(cudaMemcpyAsync(to, from, bytes, kind, lane.raw));
+  check(cudaEventRecord(lane.end, lane.raw));
+}
+void join(Stream& stream, const Stream::Pool::Lane& lane) {
+  const Stream::Pool& device = stream.device();
+  if (device.mode == Mode::tell) return;
+  check(cudaStreamWaitEvent(device.raw, lane.end, cudaEventWaitDefault));
+}
+
+}  // namespace
+
+void fetch_beside(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  copy_in_lane(stream, stream.device().fetches, to, from, bytes, cudaMemcpyHostToDevice);
+}
+void store_beside(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  copy_in_lane(stream, stream.device().stores, to, from, bytes, cudaMemcpyDeviceToHost);
+}
+void join_fetches(Stream& stream) { join(stream, stream.device().fetches); }
+void join_stores(Stream& stream) { join(stream, stream.device().stores); }
 
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   const Stream::Pool& device = stream.device();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutants of two programs on the emulated device; tests/program/mutation.cpp has those of all, on the
+// Mutants of three programs on the emulated device; tests/program/mutation.cpp has those of all, on the
 // CPU.
 #include "program/mutants.hpp"
 #include "sinter/memory/checkpoint.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/parameters/average.hpp"
 
 namespace sinter::testing {
@@ -19,6 +20,8 @@ TEST_CASE("mutants on the device are rejected or compute the same bytes") {
   test_mutants<Gpt2<tiny>, Twice>("GPT-2, two micro-batches, on the device", {5, 3});
   test_mutants<Llama<tiny_llama>, Once, Bf16, Average<>, Checkpoint<{.policy = selective}>>(
       "Llama, Bf16, average, selective, on the device", {5, 3});
+  test_mutants<Gpt2<tiny>, Once, Bf16, Offload<{.to = OffloadTo::host, .bucket_bytes = 2000}>>(
+      "GPT-2, Bf16, Offload, on the device", {5, 3});
 }
 
 }  // namespace

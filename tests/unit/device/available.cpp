@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <limits>
 
 #include "support/folder.hpp"
 
@@ -100,4 +101,25 @@ TEST_CASE("where nothing is known, nothing is refused; here something is") {
   CHECK(available_memory(empty.path()).bytes > std::int64_t(1) << 60);
   CHECK(available_memory().bytes > 0);
   CHECK(available_memory().bytes < std::int64_t(1) << 60);
+}
+
+TEST_CASE("limits of the process bound what it may map") {
+  System system;
+  CHECK(mappable_memory(system.root()).bytes == std::numeric_limits<std::int64_t>::max());
+  system.write("proc/self/status", "Name:\tsome\nVmSize:\t    2048 kB\nVmData:\t    1024 kB\n");
+  system.write("proc/self/limits",
+               "Limit                     Soft Limit           Hard Limit           Units     \n"
+               "Max data size             unlimited            unlimited            bytes     \n"
+               "Max address space         unlimited            unlimited            bytes     \n");
+  CHECK(mappable_memory(system.root()).bytes == std::numeric_limits<std::int64_t>::max());
+  system.write("proc/self/limits",
+               "Max data size             8388608              unlimited            bytes     \n"
+               "Max address space         unlimited            unlimited            bytes     \n");
+  CHECK(mappable_memory(system.root()).bytes == 7 * 1024 * kib);
+  CHECK(mappable_memory(system.root()).bound == "the process' limit RLIMIT_DATA leaves");
+  system.write("proc/self/limits",
+               "Max data size             8388608              unlimited            bytes     \n"
+               "Max address space         4194304              4194304              bytes     \n");
+  CHECK(mappable_memory(system.root()).bytes == 2 * 1024 * kib);
+  CHECK(mappable_memory(system.root()).bound == "the process' limit RLIMIT_AS leaves");
 }

@@ -76,7 +76,7 @@ std::vector<Section> sections() {
       {"schedule", table<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>,
                          PolynomialDecay<>, InverseSqrt<>, WarmupStableDecay<>, Plateau<>>()},
       {"batch", table<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>()},
-      {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>>()},
+      {"memory", table<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>, Offload<>>()},
       {"parallel", table<Single, Ddp<>, SplitBatch<>, Zero<>>()},
       {"device", table<Cpu, Cuda<>>()},
       {"recovery", table<SkipSteps<>, RollBack<>, SpikeGuard<>>()},

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/memory/offload.hpp"
+
+#include <algorithm>
+
+#include "sinter/device/away_memory.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter::executes {
+
+namespace {
+
+/// Calls visit(outside, here, bytes) with where each stretch of what this rank has of a run of units' state
+/// lies outside of the arena, and where in it.
+void each_stretch(const Machine& machine, const Bound& bound, const auto& visit) {
+  const Model& model = machine.model();
+  const Instruction& i = *bound.instruction;
+  std::byte* const* here = bound.at;
+  for (int r = 0; r < int(model.regions.size()); ++r) {
+    if (!model.is_away(region(r))) continue;
+    const std::int64_t outside = machine.away_at(region(r));
+    for (int k = i.what; k < i.what + i.count; ++k, ++here) {
+      if (model.regions[std::size_t(r)].shape) {
+        const auto parameters = machine.parameters_of(model.order[std::size_t(k)]);
+        const auto first = std::ranges::find(parameters, false, &Parameter::frozen);
+        visit(outside + first->state[std::size_t(r)].offset, *here,
+              unit_region_bytes(model, r, model.order[std::size_t(k)]));
+        continue;
+      }
+      const std::int64_t size = model.sizes.of(model.regions[std::size_t(r)].type);
+      std::byte* part = *here;
+      for (const ShardSlice& shard : machine.shards(k, 1)) {
+        visit(outside + shard.held * size, part, shard.size * size);
+        part += shard.size * size;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void fetch_state(Machine& machine, const Bound& bound) {
+  if (!machine.has_away()) return;  // another rank updates
+  each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
+    machine.away().start_fetch(outside, here, bytes);
+  });
+}
+
+void await_state(Machine& machine, const Bound&) {
+  if (machine.has_away()) machine.away().wait_for_fetches();
+}
+
+void store_state(Machine& machine, const Bound& bound) {
+  if (!machine.has_away()) return;
+  each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
+    machine.away().start_store(here, outside, bytes);
+  });
+}
+
+void await_store(Machine& machine, const Bound&) {
+  if (machine.has_away()) machine.away().wait_for_stores();
+}
+
+}  // namespace sinter::executes

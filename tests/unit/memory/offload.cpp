@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// State that lives in a file leaves what state leaves that is kept, in the memory that the plan says.
+#include "sinter/memory/offload.hpp"
+
+#include "sinter/memory/budget.hpp"
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/optimizer/adafactor.hpp"
+#include "sinter/optimizer/adam.hpp"
+#include "sinter/optimizer/adamw8bit.hpp"
+#include "sinter/optimizer/lion.hpp"
+#include "sinter/optimizer/muon.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/parallel/split_batch.hpp"
+#include "sinter/parameters/average.hpp"
+#include "sinter/parameters/freeze.hpp"
+#include "sinter/parameters/groups.hpp"
+#include "unit/parallel/zero_recipes.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using EachUnit = Offload<{.bucket_bytes = 1}>;
+using Runs = Offload<{.bucket_bytes = 100'000}>;  // two units
+using AtOnce = Offload<>;                         // all of them
+
+template <class Away, class... Policies>
+void same(const char* what, int ranks = 1) {
+  CAPTURE(what);
+  const TrainerSettings settings{.seed = 3, .threads = ranks};
+  Trainer<Tiny<Policies...>> kept(settings);
+  Trainer<Tiny<Policies..., Away>> away(settings);
+  CHECK(differences(all_of(kept), all_of(away)).empty());
+  const Figures want = take_steps(kept, 0, 8), got = take_steps(away, 0, 8);
+  REQUIRE(want.norms.size() > 2);  // the scale of fp16 may be too large at first
+  CHECK(got.losses == want.losses);
+  CHECK(got.norms == want.norms);
+  const std::set<std::string> differ = differences(all_of(kept), all_of(away));
+  for (const std::string& name : differ) CHECK_MESSAGE(false, name);
+  CHECK(kept.evaluate(batch_of(1)).sum == away.evaluate(batch_of(1)).sum);
+}
+
+TEST_CASE("the bits of state that is kept") {
+  same<EachUnit, Decaying, Clipped>("unit by unit");
+  same<Runs, Decaying, Bf16, Clipped>("runs of units, Bf16");
+  same<AtOnce, Decaying, Fp16<>, Checkpoint<>>("all units, Fp16, checkpointed");
+}
+
+TEST_CASE("the bits of every optimizer's state") {
+  using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
+  same<EachUnit, Adam<{.weight_decay = .1}>, Average<{.decay = .9}>, Fast>("Adam, average, groups");
+  same<EachUnit, Lion<{.lr = 1e-3, .weight_decay = .1}>>("Lion");
+  same<Runs, Sgd<{.lr = .1, .momentum = .9}>, Bf16>("momentum, which does not cast");
+  same<EachUnit, AdamW8bit<>, Freeze<"wte", "wpe", "h.0">>("8 bits, half frozen");
+  same<EachUnit, Adafactor<{.beta1 = .9}>, Bf16>(
+      "factors, and a moment without a shape of its own");
+  same<EachUnit, Muon<>>("Muon");
+}
+
+TEST_CASE("the bits of every way of sharing the work") {
+  same<EachUnit, Decaying, Whole<2>, Clipped>("Ddp", 2);
+  same<EachUnit, Decaying, Split<2>, Bf16, Average<>>("Zero 1", 2);
+  same<Runs, Decaying, Split<4, 2>, Clipped>("Zero 2", 4);
+  same<EachUnit, Decaying, Split<2, 3>, Bf16, Checkpoint<>>("Zero 3, checkpointed", 2);
+  same<EachUnit, Muon<>, SplitBatch<{.ranks = 2}>>("SplitBatch", 2);
+}
+
+// ---- memory
+template <class... Policies>
+using Kept = Plan<Tiny<Decaying, Policies...>>;
+template <class... Policies>
+using Away = Plan<Tiny<Decaying, EachUnit, Policies...>>;
+template <class... Policies>
+constexpr bool leaves_the_arena() {
+  using K = Kept<Policies...>;
+  using A = Away<Policies...>;
+  static_assert(A::memory.optimizer == 0 && A::memory.offloaded == K::memory.optimizer);
+  // What lives through all steps is less by just that, to a page.
+  static_assert(A::training.persistent ==
+                    (K::training.persistent - K::memory.optimizer + page - 1) / page * page ||
+                A::training.persistent + page ==
+                    (K::training.persistent - K::memory.optimizer + page - 1) / page * page);
+  return true;
+}
+static_assert(leaves_the_arena<>() && leaves_the_arena<Bf16>() && leaves_the_arena<Split<4>>());
+
+/// Of units that are fetched one by one, no more than three in a row are there at once.
+template <class R>
+constexpr std::int64_t largest_three() {
+  const Model& m = Plan<R>::model;
+  std::int64_t most = 0;
+  for (std::size_t k = 0; k < m.order.size(); ++k) {
+    std::int64_t sum = 0;
+    for (std::size_t j = k; j < std::min(k + 3, m.order.size()); ++j)
+      for (int r = 0; r < int(m.regions.size()); ++r) sum += buffer_bytes(m, region(r), m.order[j]);
+    most = std::max(most, sum);
+  }
+  return most;
+}
+/// The most bytes of buffers of state that are open at once.
+template <class R>
+constexpr std::int64_t state_at_once() {
+  std::int64_t most = 0;
+  for (int t = 0; t < int(Plan<R>::program.size()); ++t) {
+    std::int64_t sum = 0;
+    for (const Buffer& b : Plan<R>::training.buffers.view())
+      if (b.space >= Space::region && b.opened_by >= 0 && b.first <= t && t <= b.last)
+        sum += b.bytes;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+template <int Micro, class... Policies>
+using Deep = Made<
+    Gpt2<{.layers = 8, .heads = 2, .width = 32, .vocabulary = vocabulary, .positions = context}>,
+    UpTo<context, vocabulary>, Batch<{.global = 8, .micro = Micro}>, Decaying, Policies...>;
+static_assert(state_at_once<Deep<1, EachUnit>>() == largest_three<Deep<1, EachUnit>>());
+// It lies where activations have been: where these are large enough, the arena needs no more for them.
+static_assert(Plan<Deep<8, EachUnit>>::memory.activations == Plan<Deep<8>>::memory.activations);
+
+TEST_CASE("a budget that nothing fits without it") {
+  constexpr std::int64_t least = Plan<Deep<1, EachUnit, Checkpoint<>>>::bytes;
+  static_assert(least < Plan<Deep<1, Checkpoint<>>>::bytes * 3 / 4);
+  using Fitted = Plan<Deep<8, EachUnit, Budget<{.bytes = least}>>>;
+  static_assert(Fitted::bytes <= least);
+}
+
+TEST_CASE("files in memory, and folders that are not there, are refused") {
+  using R = Tiny<Decaying, EachUnit>;
+  Trainer<R> nowhere({.seed = 3, .threads = 1, .scratch = "/nowhere/at all"});
+  CHECK(std::isfinite(nowhere.evaluate(batch_of(0)).sum));  // which needs no state
+  CHECK_THROWS_WITH_AS(nowhere.require_memory_to_train(),
+                       doctest::Contains("in /nowhere/at all: No such file"), FileError);
+  if (!std::filesystem::is_directory("/dev/shm")) return;
+  Trainer<R> in_memory({.seed = 3, .threads = 1, .scratch = "/dev/shm"});
+  CHECK_THROWS_WITH_AS((void)in_memory.step(batch_of(0)),
+                       doctest::Contains("/dev/shm, whose files are in memory"), FileError);
+}
+
+TEST_CASE("state that comes and goes is no part of the arena") {
+  Trainer<Tiny<Decaying, EachUnit>> trainer({.seed = 3, .threads = 1});
+  take_steps(trainer, 0, 1);
+  CHECK(trainer.machine().flat<float>(region(0)).size == 0);
+  CHECK_THROWS_WITH_AS((void)trainer.machine().part(region(0), trainer.parameters()[0]),
+                       doctest::Contains("come and go"), Error);
+}
+
+}  // namespace
+}  // namespace sinter::testing

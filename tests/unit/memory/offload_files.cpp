@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of state that lives in a file are those of state that is kept, and each goes on from the other.
+#include "sinter/files/checkpoint.hpp"
+#include "sinter/memory/offload.hpp"
+#include "sinter/optimizer/muon.hpp"
+#include "sinter/parallel/single.hpp"
+#include "sinter/parallel/split_batch.hpp"
+#include "unit/files/support.hpp"
+#include "unit/parallel/zero_recipes.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using EachUnit = Offload<{.bucket_bytes = 1}>;
+const TrainerSettings settings{.seed = 3, .threads = 2}, others{.seed = 4, .threads = 2};
+
+void check_files(const fs::path& got, const fs::path& want) {
+  for (const char* file : {"model.safetensors", "state.safetensors"}) {
+    CAPTURE(file);
+    CHECK((get(got / file) == get(want / file)));
+  }
+}
+
+/// Goes on from a checkpoint for some steps.
+template <class... Policies>
+NamedNumbers resumed(const fs::path& from, int steps) {
+  Trainer<Tiny<Policies...>> trainer(others);
+  take_steps(trainer, 7, 8);  // what is there must go
+  trainer.load(from);
+  take_steps(trainer, 5, 5 + steps);
+  return all_of(trainer);
+}
+
+template <class Optimizer, class Parallel>
+void check_resumes() {
+  TemporaryFolder folder;
+  Trainer<Tiny<Optimizer, Parallel>> kept(settings);
+  Trainer<Tiny<Optimizer, Parallel, EachUnit>> away(settings);
+  away.save(folder / "fresh");  // before there is a file
+  take_steps(kept, 0, 5);
+  take_steps(away, 0, 5);
+  kept.save(folder / "kept");
+  away.save(folder / "away");
+  check_files(folder / "away", folder / "kept");
+  take_steps(kept, 5, 8);
+  const NamedNumbers later = all_of(kept);
+  CHECK(differences(resumed<Optimizer, Parallel, EachUnit>(folder / "kept", 3), later).empty());
+  CHECK(differences(resumed<Optimizer, Parallel>(folder / "away", 3), later).empty());
+  away.load(folder / "fresh");
+  take_steps(away, 0, 8);
+  CHECK(differences(all_of(away), later).empty());
+}
+TEST_CASE("each goes on from the other") {
+  check_resumes<Decaying, Single>();
+  check_resumes<Muon<>, Whole<2>>();
+  check_resumes<Decaying, Split<2>>();
+  check_resumes<Decaying, SplitBatch<{.ranks = 2}>>();
+}
+
+TEST_CASE("a snapshot stays as it was") {
+  TemporaryFolder folder;
+  Trainer<Tiny<Decaying, EachUnit>> trainer(settings);
+  take_steps(trainer, 0, 3);
+  trainer.save(folder / "now");
+  Snapshot snapshot;
+  trainer.copy_content(snapshot);
+  take_steps(trainer, 3, 5);
+  CheckpointWriter writer(folder / "copied");
+  snapshot.content().add_to(writer);
+  writer.commit(trainer.steps(), "{}");
+  check_files(folder / "copied", folder / "now");
+}
+
+TEST_CASE("weights alone begin with fresh state") {
+  TemporaryFolder folder;
+  Trainer<Tiny<Decaying, EachUnit>> trainer(settings), other(others);
+  Trainer<Tiny<Decaying>> want(others);
+  take_steps(trainer, 0, 4);
+  take_steps(other, 7, 9);
+  trainer.export_to(folder / "exported");
+  other.load_weights(folder / "exported");
+  want.load_weights(folder / "exported");
+  CHECK(differences(all_of(other), all_of(want)).empty());
+  take_steps(want, 0, 2);
+  take_steps(other, 0, 2);
+  CHECK(differences(all_of(other), all_of(want)).empty());
+}
+
+}  // namespace
+}  // namespace sinter::testing
