@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints that processes write together are, byte for byte, those that one process writes, and all
 // ways of sharing the work go on from them.
+#include "sinter/memory/offload.hpp"
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/single.hpp"
 #include "support/rank_processes.hpp"
@@ -13,11 +14,12 @@ namespace {
 using Mode = RunFolder::Mode;
 using Say = RankProcesses::Say;
 
-template <class Parallel>
+template <class... Policies>
 using Averaged =
-    Network<AdamW<{.lr = 1e-2}>, Bf16, ClipNorm<{.max = .5}>, Average<{.decay = .9}>, Parallel>;
-template <class Parallel>
-using Orthogonal = Network<Muon<>, Parallel>;
+    Network<AdamW<{.lr = 1e-2}>, Bf16, ClipNorm<{.max = .5}>, Average<{.decay = .9}>, Policies...>;
+template <class... Policies>
+using Orthogonal = Network<Muon<>, Policies...>;
+using InFile = Offload<{.bucket_bytes = 1}>;
 template <int Ranks, int Stage>
 using Split = Zero<{.stage = Stage, .bucket_bytes = 1000, .ranks = Ranks}>;
 template <int Ranks>
@@ -106,6 +108,18 @@ TEST_CASE("ranks that have everything write a share each, Muon's state included"
   const fs::path from = folder / "between" / "last";
   const std::string loaded = check_resumes<Orthogonal<Whole<2>>>(2, from);
   CHECK(resumed<Orthogonal<Single>>(from, {}, 1).starts_with(loaded));
+}
+
+TEST_CASE("ranks whose state is in files save it like state in the arena, and go on from either") {
+  const TemporaryFolder shards, parts;
+  check_run<Averaged<Split<4, 3>, InFile>>(RankProcesses::worlds_of(4), shards.path());
+  const fs::path from = shards / "beside" / "last";
+  const std::string loaded = check_resumes<Averaged<Split<2, 1>>>(2, from);
+  CHECK((check_resumes<Averaged<Split<2, 1>, InFile>>(2, from) == loaded));
+  CHECK((check_resumes<Averaged<Whole<2>, InFile>>(2, from) == loaded));
+  check_run<Orthogonal<Whole<3>, InFile>>(RankProcesses::worlds_of(3), parts.path());
+  CHECK((check_resumes<Orthogonal<Whole<2>, InFile>>(2, parts / "beside" / "last") ==
+         check_resumes<Orthogonal<Whole<2>>>(2, parts / "beside" / "last")));
 }
 
 TEST_CASE("so do ranks of several hosts that share a folder") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SplitBatch over processes: the bits of threads, all of it from the first rank.
+#include "sinter/memory/offload.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parameters/average.hpp"
 #include "support/message_of.hpp"
@@ -10,8 +11,8 @@
 namespace sinter::testing {
 namespace {
 
-template <class Parallel, class Precision>
-using Averaged = Tiny<Parallel, Decaying, Precision, Clipped, Average<{.decay = .9}>>;
+template <class... Policies>
+using Averaged = Tiny<Decaying, Clipped, Average<{.decay = .9}>, Policies...>;
 
 std::string bits_of(const Numbers& numbers) {
   std::string text;
@@ -41,31 +42,33 @@ std::string train(const fs::path& folder, const World& world, int threads) {
          get(folder / "saved" / "state.safetensors");
 }
 
-TEST_CASE_TEMPLATE("processes have the bits of threads, and of Ddp", Precision, Fp32, Bf16) {
-  for (const int ranks : {2, 4}) {
-    CAPTURE(ranks);
-    const auto check = [&]<class R, class All>(R*, All*) {
-      const TemporaryFolder folder, of_threads, of_ddp;
-      RankProcesses processes(ranks, [&](const World& world, const RankProcesses::Say&) {
-        return train<R>(folder.path(), world, 1);
-      });
-      const std::string want = train<R>(of_threads.path(), {}, ranks);
-      CHECK((want == train<All>(of_ddp.path(), {}, ranks)));
-      const std::vector<std::string> got = processes.results();
-      CHECK((got[0] == want));
-      for (std::size_t r = 1; r < got.size(); ++r) {
-        CAPTURE(r);
-        CHECK_MESSAGE(want.starts_with(got[r]), got[r]);
-        CHECK(got[r].size() > 100);
-      }
-    };
-    using Two = Averaged<SplitBatch<{.ranks = 2}>, Precision>;
-    using Four = Averaged<SplitBatch<{.ranks = 4}>, Precision>;
-    if (ranks == 2)
-      check(static_cast<Two*>(nullptr), static_cast<Averaged<Whole<2>, Precision>*>(nullptr));
-    if (ranks == 4)
-      check(static_cast<Four*>(nullptr), static_cast<Averaged<Whole<4>, Precision>*>(nullptr));
+/// Checks that R over processes has the bits of R over threads, and of Other over threads.
+template <class R, class Other>
+void check_ranks(int ranks) {
+  CAPTURE(ranks);
+  const TemporaryFolder folder, of_threads, of_other;
+  RankProcesses processes(ranks, [&](const World& world, const RankProcesses::Say&) {
+    return train<R>(folder.path(), world, 1);
+  });
+  const std::string want = train<R>(of_threads.path(), {}, ranks);
+  CHECK((want == train<Other>(of_other.path(), {}, ranks)));
+  const std::vector<std::string> got = processes.results();
+  CHECK((got[0] == want));
+  for (std::size_t r = 1; r < got.size(); ++r) {
+    CAPTURE(r);
+    CHECK_MESSAGE(want.starts_with(got[r]), got[r]);
+    CHECK(got[r].size() > 100);
   }
+}
+
+TEST_CASE_TEMPLATE("processes have the bits of threads, and of Ddp", Precision, Fp32, Bf16) {
+  check_ranks<Averaged<SplitBatch<{.ranks = 2}>, Precision>, Averaged<Whole<2>, Precision>>(2);
+  check_ranks<Averaged<SplitBatch<{.ranks = 4}>, Precision>, Averaged<Whole<4>, Precision>>(4);
+}
+
+TEST_CASE("so they have where the first keeps state in a file") {
+  using InFile = Averaged<SplitBatch<{.ranks = 2}>, Bf16, Offload<{.bucket_bytes = 1}>>;
+  check_ranks<InFile, Averaged<Whole<2>, Bf16>>(2);
 }
 
 /// What a rank says when it is asked for what the first one alone keeps.
