@@ -16,25 +16,25 @@ void each_stretch(const Machine& machine, const Bound& bound, const auto& visit)
   const Model& model = machine.model();
   const Instruction& i = *bound.instruction;
   std::byte* const* here = bound.at;
-  for (int r = 0; r < int(model.regions.size()); ++r) {
-    if (!model.is_away(region(r))) continue;
-    const std::int64_t outside = machine.away_at(region(r));
+  each_away(model, [&](Space space) {
+    const int r = int(space) - int(Space::region);  // of a region
+    const std::int64_t outside = machine.away_at(space);
     for (int k = i.what; k < i.what + i.count; ++k, ++here) {
-      if (model.regions[std::size_t(r)].shape) {
+      if (space != Space::master && model.regions[std::size_t(r)].shape) {
         const auto parameters = machine.parameters_of(model.order[std::size_t(k)]);
         const auto first = std::ranges::find(parameters, false, &Parameter::frozen);
         visit(outside + first->state[std::size_t(r)].offset, *here,
               unit_region_bytes(model, r, model.order[std::size_t(k)]));
         continue;
       }
-      const std::int64_t size = model.sizes.of(model.regions[std::size_t(r)].type);
+      const std::int64_t size = model.sizes.of(type_of(model, space));
       std::byte* part = *here;
       for (const ShardSlice& shard : machine.shards(k, 1)) {
-        visit(outside + shard.held * size, part, shard.size * size);
+        visit(outside + shard.at(model.splits(space)) * size, part, shard.size * size);
         part += shard.size * size;
       }
     }
-  }
+  });
 }
 
 }  // namespace
@@ -44,6 +44,21 @@ void fetch_state(Machine& machine, const Bound& bound) {
   each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
     machine.away().start_fetch(outside, here, bytes);
   });
+}
+
+void fetch_masters(Machine& machine, const Bound& bound) {
+  const Model& model = machine.program_model();
+  const int unit = bound.instruction->what;
+  const ParameterOffsets& at = model.offsets[std::size_t(unit)];
+  const std::int64_t size = model.sizes.of(Type::master);
+  const int ranks = model.splits(Space::master) ? model.shards : 1;
+  std::byte* here = bound.at[0];
+  for (const bool decayed : {true, false}) {
+    const std::int64_t bytes = model.part_elements(unit, decayed) / ranks * size;
+    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
+    machine.away().start_fetch(machine.away_at(Space::master) + held * size, here, bytes);
+    here += bytes;
+  }
 }
 
 void await_state(Machine& machine, const Bound&) {

@@ -18,7 +18,8 @@ std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space 
 
 int first_change(const Model& model, std::span<const Instruction> program) {
   const auto is_held = [](Space space) {
-    return space == Space::master || space == Space::kept || space >= Space::region;
+    return space == Space::master || space == Space::fetched || space == Space::kept ||
+           space >= Space::region;
   };
   const auto at = std::ranges::find_if(program, [&](const Instruction& i) {
     TouchList list;

@@ -127,13 +127,12 @@ void Machine::find_flat_buffers() {
 void Machine::find_away_memory(std::string folder) {
   const Model& m = plan_.model;
   std::int64_t bytes = 0;
-  for (int r = 0; r < int(m.regions.size()); ++r) {
-    if (!m.is_away(region(r))) continue;
-    flat_[std::size_t(region(r))].away_at = bytes;
-    bytes += flat_bytes(m, region(r));
-  }
+  each_away(m, [&](Space space) {
+    flat_[std::size_t(space)].away_at = bytes;
+    bytes += away_bytes(m, space);
+  });
   const bool updates = !m.at_root || communicator_.rank() == root_rank;
-  const int parts = 2 * int(m.order.size() * m.regions.size());
+  const int parts = 2 * int(m.order.size() * (m.regions.size() + 1));
   if (bytes > 0 && updates)
     away_ = std::make_unique<AwayMemory>(stream_, bytes, parts, std::move(folder));
 }
@@ -188,7 +187,7 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
     throw Error("Sinter: a rank holds only its shards of the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "', so it has no part of its own. Take them with Machine::take().");
-  if (!is_persistent(model(), space))
+  if (!is_persistent(model(), space) || is_away(space, p))
     throw Error("Sinter: the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "' come and go, so they have no place that they keep.");
@@ -208,21 +207,24 @@ Machine::Part Machine::part_of_unit(Space space, const Parameter& p, std::byte* 
     const auto first = std::ranges::find_if(parameters_of(p.unit), trained);
     return {unit + (state.offset - first->state[r].offset), state.shape};
   }
+  return {unit + place_in_unit(p) * model().sizes.of(type_of(model(), space)), state.shape};
+}
+
+std::int64_t Machine::place_in_unit(const Parameter& p) const {
   const bool decayed = p.layer->params[p.number].matrix;
   const ParameterOffsets& at = model().offsets[std::size_t(p.unit)];
   const std::int64_t before = decayed ? 0 : model().part_elements(p.unit, true);
-  const std::int64_t begin = before + p.offset - (decayed ? at.decayed : at.undecayed);
-  return {unit + begin * model().sizes.of(type_of(model(), space)), state.shape};
+  return before + p.offset - (decayed ? at.decayed : at.undecayed);
 }
 
-std::byte* Machine::kept(Space space) {
-  if (!model().is_away(space)) return flat_address(space);
+std::byte* Machine::kept(Space space, const Parameter& p) {
+  if (!is_away(space, p)) return flat_address(space);
   return away_ ? away_->bytes().data() + away_at(space) : nullptr;
 }
 
 Machine::Part Machine::kept_part(Space space, const Parameter& p) {
-  if (!model().is_away(space)) return part(space, p);
-  return {kept(space) + place_in(space, p), shape(space, p)};
+  if (!is_away(space, p)) return part(space, p);
+  return {kept(space, p) + place_in(space, p), shape(space, p)};
 }
 
 const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) {
@@ -551,19 +553,19 @@ void Machine::cast_shard(const ShardSlice& shard) {
 void Machine::cast(std::int64_t from, FlatSlice slice) {
   const Model& m = plan_.model;
   if (m.weights == Space::master || !m.keeps_weights || slice.size == 0) return;
-  make_weights(from, flat_address(Space::weights) + slice.first * m.sizes.of(Type::compute),
-               slice.size);
+  make_weights(flat_address(Space::master) + from * m.sizes.of(Type::master),
+               flat_address(Space::weights) + slice.first * m.sizes.of(Type::compute), slice.size);
 }
 
-void Machine::make_weights(std::int64_t held, std::byte* to, std::int64_t size) {
+void Machine::make_weights(const std::byte* masters, std::byte* to, std::int64_t size) {
   const Element master = model().sizes.element[int(Type::master)];
   with_element(model().sizes.element[int(Type::compute)], [&]<class T>(T) {
     T* const weights = reinterpret_cast<T*>(to);
     if (master == element_of<T>)
-      return kernel::copy(stream_, flat<T>(Space::master) + held, weights, size);
+      return kernel::copy(stream_, reinterpret_cast<const T*>(masters), weights, size);
     if constexpr (kernel::is_narrow<T>)
       if (master == Element::f32)
-        return kernel::cast(stream_, flat<float>(Space::master) + held, weights, size);
+        return kernel::cast(stream_, reinterpret_cast<const float*>(masters), weights, size);
     throw Error("Sinter: there is no cast between these types of weights.");
   });
 }

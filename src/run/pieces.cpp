@@ -35,9 +35,9 @@ std::vector<Machine::Piece> Machine::pieces(Space space, const Parameter& p) con
 /// Calls visit(bytes on the host, where they begin among the parameter's) with what this rank holds of it.
 void Machine::each_held(Space space, const Parameter& p, Access access, const auto& visit) {
   const auto show = [&](std::int64_t held, std::int64_t bytes, std::int64_t begin) {
-    std::byte* const all = kept(space);
+    std::byte* const all = kept(space, p);
     if (!all) return;
-    if (model().is_away(space)) return visit(std::span(all + held, std::size_t(bytes)), begin);
+    if (is_away(space, p)) return visit(std::span(all + held, std::size_t(bytes)), begin);
     const OnHost on_host(stream_, all + held, bytes, access);
     visit(std::span(on_host.data(), std::size_t(bytes)), begin);
   };

@@ -66,7 +66,7 @@ class FlatTensors {
  private:
   Expected expected_of(const SavedTensor& tensor, std::string name) {
     Expected expected{std::move(name), tensor.view.shape, nullptr, tensor.view.dtype};
-    if (!are_copies() && machine.kept(tensor.space)) {
+    if (!are_copies() && machine.kept(tensor.space, *tensor.parameter)) {
       expected.into = data_of(tensor);
       return expected;
     }
@@ -83,7 +83,7 @@ class FlatTensors {
     if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
     const Machine::Part part = machine.kept_part(tensor.space, p);
     if (access != Access::write) require_kept(machine, tensor.space, p);
-    if (!access || machine.model().is_away(tensor.space)) return part.data;
+    if (!access || machine.is_away(tensor.space, p)) return part.data;
     parts.push_back(machine.on_host(part, *access));
     return parts.back().data();
   }
@@ -225,7 +225,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                   CheckpointReader(source.path));
   for (auto& machine : machines_) {
     order_after_copies(machine->stream());
-    if (machine->has_away()) machine->away().clear();
+    if (machine->has_away()) machine->away().clear(away_bytes(plan().model, Space::master));
     for (int r = 0; r < int(plan().model.regions.size()); ++r) {
       if (plan().model.is_away(region(r))) continue;
       clear_on_device(machine->stream(), machine->flat<std::byte>(region(r)).data,

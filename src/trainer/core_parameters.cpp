@@ -47,9 +47,9 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
   }
 }
 
-/// Fills what a rank holds of each parameter with its first values.
-void fill_shards(Machine& machine, const std::vector<Parameter>& parameters,
-                 const TrainerSettings& settings) {
+/// Fills what a rank holds of each parameter with its first values, where that is not in one place.
+void fill_parts(Machine& machine, const std::vector<Parameter>& parameters,
+                const TrainerSettings& settings) {
   std::vector<std::byte> values;
   for (const Parameter& p : parameters) {
     const StateShape shape = machine.shape(Space::master, p);
@@ -66,7 +66,8 @@ void TrainerCore::initialise() {
   on_ranks([&](int rank) {
     Machine& machine = *machines_[rank];
     machine.clear_masters();
-    if (machine.model().splits(Space::master)) return fill_shards(machine, parameters_, settings_);
+    if (machine.model().splits(Space::master) || machine.model().is_away(Space::master))
+      return fill_parts(machine, parameters_, settings_);
     for (const Parameter& p : parameters_) {
       const Machine::Part part = machine.part(Space::master, p);
       const OnHost values = machine.on_host(part, Access::write);

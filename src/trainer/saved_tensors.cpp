@@ -83,14 +83,14 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
   const std::int64_t each = bytes_of(tensor.stored.element);
   const auto put = [&](std::byte* to, std::int64_t from, std::int64_t size) {
     const std::byte* const source = values + (from - first) * each;
-    if (model.is_away(tensor.space)) {
+    if (machine.is_away(tensor.space, p)) {
       std::copy_n(source, size * each, to);
       return;
     }
     const OnHost held(machine.stream(), to, size * each, Access::write);
     std::copy_n(source, size * each, held.data());
   };
-  std::byte* const space = machine.kept(tensor.space);
+  std::byte* const space = machine.kept(tensor.space, p);
   if (!space) return;  // another rank alone keeps it
   if (!model.splits(tensor.space) || p.frozen) {
     put(machine.kept_part(tensor.space, p).data + first * each, first, count);

@@ -49,7 +49,7 @@ class Slicer {
  private:
   void add_pieces(const SavedTensor& tensor, std::uint64_t at) const {
     const std::int64_t each = bytes_of(tensor.stored.element);
-    const std::byte* const space = machine.kept(tensor.space);
+    const std::byte* const space = machine.kept(tensor.space, *tensor.parameter);
     for (const Machine::Piece& piece : machine.pieces(tensor.space, *tensor.parameter)) {
       if (piece.begin % ChunkSum::elements != 0)
         throw Error("Sinter: a rank's shard of '" + tensor.view.name + "' begins within a chunk.");

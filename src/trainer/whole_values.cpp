@@ -39,7 +39,7 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
         const FlatSlice of_unit = first.flat_slice(k, 1, decayed);
         if (p.offset < of_unit.first || p.offset >= of_unit.first + of_unit.size) continue;
         if (space != from || part.first != of_unit.first || gathered.empty())
-          gather(from, k, decayed);
+          gather(from, p, k, decayed);
         const std::int64_t bytes = model.sizes.of(type_of(model, from));
         std::copy_n(gathered.data() + (p.offset - part.first) * bytes, values.size(),
                     values.data());
@@ -48,7 +48,7 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
   return values;
 }
 
-void WholeValues::gather(Space from, int number, bool decayed) {
+void WholeValues::gather(Space from, const Parameter& p, int number, bool decayed) {
   Machine& machine = *machines[0];
   const Model& model = machine.model();
   const ShardSlice& shard = machine.shards(number, 1)[decayed ? 0 : 1];
@@ -61,11 +61,11 @@ void WholeValues::gather(Space from, int number, bool decayed) {
     const std::int64_t at = shard.at(model.splits(from)) * std::int64_t(sizeof(T)),
                        size = shard.size * std::int64_t(sizeof(T));
     std::byte* const to = reinterpret_cast<std::byte*>(values + shard.first - part.first);
-    if (model.is_away(from)) {
-      std::copy_n(machine.kept(from) + at, size,
+    if (machine.is_away(from, p)) {
+      std::copy_n(machine.kept(from, p) + at, size,
                   OnHost(machine.stream(), to, size, Access::write).data());
     } else {
-      copy_on_device(machine.stream(), machine.kept(from) + at, to, size);
+      copy_on_device(machine.stream(), machine.kept(from, p) + at, to, size);
     }
     machine.communicator().start_all_gather(values, part.size);
     machine.communicator().wait(values);

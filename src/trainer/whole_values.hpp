@@ -32,7 +32,7 @@ class WholeValues {
   std::vector<std::byte> of(Space space, const Parameter& parameter);
 
  private:
-  void gather(Space space, int number, bool decayed);
+  void gather(Space space, const Parameter& parameter, int number, bool decayed);
 };
 
 }  // namespace sinter

@@ -21,6 +21,7 @@ namespace {
 
 using EachUnit = Offload<{.to = OffloadTo::host, .bucket_bytes = 1}>;
 using Runs = Offload<{.to = OffloadTo::host, .bucket_bytes = 100'000}>;
+using Weights = Offload<{.to = OffloadTo::host, .weights = true, .bucket_bytes = 1}>;
 const TrainerSettings settings{.seed = 3, .threads = 1};
 
 class Nothing final : public Observer {
@@ -62,6 +63,10 @@ TEST_CASE("the bits of state on the card, in launch graphs and without") {
   same<EachUnit, Fp32>();
   same<Runs, Bf16, Checkpoint<>>();
   same<EachUnit, Fp16<>>();
+}
+TEST_CASE("the bits of weights on the card") {
+  same<Weights, Fp32>();
+  same<Weights, Bf16, Checkpoint<>>();
 }
 TEST_CASE("the bits of parts with shapes of their own") {
   using Kept =

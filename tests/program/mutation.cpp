@@ -28,6 +28,7 @@ using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each 
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
 using EachUnit = Offload<{.bucket_bytes = 1}>;
+using WeightsToo = Offload<{.weights = true, .bucket_bytes = 1}>;
 
 TEST_CASE("a wrong program computes something else") {
   CHECK(Mutants<Made<Letters, Gpt2<tiny>, Thrice>>(letters({5, 3, 6})).notices_a_wrong_program());
@@ -112,6 +113,14 @@ TEST_CASE("programs that fetch state") {
       "units with two outputs, Offload, Zero 3, Bf16", {5, 3, 6, 2});
   test_mutants<Gpt2<tiny>, TwoEach, AtRoot, Muon<>, Offload<{.bucket_bytes = 2000}>>(
       "GPT-2, Offload, SplitBatch, Muon", {5, 3, 6, 2});
+}
+
+TEST_CASE("programs that fetch masters") {
+  test_mutants<Gpt2<tiny>, Thrice, WeightsToo>("GPT-2, Offload of weights, three micro-batches", {5, 3, 6});
+  test_mutants<Fused, Once, Bf16, Full, Sgd<>, Average<>, WeightsToo>(
+      "units with two outputs, Offload of weights, Bf16, average, full", {5, 3});
+  test_mutants<Fused, TwoEach, WeightShards, Bf16, WeightsToo>(
+      "units with two outputs, Offload of weights, Zero 3, Bf16", {5, 3, 6, 2});
 }
 
 TEST_CASE("programs with a copy of the weights") {

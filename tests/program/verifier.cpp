@@ -204,6 +204,22 @@ TEST_CASE("state that lives outside of the arena") {
          "written while a transfer reads it");
 }
 
+TEST_CASE("masters that live outside of the arena") {
+  using Away = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>,
+                    Offload<{.weights = true, .bucket_bytes = 1}>>;
+  const Model& model = Plan<Away>::model;
+  const Program p = shipped<Away>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int fetch = find(p, fetch_masters_kind), copy = find(p, copy_weights_kind);
+  expect(model, with(p, fetch, {&only<Use::read, Space::master>, p[std::size_t(fetch)].what}), one_rank,
+         "masters that live outside of the arena are touched where they are not");
+  expect(model, without(p, copy), one_rank, "read before written");
+  Program fetched = with(p, int(p.size()), p[std::size_t(fetch)]);
+  fetched.push_back(p[std::size_t(find(p, await_masters_kind))]);
+  fetched.back().what = p[std::size_t(fetch)].what;
+  expect(model, fetched, one_rank, "masters are fetched and not given up");
+}
+
 TEST_CASE("what may refuse the step") {
   using Guarded = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, SpikeGuard<>>;
   const Model& model = Plan<Guarded>::model;

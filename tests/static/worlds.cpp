@@ -23,6 +23,7 @@ static_assert(ready<Deep<SplitBatch<>, Bf16>>() && Plan<Deep<SplitBatch<>>>::ali
 static_assert(ready<Deep<Zero<{.stage = 2, .ranks = 8}>, Bf16>>());
 static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>>>());
 static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>, Bf16, Offload<>>>());
+static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>, Bf16, Offload<{.weights = true}>>>());
 static_assert(Plan<Reduced>::together<8, 1>.fine());
 static_assert(Plan<Reduced>::alike<8, 1>());
 

@@ -49,9 +49,9 @@ class AwayMemory {
   /// requires  the stream has done all its work, and no transfer is under way
   /// throws    FileError if a store has failed: what is here is then of no one step
   std::span<std::byte> bytes();
-  /// Sets all of it to zeros, if it is open.
+  /// Sets all of it from a byte on to zeros, if it is open.
   /// requires  as bytes()
-  void clear();
+  void clear(std::int64_t from = 0);
   /// Makes it what another of the same size is.
   /// requires  as bytes(), of both
   void copy(AwayMemory& from);

@@ -73,7 +73,7 @@ namespace touches {
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);
-  each(model, i, Use::modify, Space::master, out);
+  each(model, i, Use::modify, model.masters, out);
   for_each_region<Optimizer>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
   if (makes_copy<Optimizer>(model)) each(model, i, Use::write, Space::weights, out);
   decision(Use::read, out);
@@ -98,6 +98,7 @@ class Updater {
   std::array<int, max_regions> regions{};  // the optimizer's
   int region_count = 0;
   bool is_away = false;  // its state comes and goes
+  const bool masters_come = model.masters == Space::fetched;
 
  public:
   Updater(Machine& m, const Bound& b) : machine(m), bound(b) {
@@ -111,19 +112,20 @@ class Updater {
         for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
           if (!p.frozen) one(p, k);
     } else {
-      if (is_away) return shards();
+      if (is_away || masters_come) return shards();
       for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
     }
   }
   /// Advances what this rank works on of each unit (Machine::shards()).
   void shards() const {
     for (int k = 0; k < run.count; ++k) {
-      std::int64_t before = 0;  // of the unit's state
+      std::int64_t before = 0;  // of what has been fetched of the unit
       for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
-        const std::int64_t held = part.held - part.first;
+        const std::int64_t held = part.held - part.first, fetched = before - part.first;
+        const std::int64_t masters = model.splits(Space::master) ? held : 0;
         flat(part,
-             {model.splits(Space::master) ? held : 0, model.splits(Space::gradient) ? held : 0,
-              is_away ? before - part.first : held},
+             {masters_come ? fetched : masters, model.splits(Space::gradient) ? held : 0,
+              is_away ? fetched : held},
              k);
         before += part.size;
       }
@@ -136,9 +138,16 @@ class Updater {
     std::int64_t masters = 0, gradients = 0, state = 0;
   };
 
-  /// Where state number j of unit number k of the run is, if it comes and goes.
-  std::byte* state_at(int j, int k) const {
-    return bound.at[std::size_t(2 + j) * std::size_t(run.count) + std::size_t(k)];
+  /// Where the touches number j of the run have unit number k, if it comes and goes.
+  std::byte* fetched_at(int j, int k) const {
+    return bound.at[std::size_t(j) * std::size_t(run.count) + std::size_t(k)];
+  }
+  std::byte* state_at(int j, int k) const { return fetched_at(2 + j, k); }
+  /// The masters from an element on.
+  M* masters(int k, std::int64_t first) const {
+    return (masters_come ? reinterpret_cast<M*>(fetched_at(1, k))
+                         : machine.flat<M>(Space::master).data) +
+           first;
   }
   /// Calls Optimizer::update for each stretch within a slice of flat parameters, which is in unit number k
   /// where that matters.
@@ -153,13 +162,15 @@ class Updater {
   }
   /// Does so for a parameter of unit number k.
   void one(const Parameter& p, int k) const {
-    StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate, {}, k),
-                                     *p.layer,
-                                     p.number,
-                                     p.layer->params[p.number].rows,
-                                     p.layer->params[p.number].columns,
-                                     {},
-                                     machine.workspace()};
+    const std::int64_t fetched = masters_come ? machine.place_in_unit(p) - p.offset : 0;
+    StretchOfParameter<M, G, S, C> s{
+        stretch({p.offset, p.size}, p.decayed, p.learning_rate, {.masters = fetched}, k),
+        *p.layer,
+        p.number,
+        p.layer->params[p.number].rows,
+        p.layer->params[p.number].columns,
+        {},
+        machine.workspace()};
     for (int j = 0; j < region_count; ++j) {
       const Space space = region(regions[j]);
       s.parts[j] =
@@ -171,7 +182,7 @@ class Updater {
                               int k) const {
     Stretch<M, G, S, C> s{
         machine.stream(),
-        machine.flat<M>(Space::master) + (slice.first + shift.masters),
+        masters(k, slice.first + shift.masters),
         machine.flat<G>(Space::gradient) + (slice.first + shift.gradients),
         {},
         makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + slice.first : nullptr,

@@ -9,9 +9,15 @@
 namespace sinter {
 
 namespace touches {
+/// Reads the masters of a unit, and gives them up if they come and go.
+constexpr void read_masters(const Model& model, const Instruction& i, TouchList& out) {
+  const bool come = model.masters == Space::fetched && model.is_trained(i.what);
+  out.push_back(come ? Touch{Use::consume, Space::fetched, i.what}
+                     : Touch{Use::read, Space::master, i.what});
+}
 /// Makes weights of this rank's shard of a unit's masters, and fetches those of the others.
-constexpr void fetch_weights(const Model&, const Instruction& i, TouchList& out) {
-  out.push_back({Use::read, Space::master, i.what});
+constexpr void fetch_weights(const Model& model, const Instruction& i, TouchList& out) {
+  read_masters(model, i, out);
   out.push_back({Use::fetch, Space::weights, i.what});
 }
 /// Waits for that.
@@ -19,8 +25,8 @@ constexpr void await_weights(const Model&, const Instruction& i, TouchList& out)
   out.push_back({Use::finish, Space::weights, i.what});
 }
 /// Makes weights of all masters of a unit.
-constexpr void copy_weights(const Model&, const Instruction& i, TouchList& out) {
-  out.push_back({Use::read, Space::master, i.what});
+constexpr void copy_weights(const Model& model, const Instruction& i, TouchList& out) {
+  read_masters(model, i, out);
   out.push_back({Use::write, Space::weights, i.what});
 }
 }  // namespace touches
@@ -57,7 +63,8 @@ inline constexpr Kind await_weights_kind{.name = "await weights",
                                          .touch = touches::await_weights,
                                          .run = executes::await_weights,
                                          .traffic = traffic::fetch_weights<Traffic::waits>};
-/// The kind of the one that makes the weights of a unit that is not trained, whose masters each rank has.
+/// The kind of the one that makes the weights of a unit whose masters each rank has: where it is not trained,
+/// or where masters come and go.
 inline constexpr Kind copy_weights_kind{
     .name = "copy weights", .touch = touches::copy_weights, .run = executes::copy_weights};
 
@@ -101,13 +108,16 @@ class WeightReads {
 
 }  // namespace detail
 
-/// Puts instructions into a program that fetch the weights of units: those that an instruction reads are
-/// fetched while the one before it runs that reads any, and are there until they have been read. What two in
-/// a row read is fetched once.
+/// Puts instructions into a program that fetch the weights of units from other ranks, or make them of masters
+/// if there are none: those that an instruction reads are fetched while the one before it runs that reads any,
+/// and are there until they have been read. What two in a row read is fetched once.
 constexpr Program fetch_weights(const Model& model, const Program& program) {
   const detail::WeightReads reads(model, program);
   Program rewritten;
   rewritten.reserve(3 * program.size() + 64);
+  const bool split = model.splits(Space::master);
+  const Kind* const fetch = split ? &fetch_weights_kind : nullptr;
+  const Kind* const ready = split ? &await_weights_kind : &copy_weights_kind;
   std::span<const short> there;  // what is in the arena
   const auto add = [&](std::span<const short> units, const Kind* trained, const Kind* other) {
     for (const short u : units)
@@ -123,11 +133,11 @@ constexpr Program fetch_weights(const Model& model, const Program& program) {
       continue;
     }
     if (!started) there = {};  // the first of its loop
-    if (!started) add(now, &fetch_weights_kind, nullptr);
-    add(now, &await_weights_kind, &copy_weights_kind);
+    if (!started) add(now, fetch, nullptr);
+    add(now, ready, &copy_weights_kind);
     there = now;
     const std::span<const short> next = reads.next(t);
-    add(next, &fetch_weights_kind, nullptr);
+    add(next, fetch, nullptr);
     started = !next.empty();
     rewritten.push_back(program[t]);
   }

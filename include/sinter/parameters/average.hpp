@@ -29,28 +29,42 @@ namespace touches {
 /// Reads the masters, and moves the average.
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::read, Space::master, out);
+  each(model, i, Use::read, model.masters, out);
   for_each_region<Policy>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
 }
 }  // namespace touches
 
 namespace executes {
-/// Moves the average towards the weights. The first step sets it to them.
+/// Moves the average of a run of units towards the weights. The first step sets it to them.
 template <class Policy, class Master>
-void average(Machine& machine, const Bound&) {
+void average(Machine& machine, const Bound& bound) {
   const double t = double(machine.updates() + 1);
   const auto& options = machine.options<Policy>();
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
   const Model& model = machine.model();
+  const Instruction& i = *bound.instruction;
   for_each_region<Policy>(model, [&](int r) {
-    const auto move = [&](std::int64_t master, std::int64_t at, std::int64_t size) {
-      kernel::move_average(machine.stream(), machine.flat<Master>(Space::master) + master,
+    const auto move = [&](const Master* masters, std::int64_t at, std::int64_t size) {
+      kernel::move_average(machine.stream(), masters,
                            machine.flat<kernel::Wide<Master>>(region(r)) + at,
                            t == 1 ? 1 : 1 - decay, size);
     };
-    if (!model.shares_update()) return move(0, 0, model.elements());
-    for (const ShardSlice& shard : machine.shards(0, int(model.order.size())))
-      move(shard.at(model.splits(Space::master)), shard.held, shard.size);
+    const Master* const all = machine.flat<Master>(Space::master).data;
+    const bool come = model.masters == Space::fetched;
+    if (!model.shares_update() && !come) {
+      for (const bool decayed : {true, false}) {
+        const FlatSlice slice = machine.flat_slice(i.what, i.count, decayed);
+        move(all + slice.first, slice.first, slice.size);
+      }
+      return;
+    }
+    for (int k = 0; k < i.count; ++k) {
+      const Master* unit = reinterpret_cast<const Master*>(bound.at[k]);
+      for (const ShardSlice& shard : machine.shards(i.what + k, 1)) {
+        move(come ? unit : all + shard.at(model.splits(Space::master)), shard.held, shard.size);
+        if (come) unit += shard.size;
+      }
+    }
   });
 }
 }  // namespace executes

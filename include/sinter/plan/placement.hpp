@@ -43,13 +43,14 @@ constexpr bool is_persistent(const Model& model, Space space) {
 /// The type of the elements of a space.
 /// requires  they are all of one type: the space is no region with shapes
 constexpr Type type_of(const Model& model, Space space) {
-  if (space == Space::master || space == Space::kept || space == Space::running)
+  if (space == Space::master || space == Space::fetched || space == Space::kept ||
+      space == Space::running)
     return Type::master;
   if (space == Space::gradient || space == Space::d_weights) return Type::gradient;
   if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
   return Type::compute;
 }
-/// Bytes of a persistent space, or of state that lives outside of the arena.
+/// Bytes of a persistent space, or of a region that lives outside of the arena.
 /// requires  it is not `kept`, which is the end of `master`
 constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
@@ -59,6 +60,20 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   const bool whole = space == Space::master || space == Space::weights;
   const std::int64_t elements = whole ? model.master_elements() : model.elements();
   return aligned(model.held_at(space, elements) * model.sizes.of(type_of(model, space)));
+}
+
+/// Bytes that a rank has of a space outside of the arena (Model::is_away).
+constexpr std::int64_t away_bytes(const Model& model, Space space) {
+  if (!model.is_away(space)) return 0;
+  if (space >= Space::region) return flat_bytes(model, space);
+  const int ranks = model.splits(space) ? model.shards : 1;
+  return aligned(model.elements() / ranks * model.sizes.of(Type::master));
+}
+/// Calls visit(space) with each space that may live there.
+constexpr void each_away(const Model& model, const auto& visit) {
+  if (model.is_away(Space::master)) visit(Space::master);
+  for (int r = 0; r < int(model.regions.size()); ++r)
+    if (model.is_away(region(r))) visit(region(r));
 }
 
 /// Bytes of a buffer that comes and goes.
@@ -77,8 +92,9 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
   }
   if (space >= Space::region)
     return aligned(unit_region_bytes(model, int(space) - int(Space::region), index));
-  // Weights or gradients of a unit.
-  return aligned(model.unit_elements(index) * sizes.of(type_of(model, space)));
+  // Weights, gradients or masters of a unit.
+  const int ranks = space == Space::fetched && model.splits(space) ? model.shards : 1;
+  return aligned(model.unit_elements(index) / ranks * sizes.of(type_of(model, space)));
 }
 
 /// Places the buffers of a program, when it is made.

@@ -44,20 +44,22 @@ struct FrozenProgram {
   }
 };
 
-/// Lets one policy rewrite a program. Its rewrite() may ask for the recipe. (Nothing is copied
-/// where there is none: copies are what costs in constant evaluation.)
-template <class R, class P>
+/// Lets one policy rewrite a program, if it is to come last, or if it is not. Its rewrite() may ask for the
+/// recipe. (Nothing is copied where there is none: copies are what costs in constant evaluation.)
+template <class R, bool Last, class P>
 constexpr void rewrite_by(const Model& model, Program& program) {
-  if constexpr (hook::RewritesOf<P, R>) {
+  if constexpr (hook::RewritesLast<P> != Last) {
+    return;
+  } else if constexpr (hook::RewritesOf<P, R>) {
     program = P::template rewrite<R>(model, std::move(program));
   } else if constexpr (hook::RewritesAny<P>) {
     program = P::rewrite(model, std::move(program));
   }
 }
-/// Lets all of these policies, one after the other.
-template <class R, class... Policies>
+/// Lets all of these policies, one after the other, that are to come last, or all others.
+template <class R, bool Last, class... Policies>
 constexpr void rewrite_by_all(Claimants<Policies...>, const Model& model, Program& program) {
-  (rewrite_by<R, Policies>(model, program), ...);
+  (rewrite_by<R, Last, Policies>(model, program), ...);
 }
 
 /// Lets a policy rewrite a program of a model that evaluates or predicts.
@@ -106,19 +108,23 @@ struct PlanAsIs {
   static constexpr const Model& model = Training::model;
 
   // ---- programs
-  /// The plain program, rewritten by the policies: first those of slots of Sinter, then the others.
+  /// The plain program, rewritten by the policies: first those of slots of Sinter, then the others, and
+  /// of these last the ones that say so.
   static constexpr Program write_training() {
     Program rewritten = plain(model, &norm_kind<typename R::clipping>,
                               &update_kind<typename R::optimizer, typename R::precision>);
     using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
                             typename R::optimizer, typename R::schedule, typename R::clipping,
                             typename R::batch, typename R::data, typename R::model>;
-    detail::rewrite_by_all<R>(First{}, model, rewritten);
-    detail::rewrite_by_all<R>(typename R::extras{}, model, rewritten);
+    detail::rewrite_by_all<R, false>(First{}, model, rewritten);
+    detail::rewrite_by_all<R, false>(typename R::extras{}, model, rewritten);
+    detail::rewrite_by_all<R, true>(typename R::extras{}, model, rewritten);
     return rewritten;
   }
   /// The program of training in as much room as it may take.
-  using RoomForTraining = detail::FrozenProgram<Training::count.units, model.has_away() ? 18 : 14>;
+  using RoomForTraining =
+      detail::FrozenProgram<Training::count.units,
+                            model.is_away(Space::master) ? 26 : (model.has_away() ? 18 : 14)>;
   /// Its instructions: a constant of its own, as compilers count what one costs.
   static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
   /// The program of training, with its placement.

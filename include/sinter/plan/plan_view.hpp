@@ -27,7 +27,8 @@ struct Memory {
   std::int64_t activations = 0;  ///< all else, in the largest of the programs
   std::int64_t workspace = 0;    ///< of training, and what a step has measured
   std::int64_t total = 0;        ///< of the arena
-  std::int64_t offloaded = 0;    ///< state outside of it (Region::away), which is in no sum above
+  std::int64_t offloaded =
+      0;  ///< what lives outside of it (Model::is_away), which is in no sum above
 };
 
 /// What the bytes of an arena of so many in all are for, with the program of training placed in it.
@@ -47,8 +48,7 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
     const void* owner = model.regions[std::size_t(int(b.space) - int(Space::region))].owner;
     (owner == optimizer ? m.optimizer : m.policies) += b.bytes;
   }
-  for (int r = 0; r < int(model.regions.size()); ++r)
-    if (model.is_away(region(r))) m.offloaded += flat_bytes(model, region(r));
+  each_away(model, [&](Space space) { m.offloaded += away_bytes(model, space); });
   m.total = total;
   m.workspace = training.persistent + training.workspace - named;
   m.activations = m.total - training.persistent - training.workspace;

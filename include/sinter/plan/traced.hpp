@@ -121,6 +121,18 @@ constexpr bool offloads_state() {
   for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::OffloadsState<P>; });
   return any;
 }
+/// Whether one keeps the masters there, so that weights that layers read come and go.
+template <class R>
+constexpr bool offloads_weights() {
+  bool any = false;
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::OffloadsWeights<P>; });
+  return any;
+}
+/// Whether weights that layers read are a copy that comes and goes (Model::keeps_weights).
+template <class R>
+constexpr bool fetches_weights() {
+  return splits_weights<R>() || offloads_weights<R>();
+}
 /// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where one
 /// rank has all of them and others nothing, each optimizer does.
 template <class P, class R>
@@ -337,9 +349,10 @@ struct Traced {
       .parameter_offsets = frozen.parameter_offsets.view(),
       .regions = regions.view(),
       .sizes = sizes,
-      .weights = casts || splits_weights<R>() ? Space::weights : Space::master,
-      .keeps_weights = !splits_weights<R>(),
+      .weights = casts || fetches_weights<R>() ? Space::weights : Space::master,
+      .keeps_weights = !fetches_weights<R>(),
       .gradients = gradients,
+      .masters = offloads_weights<R>() ? Space::fetched : Space::master,
       .decayed = frozen.decayed,
       .undecayed = frozen.undecayed,
       .frozen = frozen.frozen,

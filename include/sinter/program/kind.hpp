@@ -18,6 +18,7 @@ enum class Space : std::uint8_t {
   value,      // results of units
   d_value,    // gradients of values
   d_weights,  // of parameters, in the micro-batch at hand: where Model::gradients says so
+  fetched,    // masters of a unit that live outside of the arena: where Model::masters says so
   saved,      // what forward leaves for backward
   workspace,  // shared by all units
   kept,       // running values of a unit as the last step that was applied has left them
@@ -29,8 +30,8 @@ enum class Space : std::uint8_t {
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 /// What people read of spaces. All regions are "state".
 inline constexpr const char* space_names[]{
-    "input", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
-    "saved", "workspace", "kept",    "running",  "decision", "state"};
+    "input",   "master", "weights",   "gradient", "value",   "d(value)", "d(weights)",
+    "fetched", "saved",  "workspace", "kept",     "running", "decision", "state"};
 
 /// What an instruction does with a buffer. Accumulate and consume are the rule that gives gradients
 /// of shared values, tied weights and micro-batches.

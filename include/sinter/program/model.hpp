@@ -86,6 +86,9 @@ struct Model {
   /// Where backward adds gradients of parameters: to those that the update uses, or to a unit's own of
   /// the micro-batch at hand, whose sums over the ranks are added to those.
   Space gradients = Space::gradient;
+  /// Where masters of units that are trained are when something reads or changes them: in the masters that
+  /// live through all steps, or in what has been fetched, as they live outside of the arena.
+  Space masters = Space::master;
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
   std::int64_t running = 0;  ///< the same of running values that steps change
   /// Ranks over which what only the update needs is split. Of the decayed and of the undecayed part of
@@ -122,6 +125,7 @@ struct Model {
   /// weights these are the trained ones, if layers read a copy.
   constexpr bool shares(Space space) const {
     if (!shares_update()) return false;
+    if (space == Space::fetched) return shares(Space::master);
     if (space == Space::gradient) return gradients == Space::d_weights;
     if (space >= Space::region) return regions[std::size_t(int(space) - int(Space::region))].splits;
     return space == Space::master && weights == Space::weights;
@@ -129,16 +133,17 @@ struct Model {
   /// Whether it also has room for these alone: one after the other, in the order of the parts that they
   /// are of.
   constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
-  /// Whether a space is state that lives outside of the arena (Region::away): instructions fetch that of a
-  /// unit, and store it when it has changed.
+  /// Whether what a space has of parameters that are trained lives outside of the arena (Region::away,
+  /// Model::masters): instructions fetch that of a unit, and store it when it has changed.
   constexpr bool is_away(Space space) const {
+    if (space == Space::master) return masters == Space::fetched;
     return space >= Space::region && regions[std::size_t(int(space) - int(Space::region))].away;
   }
-  /// Whether any space is.
+  /// Whether any space's does.
   constexpr bool has_away() const {
-    for (const Region& region : regions)
-      if (region.away) return true;
-    return false;
+    bool any = is_away(Space::master);
+    for (const Region& region : regions) any = any || region.away;
+    return any;
   }
   /// Whether a unit's parameters are among those that are trained. A model that only predicts knows it, too.
   /// requires  has_parameters(unit)
@@ -146,11 +151,13 @@ struct Model {
     const ParameterOffsets& at = offsets[std::size_t(unit)];
     return (block(unit).decayed > 0 ? at.decayed : at.undecayed) < elements();
   }
-  /// Where a rank holds an element, or the end, of a flat space.
+  /// Where a rank holds an element, or the end, of a flat space: in the arena, or outside of it.
   /// requires  if the space is split, it is the first one of a unit's part, or not trained
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
-    if (!splits(space)) return element;
-    return element < elements() ? element / shards : element - elements() + elements() / shards;
+    const std::int64_t trained = elements() / (splits(space) ? shards : 1);
+    if (element < elements()) return element / (splits(space) ? shards : 1);
+    const bool are_elsewhere = space == Space::master && is_away(space);
+    return element - elements() + (are_elsewhere ? 0 : trained);
   }
   /// The decayed or undecayed parameters of a run of `count` units in `order`.
   constexpr FlatSlice slice(int first, int count, bool of_decayed) const {

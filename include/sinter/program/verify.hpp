@@ -96,7 +96,7 @@ class Verifier {
     for (int u = 0; u < m.count(); ++u) {
       if (m.block(u).running > 0) cell(Space::kept, u).open = cell(Space::kept, u).carried = true;
       if (!m.has_parameters(u)) continue;
-      begin_open(Space::master, u);
+      if (!comes_and_goes(Space::master, u)) begin_open(Space::master, u);
       for (int r = 0; r < int(m.regions.size()); ++r)
         if (!m.is_away(region(r))) begin_open(region(r), u);
       // A copy of the weights that is kept is the one that the step before left.
@@ -116,6 +116,10 @@ class Verifier {
     c.open = c.carried = true;
     // What is not trained is not split.
     c.has = model.is_trained(unit) ? held(space) : OnRanks::whole;
+  }
+  /// Whether masters or state of a unit live outside of the arena.
+  constexpr bool comes_and_goes(Space space, int unit) const {
+    return model.is_away(space) && model.is_trained(unit);
   }
   /// What a rank has of a space from step to step.
   constexpr OnRanks held(Space space) const {
@@ -139,6 +143,8 @@ class Verifier {
     Cell& c = cells.of(touch);
     const Use use = touch.use;
     if (touch.space >= Space::region) ++used_regions[int(touch.space) - int(Space::region)];
+    demand(touch.space != Space::master || !comes_and_goes(Space::master, touch.index),
+           "masters that live outside of the arena are touched where they are not");
     if (use == Use::finish) return finish(c);
     demand(!c.arriving, "touched while a transfer writes it");
     demand(!changes(use) || !c.leaving, "written while a transfer reads it");
@@ -157,8 +163,8 @@ class Verifier {
       c.added_by = i.what;
     }
     if (is_split_over_ranks(touch.space)) check_ranks(c, touch, i);
-    if (touch.space >= Space::region && model.is_away(touch.space)) check_away(c, use);
-    if (touch.space == Space::master && changes(use)) ++c.version;
+    if (touch.space == Space::fetched || model.is_away(touch.space)) check_away(c, use);
+    if (is_master(touch.space) && changes(use) && use != Use::fetch) ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
     if (opening && touch.space == Space::running)
@@ -186,8 +192,11 @@ class Verifier {
   }
   /// Spaces of which ranks may have other than all.
   static constexpr bool is_split_over_ranks(Space space) {
-    return space == Space::master || space == Space::weights || is_gradient(space) ||
+    return is_master(space) || space == Space::weights || is_gradient(space) ||
            space >= Space::region;
+  }
+  static constexpr bool is_master(Space space) {
+    return space == Space::master || space == Space::fetched;
   }
   static constexpr bool is_gradient(Space space) {
     return space == Space::gradient || space == Space::d_weights;
@@ -230,7 +239,9 @@ class Verifier {
     return i.kind->phases == calls_of(Phase::recompute);
   }
   constexpr void check_weights(Cell& c, Touch touch, Use use) {
-    int version = model.weights == Space::master ? 0 : cell(Space::master, touch.index).version;
+    const bool trained = model.is_trained(touch.index);
+    const Space masters = trained ? model.masters : Space::master;
+    int version = model.weights == Space::master ? 0 : cell(masters, touch.index).version;
     if (use == Use::write || use == Use::fetch) c.version = version;
     if (use == Use::read) demand(c.version == version, "these weights are stale");
   }
@@ -367,6 +378,7 @@ class Verifier {
       for (int r = 0; r < int(model.regions.size()); ++r)
         demand(!model.is_away(region(r)) || !cell(region(r), g).open,
                "state is fetched and not given up");
+      demand(!cell(Space::fetched, g).open, "masters are fetched and not given up");
     }
     for (int u = 0; u < model.count(); ++u)
       demand(!cell(Space::running, u).open, "running values are changed and not kept");

@@ -25,6 +25,9 @@
 //                      ranks then have their shards alone of its regions, too
 //   offloads_state     whether the optimizer's state lives outside of the arena (Region::away); its
 //                      rewrite() fetches and stores that of units around their update
+//   offloads_weights   whether master weights do (Model::masters); its rewrites fetch those of units before they
+//                      are read, too
+//   rewrites_last      whether its rewrite() comes after those of all others (of slots of one's own)
 //   rewrite(model, program)           makes another program of training of this one, at compile time
 //   rewrite_forward(model, program)   does so with those of evaluation and prediction; of predictions at
 //                                     each position also at run time
@@ -211,6 +214,18 @@ concept HasOffloadsState = requires {
 };
 template <class P>
 concept OffloadsState = HasOffloadsState<P> && P::offloads_state;
+template <class P>
+concept HasRewritesLast = requires {
+  { P::rewrites_last } -> std::convertible_to<bool>;
+};
+template <class P>
+concept RewritesLast = HasRewritesLast<P> && P::rewrites_last;
+template <class P>
+concept HasOffloadsWeights = requires {
+  { P::offloads_weights } -> std::convertible_to<bool>;
+};
+template <class P>
+concept OffloadsWeights = HasOffloadsWeights<P> && P::offloads_weights;
 /// Of a precision.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
@@ -315,6 +330,8 @@ constexpr auto other_hooks() {
                     Hook{"at_root", parallel && hook::HasAtRoot<P>},
                     Hook{"by_shards", hook::WorksOnShards<P>},
                     Hook{"offloads_state", hook::HasOffloadsState<P>},
+                    Hook{"offloads_weights", hook::HasOffloadsWeights<P>},
+                    Hook{"rewrites_last", hook::HasRewritesLast<P>},
                     Hook{"state", precision && hook::HasStateType<P>},
                     Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},
                     Hook{"open", data && hook::HasOpen<P>},

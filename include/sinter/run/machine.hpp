@@ -176,8 +176,8 @@ class Machine {
   void masters_changed();
   /// Makes a shard's slice of the copy from the master weights that this rank holds.
   void cast_shard(const ShardSlice& shard);
-  /// Makes weights as layers read them of as many master weights, which this rank holds from `held` on.
-  void make_weights(std::int64_t held, std::byte* to, std::int64_t size);
+  /// Makes weights as layers read them of as many master weights.
+  void make_weights(const std::byte* masters, std::byte* to, std::int64_t size);
 
   /// A flat buffer; empty if the plan does not have it. T is std::byte or the type of its elements.
   /// requires  space is master, weights, gradient, running or a region
@@ -209,21 +209,28 @@ class Machine {
   /// split model, what is in its shards.
   /// requires  the space has no shapes of its own
   std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
-  /// Where what this rank keeps of a space from step to step begins: in the arena or, of state that lives
-  /// outside of it (Region::away), in memory that the host may read and write. The two are laid out alike.
-  /// Null where the rank keeps nothing, as another alone updates.
+  /// Whether what a space has of a parameter lives outside of the arena (Model::is_away).
+  bool is_away(Space space, const Parameter& parameter) const {
+    return model().is_away(space) && !parameter.frozen;
+  }
+  /// Where what this rank keeps of a space from step to step begins, so far as parameters like this one go: in
+  /// the arena, or outside of it, where the host may read and write it. The two are laid out alike. Null where
+  /// the rank keeps nothing, as another alone updates.
   /// requires  no step is being taken, if it lives outside of the arena; so of kept_part()
-  std::byte* kept(Space space);
+  std::byte* kept(Space space, const Parameter& parameter);
   /// A parameter's part of that.
   /// requires  the rank keeps it, and it is not split
   Part kept_part(Space space, const Parameter& parameter);
-  /// Where a space of state that lives outside of the arena begins there, in bytes.
+  /// Where a space that lives outside of the arena begins there, in bytes.
   std::int64_t away_at(Space space) const { return flat_[std::size_t(space)].away_at; }
   /// The memory there.
   /// requires  there is some: state lives outside of the arena, and this rank updates
   AwayMemory& away() { return *away_; }
   bool has_away() const { return away_ != nullptr; }
-  /// A parameter's part of what a unit has of a space of state, where that comes and goes, and lies at `unit`.
+  /// Where a parameter begins in what its unit has of a space without shapes, where that comes and goes and is
+  /// not split, in elements.
+  std::int64_t place_in_unit(const Parameter& parameter) const;
+  /// A parameter's part of what a unit has of a space of state, where that lies at `unit`.
   Part part_of_unit(Space space, const Parameter& parameter, std::byte* unit) const;
   /// Puts values of a parameter into what this rank holds of a space and, if they are master weights,
   /// into the copy.

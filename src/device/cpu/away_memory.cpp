@@ -223,10 +223,10 @@ std::span<std::byte> AwayMemory::bytes() {
   return {place.mapped, std::size_t(place.bytes)};
 }
 
-void AwayMemory::clear() {
+void AwayMemory::clear(std::int64_t from) {
   if (!is_open()) return;
   wait_for_stores();
-  if (ftruncate(place_->file, 0) != 0) refuse("empty", place_->folder, errno, "");
+  if (ftruncate(place_->file, from) != 0) refuse("empty", place_->folder, errno, "");
   place_->reserve();
 }
 

@@ -66,8 +66,8 @@ std::span<std::byte> AwayMemory::bytes() {
   return {place_->memory, place_->bytes};
 }
 
-void AwayMemory::clear() {
-  if (is_open()) std::memset(place_->memory, 0, place_->bytes);
+void AwayMemory::clear(std::int64_t from) {
+  if (is_open()) std::memset(place_->memory + from, 0, place_->bytes - std::size_t(from));
 }
 
 void AwayMemory::copy(AwayMemory& from) {

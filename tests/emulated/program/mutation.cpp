@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutants of three programs on the emulated device; tests/program/mutation.cpp has those of all, on the
+// Mutants of four programs on the emulated device; tests/program/mutation.cpp has those of all, on the
 // CPU.
 #include "program/mutants.hpp"
 #include "sinter/memory/checkpoint.hpp"
@@ -22,6 +22,8 @@ TEST_CASE("mutants on the device are rejected or compute the same bytes") {
       "Llama, Bf16, average, selective, on the device", {5, 3});
   test_mutants<Gpt2<tiny>, Once, Bf16, Offload<{.to = OffloadTo::host, .bucket_bytes = 2000}>>(
       "GPT-2, Bf16, Offload, on the device", {5, 3});
+  test_mutants<Gpt2<tiny>, Once, Offload<{.to = OffloadTo::host, .weights = true, .bucket_bytes = 2000}>>(
+      "GPT-2, Offload of weights, on the device", {5, 3});
 }
 
 }  // namespace

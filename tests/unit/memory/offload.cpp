@@ -22,6 +22,8 @@ namespace {
 using EachUnit = Offload<{.bucket_bytes = 1}>;
 using Runs = Offload<{.bucket_bytes = 100'000}>;  // two units
 using AtOnce = Offload<>;                         // all of them
+using Weights = Offload<{.weights = true, .bucket_bytes = 1}>;
+using RunsOfWeights = Offload<{.weights = true, .bucket_bytes = 100'000}>;
 
 template <class Away, class... Policies>
 void same(const char* what, int ranks = 1) {
@@ -64,6 +66,30 @@ TEST_CASE("the bits of every way of sharing the work") {
   same<EachUnit, Muon<>, SplitBatch<{.ranks = 2}>>("SplitBatch", 2);
 }
 
+TEST_CASE("the bits of weights that are kept") {
+  same<Weights, Decaying, Clipped>("unit by unit");
+  same<RunsOfWeights, Decaying, Bf16, Clipped>("runs of units, Bf16");
+  same<Weights, Decaying, Fp16<>, Checkpoint<>>("Fp16, checkpointed");
+  same<Weights, Decaying, Fp64, Checkpoint<{.policy = full}>>("Fp64, units recomputed");
+  same<Weights, Decaying, Checkpoint<{.policy = selective}>>("selective");
+}
+
+TEST_CASE("the bits of weights with every optimizer, and what follows it") {
+  using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
+  same<Weights, Adam<{.weight_decay = .1}>, Average<{.decay = .9}>, Fast>("Adam, average, groups");
+  same<RunsOfWeights, Average<{.decay = .9}>, Lion<{.lr = 1e-3, .weight_decay = .1}>, Bf16>("Lion, average");
+  same<Weights, Sgd<{.lr = .1}>, Bf16>("no state");
+  same<Weights, AdamW8bit<>, Freeze<"wte", "wpe", "h.0">>("8 bits, half frozen");
+  same<Weights, Adafactor<{.beta1 = .9}>, Bf16, Freeze<"wte", "wpe">>("factors, the first unit frozen");
+  same<RunsOfWeights, Muon<>>("Muon");
+}
+
+TEST_CASE("the bits of weights with ranks") {
+  same<Weights, Decaying, Whole<2>, Clipped>("Ddp", 2);
+  same<Weights, Decaying, Split<2, 3>, Bf16, Checkpoint<>, Average<>>("Zero 3, checkpointed", 2);
+  same<RunsOfWeights, Decaying, Split<4, 3>, Clipped>("Zero 3", 4);
+}
+
 // ---- memory
 template <class... Policies>
 using Kept = Plan<Tiny<Decaying, Policies...>>;
@@ -82,6 +108,18 @@ constexpr bool leaves_the_arena() {
   return true;
 }
 static_assert(leaves_the_arena<>() && leaves_the_arena<Bf16>() && leaves_the_arena<Split<4>>());
+
+/// Of the masters nothing is left but what is not trained.
+template <class... Policies>
+constexpr bool weights_leave_the_arena() {
+  using K = Kept<Policies...>;
+  using A = Plan<Tiny<Decaying, Weights, Policies...>>;
+  static_assert(A::memory.parameters == 0 && A::memory.weights == 0 && A::memory.optimizer == 0);
+  static_assert(A::memory.offloaded == K::memory.optimizer + K::memory.parameters);
+  return A::memory.gradients == K::memory.gradients;
+}
+static_assert(weights_leave_the_arena<>() && weights_leave_the_arena<Bf16>() &&
+              weights_leave_the_arena<Split<4, 3>>());
 
 /// Of units that are fetched one by one, no more than three in a row are there at once.
 template <class R>

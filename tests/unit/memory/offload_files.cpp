@@ -12,6 +12,7 @@ namespace sinter::testing {
 namespace {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
+using Weights = Offload<{.weights = true, .bucket_bytes = 1}>;
 const TrainerSettings settings{.seed = 3, .threads = 2}, others{.seed = 4, .threads = 2};
 
 void check_files(const fs::path& got, const fs::path& want) {
@@ -31,11 +32,11 @@ NamedNumbers resumed(const fs::path& from, int steps) {
   return all_of(trainer);
 }
 
-template <class Optimizer, class Parallel>
+template <class Away, class Optimizer, class Parallel>
 void check_resumes() {
   TemporaryFolder folder;
   Trainer<Tiny<Optimizer, Parallel>> kept(settings);
-  Trainer<Tiny<Optimizer, Parallel, EachUnit>> away(settings);
+  Trainer<Tiny<Optimizer, Parallel, Away>> away(settings);
   away.save(folder / "fresh");  // before there is a file
   take_steps(kept, 0, 5);
   take_steps(away, 0, 5);
@@ -44,22 +45,25 @@ void check_resumes() {
   check_files(folder / "away", folder / "kept");
   take_steps(kept, 5, 8);
   const NamedNumbers later = all_of(kept);
-  CHECK(differences(resumed<Optimizer, Parallel, EachUnit>(folder / "kept", 3), later).empty());
+  CHECK(differences(resumed<Optimizer, Parallel, Away>(folder / "kept", 3), later).empty());
   CHECK(differences(resumed<Optimizer, Parallel>(folder / "away", 3), later).empty());
   away.load(folder / "fresh");
   take_steps(away, 0, 8);
   CHECK(differences(all_of(away), later).empty());
 }
 TEST_CASE("each goes on from the other") {
-  check_resumes<Decaying, Single>();
-  check_resumes<Muon<>, Whole<2>>();
-  check_resumes<Decaying, Split<2>>();
-  check_resumes<Decaying, SplitBatch<{.ranks = 2}>>();
+  check_resumes<EachUnit, Decaying, Single>();
+  check_resumes<EachUnit, Muon<>, Whole<2>>();
+  check_resumes<EachUnit, Decaying, Split<2>>();
+  check_resumes<EachUnit, Decaying, SplitBatch<{.ranks = 2}>>();
+  check_resumes<Weights, Muon<>, Single>();
+  check_resumes<Weights, Decaying, Whole<2>>();
+  check_resumes<Weights, Decaying, Split<2, 3>>();
 }
 
-TEST_CASE("a snapshot stays as it was") {
+TEST_CASE_TEMPLATE("a snapshot stays as it was", Away, EachUnit, Weights) {
   TemporaryFolder folder;
-  Trainer<Tiny<Decaying, EachUnit>> trainer(settings);
+  Trainer<Tiny<Decaying, Away>> trainer(settings);
   take_steps(trainer, 0, 3);
   trainer.save(folder / "now");
   Snapshot snapshot;
@@ -71,9 +75,9 @@ TEST_CASE("a snapshot stays as it was") {
   check_files(folder / "copied", folder / "now");
 }
 
-TEST_CASE("weights alone begin with fresh state") {
+TEST_CASE_TEMPLATE("weights alone begin with fresh state", Away, EachUnit, Weights) {
   TemporaryFolder folder;
-  Trainer<Tiny<Decaying, EachUnit>> trainer(settings), other(others);
+  Trainer<Tiny<Decaying, Away>> trainer(settings), other(others);
   Trainer<Tiny<Decaying>> want(others);
   take_steps(trainer, 0, 4);
   take_steps(other, 7, 9);

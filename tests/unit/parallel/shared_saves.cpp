@@ -20,6 +20,7 @@ using Averaged =
 template <class... Policies>
 using Orthogonal = Network<Muon<>, Policies...>;
 using InFile = Offload<{.bucket_bytes = 1}>;
+using WeightsInFile = Offload<{.weights = true, .bucket_bytes = 1}>;
 template <int Ranks, int Stage>
 using Split = Zero<{.stage = Stage, .bucket_bytes = 1000, .ranks = Ranks}>;
 template <int Ranks>
@@ -116,10 +117,19 @@ TEST_CASE("ranks whose state is in files save it like state in the arena, and go
   const fs::path from = shards / "beside" / "last";
   const std::string loaded = check_resumes<Averaged<Split<2, 1>>>(2, from);
   CHECK((check_resumes<Averaged<Split<2, 1>, InFile>>(2, from) == loaded));
-  CHECK((check_resumes<Averaged<Whole<2>, InFile>>(2, from) == loaded));
+  CHECK((check_resumes<Averaged<Whole<2>, WeightsInFile>>(2, from) == loaded));
   check_run<Orthogonal<Whole<3>, InFile>>(RankProcesses::worlds_of(3), parts.path());
   CHECK((check_resumes<Orthogonal<Whole<2>, InFile>>(2, parts / "beside" / "last") ==
          check_resumes<Orthogonal<Whole<2>>>(2, parts / "beside" / "last")));
+}
+
+TEST_CASE("so do ranks whose weights are there, too") {
+  const TemporaryFolder shards, whole;
+  check_run<Averaged<Split<4, 3>, WeightsInFile>>(RankProcesses::worlds_of(4), shards.path());
+  const fs::path from = shards / "beside" / "last";
+  const std::string loaded = check_resumes<Averaged<Split<2, 1>>>(2, from);
+  CHECK((check_resumes<Averaged<Split<2, 3>, WeightsInFile>>(2, from) == loaded));
+  check_run<Averaged<Whole<3>, WeightsInFile>>(RankProcesses::worlds_of(3), whole.path());
 }
 
 TEST_CASE("so do ranks of several hosts that share a folder") {
