@@ -39,17 +39,29 @@ ArenaGuard::ArenaGuard(const Model& model, const PlacementView& placement, std::
       parts.push_back({arena + buffer->offset, buffer->bytes});
     for (const Touch& touch : list)
       if (closes(touch.use) && !is_persistent(model, touch.space)) open.of(touch) = nullptr;
+    parts = between(std::move(parts));
     auto& [first, again] = instructions[std::size_t(t)];
     if (iteration == 0) first = parts;
     again = std::move(parts);
   });
 }
 
+ArenaGuard::Parts ArenaGuard::between(Parts parts) const {
+  std::ranges::sort(parts, {}, &Part::begin);
+  Parts gaps;
+  std::byte* at = all.begin;
+  for (const Part& part : parts) {
+    if (part.begin > at) gaps.push_back({at, part.begin - at});
+    at = std::max(at, part.begin + part.bytes);
+  }
+  if (std::byte* const end = all.begin + all.bytes; end > at) gaps.push_back({at, end - at});
+  return gaps;
+}
+
 void ArenaGuard::poison(int position, int iteration) const {
-  ASAN_POISON_MEMORY_REGION(all.begin, std::size_t(all.bytes));
   const auto& [first, again] = instructions[std::size_t(position)];
   for (const Part& part : iteration == 0 ? first : again)
-    ASAN_UNPOISON_MEMORY_REGION(part.begin, std::size_t(part.bytes));
+    ASAN_POISON_MEMORY_REGION(part.begin, std::size_t(part.bytes));
 }
 
 void ArenaGuard::lift() const { ASAN_UNPOISON_MEMORY_REGION(all.begin, std::size_t(all.bytes)); }

@@ -54,9 +54,12 @@ class ArenaGuard {
   using Parts = std::vector<Part>;
   void poison(int position, int iteration) const;
   void lift() const;
+  /// What lies between some parts. (To poison everything and to open these again would fail a thread that is
+  /// transferring one of them meanwhile.)
+  Parts between(Parts parts) const;
 
   Part all{};                                         // that comes and goes
-  std::vector<std::pair<Parts, Parts>> instructions;  // what each touches: at first, and again
+  std::vector<std::pair<Parts, Parts>> instructions;  // what each leaves alone: at first, and again
 #else
  public:
   ArenaGuard() = default;

@@ -199,8 +199,8 @@ TEST_CASE("a step, and an evaluation") {
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Bf16>>("GPT-2, bf16", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Offload<{.bucket_bytes = 1}>>>(
       "GPT-2, Offload", batches);
-  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Bf16, Offload<{.weights = true}>>>(
-      "GPT-2, Offload of weights", batches);
+  test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>, Bf16,
+            Offload<{.weights = true}>>>("GPT-2, Offload of weights", batches);
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>>>(
       "perceptron", {numbers(8, 3, 2), numbers(8, 3, 2, 1)});
 }

@@ -116,7 +116,8 @@ TEST_CASE("programs that fetch state") {
 }
 
 TEST_CASE("programs that fetch masters") {
-  test_mutants<Gpt2<tiny>, Thrice, WeightsToo>("GPT-2, Offload of weights, three micro-batches", {5, 3, 6});
+  test_mutants<Gpt2<tiny>, Thrice, WeightsToo>("GPT-2, Offload of weights, three micro-batches",
+                                               {5, 3, 6});
   test_mutants<Fused, Once, Bf16, Full, Sgd<>, Average<>, WeightsToo>(
       "units with two outputs, Offload of weights, Bf16, average, full", {5, 3});
   test_mutants<Fused, TwoEach, WeightShards, Bf16, WeightsToo>(

@@ -211,8 +211,8 @@ TEST_CASE("masters that live outside of the arena") {
   const Program p = shipped<Away>();
   CHECK(verify(model, p, one_rank).fine());
   const int fetch = find(p, fetch_masters_kind), copy = find(p, copy_weights_kind);
-  expect(model, with(p, fetch, {&only<Use::read, Space::master>, p[std::size_t(fetch)].what}), one_rank,
-         "masters that live outside of the arena are touched where they are not");
+  expect(model, with(p, fetch, {&only<Use::read, Space::master>, p[std::size_t(fetch)].what}),
+         one_rank, "masters that live outside of the arena are touched where they are not");
   expect(model, without(p, copy), one_rank, "read before written");
   Program fetched = with(p, int(p.size()), p[std::size_t(fetch)]);
   fetched.push_back(p[std::size_t(find(p, await_masters_kind))]);

@@ -22,7 +22,8 @@ TEST_CASE("mutants on the device are rejected or compute the same bytes") {
       "Llama, Bf16, average, selective, on the device", {5, 3});
   test_mutants<Gpt2<tiny>, Once, Bf16, Offload<{.to = OffloadTo::host, .bucket_bytes = 2000}>>(
       "GPT-2, Bf16, Offload, on the device", {5, 3});
-  test_mutants<Gpt2<tiny>, Once, Offload<{.to = OffloadTo::host, .weights = true, .bucket_bytes = 2000}>>(
+  test_mutants<Gpt2<tiny>, Once,
+               Offload<{.to = OffloadTo::host, .weights = true, .bucket_bytes = 2000}>>(
       "GPT-2, Offload of weights, on the device", {5, 3});
 }
 

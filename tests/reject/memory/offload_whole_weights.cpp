@@ -8,5 +8,5 @@
 using namespace sinter;
 
 struct mine : Recipe<Mlp<{.in = 1, .hidden = 4, .out = 1}>, Zero<{.stage = 2, .ranks = 2}>,
-                     Offload<{.weights = true}>> {};
+                     Batch<{.global = 2, .micro = 1}>, Offload<{.weights = true}>> {};
 constexpr bool checked = ready<mine>();

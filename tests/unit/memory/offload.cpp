@@ -77,10 +77,12 @@ TEST_CASE("the bits of weights that are kept") {
 TEST_CASE("the bits of weights with every optimizer, and what follows it") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same<Weights, Adam<{.weight_decay = .1}>, Average<{.decay = .9}>, Fast>("Adam, average, groups");
-  same<RunsOfWeights, Average<{.decay = .9}>, Lion<{.lr = 1e-3, .weight_decay = .1}>, Bf16>("Lion, average");
+  same<RunsOfWeights, Average<{.decay = .9}>, Lion<{.lr = 1e-3, .weight_decay = .1}>, Bf16>(
+      "Lion, average");
   same<Weights, Sgd<{.lr = .1}>, Bf16>("no state");
   same<Weights, AdamW8bit<>, Freeze<"wte", "wpe", "h.0">>("8 bits, half frozen");
-  same<Weights, Adafactor<{.beta1 = .9}>, Bf16, Freeze<"wte", "wpe">>("factors, the first unit frozen");
+  same<Weights, Adafactor<{.beta1 = .9}>, Bf16, Freeze<"wte", "wpe">>(
+      "factors, the first unit frozen");
   same<RunsOfWeights, Muon<>>("Muon");
 }
 
