@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/comm/mesh.hpp"
 
+#include "sinter/comm/communicator.hpp"
+
 #include <string>
 
 #include "sinter/error.hpp"

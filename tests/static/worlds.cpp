@@ -50,8 +50,7 @@ template <Operation O, Traffic::Does Does, int On, bool Ring>
 constexpr void speak(const Model&, const Instruction& i, const OnRank& on, TrafficList& out) {
   const int peer = on.rank + On;
   if (!Ring && (peer < 0 || peer >= on.ranks)) return;
-  out.push_back({O, Does, Space::value, i.what, 8, Element::f32, MeshAxis::data,
-                 (peer + on.ranks) % on.ranks});
+  out.push_back({O, Does, Space::value, i.what, 8, Element::f32, 0, (peer + on.ranks) % on.ranks});
 }
 template <Operation O, Traffic::Does Does, int On, bool Ring = true>
 constexpr Kind speaks{.name = "speak",

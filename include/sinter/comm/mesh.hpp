@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sinter/comm/communicator.hpp"
-
 namespace sinter {
+
+class Communicator;
 
 /// A grid of ranks, as in Megatron-LM (Narayanan et al. 2021) and PyTorch's DeviceMesh: each rank has a
 /// coordinate on each axis. Ranks that are neighbours on the last axis follow each other, so that an axis that
@@ -51,15 +51,21 @@ struct Mesh {
   constexpr int coordinate(int rank, int axis) const {
     return rank / stride(axis) % axes[std::size_t(axis)].size;
   }
+  /// The rank that differs from `rank` on this axis alone, and has this coordinate there.
+  constexpr int rank_at(int rank, int axis, int coordinate_there) const {
+    return rank + (coordinate_there - coordinate(rank, axis)) * stride(axis);
+  }
   /// The ranks that differ from `rank` on this axis alone, itself included, in the order of their coordinates.
   constexpr std::vector<int> group(int rank, int axis) const {
-    const int first = rank - coordinate(rank, axis) * stride(axis);
     std::vector<int> members;
     for (int k = 0; k < axes[std::size_t(axis)].size; ++k)
-      members.push_back(first + k * stride(axis));
+      members.push_back(rank_at(rank, axis, k));
     return members;
   }
 };
+
+/// Ranks of which all work on other data, along one axis.
+constexpr Mesh data_mesh(int ranks) { return {{Mesh::Axis{"data", ranks}}}; }
 
 /// Makes this rank's ends of a communicator for each axis of a mesh, in their order: that of its group there,
 /// in which it has its coordinate as its number. They have the transport, the limits and the order of sums of

@@ -5,16 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "sinter/comm/mesh.hpp"
 #include "sinter/comm/operation.hpp"
 #include "sinter/layer/layer.hpp"
 
 namespace sinter {
 
 enum class Space : std::uint8_t;
-
-/// The directions in which ranks are laid out; those along one have a communicator.
-enum class MeshAxis : std::uint8_t { data };
-inline constexpr int mesh_axes = 1;  ///< how many there are
 
 /// One thing that an instruction says to other ranks, or hears from them.
 struct Traffic {
@@ -26,8 +23,8 @@ struct Traffic {
   std::int64_t first = 0;  ///< where it begins, in elements; as if the space were held whole
   std::int64_t count = 0;  ///< its elements
   Element element = Element::f32;  ///< their type
-  MeshAxis axis = MeshAxis::data;  ///< along which the ranks are
-  int peer = -1;                   ///< the other rank, or the root, where there is one
+  int axis = 0;                    ///< of the mesh: those take part that differ on it alone
+  int peer = -1;  ///< the other one's coordinate there, or the root's, if there is one
 
   /// Bytes of the array.
   constexpr std::int64_t bytes() const { return count * bytes_of(element); }
@@ -49,6 +46,11 @@ struct OnRank {
   int ranks = 1;       ///< how many there are
   int iteration = 0;   ///< of the loop, from 0
   int iterations = 1;  ///< how many it has
+  Mesh mesh{};         ///< that of the ranks; without an axis they are along one
+  /// Where the rank is on an axis, from 0.
+  constexpr int coordinate(int axis) const {
+    return mesh.count() == 0 ? rank : mesh.coordinate(rank, axis);
+  }
 };
 
 }  // namespace sinter

@@ -2,7 +2,7 @@
 // The programs of all ranks, run against each other as far as they speak to each other: at compile time
 // for a few numbers of ranks, and for the actual one when a trainer is made.
 //
-// As in NCCL there is one queue for each communicator, in order: a transfer runs when it is the next one on
+// As in NCCL there is one queue for each communicator, of which each axis of the mesh has one, in order: a transfer runs when it is the next one on
 // all ranks that take part. Sends and receives that follow each other, with no wait and no other transfer
 // between, are a group, and together are the next one: they run beside each other, each when its other end
 // is next, too, but none before a wait or another transfer comes after them. Who starts a transfer goes on
@@ -15,16 +15,18 @@
 namespace sinter {
 
 /// Says whether these programs of all ranks fit together, whether or not the step is applied, or the first
-/// rule that they break and where. `alike`: whether all ranks speak alike, see speak_alike().
+/// rule that they break and where.
+///   alike   whether all ranks speak alike, see speak_alike()
+///   mesh    of the ranks; without an axis they are along one
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const RankProgram> programs,
-                                              bool alike = false) {
-  const WorldVerdict verdict = Simulation<>(model, programs, true, alike).verdict;
+                                              bool alike = false, const Mesh& mesh = {}) {
+  const WorldVerdict verdict = Simulation<>(model, programs, true, alike, {}, mesh).verdict;
   if (!verdict.fine()) return verdict;
   for (const RankProgram& rank : programs.first(alike ? 1 : programs.size()))
     for (const Instruction& i : rank.program)
       if (i.kind->if_applied && i.kind->traffic)
-        return Simulation<>(model, programs, false, alike).verdict;
+        return Simulation<>(model, programs, false, alike, {}, mesh).verdict;
   return verdict;
 }
 

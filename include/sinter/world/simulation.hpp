@@ -17,34 +17,53 @@ class Simulation {
   using Times = TransferTimes;
   using Queue = TransferQueue;
   struct Rank {
-    std::size_t next = 0;  // of its events
-    bool in_both = false;  // it has started the next event, and waits for it
-    bool come = false;     // it has computed what is before the next event
-    Queue queues[mesh_axes];
+    std::size_t next = 0;       // of its events
+    bool in_both = false;       // it has started the next event, and waits for it
+    bool come = false;          // it has computed what is before the next event
+    std::vector<Queue> queues;  // by axis
     RankTime time;
   };
 
   const Model& model;
   std::span<const RankProgram> programs;
   const Timing timing;
+  /// An axis of the mesh: how many ranks there are along it, how many of them are run, and how far apart.
+  struct Along {
+    int size, run, stride;
+  };
+  const Mesh mesh;
+  std::vector<Along> axes;
   std::vector<Rank> ranks;
   std::vector<std::vector<Event>> said;  // by rank, or once, if all speak alike
   std::vector<int> changed;              // ranks that may have come to something that can run
-  int waiting[mesh_axes]{};              // ranks whose next transfer is of all
+  std::vector<int> waiting;              // ranks whose next transfer is of all, by axis and group
 
  public:
   WorldVerdict verdict;  ///< the first rule that is broken
 
   /// applied: whether the step is, or what hangs on that is passed over. alike: whether all ranks speak
-  /// alike, so that one is enough, unless times are asked for.
+  /// alike, so that one is enough, unless times are asked for. on: the mesh of the ranks, which has as many;
+  /// without an axis they are along one.
   constexpr Simulation(const Model& m, std::span<const RankProgram> p, bool applied, bool alike,
-                       Timing t = {})
-      : model(m), programs(p), timing(t), ranks(alike && !timed ? 1 : p.size()) {
+                       Timing t = {}, const Mesh& on = {})
+      : model(m),
+        programs(p),
+        timing(t),
+        mesh(on.count() == 0 ? data_mesh(int(p.size())) : on),
+        ranks(alike && !timed ? 1 : p.size()) {
+    for (int axis = 0; axis < mesh.count(); ++axis) {
+      const int size = mesh.axes[std::size_t(axis)].size;
+      axes.push_back({size, count() == 1 ? 1 : size, mesh.stride(axis)});
+    }
+    // (Clang cannot resize a vector of numbers in a constant.)
+    for (std::size_t k = 0; k < axes.size() * ranks.size(); ++k) waiting.push_back(0);
+    for (Rank& rank : ranks) rank.queues.resize(axes.size());
     const int speakers = alike ? 1 : count();
     said.reserve(std::size_t(speakers));
     for (int r = 0; r < speakers; ++r)
-      said.push_back(Speech(programs[r].program, applied)
-                         .events(model, {r, int(programs.size()), 0, programs[r].iterations}));
+      said.push_back(
+          Speech(programs[r].program, applied)
+              .events(model, {r, int(programs.size()), 0, programs[r].iterations, mesh}));
     for (bool moved = true; moved && verdict.fine();) {
       moved = false;
       for (int r = 0; r < count() && verdict.fine(); ++r) moved |= go_on(r);
@@ -59,9 +78,20 @@ class Simulation {
 
  private:
   constexpr int count() const { return int(ranks.size()); }
+  /// Where a rank is on an axis.
+  constexpr int coordinate(int r, int axis) const { return r / axes[axis].stride % axes[axis].run; }
+  /// The first of the ranks along an axis that have a rank among them.
+  constexpr int first_of(int r, int axis) const {
+    return r - coordinate(r, axis) * axes[axis].stride;
+  }
+  constexpr int& waiting_of(int r, int axis) { return waiting[axis * count() + first_of(r, axis)]; }
   constexpr const std::vector<Event>& events(int r) const { return said[said.size() == 1 ? 0 : r]; }
   constexpr void demand(bool holds, const char* rule, RankPlace one, RankPlace other) {
     if (!holds && verdict.fine()) verdict = {rule, one, other};
+  }
+
+  constexpr bool has_axis(const Traffic& traffic) const {
+    return traffic.axis >= 0 && traffic.axis < int(axes.size());
   }
 
   // ---- the run
@@ -83,22 +113,26 @@ class Simulation {
       rank.in_both = rank.come = false;
     }
     if (rank.next == events(r).size())
-      for (int axis = 0; axis < mesh_axes; ++axis) close(r, MeshAxis(axis));
+      for (int axis = 0; axis < int(axes.size()); ++axis) close(r, axis);
     return rank.next > before;
   }
   constexpr void start(int r, const Traffic& traffic) {
     const bool between_two = traffic.is_between_two();
-    demand(!traffic.has_peer() || (traffic.peer >= 0 && traffic.peer < int(programs.size())),
-           "names a rank that is not there", place(r), place(r));
-    demand(!between_two || traffic.peer != r, "names itself as another rank", place(r), place(r));
+    demand(has_axis(traffic), "names an axis that is not there", place(r), place(r));
     if (!verdict.fine()) return;
-    Queue& queue = ranks[r].queues[int(traffic.axis)];
+    const int there = axes[traffic.axis].size;
+    demand(!traffic.has_peer() || (traffic.peer >= 0 && traffic.peer < there),
+           "names a rank that is not there", place(r), place(r));
+    demand(!between_two || traffic.peer != coordinate(r, traffic.axis),
+           "names itself as another rank", place(r), place(r));
+    if (!verdict.fine()) return;
+    Queue& queue = queue_of(r, traffic.axis);
     queue.start(int(ranks[r].next), between_two);
     if constexpr (timed) queue.times.push_back({ranks[r].time.end});
     if (!between_two) close(r, traffic.axis);
   }
   /// Closes the last group of a rank, and runs what then can.
-  constexpr void close(int r, MeshAxis axis) {
+  constexpr void close(int r, int axis) {
     if (!queue_of(r, axis).is_open()) return;
     ++queue_of(r, axis).group;
     changed.push_back(r);
@@ -115,29 +149,31 @@ class Simulation {
     }
   }
   /// Passes over the groups of a rank that have run.
-  constexpr void come_to_next(int r, MeshAxis axis) {
+  constexpr void come_to_next(int r, int axis) {
     Queue& queue = queue_of(r, axis);
     queue.pass();
     const Event* const event = next(r, axis);
     const bool meets = event && !event->traffic.is_between_two();
-    waiting[int(axis)] += int(meets) - int(queue.meets);
+    waiting_of(r, axis) += int(meets) - int(queue.meets);
     queue.meets = meets;
   }
-  /// Runs a transfer of all ranks, if it is the next one of all.
-  constexpr void run_all(int r, MeshAxis axis) {
-    if (waiting[int(axis)] < count()) return;
-    for (int other = 0; other < count(); ++other)
+  /// Runs a transfer of all ranks along an axis, if it is the next one of all.
+  constexpr void run_all(int r, int axis) {
+    const auto [size, run, stride] = axes[axis];
+    if (waiting_of(r, axis) < run) return;
+    const int first = first_of(r, axis), end = first + run * stride;
+    for (int other = first; other < end; other += stride)
       if (other != r && !have_met(r, other, axis)) return;
     Times all;
     if constexpr (timed) {
-      for (int k = 0; k < count(); ++k) {
+      for (int k = first; k < end; k += stride) {
         const Queue& queue = queue_of(k, axis);
         all.ready = std::max(all.ready, queue.times[queue.run].since);
         all.end = std::max(all.end, queue.before);
       }
       all.end = std::max(all.ready, all.end) + timing.transfer(next(r, axis)->traffic);
     }
-    for (int k = 0; k < count(); ++k) {
+    for (int k = first; k < end; k += stride) {
       Queue& queue = queue_of(k, axis);
       queue.done[queue.run] = true;
       if constexpr (timed) queue.times[queue.run] = all;
@@ -146,15 +182,15 @@ class Simulation {
     }
   }
   /// Runs a send or a receive of a rank's next group, if its other end is in the other rank's.
-  constexpr void run_pair(int r, std::size_t k, MeshAxis axis) {
+  constexpr void run_pair(int r, std::size_t k, int axis) {
     Queue& mine = queue_of(r, axis);
     const Traffic& traffic = event_of(r, mine, k).traffic;
-    const int peer = traffic.peer;
+    const int peer = first_of(r, axis) + traffic.peer * axes[axis].stride;
     const bool sends = traffic.operation == Operation::send;
     const Operation back = sends ? Operation::receive : Operation::send;
-    if (mine.done[k] || find(r, axis, traffic.operation, peer) != k) return;
+    if (mine.done[k] || find(r, axis, traffic.operation, traffic.peer) != k) return;
     Queue& other = queue_of(peer, axis);
-    const std::size_t at = find(peer, axis, back, r);
+    const std::size_t at = find(peer, axis, back, coordinate(r, axis));
     if (at == other.closed_end()) return;
     check_sizes(r, event_of(r, mine, k), peer, event_of(peer, other, at));
     if constexpr (timed) {
@@ -171,7 +207,7 @@ class Simulation {
     changed.push_back(peer);
   }
   /// Where in a rank's next group the first is that has not run, and does so with a peer; its end if nowhere.
-  constexpr std::size_t find(int r, MeshAxis axis, Operation operation, int peer) const {
+  constexpr std::size_t find(int r, int axis, Operation operation, int peer) const {
     const Queue& queue = queue_of(r, axis);
     const std::size_t end = queue.closed_end();
     std::size_t k = queue.run;
@@ -188,20 +224,22 @@ class Simulation {
     time.exposed += time.end - before;
     time.late += std::max(0.0, std::min(transfer.ready, time.end) - before);
   }
-  constexpr Queue& queue_of(int r, MeshAxis axis) { return ranks[r].queues[int(axis)]; }
-  constexpr const Queue& queue_of(int r, MeshAxis axis) const { return ranks[r].queues[int(axis)]; }
+  constexpr Queue& queue_of(int r, int axis) { return ranks[r].queues[std::size_t(axis)]; }
+  constexpr const Queue& queue_of(int r, int axis) const {
+    return ranks[r].queues[std::size_t(axis)];
+  }
   constexpr const Event& event_of(int r, const Queue& queue, std::size_t k) const {
     return events(r)[queue.started[k]];
   }
   /// The first event in a rank's queue that has not run, or nullptr.
-  constexpr const Event* next(int r, MeshAxis axis) const {
+  constexpr const Event* next(int r, int axis) const {
     const Queue& queue = queue_of(r, axis);
     const std::size_t k = queue.first();
     return k < queue.done.size() ? &event_of(r, queue, k) : nullptr;
   }
   /// Whether two ranks are at the same transfer of all. If they are at two that can never become one, this is
   /// the verdict.
-  constexpr bool have_met(int r, int other, MeshAxis axis) {
+  constexpr bool have_met(int r, int other, int axis) {
     if (!queue_of(r, axis).meets || !queue_of(other, axis).meets) return false;
     const Event &one = *next(r, axis), &two = *next(other, axis);
     check_together(r, one, other, two);
@@ -229,7 +267,9 @@ class Simulation {
   /// Whether what a rank waits for has run. `mine`: it is the last that it has started.
   constexpr bool has_run(int r, bool mine) {
     const Traffic& wanted = events(r)[ranks[r].next].traffic;
-    Queue& queue = ranks[r].queues[int(wanted.axis)];
+    demand(has_axis(wanted), "names an axis that is not there", place(r), place(r));
+    if (!verdict.fine()) return false;
+    Queue& queue = queue_of(r, wanted.axis);
     const std::size_t k = mine ? queue.started.size() - 1 : started(r, queue, wanted);
     if (k == queue.started.size()) {
       demand(false, "waits for what it has not started", place(r), later_start(r, wanted));
@@ -252,7 +292,7 @@ class Simulation {
   }
   static constexpr bool is_same(const Traffic& a, const Traffic& b) {
     return a.operation == b.operation && a.space == b.space && a.first == b.first &&
-           a.count == b.count && a.element == b.element && a.peer == b.peer;
+           a.count == b.count && a.element == b.element && a.axis == b.axis && a.peer == b.peer;
   }
 
   // ---- what is said of it
@@ -274,8 +314,8 @@ class Simulation {
   }
   constexpr void check_end() {
     for (int r = 0; r < count(); ++r) {
-      for (int axis = 0; axis < mesh_axes; ++axis)
-        if (const Event* mine = next(r, MeshAxis(axis))) return say_who_is_missing(r, *mine);
+      for (int axis = 0; axis < int(axes.size()); ++axis)
+        if (const Event* mine = next(r, axis)) return say_who_is_missing(r, *mine);
     }
     for (int r = 0; r < count(); ++r)
       for (const Queue& queue : ranks[r].queues)
@@ -286,10 +326,11 @@ class Simulation {
   /// Says which rank one waits for in vain, at the transfer that holds up its queue.
   constexpr void say_who_is_missing(int r, const Event& mine) {
     const Traffic& traffic = mine.traffic;
-    int other = traffic.peer;
-    if (!traffic.is_between_two()) {
-      other = 0;
-      while (other == r || (have_met(r, other, traffic.axis) && verdict.fine())) ++other;
+    const int axis = traffic.axis;
+    const bool between_two = traffic.is_between_two();
+    int other = first_of(r, axis) + (between_two ? traffic.peer * axes[axis].stride : 0);
+    if (!between_two) {
+      while (other == r || (have_met(r, other, axis) && verdict.fine())) other += axes[axis].stride;
     }
     const bool ended = ranks[other].next == events(other).size();
     demand(false, ended ? "waits for a rank at its end" : "ranks wait for each other",

@@ -79,15 +79,15 @@ struct Speech {
 /// 0 says, and all of it to all. If all ranks do, one of them stands for all, as each meets the others where
 /// it meets itself.
 constexpr bool speak_alike(const Model& model, std::span<const Instruction> program, int ranks,
-                           int iterations, int first, int last) {
+                           int iterations, int first, int last, const Mesh& mesh = {}) {
   const Speech speech(program, true);
-  const std::vector<Event> events = speech.events(model, {0, ranks, 0, iterations});
+  const std::vector<Event> events = speech.events(model, {0, ranks, 0, iterations, mesh});
   for (const Event& event : events)
     if (event.traffic.is_between_two()) return false;
   bool alike = true;
   for (int r = first; r < last && alike; ++r) {
     std::size_t next = 0;
-    speech.each_event(model, {r, ranks, 0, iterations}, [&](const Event& event) {
+    speech.each_event(model, {r, ranks, 0, iterations, mesh}, [&](const Event& event) {
       alike = alike && next < events.size() && events[next] == event;
       ++next;
     });

@@ -13,8 +13,8 @@ namespace acme {
 
 /// Sends a number, each rank as if it were the root.
 constexpr void from_itself(const Model&, const Instruction&, const OnRank& on, TrafficList& out) {
-  out.push_back({Operation::broadcast, Traffic::both, Space::decision, 1, 1, Element::f64,
-                 MeshAxis::data, on.rank});
+  out.push_back(
+      {Operation::broadcast, Traffic::both, Space::decision, 1, 1, Element::f64, 0, on.rank});
 }
 inline constexpr Kind tell{
     .name = "tell", .touch = touches::nothing, .run = executes::nothing, .traffic = from_itself};

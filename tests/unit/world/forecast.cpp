@@ -177,8 +177,7 @@ TEST_CASE("a rank that is slow is waited for") {
 void pass_on(const Model&, const Instruction&, const OnRank& on, TrafficList& out) {
   if (on.rank > 1) return;
   const Operation operation = on.rank == 0 ? Operation::send : Operation::receive;
-  out.push_back({operation, Traffic::both, Space::gradient, 0, 1000, Element::f32, MeshAxis::data,
-                 1 - on.rank});
+  out.push_back({operation, Traffic::both, Space::gradient, 0, 1000, Element::f32, 0, 1 - on.rank});
 }
 constexpr Kind pass_kind{
     .name = "pass", .touch = touches::nothing, .run = executes::nothing, .traffic = pass_on};

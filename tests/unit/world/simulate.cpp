@@ -123,7 +123,7 @@ TEST_CASE("in the loop, all ranks have as many iterations") {
 template <bool Sends, Traffic::Does Does, int To, int Count = 8>
 void pass(const Model&, const Instruction& i, const OnRank&, TrafficList& out) {
   out.push_back({Sends ? Operation::send : Operation::receive, Does, Space::value, i.what, Count,
-                 Element::f32, MeshAxis::data, To});
+                 Element::f32, 0, To});
 }
 template <bool Sends, Traffic::Does Does, int To, int Count = 8>
 constexpr Kind passes = kind_of(pass<Sends, Does, To, Count>);
@@ -233,8 +233,8 @@ TEST_CASE("what goes between two ranks stays between what all do") {
 
 TEST_CASE("a broadcast comes from one rank") {
   constexpr auto root = [](const Model&, const Instruction& i, const OnRank& on, TrafficList& out) {
-    out.push_back({Operation::broadcast, Traffic::both, Space::master, 0, 8, Element::f32,
-                   MeshAxis::data, i.count == 2 ? on.rank : 0});
+    out.push_back({Operation::broadcast, Traffic::both, Space::master, 0, 8, Element::f32, 0,
+                   i.count == 2 ? on.rank : 0});
   };
   static constexpr Kind broadcast = kind_of(root);
   const Program same{{&broadcast}}, own{{&broadcast, 0, 2}};
@@ -244,8 +244,8 @@ TEST_CASE("a broadcast comes from one rank") {
 
 TEST_CASE("a reduction goes to one rank") {
   constexpr auto root = [](const Model&, const Instruction& i, const OnRank& on, TrafficList& out) {
-    out.push_back({Operation::reduce, Traffic::both, Space::gradient, 0, 8, Element::f32,
-                   MeshAxis::data, i.count == 2 ? on.rank : i.count - 1});
+    out.push_back({Operation::reduce, Traffic::both, Space::gradient, 0, 8, Element::f32, 0,
+                   i.count == 2 ? on.rank : i.count - 1});
   };
   static constexpr Kind collect = kind_of(root);
   const Program same{{&collect}}, own{{&collect, 0, 2}}, nobody{{&collect, 0, 3}};
@@ -253,6 +253,77 @@ TEST_CASE("a reduction goes to one rank") {
   CHECK(simulate(model, same, 4, 1).fine());
   expect({{own}, {own}}, "ranks differ in the root");
   expect({{nobody}, {nobody}}, "names a rank that is not there");
+  static constexpr Kind astray = kind_of([](const Model&, const Instruction&, const OnRank&,
+                                            TrafficList& out) {
+    out.push_back({Operation::all_reduce, Traffic::both, Space::gradient, 0, 8, Element::f32, 1});
+  });
+  const Program nowhere{{&astray}};
+  expect({{nowhere}, {nowhere}}, "names an axis that is not there");
+}
+
+/// What one instruction says along an axis.
+template <Operation O, Traffic::Does Does, int Axis, int Peer = -1>
+constexpr Kind along =
+    kind_of([](const Model&, const Instruction& i, const OnRank&, TrafficList& out) {
+      out.push_back({O, Does, Space::value, i.what, 8, Element::f32, Axis, Peer});
+    });
+
+TEST_CASE("ranks of a mesh wait along each axis for those that differ on it alone") {
+  constexpr auto both = Traffic::both;
+  constexpr Mesh mesh{{Mesh::Axis{"data", 2}, {"tensor", 3}}};
+  static constexpr auto gather = Operation::all_gather;
+  const Instruction data{&along<all, both, 0>}, tensor{&along<gather, both, 1>};
+  const auto run = [&](const std::vector<Program>& programs) {
+    std::vector<RankProgram> ranks;
+    for (const Program& program : programs) ranks.push_back({program});
+    return simulate(model, ranks, false, mesh);
+  };
+  const Program p{data, tensor, data}, late{tensor, data, data}, none;
+  CHECK(run({p, p, p, p, p, p}).fine());
+  CHECK(simulate(model, p, 6, 1).what == std::string("names an axis that is not there"));
+  CHECK(run({p, p, p, p, p, late})
+            .fine());  // along "tensor" 3 and 4 wait for 5, which waits for nobody
+  // The first waits along "data" for 3, that along "tensor" for 4, that along "data" for 1, that for the first.
+  const WorldVerdict crossed = run({p, late, p, late, p, late});
+  REQUIRE(!crossed.fine());
+  CHECK(crossed.what == std::string("ranks wait for each other"));
+  CHECK(crossed.one == RankPlace{0, 0, 0});
+  CHECK(crossed.other == RankPlace{3, 0, 0});
+  // A rank that says nothing stops the two groups that it is in, and no other.
+  const Program only_data{data}, only_tensor{tensor};
+  CHECK(run({only_data, only_data, none, only_data, only_data, none}).fine());
+  CHECK(run({none, none, none, only_tensor, only_tensor, only_tensor}).fine());
+  const WorldVerdict missing = run({only_data, only_data, only_data, only_data, none, only_data});
+  REQUIRE(!missing.fine());
+  CHECK(missing.what == std::string("waits for a rank at its end"));
+  CHECK(missing.one.rank == 1);
+  CHECK(missing.other.rank == 4);
+}
+
+TEST_CASE("a peer in a mesh is a coordinate on the axis") {
+  constexpr auto both = Traffic::both;
+  constexpr Mesh mesh{{Mesh::Axis{"pipeline", 2}, {"data", 2}}};
+  static constexpr auto sends = Operation::send, receives = Operation::receive;
+  const Instruction on{&along<sends, both, 0, 1>}, in{&along<receives, both, 0, 0>},
+      beyond{&along<sends, both, 0, 2>}, itself{&along<sends, both, 0, 0>},
+      sum{&along<all, both, 1>}, from_second{&along<Operation::broadcast, both, 1, 1>};
+  const auto run = [&](const std::vector<Program>& programs) {
+    std::vector<RankProgram> ranks;
+    for (const Program& program : programs) ranks.push_back({program});
+    const WorldVerdict verdict = simulate(model, ranks, false, mesh);
+    return std::string(verdict.fine() ? "fine" : verdict.what);
+  };
+  // Ranks 0 and 1 are the first stage, 2 and 3 the second.
+  const Program first{on, sum, from_second}, second{in, sum, from_second};
+  CHECK(run({first, first, second, second}) == "fine");
+  CHECK(run({first, second, first, second}) == "names itself as another rank");
+  CHECK(run({Program{beyond}, {}, {}, {}}) == "names a rank that is not there");
+  CHECK(run({Program{itself}, {}, {}, {}}) == "names itself as another rank");
+  // Of the second stage one receives behind a sum, to which the other comes when it has received.
+  CHECK(run({first, first, Program{sum, in, from_second}, Program{in, sum, from_second}}) ==
+        "fine");
+  CHECK(run({first, first, Program{sum, in, from_second}, Program{in, from_second, sum}}) ==
+        "ranks differ in the operation");
 }
 
 TEST_CASE("what hangs on the decision is looked at both ways") {

@@ -98,8 +98,8 @@ struct Passing : Speaking<Passing<W>> {
 
   static constexpr void state(const Model& model, const Instruction&, const OnRank& on,
                               TrafficList& out) {
-    Traffic send{Operation::send, Traffic::starts, place(model),   0,
-                 numbers,         Element::f32,    MeshAxis::data, other(on.rank)};
+    Traffic send{Operation::send, Traffic::starts, place(model), 0, numbers, Element::f32, 0,
+                 other(on.rank)};
     if (on.ranks % 2) return;
     Traffic receive = send;
     receive.operation = Operation::receive;
