@@ -37,7 +37,8 @@ struct Arguments {
   Verb verb{};
   std::vector<std::string> data;
   std::vector<std::string> runs;  // words that belong to no flag: folders of runs
-  std::optional<std::string> out, weights, profile, tokenizer, text, ids, scratch;
+  std::optional<std::string> out, weights, profile, tokenizer, text, ids;
+  std::string scratch;  // empty where it is not given
   std::optional<std::int64_t> steps, evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;

@@ -99,7 +99,7 @@ int eval(RecipeView recipe, const Arguments& a) {
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe.data.unit;
   World world = world_with_facts(a, data.evaluation->state());
-  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world)});
+  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
   const Evaluated evaluated = evaluate(trainer, data, !a.quiet);

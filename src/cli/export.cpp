@@ -12,7 +12,7 @@ int export_folder(RecipeView recipe, const Arguments& a) {
   if (a.weights && a.seed)
     throw UsageError("--weights and --seed exclude each other: a seed is for fresh weights.");
   if (a.average) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
-  TrainerCore trainer(std::move(recipe), {a.seed.value_or(0), a.threads});
+  TrainerCore trainer(std::move(recipe), {a.seed.value_or(0), a.threads, false, {}, a.scratch});
   std::string warning = a.weights ? trainer.load_weights(*a.weights, a.average ? "ema" : "") : "";
   if (!a.quiet) note_lines(warning);
   trainer.export_to(*a.out, a.shard_bytes);

@@ -115,9 +115,10 @@ constexpr Flag flags[] = {
      "Keep each of the threads on a processor of its own while it\n"
      "computes. For machines that compute nothing else.",
      [](Arguments& a, const Given&) { a.pin = true; }},
-    {"--scratch", "FOLDER", of(train),
-     "Where state lies that the recipe offloads to disk, for as long as\n"
-     "the training takes. Default: on the disk of the run's folder.",
+    {"--scratch", "FOLDER", of(train, eval, generate, predict, export_folder),
+     "Where what the recipe offloads to disk lies meanwhile. Default: on\n"
+     "the disk of the run's folder, or where there is none, in TMPDIR if\n"
+     "that is on a disk, else in /var/tmp.",
      [](Arguments& a, const Given& g) { a.scratch = g.texts.front(); }},
     {"--rank-timeout", "SECONDS", of(train, eval),
      "How long a rank that a launcher has started waits for the others\n"

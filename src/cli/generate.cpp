@@ -27,7 +27,7 @@ int generate(RecipeView recipe, const Arguments& a) {
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
   const Tokenizer tokenizer = tokenizer_for(recipe, a);
   const Prompt prompt = prompt_of(recipe.data, tokenizer, a.prompt);
-  TrainerCore trainer(std::move(recipe), {0, a.threads});
+  TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
 

@@ -156,7 +156,7 @@ int predict(RecipeView recipe, const Arguments& a) {
       return prompt_of(data, tokenizer, text);
     };
   Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
-  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin});
+  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, {}, a.scratch});
   const std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
   answer(trainer, questions);

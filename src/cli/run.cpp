@@ -36,10 +36,18 @@ void refuse_threads(const Arguments& a) {
       "the flag out.");
 }
 
+void refuse_scratch() {
+  throw UsageError(
+      "--scratch is for recipes that offload to disk (Offload), and this one does not. Leave it "
+      "out.");
+}
+
 int call(RecipeView recipe, const Arguments& arguments, const std::string& program) {
   if (arguments.no_libtorch) do_without_libtorch();
   if (!recipe.on_host) refuse_threads(arguments);
   if (arguments.pin) refuse_to_pin_libtorch();
+  const bool offloads_to_disk = recipe.plan->memory.offloaded > 0 && recipe.on_host;
+  if (!arguments.scratch.empty() && !offloads_to_disk) refuse_scratch();
   switch (arguments.verb) {
     case Verb::train:
       return train(std::move(recipe), arguments, program);

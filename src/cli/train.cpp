@@ -28,14 +28,10 @@ namespace {
 
 constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and between checkpoints
 
-bool offloads_to_disk(const RecipeView& recipe) {
-  return recipe.plan->memory.offloaded > 0 && recipe.on_host;
-}
-
-/// Where offloaded state lies: as --scratch says, or on the disk of the run's folder, which may not be there
+/// Where what is offloaded lies: as --scratch says, or on the disk of the run's folder, which may not be there
 /// yet. The file has no name, and nobody sees it there.
 std::filesystem::path scratch_of(const Arguments& a) {
-  if (a.scratch) return *a.scratch;
+  if (!a.scratch.empty()) return a.scratch;
   std::error_code ignored;
   std::filesystem::path folder = std::filesystem::absolute(a.out.value_or("."), ignored);
   while (!std::filesystem::is_directory(folder, ignored) && folder.has_relative_path())
@@ -50,11 +46,6 @@ void check(const RecipeView& recipe, const Arguments& a) {
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
   if (a.resume && !a.out) throw UsageError("--resume needs --out DIR, the folder of the run.");
-  if (a.scratch && !offloads_to_disk(recipe))
-    throw UsageError(
-        "--scratch is for recipes that offload state to disk (Offload), and this one does not. "
-        "Leave "
-        "it out.");
   std::error_code ignored;
   for (const std::string& path : a.data)
     if (!a.resume && a.out && std::filesystem::is_directory(path, ignored) &&

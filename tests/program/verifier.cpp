@@ -218,6 +218,9 @@ TEST_CASE("masters that live outside of the arena") {
   fetched.push_back(p[std::size_t(find(p, await_masters_kind))]);
   fetched.back().what = p[std::size_t(fetch)].what;
   expect(model, fetched, one_rank, "masters are fetched and not given up");
+  const short unit = p[std::size_t(fetch)].what;
+  expect(model, with(p, int(p.size()), {&only<Use::write, Space::weights>, unit}), one_rank,
+         "weights are made and not read");
 }
 
 TEST_CASE("what may refuse the step") {

@@ -21,8 +21,8 @@
 //   - running values are copied before the loop, and kept once, after all that may refuse the step
 //   - what several units add to a gradient is added in one order, from the last unit to the first, so
 //     that a sum has the same bits in every program of a model
-//   - state that lives outside of the arena is fetched before it is used, stored behind what changes it, and
-//     given up then
+//   - state and masters that live outside of the arena are fetched before they are used, stored behind what
+//     changes them, and given up then; weights that are made of masters to be read are read
 //   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
 //     changed once
 #pragma once
@@ -67,6 +67,7 @@ class Verifier {
     // gradients that come and go: reductions in this iteration.
     int version = 0;
     bool unstored = false;  // state from outside of the arena has changed
+    bool unread = false;    // weights that come and go have not been read
     OnRanks has = OnRanks::whole;
   };
 
@@ -244,7 +245,13 @@ class Verifier {
     int version = model.weights == Space::master ? 0 : cell(masters, touch.index).version;
     if (use == Use::write || use == Use::fetch) c.version = version;
     if (use == Use::read) demand(c.version == version, "these weights are stale");
+    if (model.keeps_weights) return;
+    if (may_open(use)) demand(!c.unread, no_reader);
+    if (may_open(use)) c.unread = true;
+    if (use == Use::read) c.unread = false;
   }
+  static constexpr const char* no_reader = "weights are made and not read";
+  static constexpr const char* not_given_up = "masters are fetched and not given up";
 
   /// Rules of single instructions.
   constexpr void before(const Instruction& i) {
@@ -346,6 +353,8 @@ class Verifier {
       Cell& weights = cell(Space::weights, u);
       demand(weights.carried || !weights.arriving,
              "a transfer passes from one micro-batch to the next");
+      demand(!weights.unread, no_reader);
+      demand(!cell(Space::fetched, u).open, not_given_up);
       if (!model.keeps_weights) close(weights);
       demand(!model.plan(u).loss || losses[u] == 1, "the loss of a unit is not taken");
       losses[u] = 0;
@@ -366,6 +375,10 @@ class Verifier {
     demand(!in_loop, "a loop without an end");
     for (const Cell& c : cells.all())
       demand(!c.arriving && !c.leaving, "a transfer is started and not waited for");
+    for (int u = 0; u < model.count(); ++u) {
+      demand(!cell(Space::weights, u).unread, no_reader);
+      demand(!cell(Space::fetched, u).open, not_given_up);
+    }
     if (!purpose.training) return;
     demand(normed, "the norm is missing");
     for (int g : model.order) {
@@ -378,7 +391,6 @@ class Verifier {
       for (int r = 0; r < int(model.regions.size()); ++r)
         demand(!model.is_away(region(r)) || !cell(region(r), g).open,
                "state is fetched and not given up");
-      demand(!cell(Space::fetched, g).open, "masters are fetched and not given up");
     }
     for (int u = 0; u < model.count(); ++u)
       demand(!cell(Space::running, u).open, "running values are changed and not kept");

@@ -37,8 +37,7 @@ std::string usual_folder() {
 
 constexpr const char* elsewhere =
     " Name a folder on a disk with room: --scratch FOLDER, TrainerSettings::scratch, or the "
-    "environment "
-    "variable TMPDIR.";
+    "environment variable TMPDIR.";
 
 [[noreturn]] void refuse(const std::string& what, const std::string& folder, int error,
                          const std::string& then) {
