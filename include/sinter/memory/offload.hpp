@@ -159,10 +159,9 @@ struct OffloadedWeightsStay {
   static auto enforce() {
     static_assert(holds<R>,
                   "Offload: weights are offloaded that ranks send to each other whole. Why: with "
-                  "SplitBatch, and with "
-                  "Zero's stages 1 and 2, each rank keeps all weights in the arena, as what others "
-                  "have updated comes "
-                  "there. Fix: .stage = 3, Ddp, or .weights = false.");
+                  "SplitBatch, and with Zero's stages 1 and 2, each rank keeps all weights in the "
+                  "arena, as what others have updated comes there. Fix: .stage = 3, Ddp, or "
+                  ".weights = false.");
   }
 };
 
@@ -185,11 +184,9 @@ struct Offload {
   static constexpr Program rewrite(const Model& model, const Program& given) {
     const Program program = rewrite_forward(model, given);
     const std::vector<Instruction> runs = updates_of(model, program);
-    std::vector<Instruction> followers;  // of the update, which read what it has changed
-    if (O.weights)
-      std::ranges::copy_if(program, std::back_inserter(followers),
-                           [](const Instruction& i) { return i.kind->role == Role::follow; });
-    Program rewritten;
+    Program followers, rewritten;
+    for (const Instruction& i : program)
+      if (follows_masters(model, i)) followers.push_back(i);
     rewritten.reserve(program.size() + 5 * runs.size() + 8);
     const auto add = [&](const Kind& kind, std::size_t run) {
       if (run < runs.size()) rewritten.push_back({&kind, runs[run].what, runs[run].count});
@@ -197,7 +194,7 @@ struct Offload {
     std::size_t next = 0;
     for (const Instruction& i : program) {
       if (i.kind->role == Role::norm) add(fetch_state_kind, 0);
-      if (O.weights && i.kind->role == Role::follow) continue;
+      if (follows_masters(model, i)) continue;
       if (i.kind->role != Role::update) {
         rewritten.push_back(i);
         continue;
@@ -207,11 +204,7 @@ struct Offload {
         add(await_state_kind, next);
         add(fetch_state_kind, next + 1);
         rewritten.push_back(runs[next]);
-        for (Instruction follower : followers) {
-          follower.what = runs[next].what;
-          follower.count = runs[next].count;
-          rewritten.push_back(follower);
-        }
+        for (const Instruction& follower : followers) add(*follower.kind, next);
         if (next > 0) add(await_store_kind, next - 1);
         add(store_state_kind, next);
       }
@@ -227,6 +220,16 @@ struct Offload {
   }
 
  private:
+  /// Whether an instruction follows the update of masters that come and go: it does so run by run, while they
+  /// are there.
+  static constexpr bool follows_masters(const Model& model, const Instruction& i) {
+    if (i.kind->role != Role::follow) return false;
+    TouchList list;
+    i.kind->touch(model, i, list);
+    for (const Touch& touch : list)
+      if (touch.space == Space::fetched) return true;
+    return false;
+  }
   /// Whether an instruction makes weights of masters that come and go.
   static constexpr bool reads_masters(const Model& model, const Instruction& i) {
     const bool makes = i.kind == &fetch_weights_kind || i.kind == &copy_weights_kind;
