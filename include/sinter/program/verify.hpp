@@ -23,8 +23,8 @@
 //     that a sum has the same bits in every program of a model
 //   - state and masters that live outside of the arena are fetched before they are used, stored behind what
 //     changes them, and given up then; weights that are made of masters to be read are read
-//   - every loss is taken once; state that a policy plans for itself is used, and outside the loop
-//     changed once
+//   - every loss is taken once; state that a policy plans for itself is used, of each unit, and outside the
+//     loop changed once
 #pragma once
 #include <limits>
 
@@ -68,6 +68,7 @@ class Verifier {
     int version = 0;
     bool unstored = false;  // state from outside of the arena has changed
     bool unread = false;    // weights that come and go have not been read
+    bool used = false;      // something has touched it
     OnRanks has = OnRanks::whole;
   };
 
@@ -76,7 +77,7 @@ class Verifier {
   Purpose purpose;
   CellTable<Cell> cells;
   std::vector<int> updates;  // by unit
-  std::vector<int> losses, used_regions;
+  std::vector<int> losses;
   TouchList list;
   bool in_loop = false, looped = false, normed = false, kept = false;
   int position = 0, iteration = 0;
@@ -90,8 +91,7 @@ class Verifier {
         purpose(what_for),
         cells(m),
         updates(m.count(), 0),
-        losses(m.count(), 0),
-        used_regions(m.regions.size(), 0) {
+        losses(m.count(), 0) {
     list.reserve(m.count() + 8);
     cell(Space::decision, 0).open = cell(Space::decision, 0).carried = true;
     for (int u = 0; u < m.count(); ++u) {
@@ -143,7 +143,7 @@ class Verifier {
   constexpr void check_touch(Touch touch, const Instruction& i) {
     Cell& c = cells.of(touch);
     const Use use = touch.use;
-    if (touch.space >= Space::region) ++used_regions[int(touch.space) - int(Space::region)];
+    c.used = true;
     demand(touch.space != Space::master || !comes_and_goes(Space::master, touch.index),
            "masters that live outside of the arena are touched where they are not");
     if (use == Use::finish) return finish(c);
@@ -394,7 +394,9 @@ class Verifier {
     }
     for (int u = 0; u < model.count(); ++u)
       demand(!cell(Space::running, u).open, "running values are changed and not kept");
-    for (int used : used_regions) demand(used > 0, "a policy's state is planned and never used");
+    for (int r = 0; r < int(model.regions.size()); ++r)
+      for (int g : model.order)
+        demand(cell(region(r), g).used, "a policy's state is planned and never used");
   }
 };
 
