@@ -115,6 +115,7 @@
 
 // Checkpoints, weights and a run's folder
 #include "sinter/device/available.hpp"
+#include "sinter/device/away_memory.hpp"
 #include "sinter/device/cpu.hpp"
 #include "sinter/device/cuda.hpp"
 #include "sinter/device/device.hpp"

@@ -79,6 +79,8 @@ class Verifier {
   std::vector<int> updates;  // by unit
   std::vector<int> losses;
   TouchList list;
+  const bool away = model.has_away();  // of what is asked here most often
+  const bool masters_come = away && model.is_away(Space::master);
   bool in_loop = false, looped = false, normed = false, kept = false;
   int position = 0, iteration = 0;
 
@@ -120,7 +122,7 @@ class Verifier {
   }
   /// Whether masters or state of a unit live outside of the arena.
   constexpr bool comes_and_goes(Space space, int unit) const {
-    return model.is_away(space) && model.is_trained(unit);
+    return away && model.is_away(space) && model.is_trained(unit);
   }
   /// What a rank has of a space from step to step.
   constexpr OnRanks held(Space space) const {
@@ -143,14 +145,13 @@ class Verifier {
   constexpr void check_touch(Touch touch, const Instruction& i) {
     Cell& c = cells.of(touch);
     const Use use = touch.use;
-    c.used = true;
-    demand(touch.space != Space::master || !comes_and_goes(Space::master, touch.index),
-           "masters that live outside of the arena are touched where they are not");
+    if (touch.space >= Space::region) c.used = true;
     if (use == Use::finish) return finish(c);
     demand(!c.arriving, "touched while a transfer writes it");
     demand(!changes(use) || !c.leaving, "written while a transfer reads it");
     demand(!closes(use) || !c.leaving, "used up while a transfer reads it");
     demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
+    if (away) check_away(c, touch);
     const bool opening = may_open(use);
     demand(opening || c.open, "read before written");
     if (touch.space == Space::value && opening) demand(!c.open, "a unit runs forward twice");
@@ -164,8 +165,9 @@ class Verifier {
       c.added_by = i.what;
     }
     if (is_split_over_ranks(touch.space)) check_ranks(c, touch, i);
-    if (touch.space == Space::fetched || model.is_away(touch.space)) check_away(c, use);
-    if (is_master(touch.space) && changes(use) && use != Use::fetch) ++c.version;
+    if ((touch.space == Space::master || touch.space == Space::fetched) && changes(use) &&
+        use != Use::fetch)
+      ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
     if (opening && touch.space == Space::running)
@@ -183,8 +185,12 @@ class Verifier {
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
   }
-  /// State that lives outside of the arena.
-  constexpr void check_away(Cell& c, Use use) {
+  /// State and masters that live outside of the arena.
+  constexpr void check_away(Cell& c, Touch touch) {
+    const Use use = touch.use;
+    demand(touch.space != Space::master || !comes_and_goes(Space::master, touch.index),
+           "masters that live outside of the arena are touched where they are not");
+    if (touch.space != Space::fetched && !comes_and_goes(touch.space, touch.index)) return;
     demand(use != Use::fetch || !c.open, "state is fetched that is there");
     demand(use == Use::fetch || !opens(use, c.open), "state is made that was to be fetched");
     demand(!closes(use) || !c.unstored, "state has changed and is not stored");
@@ -193,11 +199,8 @@ class Verifier {
   }
   /// Spaces of which ranks may have other than all.
   static constexpr bool is_split_over_ranks(Space space) {
-    return is_master(space) || space == Space::weights || is_gradient(space) ||
-           space >= Space::region;
-  }
-  static constexpr bool is_master(Space space) {
-    return space == Space::master || space == Space::fetched;
+    return space == Space::master || space == Space::weights || is_gradient(space) ||
+           space == Space::fetched || space >= Space::region;
   }
   static constexpr bool is_gradient(Space space) {
     return space == Space::gradient || space == Space::d_weights;
@@ -240,9 +243,11 @@ class Verifier {
     return i.kind->phases == calls_of(Phase::recompute);
   }
   constexpr void check_weights(Cell& c, Touch touch, Use use) {
-    const bool trained = model.is_trained(touch.index);
-    const Space masters = trained ? model.masters : Space::master;
-    int version = model.weights == Space::master ? 0 : cell(masters, touch.index).version;
+    int version = 0;
+    if (model.weights == Space::weights) {
+      const bool fetched = comes_and_goes(Space::master, touch.index);
+      version = cell(fetched ? Space::fetched : Space::master, touch.index).version;
+    }
     if (use == Use::write || use == Use::fetch) c.version = version;
     if (use == Use::read) demand(c.version == version, "these weights are stale");
     if (model.keeps_weights) return;
@@ -353,8 +358,8 @@ class Verifier {
       Cell& weights = cell(Space::weights, u);
       demand(weights.carried || !weights.arriving,
              "a transfer passes from one micro-batch to the next");
-      demand(!weights.unread, no_reader);
-      demand(!cell(Space::fetched, u).open, not_given_up);
+      if (!model.keeps_weights) demand(!weights.unread, no_reader);
+      if (masters_come) demand(!cell(Space::fetched, u).open, not_given_up);
       if (!model.keeps_weights) close(weights);
       demand(!model.plan(u).loss || losses[u] == 1, "the loss of a unit is not taken");
       losses[u] = 0;
@@ -374,8 +379,8 @@ class Verifier {
     if (!looped) end_iteration();
     demand(!in_loop, "a loop without an end");
     for (const Cell& c : cells.all())
-      demand(!c.arriving && !c.leaving, "a transfer is started and not waited for");
-    for (int u = 0; u < model.count(); ++u) {
+      if (c.arriving || c.leaving) demand(false, "a transfer is started and not waited for");
+    for (int u = 0; u < model.count() && !model.keeps_weights; ++u) {
       demand(!cell(Space::weights, u).unread, no_reader);
       demand(!cell(Space::fetched, u).open, not_given_up);
     }
