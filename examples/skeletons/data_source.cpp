@@ -27,11 +27,29 @@ class NoisySine {
   /// Overwrites the batch, whose memory is used again. A source that ends returns false, and leaves
   /// an empty batch, when there is no more.
   void next(HostBatch& batch) {
+    draw(drawn);
+    fill(drawn, batch);
+  }
+
+  /// The first half of next(), which may be left out, with fill(): says what the batch is to hold,
+  /// and moves on. Returns false where there is no more.
+  bool draw(BatchDraw& draw) {
+    draw.items.clear();
+    for (int r = 0; r < rows; ++r) draw.items.push_back(std::int64_t(now.items++));
+    now.position = now.items;
+    return true;
+  }
+
+  /// The second half, which several threads call at once: makes the rows of the part that is needed.
+  void fill(const BatchDraw& draw, HostBatch& batch) const {
     batch.ids.clear();
     batch.values.resize(2);
     batch.clear();
-    for (int r = 0; r < rows; ++r) append(batch, now.items++);
-    now.position = now.items;
+    batch.part = draw.part;
+    const int sequences = int(draw.items.size());
+    for (int s = 0; s < sequences; ++s) batch.starts.push_back(s + 1);
+    for (int s = draw.part.begin(sequences); s < draw.part.end(sequences); ++s)
+      append(batch, std::uint64_t(draw.items[std::size_t(s)]));
   }
 
   /// Where the source stands: after the batch that next() gave last.
@@ -51,15 +69,16 @@ class NoisySine {
     const double x = 6 * uniform() - 3, noise = 0.1 * (uniform() - 0.5);
     batch.values[0].push_back(float(x));
     batch.values[1].push_back(float(std::sin(x) + noise));
-    batch.starts.push_back(batch.starts.back() + 1);
   }
 
   int rows;
   SamplerState now;
+  BatchDraw drawn;  // by next()
 };
 
-// All that the loop asks of it; a member that is missing is named by the compiler.
-static_assert(DataSource<NoisySine>);
+// All that the loop asks of it; a member that is missing is named by the compiler. And what lets
+// several threads make batches, and a rank that is a process its part of them.
+static_assert(DataSource<NoisySine> && DividedSource<NoisySine>);
 
 }  // namespace acme
 

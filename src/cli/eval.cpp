@@ -50,7 +50,10 @@ Evaluated evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
   Evaluated result;
   if (classifies(trainer.plan())) result.right = 0;
   HostBatch batch;
-  while (data.evaluation->next(batch)) {
+  BatchDraw draw;
+  // A prediction, of which the accuracy is, is of all sequences.
+  const BatchPart part = result.right ? BatchPart{} : trainer.part();
+  while (pull(*data.evaluation, batch, draw, part)) {
     result.loss += trainer.evaluate(batch);
     if (result.right) *result.right += classified(trainer, batch);
     progress.at(result.loss.count);

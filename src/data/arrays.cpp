@@ -38,10 +38,17 @@ void require_position(const SamplerState& saved, std::int64_t last) {
                     saved.position, last));
 }
 
-void shape_batch(HostBatch& batch, bool classes) {
+/// Makes the batch the drawn rows, of which it copies those of the drawn part alone.
+void fill_all(HostBatch& batch, const BatchDraw& draw, const ArrayRows& data) {
+  const bool classes = !data.classes.empty();
   batch.ids.resize(classes ? 1 : 0);
   batch.values.resize(classes ? 1 : 2);
   batch.clear();
+  const int rows = int(draw.items.size()), begin = draw.part.begin(rows), end = draw.part.end(rows);
+  for (int s = begin; s < end; ++s) data.append(batch, draw.items[std::size_t(s)]);
+  batch.starts.clear();
+  for (int s = 0; s <= rows; ++s) batch.starts.push_back(s);
+  batch.part = draw.part;
 }
 
 SamplerState start(const ArrayRows& data, const char* order, std::uint64_t seed) {
@@ -136,10 +143,7 @@ bool ArrayData::draw(BatchDraw& draw) {
   return true;
 }
 
-void ArrayData::fill(const BatchDraw& draw, HostBatch& batch) const {
-  shape_batch(batch, !data.classes.empty());
-  for (std::int64_t row : draw.items) data.append(batch, row);
-}
+void ArrayData::fill(const BatchDraw& draw, HostBatch& batch) const { fill_all(batch, draw, data); }
 
 void ArrayData::restore(const SamplerState& saved) {
   require_same_data(saved, now);
@@ -158,12 +162,22 @@ EvaluationArrays::EvaluationArrays(const ArrayRows& rows, int sequences_)
 }
 
 bool EvaluationArrays::next(HostBatch& batch) {
-  shape_batch(batch, !data.classes.empty());
+  const bool has_rows = draw(drawn);
+  fill(drawn, batch);
+  return has_rows;
+}
+
+bool EvaluationArrays::draw(BatchDraw& draw) {
   const auto left = data.rows - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
-  for (std::int64_t s = 0; s < count; ++s) data.append(batch, std::int64_t(now.position++));
+  draw.items.clear();
+  for (std::int64_t s = 0; s < count; ++s) draw.items.push_back(std::int64_t(now.position++));
   now.items += std::uint64_t(count);
   return count > 0;
+}
+
+void EvaluationArrays::fill(const BatchDraw& draw, HostBatch& batch) const {
+  fill_all(batch, draw, data);
 }
 
 void EvaluationArrays::restore(const SamplerState& saved) {

@@ -46,13 +46,49 @@ void require_position(const SamplerState& saved, std::int64_t last) {
                     saved.position, last));
 }
 
-void shape_batch(HostBatch& batch, const ExampleList& set) {
-  batch.ids.resize(std::size_t(set.inputs()));
-  batch.values.clear();
-  batch.clear();
-}
+/// Puts drawn examples into a batch, one after the other, with the content of those of the drawn part.
+class Filling {
+ public:
+  Filling(const ExampleList& s, const BatchDraw& draw, HostBatch& b)
+      : set(s), batch(b), length(draw.length) {
+    const int sequences = int(draw.items.size());
+    begin = draw.part.begin(sequences);
+    end = draw.part.end(sequences);
+    batch.ids.resize(std::size_t(set.inputs()));
+    batch.values.clear();
+    batch.clear();
+    batch.keys = draw.keys;
+    batch.part = draw.part;
+  }
+
+  void add(std::int64_t number, int padded) {
+    if (next >= begin && next < end)
+      set.append(batch, number, length, padded);
+    else
+      set.append_empty(batch, number, length, padded);
+    ++next;
+  }
+
+ private:
+  const ExampleList& set;
+  HostBatch& batch;
+  int length, begin, end, next = 0;
+};
 
 }  // namespace
+
+void ExampleList::append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  HostBatch one;
+  one.ids.resize(batch.ids.size());
+  one.values.resize(batch.values.size());
+  append(one, number, most, padded);
+  batch.starts.push_back(batch.starts.back() + one.rows());
+  if (!one.second_starts.empty()) {
+    if (batch.second_starts.empty()) batch.second_starts.push_back(0);
+    batch.second_starts.push_back(batch.second_starts.back() + one.second_starts.back());
+  }
+  if (one.examples) batch.count(*one.examples);
+}
 
 ExampleBatches::ExampleBatches(const ExampleList& s, ExampleRange r, ExampleBatchOptions o)
     : set(&s), range(r), options(std::move(o)) {
@@ -143,11 +179,10 @@ bool ExampleBatches::draw(BatchDraw& draw) {
 }
 
 void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
-  shape_batch(batch, *set);
-  batch.keys = draw.keys;
+  Filling filling(*set, draw, batch);
   each_part(draw.items, [&](std::span<const std::int64_t> part) {
     const int padded = padded_length(part, draw.length);
-    for (std::int64_t number : part) set->append(batch, number, draw.length, padded);
+    for (std::int64_t number : part) filling.add(number, padded);
   });
 }
 
@@ -185,15 +220,28 @@ EvaluationExamples::EvaluationExamples(const ExampleList& s, ExampleRange r, int
 }
 
 bool EvaluationExamples::next(HostBatch& batch) {
-  shape_batch(batch, *set);
+  const bool has_examples = draw(drawn);
+  fill(drawn, batch);
+  return has_examples;
+}
+
+bool EvaluationExamples::draw(BatchDraw& draw) {
   const auto left = range.count - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
+  draw.length = set->most_rows();
+  draw.items.clear();
+  draw.keys.clear();
   for (std::int64_t k = 0; k < count; ++k) {
-    batch.keys.push_back(Permutation::item_key(now.seed, now.epoch, now.position));
-    set->append(batch, range.first + std::int64_t(now.position++), set->most_rows(), 0);
+    draw.keys.push_back(Permutation::item_key(now.seed, now.epoch, now.position));
+    draw.items.push_back(range.first + std::int64_t(now.position++));
   }
   now.items += std::uint64_t(count);
   return count > 0;
+}
+
+void EvaluationExamples::fill(const BatchDraw& draw, HostBatch& batch) const {
+  Filling filling(*set, draw, batch);
+  for (std::int64_t number : draw.items) filling.add(number, 0);
 }
 
 void EvaluationExamples::restore(const SamplerState& saved) {

@@ -141,24 +141,44 @@ std::int64_t ExampleSet::examples_of(std::int64_t count) const {
   return std::ranges::lower_bound(examples, count, {}, &Example::record) - examples.begin();
 }
 
-void ExampleSet::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
-  const ExampleTokens example = at(number);
+namespace {
+
+/// Which rows of an example are in a batch.
+struct Taken {
+  int context;  // the last ones
+  LabelRows label;
+};
+
+/// Appends the example without its content.
+Taken append_rows(HostBatch& batch, const ExampleTokens& example, int most, int padded) {
   const int context_rows = int(example.context.size()), rows = context_rows + example.label_rows(),
             taken = std::min(rows, most);
   const int first = context_rows > 0 ? rows - taken : 0;
   const int context = std::max(0, context_rows - first), label = taken - context;
   const int label_first = std::max(0, first - context_rows);
-  std::vector<std::int32_t>&ids = batch.ids[0], &targets = batch.ids[1];
-  const auto kept = example.context.last(std::size_t(context));
-  ids.insert(ids.end(), kept.begin(), kept.end());
-  targets.insert(targets.end(), std::size_t(context), -1);
   const int more = std::max(0, padded - taken);
-  example.append_label(mark, {label_first, label, more}, ids, targets);
   batch.starts.push_back(batch.starts.back() + taken + more);
   batch.count({.context = context,
                .label = label,
                .padding = more,
                .truncated = example.is_cut || taken < rows});
+  return {context, {label_first, label, more}};
+}
+
+}  // namespace
+
+void ExampleSet::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  const ExampleTokens example = at(number);
+  const auto [context, label] = append_rows(batch, example, most, padded);
+  std::vector<std::int32_t>&ids = batch.ids[0], &targets = batch.ids[1];
+  const auto kept = example.context.last(std::size_t(context));
+  ids.insert(ids.end(), kept.begin(), kept.end());
+  targets.insert(targets.end(), std::size_t(context), -1);
+  example.append_label(mark, label, ids, targets);
+}
+
+void ExampleSet::append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  append_rows(batch, at(number), most, padded);
 }
 
 std::uint64_t ExampleSet::hash() const {

@@ -96,6 +96,25 @@ ExampleLength LabelledSet::length(std::int64_t number) const {
   return {rows_of(examples[std::size_t(number)]) - 1, 1};
 }
 
+/// Appends a sequence without its content. Returns how many of its rows, without padding, are taken.
+int LabelledSet::append_rows(HostBatch& batch, const Example& example, int most, int padded) const {
+  const auto [first, second] =
+      longest_first({example.first, example.second}, std::max(0, most - mark_count()));
+  // `most` may be fewer than the marks.
+  const int taken = std::min(mark_count() + int(first + second), most);
+  const int more = std::max(0, padded - taken);
+  batch.starts.push_back(batch.starts.back() + taken + more);
+  batch.count({.context = taken - 1,
+               .label = 1,
+               .padding = more,
+               .truncated = example.is_cut || taken < rows_of(example)});
+  return taken;
+}
+
+void LabelledSet::append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  append_rows(batch, examples[std::size_t(number)], most, padded);
+}
+
 void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
   const Example& example = examples[std::size_t(number)];
   const Lengths kept =
@@ -111,8 +130,7 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
     ids.insert(ids.end(), second, second + kept.second);
     ids.push_back(marks.end);
   }
-  const int taken = std::min(int(ids.size() - begin), most);  // `most` may be fewer than the marks
-  const int more = std::max(0, padded - taken);
+  const int taken = append_rows(batch, example, most, padded), more = std::max(0, padded - taken);
   ids.resize(begin + std::size_t(taken));
   ids.insert(ids.end(), std::size_t(more), marks.pad);
   if (form.types) {
@@ -121,11 +139,6 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
     types.insert(types.end(), std::size_t(more), 0);
   }
   batch.ids[std::size_t(inputs() - 1)].push_back(example.label);
-  batch.starts.push_back(batch.starts.back() + taken + more);
-  batch.count({.context = taken - 1,
-               .label = 1,
-               .padding = more,
-               .truncated = example.is_cut || taken < rows_of(example)});
 }
 
 std::vector<SpecialToken> LabelledSet::special() const {

@@ -6,7 +6,7 @@ namespace sinter {
 void prepare_batches(OpenedData& opened, const Objective& objective) {
   opened.predicted *= objective.predicted;
   for (std::optional<AnySource>* source : {&opened.training, &opened.evaluation})
-    if (*source) *source = AnySource(PreparedSource(*std::move(*source), objective.prepare));
+    if (*source) *source = AnySource(PreparedSource(*std::move(*source), objective));
 }
 
 }  // namespace sinter

@@ -36,25 +36,47 @@ ExampleLength PairedExamples::length(std::int64_t number) const {
   return {shown.context + 1, shown.label};
 }
 
-void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
-  const ExampleTokens example = set.at(number);
+namespace {
+
+/// Which rows of an example are in a batch.
+struct Taken {
+  std::size_t context;  // the last ones, without the end
+  LabelRows label;
+};
+
+/// Appends the example without its content.
+Taken append_rows(HostBatch& batch, const ExampleTokens& example, const PairedForm& form, int most,
+                  int padded) {
   const int label = std::min(example.label_rows(), most);
   const std::int64_t second_most =
       (std::int64_t{std::min(most, form.label)} * form.text + form.label - 1) / form.label;
   const auto context = std::size_t(std::min(std::int64_t(example.context.size()), second_most - 1));
-  const auto kept = example.context.last(context);
-  batch.ids[0].insert(batch.ids[0].end(), kept.begin(), kept.end());
-  batch.ids[0].push_back(set.marks().end);
   if (batch.second_starts.empty()) batch.second_starts.push_back(0);
   batch.second_starts.push_back(batch.second_starts.back() + std::int32_t(context) + 1);
   const int more = std::max(0, padded - label);
-  example.append_label(set.marks(), {0, label, more}, batch.ids[1], batch.ids[2]);
   batch.starts.push_back(batch.starts.back() + label + more);
   const bool is_cut = label < example.label_rows() || context < example.context.size();
   batch.count({.context = std::int64_t(context) + 1,
                .label = label,
                .padding = more,
                .truncated = example.is_cut || is_cut});
+  return {context, {0, label, more}};
+}
+
+}  // namespace
+
+void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  const ExampleTokens example = set.at(number);
+  const auto [context, label] = append_rows(batch, example, form, most, padded);
+  const auto kept = example.context.last(context);
+  batch.ids[0].insert(batch.ids[0].end(), kept.begin(), kept.end());
+  batch.ids[0].push_back(set.marks().end);
+  example.append_label(set.marks(), label, batch.ids[1], batch.ids[2]);
+}
+
+void PairedExamples::append_empty(HostBatch& batch, std::int64_t number, int most,
+                                  int padded) const {
+  append_rows(batch, set.at(number), form, most, padded);
 }
 
 std::uint64_t PairedExamples::hash() const {

@@ -40,6 +40,7 @@ struct ReadAhead::Queue {
   };
   Origin& origin;
   const std::size_t workers;
+  const BatchPart part;
   std::vector<Slot> slots;
 
   std::mutex drawing;  // what touches the source itself; is taken before `mutex`
@@ -52,7 +53,8 @@ struct ReadAhead::Queue {
   double waited = 0;
   std::vector<std::thread> threads;
 
-  Queue(Origin& o, std::size_t depth, std::size_t w) : origin(o), workers(w), slots(depth) {}
+  Queue(Origin& o, std::size_t depth, std::size_t w, BatchPart p)
+      : origin(o), workers(w), part(p), slots(depth) {}
 
   /// Waits for a free slot. Returns nullptr when the reader stops.
   Slot* take_slot() {
@@ -91,7 +93,7 @@ struct ReadAhead::Queue {
 
   void fill(Slot& slot) {
     try {
-      origin.finish(slot.draw, slot.batch);
+      origin.finish(slot.draw, slot.batch, part);
     } catch (...) {
       slot.failure = std::current_exception();
     }
@@ -118,14 +120,19 @@ struct ReadAhead::Queue {
   }
 };
 
-ReadAhead::ReadAhead(Origin& origin, ReaderOptions options) {
+void require_in_range(const ReaderOptions& options) {
   if (options.depth < 1)
     throw ArgumentError(
         fmt::format("A reader must read at least 1 batch ahead, not {}.", options.depth));
   if (options.workers < 0)
     throw ArgumentError(fmt::format("A reader needs at least 0 workers, not {}.", options.workers));
+}
+
+ReadAhead::ReadAhead(Origin& origin, ReaderOptions options) {
+  require_in_range(options);
   const int useful = std::min(options.workers, origin.divides() ? options.depth : 1);
-  queue = std::make_unique<Queue>(origin, std::size_t(options.depth), std::size_t(useful));
+  queue = std::make_unique<Queue>(origin, std::size_t(options.depth), std::size_t(useful),
+                                  options.part);
   start();
 }
 

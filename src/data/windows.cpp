@@ -58,32 +58,30 @@ BatchShape next_shape(const BatchShapes& shapes, const SamplerState& now, Window
   return shapes ? shapes(now.items) : BatchShape{whole.sequences, whole.context};
 }
 
-/// Makes room for `rows` rows of tokens and targets in `sequences` windows, of which the last may
-/// be shorter than the context. Drops other inputs of the batch.
-void shape_batch(HostBatch& batch, int sequences, int context, std::int64_t rows) {
-  batch.starts.resize(std::size_t(sequences) + 1);
-  for (int s = 0; s <= sequences; ++s)
-    batch.starts[s] = std::int32_t(std::min(std::int64_t{s} * context, rows));
-  batch.ids.resize(2);
-  for (auto& e : batch.ids) e.resize(std::size_t(rows));
-  batch.values.clear();
-  batch.examples.reset();
-  batch.second_starts.clear();
-}
-
-/// Makes sequence s of the batch the window that starts at token `begin`.
-void fill_window(HostBatch& batch, int s, const TokenView& tokens, std::int64_t begin) {
-  const std::size_t first = batch.starts[s], length = batch.starts[s + 1] - first;
-  tokens.read(begin, std::span(batch.ids[0]).subspan(first, length));
-  tokens.read(begin + 1, std::span(batch.ids[1]).subspan(first, length));
-}
-
-/// Makes the batch the windows that start at the drawn tokens.
+/// Makes the batch the windows that start at the drawn tokens, of which the last may be short. Reads
+/// those of the drawn part alone. Drops other inputs of the batch.
 void fill_all(HostBatch& batch, const BatchDraw& draw, const TokenView& tokens) {
   const int sequences = int(draw.items.size());
-  shape_batch(batch, sequences, draw.length, std::int64_t{sequences} * draw.length);
+  batch.starts.assign(1, 0);
+  for (const std::int64_t begin : draw.items)
+    batch.starts.push_back(batch.starts.back() + std::int32_t(std::min<std::int64_t>(
+                                                     draw.length, tokens.size() - 1 - begin)));
+  batch.second_starts.clear();
+  batch.values.clear();
+  batch.examples.reset();
   batch.keys = draw.keys;
-  for (int s = 0; s < sequences; ++s) fill_window(batch, s, tokens, draw.items[std::size_t(s)]);
+  batch.part = draw.part;
+  batch.predictions = batch.rows();
+  const HostBatch::Rows held = batch.held_rows(0);
+  batch.ids.resize(2);
+  for (auto& e : batch.ids) e.resize(std::size_t(held.count()));
+  for (int s = draw.part.begin(sequences); s < draw.part.end(sequences); ++s) {
+    const auto first = std::size_t(batch.starts[s] - held.begin);
+    const auto length = std::size_t(batch.starts[s + 1] - batch.starts[s]);
+    const std::int64_t begin = draw.items[std::size_t(s)];
+    tokens.read(begin, std::span(batch.ids[0]).subspan(first, length));
+    tokens.read(begin + 1, std::span(batch.ids[1]).subspan(first, length));
+  }
 }
 
 }  // namespace
@@ -220,23 +218,37 @@ std::int64_t EvaluationWindows::windows() const {
 }
 
 bool EvaluationWindows::next(HostBatch& batch) {
-  const std::int64_t first = std::int64_t(now.position);
-  const int sequences = int(std::min<std::int64_t>(shape.sequences, windows() - first));
-  if (sequences == 0) {
+  const SamplerState before = now;
+  if (!draw(drawn)) {
     batch.clear();
     return false;
   }
-  const std::int64_t begin = first * shape.context;
-  const std::int64_t rows = std::min(std::int64_t{sequences} * shape.context, predicted() - begin);
-  shape_batch(batch, sequences, shape.context, rows);
-  batch.keys.clear();
-  for (int s = 0; s < sequences; ++s) {
-    fill_window(batch, s, tokens, begin + std::int64_t{s} * shape.context);
-    batch.keys.push_back(Permutation::item_key(now.seed, now.epoch, std::uint64_t(first + s)));
+  try {
+    fill(drawn, batch);
+  } catch (...) {
+    now = before;
+    throw;
+  }
+  return true;
+}
+
+bool EvaluationWindows::draw(BatchDraw& draw) {
+  const std::int64_t first = std::int64_t(now.position);
+  const auto sequences = std::min<std::int64_t>(shape.sequences, windows() - first);
+  draw.length = shape.context;
+  draw.items.clear();
+  draw.keys.clear();
+  for (std::int64_t window = first; window < first + sequences; ++window) {
+    draw.items.push_back(window * shape.context);
+    draw.keys.push_back(Permutation::item_key(now.seed, now.epoch, std::uint64_t(window)));
   }
   now.position += std::uint64_t(sequences);
   now.items += std::uint64_t(sequences);
-  return true;
+  return sequences > 0;
+}
+
+void EvaluationWindows::fill(const BatchDraw& draw, HostBatch& batch) const {
+  fill_all(batch, draw, tokens);
 }
 
 void EvaluationWindows::restore(const SamplerState& saved) {

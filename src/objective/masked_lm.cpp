@@ -52,7 +52,9 @@ class Masking {
           "inputs of ids, {} sequences and {} keys. Have the data source fill HostBatch::keys, by "
           "Permutation::item_key().",
           batch.ids.size(), batch.sequences(), batch.keys.size()));
-    for (int s = 0; s < batch.sequences(); ++s) hide(batch, s);
+    const BatchPart part = batch.part;
+    for (int s = part.begin(batch.sequences()); s < part.end(batch.sequences()); ++s)
+      hide(batch, s);
   }
 
  private:
@@ -62,7 +64,9 @@ class Masking {
   }
 
   void hide(HostBatch& batch, int s) const {
-    const auto first = std::size_t(batch.starts[s]), last = std::size_t(batch.starts[s + 1]);
+    const int before = batch.held_rows(0).begin;
+    const auto first = std::size_t(batch.starts[s] - before),
+               last = std::size_t(batch.starts[s + 1] - before);
     std::vector<std::int32_t>&ids = batch.ids[0], &targets = batch.ids[1];
     bool any = false;
     std::size_t least_row = last;
@@ -94,7 +98,7 @@ class Masking {
 }  // namespace
 
 Objective masked_lm(const MaskedLmOptions& options, const DataTokens& tokens) {
-  return {options.share, Masking(options, tokens)};
+  return {options.share, Masking(options, tokens), true};
 }
 
 }  // namespace sinter

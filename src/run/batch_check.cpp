@@ -78,7 +78,7 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
   for (int e = 0; e < int(model.externals.size()); ++e) {
     const External& external = model.externals[e];
     const std::size_t width = std::size_t(external.width);
-    const std::size_t rows = std::size_t(batch.rows_of(external.axis));
+    const auto rows = std::size_t(batch.held_rows(external.axis).count());
     std::size_t& next = width ? values : ids;
     std::size_t have = width ? batch.values.size() : batch.ids.size();
     if (next >= have)

@@ -8,7 +8,7 @@
 namespace sinter {
 
 /// Checks that a batch has what the model asks for: inputs, their lengths, ids within their tables,
-/// and sequences within the context.
+/// and sequences within the context. The inputs are those of the part whose content it has.
 /// throws    ArgumentError, before anything has changed, if it has not
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch);
 

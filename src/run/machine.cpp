@@ -293,7 +293,8 @@ void Machine::evaluate(const Work& work, Observer* observer) {
     clear_decision();
   }
   if (communicator_.ranks() == 1) return;
-  communicator_.sum(&decision()->loss, 2);
+  put_predictions(work.predictions);
+  communicator_.sum(&decision()->loss, 3);  // the votes and the predictions, too
   read_decision();
   is_to_stop_ = measured_.stop_votes > 0;
 }
@@ -372,10 +373,20 @@ void Machine::read_decision() {
       *OnHost(stream_, decision_bytes(), sizeof measured_, Access::read).as<kernel::Decision>();
 }
 
-double Machine::sum_over_ranks(double value) {
-  *OnHost(stream_, decision_bytes(), sizeof value, Access::write).as<double>() = value;
-  communicator_.sum(&decision()->loss);
-  return *OnHost(stream_, decision_bytes(), sizeof value, Access::read).as<double>();
+/// Says how many predictions a rank has evaluated, in the place of the squares, which are 0 without
+/// gradients.
+void Machine::put_predictions(std::int64_t predictions) {
+  if (predictions == 0) return;
+  std::byte* to = decision_bytes() + offsetof(kernel::Decision, squares);
+  *OnHost(stream_, to, sizeof(double), Access::write).as<double>() = double(predictions);
+}
+
+void Machine::sum_over_ranks(std::span<double> values) {
+  const auto bytes = std::int64_t(values.size_bytes());
+  std::ranges::copy(values, OnHost(stream_, decision_bytes(), bytes, Access::write).as<double>());
+  communicator_.sum(&decision()->loss, int(values.size()));
+  std::ranges::copy_n(OnHost(stream_, decision_bytes(), bytes, Access::read).as<double>(),
+                      std::ssize(values), values.begin());
 }
 
 void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
@@ -495,8 +506,9 @@ void Machine::load_micro_batch() {
   for (int e = 0; e < int(m.externals.size()); ++e) {
     const auto [axis, width, targets] = m.externals[e];
     std::byte* to = programs_->current->inputs[e];
-    const std::int64_t row = now_.first_row[axis];
-    const int rows = axis < token_axes ? batch.starts_of(axis)[last] - int(row) : last - first;
+    const std::int64_t row = now_.first_row[axis] - batch.held_rows(axis).begin;
+    const int rows =
+        axis < token_axes ? batch.starts_of(axis)[last] - int(now_.first_row[axis]) : last - first;
     const int padded = now_.sequences[axis].rows() - rows;
     if (width == 0) {
       put_ids(stream_, {batch.ids[next_ids++].data() + row, std::size_t(rows)}, to, padded,

@@ -23,24 +23,6 @@ namespace sinter {
 
 namespace {
 
-/// The number of predictions in a batch, over which the loss is the mean.
-std::int64_t predictions(const Model& model, const HostBatch& batch) {
-  std::int64_t count = 0;
-  std::size_t ids = 0, values = 0;
-  for (const External& e : model.externals) {
-    if (e.width) {
-      if (e.targets && values < batch.values.size())
-        count += std::int64_t(batch.rows_of(e.axis)) * e.width;
-      ++values;
-      continue;
-    }
-    if (e.targets && ids < batch.ids.size())
-      for (std::int32_t id : batch.ids[ids]) count += id >= 0;
-    ++ids;
-  }
-  return count;
-}
-
 void check_split(const RecipeView& recipe) {
   int global = recipe.global(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
@@ -208,16 +190,51 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
   }));
 }
 
-/// Ranks take consecutive sequences, so that the number of a sequence in the global batch does not
-/// depend on the split.
 Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
-  const std::int64_t n = batch.sequences();
+  const int n = batch.sequences();
+  const BatchPart part{int(rank), int(ranks)};
   Work work;
   work.batch = &batch;
-  work.first_sequence = int(n * rank / ranks);
-  work.sequences = int(n * (rank + 1) / ranks) - work.first_sequence;
+  work.first_sequence = part.begin(n);
+  work.sequences = part.end(n) - work.first_sequence;
   work.most_sequences = int((n + ranks - 1) / ranks);
   return work;
+}
+
+BatchPart TrainerCore::part() const {
+  const World& world = settings_.world;
+  return world.ranks == 1 ? BatchPart{} : BatchPart{world.rank, world.ranks};
+}
+
+std::int64_t TrainerCore::predictions_in(const HostBatch& batch) const {
+  std::int64_t count = 0;
+  std::size_t ids = 0, values = 0;
+  for (const External& e : plan().model.externals) {
+    if (e.width) {
+      if (e.targets && values < batch.values.size())
+        count += std::int64_t(batch.values[values].size());
+      ++values;
+      continue;
+    }
+    if (e.targets && ids < batch.ids.size())
+      for (std::int32_t id : batch.ids[ids]) count += id >= 0;
+    ++ids;
+  }
+  return count;
+}
+
+/// What does not fit in one process's part the others do not see: they must not wait for ever.
+void TrainerCore::check_part(const HostBatch& batch) try {
+  if (!batch.part.is_whole() && batch.part != part())
+    throw ArgumentError("Sinter: the batch has the content of rank " +
+                        std::to_string(batch.part.rank) + " of " +
+                        std::to_string(batch.part.ranks) + " alone, and this process is rank " +
+                        std::to_string(part().rank) + " of " + std::to_string(part().ranks) +
+                        ". Read the part that TrainerCore::part() says, or whole batches.");
+  check_batch(plan(), plan().model, batch);
+} catch (...) {
+  if (!batch.part.is_whole() && !part().is_whole()) communicators_[0]->abort();
+  throw;
 }
 
 void TrainerCore::require_memory_to_train() {
@@ -233,15 +250,18 @@ void TrainerCore::require_memory_to_train() {
 
 Outcome TrainerCore::step(const HostBatch& batch) {
   require_memory_to_train();
-  std::int64_t count = predictions(plan().model, batch);
   int sequences = batch.sequences(), ranks = recipe_.ranks();
   if (sequences < 1 || sequences > global_batch())
     throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
                         " sequences; the recipe's step takes 1 to " +
                         std::to_string(global_batch()) + ".");
+  check_part(batch);
+  std::int64_t count = predictions_in(batch);
+  if (!batch.part.is_whole())
+    count =
+        batch.predictions ? *batch.predictions : std::int64_t(sum_over_processes(double(count)));
   if (count == 0)
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
-  check_batch(plan(), plan().model, batch);
   const double scale = recipe_.state.loss_scale();
   const int counted = recipe_.batch_shapes ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_.rate(steps_ + 1, counted);
@@ -266,16 +286,19 @@ Outcome TrainerCore::step(const HostBatch& batch) {
 }
 
 Loss TrainerCore::evaluate(const HostBatch& batch) {
-  check_batch(plan(), plan().model, batch);
+  check_part(batch);
   const int ranks = recipe_.ranks();
+  const std::int64_t count = predictions_in(batch);
+  const bool is_part = !batch.part.is_whole();
   auto evaluate_part = [&](int rank) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.seed = settings_.seed;
     work.stop_vote = wants_to_stop_;
+    if (is_part) work.predictions = count;
     machines_[rank]->evaluate(work, observer(rank));
   };
   on_ranks(std::ref(evaluate_part));  // a reference: nothing is allocated
-  return {machines_[0]->loss_sum(), predictions(plan().model, batch)};
+  return {machines_[0]->loss_sum(), is_part ? machines_[0]->predictions() : count};
 }
 
 bool TrainerCore::is_to_stop() const {
@@ -283,9 +306,12 @@ bool TrainerCore::is_to_stop() const {
 }
 
 double TrainerCore::sum_over_processes(double value) {
-  if (settings_.world.ranks > 1)
-    on_ranks([&](int) { value = machines_[0]->sum_over_ranks(value); });
+  sum_over_processes({&value, 1});
   return value;
+}
+
+void TrainerCore::sum_over_processes(std::span<double> values) {
+  if (settings_.world.ranks > 1) on_ranks([&](int) { machines_[0]->sum_over_ranks(values); });
 }
 
 namespace {
@@ -306,6 +332,10 @@ void append(Prediction& prediction, const OnHost& values, int rows, int columns,
 void TrainerCore::check_predicts(const HostBatch& batch) const {
   if (plan().predicting.results.empty())
     throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
+  if (!batch.part.is_whole())
+    throw ArgumentError(
+        "Sinter: the batch has the content of a part of its sequences alone, and predictions are "
+        "for all of them. Read whole batches: HostBatch::part says what a source has read.");
   check_batch(plan(), plan().predicting, batch);
 }
 

@@ -18,7 +18,9 @@ Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFold
       evaluate_(std::move(evaluate)),
       save_(trainer, folder),
       data_(read_.state()) {
+  if (!read_.has_started()) read_.need(trainer.part());
   if (folder_ && folder_->resume_point()) restore();
+  read_.start();
   if (save_) record_ = RecordStage(*folder_, kept_rows());
 }
 
@@ -137,12 +139,17 @@ void Loop::record(const AppliedStep& step, const LoopOptions& options) {
   if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
-/// Where ranks save together, the first says whether it is due.
+/// Where ranks save together, the first says whether it is due, and all count at the same time what the
+/// next batch predicts, of which each has a part: the step need not ask then.
 void Loop::save_if(bool due, const LoopOptions& options) {
-  if (save_.is_together())
-    due = trainer_.sum_over_processes(save_ && due) > 0;
-  else
-    due = due && save_;
+  due = due && save_;
+  if (save_.is_together()) {
+    HostBatch* const next = next_ ? &next_->batch : nullptr;
+    double sums[]{double(due), next ? double(trainer_.predictions_in(*next)) : 0};
+    trainer_.sum_over_processes(sums);
+    due = sums[0] > 0;
+    if (next && !next->part.is_whole()) next->predictions = std::int64_t(sums[1]);
+  }
   if (due) save(options);
 }
 

@@ -65,13 +65,25 @@ double StepClock::lap() {
   return ms;
 }
 
-ReadStage::ReadStage(AnySource source, ReaderOptions options)
-    : reader(std::make_unique<BackgroundReader<AnySource>>(std::move(source), options)) {}
+ReadStage::ReadStage(AnySource source, ReaderOptions given)
+    : waiting(std::move(source)), options(given) {
+  require_in_range(options);
+}
 
-SamplerState ReadStage::state() const { return reader->state(); }
-void ReadStage::restore(const SamplerState& saved) { reader->restore(saved); }
+void ReadStage::start() {
+  if (has_started()) return;
+  reader = std::make_unique<BackgroundReader<AnySource>>(*std::move(waiting), options);
+  waiting.reset();
+}
+
+SamplerState ReadStage::state() const { return has_started() ? reader->state() : waiting->state(); }
+
+void ReadStage::restore(const SamplerState& saved) {
+  has_started() ? reader->restore(saved) : waiting->restore(saved);
+}
 
 std::optional<ReadBatch> ReadStage::operator()() {
+  start();
   ReadBatch read;
   read.batch = std::move(spare);
   const auto begin = std::chrono::steady_clock::now();
@@ -109,7 +121,7 @@ std::optional<double> EvaluateStage::operator()(TrainerCore& trainer,
                                                 const std::function<bool()>& stop) {
   Loss loss;
   source->restore(begin);
-  while (source->next(batch)) {
+  while (pull(*source, batch, drawn, trainer.part())) {
     if (stop && stop()) return std::nullopt;
     loss += trainer.evaluate(batch);
   }

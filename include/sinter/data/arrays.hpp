@@ -82,6 +82,9 @@ class EvaluationArrays {
   /// See DataSource; so for restore().
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
+  bool draw(BatchDraw& draw);  ///< false after the last row; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
   /// Begins at the first row again.
   void restart() { now.position = now.items = 0; }
 
@@ -89,6 +92,7 @@ class EvaluationArrays {
   ArrayRows data;
   int sequences;
   SamplerState now;
+  BatchDraw drawn;  // by next()
 };
 
 }  // namespace sinter

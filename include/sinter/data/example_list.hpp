@@ -37,6 +37,10 @@ class ExampleList {
   /// batch as a sequence. Rows of padding follow on axis 0 until there are at least `padded`. Axis 1
   /// has none: all rows of a sequence there are seen. Adds to the batch's counts of examples.
   virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
+  /// Does the same without the content, for a batch that has that of a part of its sequences alone: ids and
+  /// values stay as they are. This one appends the example to another batch, to see how long it is; a list
+  /// that knows this otherwise need not touch its tokens.
+  virtual void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const;
   /// The special tokens among those of the examples.
   virtual std::vector<SpecialToken> special() const = 0;
   /// A hash of the tokens and of how they are cut into examples.

@@ -79,6 +79,9 @@ class EvaluationExamples {
   EvaluationExamples(const ExampleList& set, ExampleRange range, int sequences);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last example
+  bool draw(BatchDraw& draw);   ///< false after the last example; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
   /// See DataSource.
   SamplerState state() const { return now; }
   /// See DataSource; a fresh state() is where it begins again.
@@ -89,6 +92,7 @@ class EvaluationExamples {
   ExampleRange range;
   int sequences;
   SamplerState now;
+  BatchDraw drawn;  // by next()
 };
 
 }  // namespace sinter

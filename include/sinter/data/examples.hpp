@@ -117,6 +117,7 @@ class ExampleSet final : public ExampleList {
   /// alone. Rows of padding, which predict nothing, follow until there are at least `padded`. Adds to
   /// the batch's counts of examples.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
+  void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
   std::uint64_t hash() const override;
 
  private:

@@ -70,6 +70,7 @@ class LabelledSet final : public ExampleList {
   ExampleLength length(std::int64_t number) const override;
   /// Appends a sequence, cut to `most` rows as the set's own are.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
+  void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
   std::vector<SpecialToken> special() const override;
   std::uint64_t hash() const override;
 
@@ -94,6 +95,7 @@ class LabelledSet final : public ExampleList {
 
   int mark_count() const { return form.pairs ? 3 : 2; }
   int rows_of(const Example& example) const;
+  int append_rows(HostBatch& batch, const Example& example, int most, int padded) const;
 };
 
 /// The tokens of a text, with their types if the form has them, as LabelledSet shows it to a model.

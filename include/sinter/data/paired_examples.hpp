@@ -53,6 +53,7 @@ class PairedExamples final : public ExampleList {
   ExampleLength length(std::int64_t number) const override;
   int rows(std::int64_t number) const override { return length(number).label; }
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
+  void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
   std::vector<SpecialToken> special() const override { return set.special(); }
   std::uint64_t hash() const override;
 

@@ -16,7 +16,12 @@ struct ReaderOptions {
   /// Threads, at least 0. With 0 nothing is read ahead: whoever takes a batch prepares it. A source
   /// that does not divide (DividedSource) is read by one thread at most.
   int workers = 1;
+  /// What is needed of each batch; all of a source that does not divide is read.
+  BatchPart part{};
 };
+
+/// throws    ArgumentError unless the options are in their ranges
+void require_in_range(const ReaderOptions& options);
 
 /// The threads and the bounded queue between a data source and whoever takes its batches. It is
 /// apart from BackgroundReader, which gives it the source, so that it is compiled once.
@@ -28,8 +33,8 @@ class ReadAhead {
     virtual bool divides() const = 0;
     /// Draws the next batch; makes it, too, where the source does not divide. False at the end.
     virtual bool begin(BatchDraw& draw, HostBatch& batch) = 0;
-    /// Makes the batch that was drawn; does nothing where the source does not divide.
-    virtual void finish(const BatchDraw& draw, HostBatch& batch) const = 0;
+    /// Makes that part of the batch that was drawn; does nothing where the source does not divide.
+    virtual void finish(BatchDraw& draw, HostBatch& batch, BatchPart part) const = 0;
     /// Where the source stands after the batch that was drawn last.
     virtual SamplerState state() const = 0;
 
@@ -116,10 +121,10 @@ class BackgroundReader {
         if (divides()) return source.draw(draw);
       return pull(source, batch);
     }
-    void finish([[maybe_unused]] const BatchDraw& draw,
-                [[maybe_unused]] HostBatch& batch) const override {
+    void finish([[maybe_unused]] BatchDraw& draw, [[maybe_unused]] HostBatch& batch,
+                [[maybe_unused]] BatchPart part) const override {
       if constexpr (DividedSource<Source>)
-        if (divides()) source.fill(draw, batch);
+        if (divides()) fill_part(source, draw, batch, part);
     }
     SamplerState state() const override { return source.state(); }
   };

@@ -110,13 +110,20 @@ struct BatchDraw {
   std::vector<std::int64_t> items;  ///< of the batch, one after the other
   std::vector<std::uint64_t> keys;  ///< of the items, as HostBatch has them
   int length = 0;                   ///< rows of a sequence at most
+  /// The part of the batch whose content is needed. It is said between draw() and fill(), by whoever
+  /// calls them, and draw() need not care.
+  BatchPart part{};
 };
 
-/// A source that splits next() in two, so that several threads can prepare its batches:
+/// A source that splits next() in two, so that several threads can prepare its batches, and so that
+/// ranks that are processes can make their parts alone:
 ///   draw(draw)         overwrites `draw` with what the next batch is to hold, and moves state() as
 ///                      next() does. It should be quick. It returns false at the end.
 ///   fill(draw, batch)  makes that batch, and changes nothing of the source. Several threads may
-///                      call it at once, also while another one is in draw().
+///                      call it at once, also while another one is in draw(). It may leave out the
+///                      content of all sequences but those of draw.part, and says so: batch.part is
+///                      draw.part then, and HostBatch says what such a batch has. One that makes all
+///                      of it does not touch batch.part.
 /// ensures   next(batch) is draw(draw), and fill(draw, batch) unless that was the end
 template <class S>
 concept DividedSource =
@@ -134,6 +141,30 @@ template <DataSource S>
     return source.divides();
   else
     return DividedSource<S>;
+}
+
+/// Makes a batch that was drawn, or the part of it that is needed.
+template <DividedSource S>
+void fill_part(const S& source, BatchDraw& draw, HostBatch& batch, BatchPart part) {
+  draw.part = part;
+  batch.part = {};  // its memory may have held a part before
+  batch.predictions.reset();
+  source.fill(draw, batch);
+}
+
+/// The same as pull(), where a part of the batch is needed alone. All of a source that does not divide
+/// is read, and so is what a source's fill() makes beside the part. `draw` is memory to work with.
+/// After an exception of fill() the source stands behind the batch.
+template <DataSource S>
+[[nodiscard]] bool pull(S& source, HostBatch& batch, BatchDraw& draw, BatchPart part) {
+  if constexpr (DividedSource<S>)
+    if (!part.is_whole() && divides(source)) {
+      if (!source.draw(draw)) return batch.clear(), false;
+      return fill_part(source, draw, batch, part), true;
+    }
+  batch.part = {};
+  batch.predictions.reset();
+  return pull(source, batch);
 }
 
 /// The order in which training takes its items.

@@ -111,6 +111,9 @@ class EvaluationWindows {
   /// See DataSource; so for restore().
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
+  bool draw(BatchDraw& draw);  ///< false after the last window; see DividedSource
+  /// See DividedSource.
+  void fill(const BatchDraw& draw, HostBatch& batch) const;
   /// Begins at the first window again.
   void restart() { now.position = now.items = 0; }
 
@@ -122,6 +125,7 @@ class EvaluationWindows {
   TokenView tokens;
   WindowShape shape;
   SamplerState now;
+  BatchDraw drawn;  // by next()
 };
 
 }  // namespace sinter

@@ -70,6 +70,8 @@ struct Work {
   double learning_rate = 0;  ///< of the step, all factors included
   double rate_factor = 1;    ///< the part of learning_rate that is not the optimizer's own
   bool stop_vote = false;    ///< whether this rank wants to stop after it
+  /// Of an evaluation: how many this rank adds to what ranks count together.
+  std::int64_t predictions = 0;
 };
 
 /// Sees every instruction before and after it runs, and every layer call after it; for tests and
@@ -102,8 +104,8 @@ class Machine {
   /// Takes one training step on this rank's part of a batch, in micro-batches.
   /// requires  the batch fits the plan (check_batch); so do the next two
   void train(const Work&, Observer* = nullptr);
-  /// Takes the losses of this rank's part, in micro-batches, and sums them over the ranks; a part may
-  /// be empty.
+  /// Takes the losses of this rank's part, in micro-batches, and sums them over the ranks, and
+  /// Work::predictions, too; a part may be empty.
   void evaluate(const Work&, Observer* = nullptr);
   /// Predicts at most one micro-batch.
   void predict(const Work&, Observer* = nullptr);
@@ -117,8 +119,10 @@ class Machine {
   double loss_sum() const { return measured_.loss; }
   /// Whether a rank wanted to stop after it (Work::stop_vote). All ranks have the same.
   bool is_to_stop() const { return is_to_stop_; }
-  /// Sums a value over the ranks, when all have come.
-  double sum_over_ranks(double value);
+  /// Sums values over the ranks, 3 at most, when all have come.
+  void sum_over_ranks(std::span<double> values);
+  /// The sum of Work::predictions of the last evaluate(), over all ranks.
+  std::int64_t predictions() const { return std::int64_t(measured_.squares); }
   /// What the last train() has measured.
   StepFigures figures() const {
     return {measured_.loss * work_.loss_weight, measured_.norm, measured_.applied != 0};
@@ -294,6 +298,7 @@ class Machine {
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
   void clear_decision();
+  void put_predictions(std::int64_t predictions);
   std::byte* decision_bytes() const { return reinterpret_cast<std::byte*>(decision_); }
   void read_decision();
   void run_all(struct BoundProgram&, int iterations, Observer*);

@@ -29,7 +29,8 @@ struct TrainerSettings {
   /// Where ranks are processes, which of them this is: on cards always; on the CPU only if it is given
   /// (else ranks are threads of this process), on one host or several. Their trainers are made at the same
   /// time, take the same steps and evaluations on the same batches, of which each computes its part, and
-  /// have the same weights throughout. What else they do, such as to save, each does for itself; but where
+  /// have the same weights throughout. A batch may have the content of the process's own part alone
+  /// (TrainerCore::part()). What else they do, such as to save, each does for itself; but where
   /// they have shards (Model::shards), all of them save, export, show or copy content, and read
   /// parameters, gradients and state at the same time, and each gets the whole. Where one rank updates for
   /// all (Model::at_root), that one alone has these, and others throw an Error.
@@ -63,6 +64,9 @@ class TrainerCore {
   /// The sequences of a global batch; the most that it may have if policies change it in the course
   /// of training. (A loop of your own must then ask recipe().batch_shapes how large batches are.)
   int global_batch() const { return recipe_.global(); }
+  /// Which sequences of each batch this process computes: all, unless ranks are processes. Batches for
+  /// steps and evaluations may have the content of these alone, in all processes or in none.
+  BatchPart part() const;
 
   /// Checks that the machine, and the control group that the process is in, have the memory that
   /// the plan needs to train, and takes the room outside of it that offloaded state needs. (To evaluate and to
@@ -74,7 +78,8 @@ class TrainerCore {
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches.
   /// It has at least one sequence, and at most global_batch(); a rank that gets none adds nothing. The loss
   /// is the mean over all predictions of the batch.
-  /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe;
+  /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe (where it
+  ///           has the content of a part alone, the other processes lose this rank then);
   ///           Error if a policy says that training cannot go on; before the first step, also if
   ///           there is not the memory (require_memory_to_train())
   Outcome step(const HostBatch& batch);
@@ -83,13 +88,14 @@ class TrainerCore {
   /// are given the same batch, and each computes its part.
   /// throws    ArgumentError if the batch does not fit the recipe
   Loss evaluate(const HostBatch& batch);
-  /// Does so over all that is left of a finite source.
+  /// Does so over all that is left of a finite source, of which a process reads its part.
   template <DataSource Source>
     requires(!std::is_void_v<decltype(std::declval<Source&>().next(std::declval<HostBatch&>()))>)
   Loss evaluate(Source& source) {
     Loss loss;
     HostBatch batch;
-    while (source.next(batch)) loss += evaluate(batch);
+    BatchDraw draw;
+    while (pull(source, batch, draw, part())) loss += evaluate(batch);
     return loss;
   }
 
@@ -107,6 +113,11 @@ class TrainerCore {
   /// Returns the sum of the values that all processes give, when all have come; one process gets its
   /// own. A number that one of them knows, and the others give 0 for, is known to all then.
   double sum_over_processes(double value);
+  /// Does so with several values at once, of which there are at most 3.
+  void sum_over_processes(std::span<double> values);
+  /// How many predictions there are in the content that a batch has: in all of it, or in this process's
+  /// part. What all processes have is their sum (HostBatch::predictions).
+  std::int64_t predictions_in(const HostBatch& batch) const;
 
   /// Predicts for each sequence. The batch need not have targets. Where ranks are processes that have their
   /// shards of the weights alone (Zero's stage 3), all of them predict the same at the same time; so with
@@ -199,6 +210,8 @@ class TrainerCore {
   void on_predicting_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   int ranks_here() const { return int(machines_.size()); }
+  /// Checks a batch for a step or an evaluation, which may have the content of this process's part.
+  void check_part(const HostBatch& batch);
   void check_predicts(const HostBatch& batch) const;
   void on_micro_batches(const HostBatch& batch, const std::function<void(const Work&)>& use) const;
   const Parameter& find(std::string_view name) const;

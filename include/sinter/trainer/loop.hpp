@@ -54,6 +54,7 @@ class Loop {
  public:
   /// Where ranks are processes, each runs a loop with the same sources and the same folder, which the
   /// first one writes, and the others see (RunFolder::seen); none has a folder if the first has none.
+  /// Each reads its part of the batches (TrainerCore::part()), if its stage has not started to read.
   /// requires  trainer and folder outlive the loop
   /// throws    FileError or ArgumentError if the folder's checkpoint does not fit recipe or data
   Loop(TrainerCore& trainer, ReadStage read, EvaluateStage validation = {},

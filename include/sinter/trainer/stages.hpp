@@ -90,11 +90,13 @@ struct SkippedStep {
 
 /// Gives the global batches of any data source. Threads of its own read them ahead.
 class ReadStage {
+  std::optional<AnySource> waiting;  // the source, until it is read
+  ReaderOptions options;
   std::unique_ptr<BackgroundReader<AnySource>> reader;
   HostBatch spare;
 
  public:
-  /// Starts to read at once.
+  /// Starts to read when start() is called, or the first batch is asked for.
   /// throws    ArgumentError unless the options are in their ranges
   ReadStage(AnySource source, ReaderOptions options = {});
   template <class Source>
@@ -102,6 +104,13 @@ class ReadStage {
   ReadStage(Source source, ReaderOptions options = {})
       : ReadStage(AnySource(std::move(source)), options) {}
 
+  /// Says what is needed of each batch, in place of the options that it was made with.
+  /// requires  it has not started to read
+  void need(BatchPart part) { options.part = part; }
+  /// Whether it has started to read.
+  bool has_started() const { return reader != nullptr; }
+  /// Starts to read, if it has not.
+  void start();
   /// Gives the next batch; none if the source has ended.
   [[nodiscard]] std::optional<ReadBatch> operator()();
   /// Takes back the memory of a batch that was used.
@@ -151,6 +160,7 @@ class EvaluateStage {
   std::optional<AnySource> source;
   SamplerState begin;
   HostBatch batch;
+  BatchDraw drawn;
 
  public:
   EvaluateStage() = default;
@@ -162,7 +172,8 @@ class EvaluateStage {
 
   /// Whether there is a source.
   explicit operator bool() const { return source.has_value(); }
-  /// Returns the mean loss; none if stop() returned true before a batch.
+  /// Returns the mean loss; none if stop() returned true before a batch. The trainer's part of each
+  /// batch is read.
   /// requires  there is a source
   /// throws    ArgumentError if it gives no batch
   [[nodiscard]] std::optional<double> operator()(TrainerCore& trainer,

@@ -42,7 +42,7 @@ Objective bytes_objective(double share = 0.15) {
   return masked_lm({.share = share, .mask = mask}, {256, {}});
 }
 
-PreparedSource masked(AnySource source) { return {std::move(source), bytes_objective().prepare}; }
+PreparedSource masked(AnySource source) { return {std::move(source), bytes_objective()}; }
 
 AnySource shuffled(const std::vector<unsigned char>& text, int sequences, std::uint64_t seed = 1) {
   return AnySource(ShuffledWindows(text, {context, sequences}, seed));
@@ -210,7 +210,7 @@ TEST_CASE("special tokens, padding and contexts are not chosen, whatever the bat
           ExampleBatches(set, {0, set.size()}, {.sequences = 20, .seed = 1, .batching = batching}));
     };
     AnySource plain = source();
-    PreparedSource prepared(source(), objective.prepare);
+    PreparedSource prepared(source(), objective);
     HostBatch before, batch;
     auto& sequences = all.emplace_back();
     while (plain.state().epoch == 0) {
