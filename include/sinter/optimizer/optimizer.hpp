@@ -201,14 +201,15 @@ void update(Machine& machine, const Bound& bound) {
   Updater<Optimizer, Precision>(machine, bound).whole();
 }
 
-/// The workspace in bytes that suffices for every parameter, one at a time.
+/// The workspace in bytes that suffices for every parameter of a run of units, one at a time.
 template <class Optimizer>
-constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
+constexpr std::int64_t update_workspace(const Model& model, const Instruction& i) {
   std::int64_t most = 0;
   if constexpr (hook::HasWorkspace<Optimizer>)
-    for_each_parameter(model, [&](int, int n, int p) {
-      most = std::max(most, Optimizer::workspace(*model.nodes[n].layer, p));
-    });
+    for (int k = i.what; k < i.what + i.count; ++k)
+      for_each_parameter_of(model, model.order[std::size_t(k)], [&](int, int n, int p) {
+        most = std::max(most, Optimizer::workspace(*model.nodes[std::size_t(n)].layer, p));
+      });
   return most;
 }
 

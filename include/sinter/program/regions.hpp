@@ -5,15 +5,20 @@
 
 namespace sinter {
 
-/// Calls visit(unit, node, number) for each parameter that is trained, in the order of `order`.
+/// Calls visit(unit, node, number) for each parameter of a unit that is trained.
+template <class Visit>
+constexpr void for_each_parameter_of(const Model& model, int unit, Visit visit) {
+  const Block& block = model.block(unit);
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
+    const Node& node = model.nodes[std::size_t(n)];
+    for (int p = node.borrowed; p < node.layer->param_count; ++p)
+      if (!node.layer->params[p].running) visit(unit, n, p);
+  }
+}
+/// Does so for all units that are trained, in the order of `order`.
 template <class Visit>
 constexpr void for_each_parameter(const Model& model, Visit visit) {
-  for (int unit : model.order) {
-    const Block& block = model.block(unit);
-    for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
-      for (int p = model.nodes[n].borrowed; p < model.nodes[n].layer->param_count; ++p)
-        if (!model.nodes[n].layer->params[p].running) visit(unit, n, p);
-  }
+  for (const short unit : model.order) for_each_parameter_of<Visit&>(model, unit, visit);
 }
 
 /// Bytes of region number r.
