@@ -21,10 +21,15 @@ void each_stretch(const Machine& machine, const Bound& bound, const auto& visit)
     const std::int64_t outside = machine.away_at(region(r));
     for (int k = i.what; k < i.what + i.count; ++k, ++here) {
       if (model.regions[std::size_t(r)].shape) {
-        const auto parameters = machine.parameters_of(model.order[std::size_t(k)]);
-        const auto first = std::ranges::find(parameters, false, &Parameter::frozen);
-        visit(outside + first->state[std::size_t(r)].offset, *here,
-              unit_region_bytes(model, r, model.order[std::size_t(k)]));
+        std::int64_t begin = -1,
+                     end = 0;  // of what this rank has; its parts lie one after the other
+        for (const Parameter& p : machine.parameters_of(model.order[std::size_t(k)])) {
+          if (p.frozen || !machine.owns(p)) continue;
+          const StatePart& part = p.state[std::size_t(r)];
+          if (begin < 0) begin = part.offset;
+          end = part.offset + aligned(part.shape.bytes());
+        }
+        if (begin < end && begin >= 0) visit(outside + begin, *here, end - begin);
         continue;
       }
       const std::int64_t size = model.sizes.of(model.regions[std::size_t(r)].type);

@@ -6,48 +6,46 @@
 
 namespace sinter::executes {
 
-namespace {
-
-/// The decayed or the undecayed part of a unit.
-struct Part {
-  std::byte* weights;        // where they lie in the unit's buffer
-  std::int64_t held;         // where this rank has masters of it
-  std::int64_t size, whole;  // elements, and those with padding
-};
-/// Calls visit(part) with each that has elements.
-void each_part(const Machine& machine, int unit, std::byte* buffer, const auto& visit) {
+void fetch_weights(Machine& machine, const Bound& bound) {
   const Model& model = machine.program_model();
-  const ParameterOffsets& at = model.offsets[std::size_t(unit)];
-  const Block& block = model.block(unit);
+  const int unit = bound.instruction->what;
+  const Element element = model.sizes.element[int(Type::compute)];
+  const auto at = [&](std::int64_t first) {
+    return bound.at[1] + model.in_unit(unit, first) * bytes_of(element);
+  };
+  Communicator& ranks = machine.communicator();
   for (const bool decayed : {true, false}) {
-    const std::int64_t whole = model.part_elements(unit, decayed);
-    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
-    if (whole > 0) visit(Part{buffer, held, decayed ? block.decayed : block.undecayed, whole});
-    buffer += whole * model.sizes.of(Type::compute);
+    const FlatSlice part = model.part(unit, decayed);
+    model.each_shard(part, ranks.rank(), [&](const ShardSlice& shard) {
+      if (shard.size > 0) machine.make_weights(shard.held, at(shard.first), shard.size);
+    });
+    model.each_exchanged(part, [&](FlatSlice array, int owner) {
+      ranks.start({traffic::from_shards(owner), at(array.first), array.size, element, owner});
+    });
   }
 }
 
-}  // namespace
-
-void fetch_weights(Machine& machine, const Bound& bound) {
-  const Model& model = machine.program_model();
-  Communicator& ranks = machine.communicator();
-  const Element element = model.sizes.element[int(Type::compute)];
-  each_part(machine, bound.instruction->what, bound.at[1], [&](const Part& part) {
-    const std::int64_t shard = part.whole / model.shards;
-    machine.make_weights(part.held, part.weights + ranks.rank() * shard * bytes_of(element), shard);
-    ranks.start({Operation::all_gather, part.weights, part.whole, element});
-  });
-}
-
 void await_weights(Machine& machine, const Bound& bound) {
-  each_part(machine, bound.instruction->what, bound.at[0],
-            [&](const Part& part) { machine.communicator().wait(part.weights); });
+  const Model& model = machine.program_model();
+  const int unit = bound.instruction->what;
+  for (const bool decayed : {true, false})
+    model.each_exchanged(model.part(unit, decayed), [&](FlatSlice array, int) {
+      machine.communicator().wait(bound.at[0] +
+                                  model.in_unit(unit, array.first) * model.sizes.of(Type::compute));
+    });
 }
 
 void copy_weights(Machine& machine, const Bound& bound) {
-  each_part(machine, bound.instruction->what, bound.at[1],
-            [&](const Part& part) { machine.make_weights(part.held, part.weights, part.size); });
+  const Model& model = machine.program_model();
+  const int unit = bound.instruction->what;
+  for (const bool decayed : {true, false}) {
+    const ParameterOffsets& at = model.offsets[std::size_t(unit)];
+    const std::int64_t before = decayed ? 0 : model.part_elements(unit, true);
+    const std::int64_t size = decayed ? model.block(unit).decayed : model.block(unit).undecayed;
+    if (size > 0)
+      machine.make_weights(model.held_at(Space::master, decayed ? at.decayed : at.undecayed),
+                           bound.at[1] + before * model.sizes.of(Type::compute), size);
+  }
 }
 
 }  // namespace sinter::executes

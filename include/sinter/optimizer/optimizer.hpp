@@ -104,12 +104,12 @@ class Updater {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
     is_away = region_count > 0 && model.is_away(region(regions[0]));
   }
-  /// Advances the whole of each unit, as the optimizer takes it.
+  /// Advances the whole of each unit, as the optimizer takes it, or what this rank owns.
   void whole() const {
     if constexpr (ByParameter<Optimizer>) {
       for (int k = 0; k < run.count; ++k)
         for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
-          if (!p.frozen) one(p, k);
+          if (!p.frozen && machine.owns(p)) one(p, k);
     } else {
       if (is_away) return shards();
       for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
@@ -117,16 +117,10 @@ class Updater {
   }
   /// Advances what this rank works on of each unit (Machine::shards()).
   void shards() const {
-    for (int k = 0; k < run.count; ++k) {
-      std::int64_t before = 0;  // of the unit's state
-      for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
-        const std::int64_t held = part.held - part.first;
-        flat(part,
-             {model.splits(Space::master) ? held : 0, model.splits(Space::gradient) ? held : 0,
-              is_away ? before - part.first : held},
-             k);
-        before += part.size;
-      }
+    if constexpr (ByParameter<Optimizer>) {
+      whole();  // of the parameters that it owns
+    } else {
+      for (int k = 0; k < run.count; ++k) shards_of(k);
     }
   }
 
@@ -139,6 +133,18 @@ class Updater {
   /// Where state number j of unit number k of the run is, if it comes and goes.
   std::byte* state_at(int j, int k) const {
     return bound.at[std::size_t(2 + j) * std::size_t(run.count) + std::size_t(k)];
+  }
+  /// Advances the shards of unit number k of the run.
+  void shards_of(int k) const {
+    std::int64_t before = 0;  // of the unit's state
+    for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
+      const std::int64_t held = part.held - part.first;
+      flat(part,
+           {model.splits(Space::master) ? held : 0, model.splits(Space::gradient) ? held : 0,
+            is_away ? before - part.first : held},
+           k);
+      before += part.size;
+    }
   }
   /// Calls Optimizer::update for each stretch within a slice of flat parameters, which is in unit number k
   /// where that matters.
@@ -153,13 +159,17 @@ class Updater {
   }
   /// Does so for a parameter of unit number k.
   void one(const Parameter& p, int k) const {
-    StretchOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate, {}, k),
-                                     *p.layer,
-                                     p.number,
-                                     p.layer->params[p.number].rows,
-                                     p.layer->params[p.number].columns,
-                                     {},
-                                     machine.workspace()};
+    const auto shift = [&](Space space) { return model.held_at(space, p.offset) - p.offset; };
+    const Shift shifts{shift(Space::master), shift(Space::gradient),
+                       region_count > 0 ? shift(region(regions[0])) : 0};
+    StretchOfParameter<M, G, S, C> s{
+        stretch({p.offset, p.size}, p.decayed, p.learning_rate, shifts, k),
+        *p.layer,
+        p.number,
+        p.layer->params[p.number].rows,
+        p.layer->params[p.number].columns,
+        {},
+        machine.workspace()};
     for (int j = 0; j < region_count; ++j) {
       const Space space = region(regions[j]);
       s.parts[j] =
