@@ -4,8 +4,12 @@
 
 #include "program/models.hpp"
 #include "sinter/optimizer/adafactor.hpp"
+#include "sinter/optimizer/adamw8bit.hpp"
+#include "sinter/optimizer/lion.hpp"
 #include "sinter/optimizer/muon.hpp"
+#include "sinter/optimizer/sgd.hpp"
 #include "sinter/parameters/average.hpp"
+#include "sinter/plan/savings.hpp"
 #include "sinter/world/forecast.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
@@ -156,6 +160,21 @@ TEST_CASE("the plan for more ranks is that of a type that says so many") {
   CHECK(a.policies == b.policies);
   CHECK(a.total == b.total);
   CHECK(made.view().model.most_owned == Typed::model.most_owned);
+}
+
+std::int64_t total(const RecipeView& recipe, std::string_view technique) {
+  for (const Saving& s : savings(*recipe.plan, recipe.alternatives()))
+    if (s.technique.starts_with(technique)) return s.total;
+  return -1;
+}
+TEST_CASE("savings are what the recipe with the technique plans, whether ranks own or have parts") {
+  const RecipeView parts = Trainer<Tiny<Split<2>, Decaying>>::options();
+  CHECK(total(parts, "AdamW8bit<>") == Plan<Tiny<Split<2>, AdamW8bit<>>>::bytes);
+  CHECK(total(parts, "Adafactor<>") == Plan<Tiny<Split<2>, Adafactor<>>>::bytes);
+  CHECK(total(parts, "Lion<>") == Plan<Tiny<Split<2>, Lion<>>>::bytes);
+  const RecipeView owned = Trainer<Tiny<Split<2>, Factors>>::options();
+  CHECK(total(owned, "Adafactor<>") == Plan<Tiny<Split<2>, Adafactor<>>>::bytes);
+  CHECK(total(owned, "Sgd<>") == Plan<Tiny<Split<2>, Sgd<>>>::bytes);
 }
 
 }  // namespace
