@@ -42,7 +42,7 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> profiled_seconds(const std::string& file, const PlanView& plan, int shards,
+std::vector<double> profiled_seconds(const std::string& file, const PlanView& plan, double share,
                                      std::span<const double> computing) {
   const std::span<const Instruction> program = plan.training.program;
   std::vector<std::vector<double>> durations(program.size());
@@ -63,7 +63,7 @@ std::vector<double> profiled_seconds(const std::string& file, const PlanView& pl
       refuse(file, fmt::format("it has no time of instruction {}, '{}'", t,
                                name_of(plan.model, program[t])));
     seconds[t] = median(durations[t]);
-    if (program[t].kind->by_shards) seconds[t] *= double(shards) / plan.model.shards;
+    if (program[t].kind->by_shards) seconds[t] *= plan.model.share() / share;
   }
   return seconds;
 }

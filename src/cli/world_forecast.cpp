@@ -148,7 +148,7 @@ WorldForecast forecast_world(const RecipeView& recipe, const Arguments& a,
   world.straggler = a.straggler.value_or(1);
   std::vector<double> seconds = computing_seconds(plan.view(), world.device);
   if (a.times)
-    seconds = profiled_seconds(*a.times, plan.view(), recipe.plan->model.shards, seconds);
+    seconds = profiled_seconds(*a.times, plan.view(), recipe.plan->model.share(), seconds);
   const WorldCosts costs{world.micro_batches, world.link, world.taken, world.straggler};
   world.step = forecast(plan, world.ranks, costs, seconds);
   return world;

@@ -36,9 +36,9 @@ nlohmann::ordered_json world_json(const WorldForecast& world);
 
 /// The seconds of each instruction of the program of training, from a profile that train --profile has
 /// written: the medians. Those that only speak to other ranks are 0.
-/// shards: of the plan that the profile is of; computing: what computing_seconds() says of `plan`.
+/// share: Model::share() of the plan that the profile is of; computing: what computing_seconds() says of `plan`.
 /// throws    Error if the file cannot be read, is no such profile, or is of another recipe
 [[nodiscard]] std::vector<double> profiled_seconds(const std::string& file, const PlanView& plan,
-                                                   int shards, std::span<const double> computing);
+                                                   double share, std::span<const double> computing);
 
 }  // namespace sinter::cli

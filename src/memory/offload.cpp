@@ -21,10 +21,15 @@ void each_stretch(const Machine& machine, const Bound& bound, const auto& visit)
     const std::int64_t outside = machine.away_at(space);
     for (int k = i.what; k < i.what + i.count; ++k, ++here) {
       if (space != Space::master && model.regions[std::size_t(r)].shape) {
-        const auto parameters = machine.parameters_of(model.order[std::size_t(k)]);
-        const auto first = std::ranges::find(parameters, false, &Parameter::frozen);
-        visit(outside + first->state[std::size_t(r)].offset, *here,
-              unit_region_bytes(model, r, model.order[std::size_t(k)]));
+        std::int64_t begin = -1,
+                     end = 0;  // of what this rank has; its parts lie one after the other
+        for (const Parameter& p : machine.parameters_of(model.order[std::size_t(k)])) {
+          if (p.frozen || !machine.owns(p)) continue;
+          const StatePart& part = p.state[std::size_t(r)];
+          if (begin < 0) begin = part.offset;
+          end = part.offset + aligned(part.shape.bytes());
+        }
+        if (begin < end && begin >= 0) visit(outside + begin, *here, end - begin);
         continue;
       }
       const std::int64_t size = model.sizes.of(type_of(model, space));
@@ -48,17 +53,16 @@ void fetch_state(Machine& machine, const Bound& bound) {
 
 void fetch_masters(Machine& machine, const Bound& bound) {
   const Model& model = machine.program_model();
-  const int unit = bound.instruction->what;
-  const ParameterOffsets& at = model.offsets[std::size_t(unit)];
   const std::int64_t size = model.sizes.of(Type::master);
-  const int ranks = model.splits(Space::master) ? model.shards : 1;
+  const std::int64_t outside = machine.away_at(Space::master);
   std::byte* here = bound.at[0];
-  for (const bool decayed : {true, false}) {
-    const std::int64_t bytes = model.part_elements(unit, decayed) / ranks * size;
-    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
-    machine.away().start_fetch(machine.away_at(Space::master) + held * size, here, bytes);
-    here += bytes;
-  }
+  for (const bool decayed : {true, false})
+    model.each_shard(model.part(bound.instruction->what, decayed), machine.communicator().rank(),
+                     [&](const ShardSlice& shard) {
+                       const std::int64_t held = shard.at(model.splits(Space::master));
+                       machine.away().start_fetch(outside + held * size, here, shard.size * size);
+                       here += shard.size * size;
+                     });
 }
 
 void await_state(Machine& machine, const Bound&) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/parallel/fetched_weights.hpp"
 
+#include <utility>
+
 #include "sinter/comm/communicator.hpp"
 #include "sinter/run/machine.hpp"
 
@@ -8,55 +10,68 @@ namespace sinter::executes {
 
 namespace {
 
-/// The decayed or the undecayed part of a unit.
-struct Part {
-  std::byte* weights;        // where they lie in the unit's buffer
-  const std::byte* masters;  // what this rank has of them
-  std::int64_t size, whole;  // elements, and those with padding
-};
-/// Calls visit(part) with each that has elements.
-///   masters   what has been fetched of the unit, or null if its masters are there all the time
-void each_part(const Machine& machine, int unit, const std::byte* masters, std::byte* weights,
-               const auto& visit) {
-  const Model& model = machine.program_model();
-  const ParameterOffsets& at = model.offsets[std::size_t(unit)];
-  const Block& block = model.block(unit);
-  const std::int64_t of_master = model.sizes.of(Type::master);
-  const int ranks = model.splits(Space::master) ? model.shards : 1;
-  for (const bool decayed : {true, false}) {
-    const std::int64_t whole = model.part_elements(unit, decayed);
-    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
-    const std::byte* const kept = machine.flat<std::byte>(Space::master) + held * of_master;
-    if (whole > 0)
-      visit(Part{weights, masters ? masters : kept, decayed ? block.decayed : block.undecayed,
-                 whole});
-    weights += whole * model.sizes.of(Type::compute);
-    if (masters) masters += whole / ranks * of_master;
+/// The masters of a unit that comes and goes, from the beginning of what this rank has on; or where the rank
+/// holds those of all units.
+class Masters {
+  const Machine& machine;
+  const std::byte* fetched;  // null if they are there all the time
+  const std::int64_t bytes = machine.program_model().sizes.of(Type::master);
+
+ public:
+  Masters(const Machine& m, const std::byte* of_unit) : machine(m), fetched(of_unit) {}
+  /// Those from a place on, where the rank holds all; if they come and go, those that follow the last ones.
+  const std::byte* next(std::int64_t held, std::int64_t size) {
+    if (!fetched) return machine.flat<std::byte>(Space::master) + held * bytes;
+    return std::exchange(fetched, fetched + size * bytes);
   }
-}
+};
 
 }  // namespace
 
 void fetch_weights(Machine& machine, const Bound& bound) {
   const Model& model = machine.program_model();
-  Communicator& ranks = machine.communicator();
+  const int unit = bound.instruction->what;
   const Element element = model.sizes.element[int(Type::compute)];
-  each_part(machine, bound.instruction->what, bound.at[0], bound.at[1], [&](const Part& part) {
-    const std::int64_t shard = part.whole / model.shards;
-    machine.make_weights(part.masters, part.weights + ranks.rank() * shard * bytes_of(element),
-                         shard);
-    ranks.start({Operation::all_gather, part.weights, part.whole, element});
-  });
+  const auto at = [&](std::int64_t first) {
+    return bound.at[1] + model.in_unit(unit, first) * bytes_of(element);
+  };
+  Communicator& ranks = machine.communicator();
+  Masters masters(machine, bound.at[0]);
+  for (const bool decayed : {true, false}) {
+    const FlatSlice part = model.part(unit, decayed);
+    model.each_shard(part, ranks.rank(), [&](const ShardSlice& shard) {
+      if (shard.size > 0)
+        machine.make_weights(masters.next(shard.held, shard.size), at(shard.first), shard.size);
+    });
+    model.each_exchanged(part, [&](FlatSlice array, int owner) {
+      ranks.start({traffic::from_shards(owner), at(array.first), array.size, element, owner});
+    });
+  }
 }
 
 void await_weights(Machine& machine, const Bound& bound) {
-  each_part(machine, bound.instruction->what, nullptr, bound.at[0],
-            [&](const Part& part) { machine.communicator().wait(part.weights); });
+  const Model& model = machine.program_model();
+  const int unit = bound.instruction->what;
+  for (const bool decayed : {true, false})
+    model.each_exchanged(model.part(unit, decayed), [&](FlatSlice array, int) {
+      machine.communicator().wait(bound.at[0] +
+                                  model.in_unit(unit, array.first) * model.sizes.of(Type::compute));
+    });
 }
 
 void copy_weights(Machine& machine, const Bound& bound) {
-  each_part(machine, bound.instruction->what, bound.at[0], bound.at[1],
-            [&](const Part& part) { machine.make_weights(part.masters, part.weights, part.size); });
+  const Model& model = machine.program_model();
+  const int unit = bound.instruction->what;
+  Masters masters(machine, bound.at[0]);
+  for (const bool decayed : {true, false}) {
+    const ParameterOffsets& at = model.offsets[std::size_t(unit)];
+    const std::int64_t before = decayed ? 0 : model.part_elements(unit, true);
+    const std::int64_t size = decayed ? model.block(unit).decayed : model.block(unit).undecayed;
+    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
+    if (size > 0)
+      machine.make_weights(masters.next(held, model.part_elements(unit, decayed)),
+                           bound.at[1] + before * model.sizes.of(Type::compute), size);
+  }
 }
 
 }  // namespace sinter::executes

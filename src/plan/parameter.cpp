@@ -19,6 +19,12 @@ void add_state(const Model& model, std::vector<Parameter>& parameters) {
   }
 }
 
+void add_owners(const Model& model, std::vector<Parameter>& parameters) {
+  if (model.owned.empty()) return;
+  for (Parameter& p : parameters)
+    if (!p.frozen) p.owner = model.owned_at(p.offset).owner;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> shape_in_files(const Param& param) {
@@ -50,7 +56,7 @@ std::vector<Parameter> list_parameters(const Model& model) {
             {.name =
                  std::string(parameter_letters(model.nodes, block, model.units[u], node, p).view()),
              .shape = shape_in_files(param),
-             .offset = model.offsets[u].of(param) + model.offset_of(node, p),
+             .offset = model.place_of(u, node, p),
              .size = param.size(),
              .init = param.init,
              .decayed = param.matrix,
@@ -62,6 +68,7 @@ std::vector<Parameter> list_parameters(const Model& model) {
       }
   }
   add_state(model, result);
+  add_owners(model, result);
   return result;
 }
 

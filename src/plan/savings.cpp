@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sinter/plan/evaluation.hpp"
+#include "sinter/plan/owners.hpp"
 
 namespace sinter {
 namespace {
@@ -15,11 +16,12 @@ struct Variant {
   RecomputedInside recomputed{};
   Program program;
   std::vector<Region> regions;
+  bool has_owners;  // where ranks have shards: of whole parameters
 };
 
 /// The variant that changes nothing.
 Variant own(const PlanView& plan) {
-  Variant v{plan.micro, plan.model.sizes, plan.recomputed, {}, {}};
+  Variant v{plan.micro, plan.model.sizes, plan.recomputed, {}, {}, !plan.model.owned.empty()};
   v.program.assign(plan.training.program.begin(), plan.training.program.end());
   v.regions.assign(plan.model.regions.begin(), plan.model.regions.end());
   return v;
@@ -42,6 +44,8 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   model.plans = plans;
   model.layer_calls = layer_calls;
   model.regions = v.regions;
+  const SplitLayout layout(model, model.shards, v.has_owners);
+  layout.apply(model);
   const bool copies = sizes.element[int(Type::compute)] != sizes.element[int(Type::master)];
   model.weights = copies || !model.keeps_weights ? Space::weights : Space::master;
   const Program evaluation(plan.evaluation.program.begin(), plan.evaluation.program.end());
@@ -63,8 +67,10 @@ void use_optimizer(const PlanView& plan, Variant& v, const Alternative& a) {
   const bool away =
       std::ranges::any_of(v.regions, [&](const Region& r) { return own(r) && r.away; });
   std::erase_if(v.regions, own);
+  v.has_owners = plan.model.shards > 1 && a.by_parameter;
   for (Region region : a.regions) {
     region.away = away;
+    region.splits = plan.model.shards > 1 && (!region.shape || v.has_owners);
     v.regions.push_back(region);
   }
 }

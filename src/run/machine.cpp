@@ -132,21 +132,20 @@ void Machine::find_away_memory(std::string folder) {
     bytes += away_bytes(m, space);
   });
   const bool updates = !m.at_root || communicator_.rank() == root_rank;
-  const int parts = 2 * int(m.order.size() * (m.regions.size() + 1));
+  const int parts = int(std::max(2 * m.order.size(), shards_.size()) * (m.regions.size() + 1));
   if (bytes > 0 && updates)
     away_ = std::make_unique<AwayMemory>(stream_, bytes, parts, std::move(folder));
 }
 
 void Machine::find_shards() {
   const Model& m = plan_.model;
-  const int rank = m.shards > 1 ? communicator_.rank() : 0;
-  const bool has_none = m.at_root && communicator_.rank() != root_rank;
-  for (int k = 0; k < int(m.order.size()); ++k)
-    for (const bool decayed : {true, false}) {
-      const FlatSlice part = flat_slice(k, 1, decayed);
-      const std::int64_t size = has_none ? 0 : part.size / m.shards;
-      shards_.push_back({{part.first + rank * size, size}, part.first / m.shards});
-    }
+  first_shards_.push_back(0);
+  for (const short unit : m.order) {
+    for (const bool decayed : {true, false})
+      m.each_shard(m.part(unit, decayed), communicator_.rank(),
+                   [&](const ShardSlice& shard) { shards_.push_back(shard); });
+    first_shards_.push_back(shards_.size());
+  }
 }
 
 void Machine::refuse(const FlatBuffer& buffer, Element element) {
@@ -183,7 +182,7 @@ StateShape Machine::shape(Space space, const Parameter& p) const {
 Machine::Part Machine::part(Space space, const Parameter& p) const {
   const StateShape shape = this->shape(space, p);
   if (p.frozen && space != Space::master) return {};
-  if (!p.frozen && model().splits(space))
+  if (!p.frozen && model().splits(space) && p.owner != communicator_.rank())
     throw Error("Sinter: a rank holds only its shards of the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "', so it has no part of its own. Take them with Machine::take().");
@@ -194,6 +193,10 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
   return {flat_address(space) + place_in(space, p), shape};
 }
 
+bool Machine::owns(const Parameter& p) const {
+  return p.owner < 0 || p.owner == communicator_.rank();
+}
+
 std::int64_t Machine::place_in(Space space, const Parameter& p) const {
   if (space >= Space::region) return p.state[std::size_t(int(space) - int(Space::region))].offset;
   return model().held_at(space, p.offset) * model().sizes.of(type_of(model(), space));
@@ -202,19 +205,24 @@ std::int64_t Machine::place_in(Space space, const Parameter& p) const {
 Machine::Part Machine::part_of_unit(Space space, const Parameter& p, std::byte* unit) const {
   const std::size_t r = std::size_t(int(space) - int(Space::region));
   const StatePart& state = p.state[r];
-  const auto trained = [](const Parameter& other) { return !other.frozen; };
   if (model().regions[r].shape) {
-    const auto first = std::ranges::find_if(parameters_of(p.unit), trained);
+    const auto first = std::ranges::find_if(parameters_of(p.unit), [&](const Parameter& other) {
+      return !other.frozen && other.owner == p.owner;
+    });
     return {unit + (state.offset - first->state[r].offset), state.shape};
   }
   return {unit + place_in_unit(p) * model().sizes.of(type_of(model(), space)), state.shape};
 }
 
 std::int64_t Machine::place_in_unit(const Parameter& p) const {
-  const bool decayed = p.layer->params[p.number].matrix;
-  const ParameterOffsets& at = model().offsets[std::size_t(p.unit)];
-  const std::int64_t before = decayed ? 0 : model().part_elements(p.unit, true);
-  return before + p.offset - (decayed ? at.decayed : at.undecayed);
+  std::int64_t before = 0, begin = 0;
+  for (const bool decayed : {true, false})
+    model().each_shard(model().part(p.unit, decayed), communicator_.rank(),
+                       [&](const ShardSlice& shard) {
+                         if (shard.has(p.offset)) begin = before + p.offset - shard.first;
+                         before += shard.size;
+                       });
+  return begin;
 }
 
 std::byte* Machine::kept(Space space, const Parameter& p) {

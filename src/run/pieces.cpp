@@ -9,19 +9,13 @@
 
 namespace sinter {
 
-namespace {
-
-/// Whether each parameter's values are one piece, with a shape that may be their own.
-bool has_parts(const Model& model, Space space) {
-  return space >= Space::region && !model.splits(space);
-}
-
-}  // namespace
-
 std::vector<Machine::Piece> Machine::pieces(Space space, const Parameter& p) const {
   const bool split = model().splits(space);
-  if (p.frozen || model().shards == 1 || (!split && space != Space::gradient))
-    return {{0, p.size, model().held_at(space, p.offset)}};
+  const bool in_shards = !p.frozen && model().shards > 1 && (split || space == Space::gradient);
+  const StateShape shape = this->shape(space, p);
+  if (shape.size() == 0 || (in_shards && !owns(p))) return {};
+  if (!in_shards || p.owner >= 0)
+    return {{0, shape.size(), place_in(space, p) / bytes_of(shape.element)}};
   std::vector<Piece> found;
   for (const ShardSlice& shard : shards_) {
     const std::int64_t begin = std::max(shard.first, p.offset);
@@ -41,12 +35,7 @@ void Machine::each_held(Space space, const Parameter& p, Access access, const au
     const OnHost on_host(stream_, all + held, bytes, access);
     visit(std::span(on_host.data(), std::size_t(bytes)), begin);
   };
-  if (has_parts(model(), space)) {
-    if (p.frozen) return;
-    const StatePart& part = p.state[std::size_t(int(space) - int(Space::region))];
-    return show(part.offset, part.shape.bytes(), 0);
-  }
-  const std::int64_t bytes = model().sizes.of(type_of(model(), space));
+  const std::int64_t bytes = bytes_of(shape(space, p).element);
   for (const Piece& piece : pieces(space, p))
     show(piece.held * bytes, piece.size * bytes, piece.begin * bytes);
 }

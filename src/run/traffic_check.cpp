@@ -13,7 +13,7 @@ namespace sinter {
 TrafficCheck::TrafficCheck(Communicator& ranks, const Machine& machine)
     : ranks_(ranks), machine_(machine) {
   // A step allocates nothing.
-  stated_.reserve(2 * std::size_t(machine.model().count()) + 8);
+  stated_.reserve(2 * std::size_t(machine.model().count()) + machine.model().owned.size() + 8);
   touched_.reserve(8 * std::size_t(machine.model().count()) + 8);
 }
 
@@ -77,10 +77,9 @@ const void* TrafficCheck::address(const Traffic& traffic) const {
   for (std::size_t k = 0; k < touched_.size(); ++k) {
     const auto [use, space, unit] = touched_[k];
     if (space != traffic.space) continue;
-    const ParameterOffsets& part = model.offsets[std::size_t(unit)];
-    if (traffic.first == part.decayed && model.part_elements(unit, true) > 0) return bound_->at[k];
-    if (traffic.first == part.undecayed && model.part_elements(unit, false) > 0)
-      return bound_->at[k] + model.part_elements(unit, true) * bytes_of(traffic.element);
+    for (const bool decayed : {true, false})
+      if (model.part(unit, decayed).has(traffic.first))
+        return bound_->at[k] + model.in_unit(unit, traffic.first) * bytes_of(traffic.element);
   }
   return nullptr;
 }

@@ -33,6 +33,8 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
     first.take(from, p, values.data());
   } else if (machines.size() > 1) {
     for (const auto& machine : machines) machine->take(from, p, values.data());
+  } else if (p.owner >= 0) {
+    fetch_from_owner(from, p, values);
   } else {
     for (int k = 0; k < int(model.order.size()); ++k)
       for (const bool decayed : {true, false}) {
@@ -46,6 +48,22 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
       }
   }
   return values;
+}
+
+void WholeValues::fetch_from_owner(Space from, const Parameter& p, std::vector<std::byte>& values) {
+  Machine& machine = *machines[0];
+  machine.take(from, p, values.data());
+  const std::int64_t bytes = std::int64_t(values.size());
+  const DeviceMemory all(aligned(bytes));
+  if (machine.owns(p))
+    std::ranges::copy(values,
+                      OnHost(machine.stream(), all.bytes().data(), bytes, Access::write).data());
+  // Values of all types go as so many numbers of 4 bytes: nothing is computed of them.
+  float* const numbers = reinterpret_cast<float*>(all.bytes().data());
+  machine.communicator().start_broadcast(numbers, aligned(bytes) / 4, p.owner);
+  machine.communicator().wait(numbers);
+  const OnHost host(machine.stream(), all.bytes().data(), bytes, Access::read);
+  std::copy_n(host.data(), bytes, values.data());
 }
 
 void WholeValues::gather(Space from, const Parameter& p, int number, bool decayed) {

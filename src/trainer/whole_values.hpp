@@ -33,6 +33,7 @@ class WholeValues {
 
  private:
   void gather(Space space, const Parameter& parameter, int number, bool decayed);
+  void fetch_from_owner(Space space, const Parameter& parameter, std::vector<std::byte>& values);
 };
 
 }  // namespace sinter

@@ -2,6 +2,7 @@
 #include "sinter/world/costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sinter/plan/flops.hpp"
 
@@ -80,7 +81,7 @@ class Costs {
     for (const Touch& touch : list) {
       const std::int64_t once = bytes_of_space(touch.space, touch.index);
       const bool in_shard = i.kind->by_shards && of_parameters(touch.space);
-      bytes += times(touch.use) * once / (in_shard ? model.shards : 1);
+      bytes += times(touch.use) * (in_shard ? std::llround(double(once) * model.share()) : once);
     }
     return bytes;
   }
@@ -103,7 +104,8 @@ class Costs {
       return block.running * model.sizes.of(Type::master);
     const std::int64_t elements = model.unit_elements(index);
     if (space >= Space::region && model.regions[std::size_t(int(space) - int(Space::region))].shape)
-      return std::int64_t(double(flat_bytes(model, space)) * double(elements) /
+      return std::int64_t(double(flat_bytes(model, space)) /
+                          (model.splits(space) ? model.share() : 1) * double(elements) /
                           double(std::max<std::int64_t>(model.elements(), 1)));
     return elements * model.sizes.of(type_of(model, space));
   }

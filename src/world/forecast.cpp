@@ -7,41 +7,16 @@
 
 namespace sinter {
 
-PlanForRanks::PlanForRanks(const PlanView& plan, int ranks) : view_(plan) {
+PlanForRanks::PlanForRanks(const PlanView& plan, int ranks)
+    : layout_(plan.model, ranks, !plan.model.owned.empty()), view_(plan) {
   Model& model = view_.model;
   if (model.shards == 1 || model.shards == ranks) return;
-  offsets_.assign(model.offsets.begin(), model.offsets.end());
-  const std::int64_t trained = model.elements();
-  model.shards = ranks;
-  model.decayed = model.undecayed = 0;
-  for (const short unit : model.order) {
-    ParameterOffsets& at = offsets_[std::size_t(unit)];
-    at.decayed = model.decayed;
-    at.undecayed = model.undecayed;
-    model.decayed += model.part_elements(unit, true);
-    model.undecayed += model.part_elements(unit, false);
-  }
-  const std::int64_t moved = model.elements() - trained;  // what lies behind all that is trained
-  std::vector<char> is_trained(offsets_.size(), false);
-  for (const short unit : model.order) is_trained[std::size_t(unit)] = true;
-  for (std::size_t u = 0; u < offsets_.size(); ++u) {
-    ParameterOffsets& at = offsets_[u];
-    at.running += moved;
-    if (is_trained[u]) {
-      at.undecayed += model.decayed;
-    } else {
-      at.decayed += moved;
-      at.undecayed += moved;
-    }
-  }
-  model.offsets = offsets_;
+  layout_.apply(model);
   training_ = place(model, plan.training.program);
   view_.training = {plan.training.program, training_.buffers, training_.persistent,
                     training_.workspace, training_.peak};
   const auto peak = [&](Model other, const PlacementView& program) {
-    other.shards = ranks;
-    other.decayed = model.decayed;
-    other.undecayed = model.undecayed;
+    layout_.apply_sizes(other);
     return place(other, program.program).peak;
   };
   // As in the recipe's own plan, evaluation counts in the micro-batches of training.

@@ -105,12 +105,12 @@ class Updater {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
     is_away = region_count > 0 && model.is_away(region(regions[0]));
   }
-  /// Advances the whole of each unit, as the optimizer takes it.
+  /// Advances the whole of each unit, as the optimizer takes it, or what this rank owns.
   void whole() const {
     if constexpr (ByParameter<Optimizer>) {
       for (int k = 0; k < run.count; ++k)
         for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
-          if (!p.frozen) one(p, k);
+          if (!p.frozen && machine.owns(p)) one(p, k);
     } else {
       if (is_away || masters_come) return shards();
       for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
@@ -118,17 +118,10 @@ class Updater {
   }
   /// Advances what this rank works on of each unit (Machine::shards()).
   void shards() const {
-    for (int k = 0; k < run.count; ++k) {
-      std::int64_t before = 0;  // of what has been fetched of the unit
-      for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
-        const std::int64_t held = part.held - part.first, fetched = before - part.first;
-        const std::int64_t masters = model.splits(Space::master) ? held : 0;
-        flat(part,
-             {masters_come ? fetched : masters, model.splits(Space::gradient) ? held : 0,
-              is_away ? fetched : held},
-             k);
-        before += part.size;
-      }
+    if constexpr (ByParameter<Optimizer>) {
+      whole();  // of the parameters that it owns
+    } else {
+      for (int k = 0; k < run.count; ++k) shards_of(k);
     }
   }
 
@@ -149,6 +142,19 @@ class Updater {
                          : machine.flat<M>(Space::master).data) +
            first;
   }
+  /// Advances the shards of unit number k of the run.
+  void shards_of(int k) const {
+    std::int64_t before = 0;  // of what has been fetched of the unit
+    for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
+      const std::int64_t held = part.held - part.first, fetched = before - part.first;
+      const std::int64_t masters = model.splits(Space::master) ? held : 0;
+      flat(part,
+           {masters_come ? fetched : masters, model.splits(Space::gradient) ? held : 0,
+            is_away ? fetched : held},
+           k);
+      before += part.size;
+    }
+  }
   /// Calls Optimizer::update for each stretch within a slice of flat parameters, which is in unit number k
   /// where that matters.
   void flat(FlatSlice slice, Shift shift = {}, int k = 0) const {
@@ -162,9 +168,11 @@ class Updater {
   }
   /// Does so for a parameter of unit number k.
   void one(const Parameter& p, int k) const {
-    const std::int64_t fetched = masters_come ? machine.place_in_unit(p) - p.offset : 0;
+    const auto shift = [&](Space space) { return model.held_at(space, p.offset) - p.offset; };
+    const Shift shifts{masters_come ? machine.place_in_unit(p) - p.offset : shift(Space::master),
+                       shift(Space::gradient), region_count > 0 ? shift(region(regions[0])) : 0};
     StretchOfParameter<M, G, S, C> s{
-        stretch({p.offset, p.size}, p.decayed, p.learning_rate, {.masters = fetched}, k),
+        stretch({p.offset, p.size}, p.decayed, p.learning_rate, shifts, k),
         *p.layer,
         p.number,
         p.layer->params[p.number].rows,
@@ -212,14 +220,15 @@ void update(Machine& machine, const Bound& bound) {
   Updater<Optimizer, Precision>(machine, bound).whole();
 }
 
-/// The workspace in bytes that suffices for every parameter, one at a time.
+/// The workspace in bytes that suffices for every parameter of a run of units, one at a time.
 template <class Optimizer>
-constexpr std::int64_t update_workspace(const Model& model, const Instruction&) {
+constexpr std::int64_t update_workspace(const Model& model, const Instruction& i) {
   std::int64_t most = 0;
   if constexpr (hook::HasWorkspace<Optimizer>)
-    for_each_parameter(model, [&](int, int n, int p) {
-      most = std::max(most, Optimizer::workspace(*model.nodes[n].layer, p));
-    });
+    for (int k = i.what; k < i.what + i.count; ++k)
+      for_each_parameter_of(model, model.order[std::size_t(k)], [&](int, int n, int p) {
+        most = std::max(most, Optimizer::workspace(*model.nodes[std::size_t(n)].layer, p));
+      });
   return most;
 }
 

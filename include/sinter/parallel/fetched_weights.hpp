@@ -32,15 +32,12 @@ constexpr void copy_weights(const Model& model, const Instruction& i, TouchList&
 }  // namespace touches
 
 namespace traffic {
-/// States that the decayed and the undecayed weights of a unit are gathered from the ranks.
+/// States that the weights of a unit come from the ranks that have shards of them.
 template <Traffic::Does Does>
 constexpr void fetch_weights(const Model& model, const Instruction& i, const OnRank&,
                              TrafficList& out) {
-  const ParameterOffsets& at = model.offsets[std::size_t(i.what)];
-  for (const bool decayed : {true, false})
-    if (const std::int64_t size = model.part_elements(i.what, decayed); size > 0)
-      out.push_back({Operation::all_gather, Does, Space::weights,
-                     decayed ? at.decayed : at.undecayed, size, element_of_weights(model)});
+  const Traffic like{{}, Does, Space::weights, 0, 0, element_of_weights(model)};
+  exchanged(model, i.what, from_shards, like, out);
 }
 }  // namespace traffic
 

@@ -26,6 +26,30 @@ namespace traffic {
 constexpr Element element_of_weights(const Model& model) {
   return model.sizes.element[int(model.weights == Space::master ? Type::master : Type::compute)];
 }
+/// How ranks exchange a unit's arrays.
+struct Exchange {
+  Operation of_shards;  ///< all of a part, of which each rank has a shard
+  Operation of_owner;   ///< what one rank owns
+  /// What is done with an array of this owner, as Model::each_exchanged() has it.
+  constexpr Operation operator()(int owner) const { return owner < 0 ? of_shards : of_owner; }
+};
+/// That of gradients, which go to the ranks whose shards they are.
+inline constexpr Exchange to_shards{Operation::reduce_scatter, Operation::reduce};
+/// That of weights, which come from them.
+inline constexpr Exchange from_shards{Operation::all_gather, Operation::broadcast};
+
+/// States `like` of each array of a unit that ranks exchange.
+constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffic like,
+                         TrafficList& out) {
+  for (const bool decayed : {true, false})
+    model.each_exchanged(model.part(unit, decayed), [&](FlatSlice array, int owner) {
+      like.operation = exchange(owner);
+      like.first = array.first;
+      like.count = array.size;
+      like.peer = owner;
+      out.push_back(like);
+    });
+}
 /// States that losses, votes and squares of gradients are summed: the first three numbers of
 /// kernel::Decision.
 constexpr void norm(const Model&, const Instruction&, const OnRank&, TrafficList& out) {

@@ -30,44 +30,55 @@ constexpr void add_shards(const Model& model, const Instruction& i, TouchList& o
 
 namespace traffic {
 
-/// States `like` of each unit's decayed and undecayed part, whole, in a run of units.
-constexpr void each_part(const Model& model, const Instruction& i, const Traffic& like,
-                         TrafficList& out) {
-  for (int k = i.what; k < i.what + i.count; ++k) parts(model, k, 1, like, out);
-}
-/// States that each part's gradients are reduced, and scattered over the ranks.
+/// States that each unit's gradients are summed, each rank its shards.
 template <Traffic::Does Does>
 constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
-  const Element element = model.sizes.element[int(Type::gradient)];
-  each_part(model, i, {Operation::reduce_scatter, Does, model.gradients, 0, 0, element}, out);
+  const Traffic like{{}, Does, model.gradients, 0, 0, model.sizes.element[int(Type::gradient)]};
+  for (int k = i.what; k < i.what + i.count; ++k)
+    exchanged(model, model.order[std::size_t(k)], to_shards, like, out);
 }
-/// States that what layers read of each part is gathered from the ranks.
+/// States that what layers read of each unit comes from the ranks that have shards of it.
 template <Traffic::Does Does>
 constexpr void gather(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
-  const Element element = element_of_weights(model);
-  each_part(model, i, {Operation::all_gather, Does, model.weights, 0, 0, element}, out);
+  const Traffic like{{}, Does, model.weights, 0, 0, element_of_weights(model)};
+  for (int k = i.what; k < i.what + i.count; ++k)
+    exchanged(model, model.order[std::size_t(k)], from_shards, like, out);
 }
 
 }  // namespace traffic
 
 namespace executes {
 
-/// Calls visit(array, shard) with where each unit's decayed and undecayed part lies, whole, and with this
-/// rank's shard of it, in a run of units. The part of a unit number k in the run is in the buffer that
-/// touch number k of the instruction touches, or in a space that lives through all steps.
+/// Calls visit(array, owner) with where each array lies that ranks exchange (Model::each_exchanged) of a run
+/// of units. That of unit number k in the run is in the buffer that touch number k of the instruction
+/// touches, or in a space that lives through all steps.
 template <class T>
-void each_part(const Machine& machine, const Bound& bound, Space space, const auto& visit) {
+void each_exchanged(const Machine& machine, const Bound& bound, Space space, const auto& visit) {
+  const Model& model = machine.model();
   const Instruction& i = *bound.instruction;
   for (int k = 0; k < i.count; ++k) {
-    T* unit = reinterpret_cast<T*>(bound.at[k]);
-    for (const bool decayed : {true, false}) {
-      const FlatSlice part = machine.flat_slice(i.what + k, 1, decayed);
-      if (part.size == 0) continue;
-      T* const array = unit ? unit : machine.flat<T>(space) + part.first;
-      visit(kernel::Flat<T>{array, part.size}, machine.shards(i.what + k, 1)[decayed ? 0 : 1]);
-      if (unit) unit += part.size;
-    }
+    const int unit = model.order[std::size_t(i.what + k)];
+    T* const buffer = reinterpret_cast<T*>(bound.at[k]);
+    for (const bool decayed : {true, false})
+      model.each_exchanged(model.part(unit, decayed), [&](FlatSlice array, int owner) {
+        T* const data = buffer ? buffer + model.in_unit(unit, array.first)
+                               : machine.flat<T>(space) + array.first;
+        visit(kernel::Flat<T>{data, array.size}, owner);
+      });
   }
+}
+/// Starts that.
+template <class T>
+void start_exchange(Machine& machine, const Bound& bound, Space space, traffic::Exchange exchange) {
+  each_exchanged<T>(machine, bound, space, [&](kernel::Flat<T> array, int owner) {
+    machine.communicator().start({exchange(owner), array.data, array.size, element_of<T>, owner});
+  });
+}
+/// Waits for it.
+template <class T>
+void await_exchange(Machine& machine, const Bound& bound, Space space) {
+  each_exchanged<T>(machine, bound, space,
+                    [&](kernel::Flat<T> array, int) { machine.communicator().wait(array.data); });
 }
 
 /// Makes zeros of what is no parameter in the buffers of units that come and go, as nobody writes it.
@@ -99,27 +110,30 @@ void clear_gaps(Machine& machine, const Bound& bound) {
 template <class Gradient>
 void scatter(Machine& machine, const Bound& bound) {
   clear_gaps<Gradient>(machine, bound);
-  each_part<Gradient>(machine, bound, Space::gradient, [&](auto part, const ShardSlice&) {
-    machine.communicator().start_reduce_scatter(part.data, part.size);
-  });
+  start_exchange<Gradient>(machine, bound, Space::gradient, traffic::to_shards);
 }
 template <class Gradient>
 void await_scatter(Machine& machine, const Bound& bound) {
-  each_part<Gradient>(machine, bound, Space::gradient, [&](auto part, const ShardSlice&) {
-    machine.communicator().wait(part.data);
-  });
+  await_exchange<Gradient>(machine, bound, Space::gradient);
 }
 /// The first micro-batch sets gradients, the others add to them.
 template <class Gradient>
 void add_shards(Machine& machine, const Bound& bound) {
+  await_exchange<Gradient>(machine, bound, Space::gradient);
+  const Model& model = machine.model();
+  const Instruction& i = *bound.instruction;
   const bool first = machine.now().iteration == 0;
-  each_part<Gradient>(machine, bound, Space::gradient, [&](auto part, const ShardSlice& shard) {
-    machine.communicator().wait(part.data);
-    const Gradient* sum = part.data + machine.communicator().rank() * shard.size;
-    Gradient* const to = machine.flat<Gradient>(Space::gradient) + shard.held;
-    first ? kernel::copy(machine.stream(), sum, to, shard.size)
-          : kernel::accumulate(machine.stream(), sum, to, shard.size);
-  });
+  for (int k = 0; k < i.count; ++k) {
+    const int unit = model.order[std::size_t(i.what + k)];
+    for (const ShardSlice& shard : machine.shards(i.what + k, 1)) {
+      if (shard.size == 0) continue;
+      const Gradient* const sum =
+          reinterpret_cast<const Gradient*>(bound.at[k]) + model.in_unit(unit, shard.first);
+      Gradient* const to = machine.flat<Gradient>(Space::gradient) + shard.held;
+      first ? kernel::copy(machine.stream(), sum, to, shard.size)
+            : kernel::accumulate(machine.stream(), sum, to, shard.size);
+    }
+  }
 }
 template <class Clipping>
 void norm_of_shards(Machine& machine, const Bound&) {
@@ -131,31 +145,26 @@ void update_shards(Machine& machine, const Bound& bound) {
 }
 template <class Weight>
 void gather(Machine& machine, const Bound& bound) {
-  const Space space = machine.model().weights;
-  each_part<Weight>(machine, bound, space, [&](auto part, const ShardSlice&) {
-    machine.communicator().start_all_gather(part.data, part.size);
-  });
+  start_exchange<Weight>(machine, bound, machine.model().weights, traffic::from_shards);
 }
 template <class Weight>
 void await_gather(Machine& machine, const Bound& bound) {
-  const Space space = machine.model().weights;
-  each_part<Weight>(machine, bound, space,
-                    [&](auto part, const ShardSlice&) { machine.communicator().wait(part.data); });
+  await_exchange<Weight>(machine, bound, machine.model().weights);
 }
 
 }  // namespace executes
 
 /// The kind of the instruction that starts to sum the gradients of a run of units over the ranks, each
-/// rank its shard.
-template <class Gradient>
-inline constexpr Kind scatter_kind{.name = "reduce-scatter",
+/// rank its shards, which are equal parts, or owned.
+template <class Gradient, bool Owned>
+inline constexpr Kind scatter_kind{.name = Owned ? "reduce to owners" : "reduce-scatter",
                                    .touch = touches::gradients<Use::exchange>,
                                    .run = executes::scatter<Gradient>,
                                    .role = Role::scatter,
                                    .traffic = traffic::scatter<Traffic::starts>};
 /// The kind of the one that waits for the sum.
-template <class Gradient>
-inline constexpr Kind await_scatter_kind{.name = "await reduce-scatter",
+template <class Gradient, bool Owned>
+inline constexpr Kind await_scatter_kind{.name = Owned ? "await reduce" : "await reduce-scatter",
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_scatter<Gradient>,
                                          .traffic = traffic::scatter<Traffic::waits>};
@@ -181,20 +190,21 @@ inline constexpr Kind update_shards_kind{.name = "update",
                                          .touch = touches::update<Optimizer>,
                                          .run = executes::update_shards<Optimizer, Precision>,
                                          .role = Role::update,
+                                         .workspace = executes::update_workspace<Optimizer>,
                                          .if_applied = true,
                                          .by_shards = true};
 /// The kind of the instruction that starts to make the weights of a run of units whole again. It runs also
 /// where the step is not applied, and then changes nothing: so transfers are in no part of a launch graph
 /// that hangs on a decision.
-template <class Weight>
-inline constexpr Kind gather_kind{.name = "all-gather",
+template <class Weight, bool Owned>
+inline constexpr Kind gather_kind{.name = Owned ? "broadcast" : "all-gather",
                                   .touch = touches::weights<Use::exchange>,
                                   .run = executes::gather<Weight>,
                                   .role = Role::gather,
                                   .traffic = traffic::gather<Traffic::starts>};
 /// The kind of the one that waits for that.
-template <class Weight>
-inline constexpr Kind await_gather_kind{.name = "await all-gather",
+template <class Weight, bool Owned>
+inline constexpr Kind await_gather_kind{.name = Owned ? "await broadcast" : "await all-gather",
                                         .touch = touches::weights<Use::finish>,
                                         .run = executes::await_gather<Weight>,
                                         .traffic = traffic::gather<Traffic::waits>};
@@ -209,20 +219,6 @@ struct StageIsAtMostThree {
         holds<R>,
         "Zero: there are only stages 1, 2 and 3. Why: stage 3 splits all that a model has. "
         "Fix: .stage = 3.");
-  }
-};
-
-/// A rule: the optimizer works on any slice of the parameters.
-struct OptimizerTakesSlices {
-  template <class R>
-  static constexpr bool holds = !ByParameter<typename R::optimizer>;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Zero: the optimizer of this recipe takes parameters one by one, each whole. Why: a "
-        "rank updates its shard of a unit, in which parameters are cut anywhere. Fix: use an "
-        "elementwise optimizer (AdamW, Adam, Lion, Sgd), or Ddp.");
   }
 };
 
@@ -241,14 +237,19 @@ struct OptimizerTakesSlices {
 /// In stage 3 it also keeps the weights of its shard alone. Those of a unit are fetched, in each micro-batch,
 /// before its forward and before its backward, beside what is computed before; so it is in evaluation and
 /// prediction. It has the bits of stage 2.
+///
+/// An optimizer that takes parameters whole, as Muon does, has shards that are not equal parts: each matrix, and
+/// all vectors of a unit together, is owned by one rank, which they are given to by size when the recipe compiles
+/// (owned_slices). Gradients are then reduced to the owner, and weights broadcast by it.
 template <ZeroOptions O = {}>
 struct Zero {
   using slot = slot::parallel;
   using Options = ZeroOptions;
-  using rules = RuleList<StageIsAtMostThree, OptimizerTakesSlices>;
+  using rules = RuleList<StageIsAtMostThree>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
   static constexpr int shards = O.ranks;                  ///< see Model::shards
+  static constexpr bool owners = true;                    ///< see Model::owned
   static constexpr bool splits_gradients = O.stage >= 2;  ///< see Model::gradients
   static constexpr bool splits_weights = O.stage >= 3;    ///< see Model::keeps_weights
   static constexpr int ranks(const Options& o) { return o.ranks; }
@@ -256,6 +257,7 @@ struct Zero {
   template <class R>
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
+    constexpr bool owned = ByParameter<typename R::optimizer>;
     // Buckets, and when they are reduced and waited for, are those of Ddp.
     using Whole = Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = O.ranks}>;
     if constexpr (shards == 1) return Whole::template rewrite<R>(model, program);
@@ -270,14 +272,14 @@ struct Zero {
     for (Instruction i : Whole::template rewrite<R>(model, program)) {
       if (i.kind->role == Role::reduce) {
         add_shards();
-        i.kind = &scatter_kind<Gradient>;
+        i.kind = &scatter_kind<Gradient, owned>;
         if (splits_gradients) i.when = When::always;
         buckets.push_back(i);
       }
       if (i.kind->role == Role::end) add_shards();
       if (i.kind == &await_reduce_kind<Gradient>) {
         if (splits_gradients) continue;
-        i.kind = &await_scatter_kind<Gradient>;
+        i.kind = &await_scatter_kind<Gradient, owned>;
       }
       if (i.kind->role == Role::norm) i.kind = &norm_of_shards_kind<typename R::clipping>;
       if (i.kind->role != Role::update) {
@@ -301,15 +303,16 @@ struct Zero {
   static constexpr void update(const std::vector<Instruction>& buckets, Program& rewritten) {
     using Precision = typename R::precision;
     using Weight = typename Precision::compute;  // the masters' type, too, where there is no copy
+    constexpr bool owned = ByParameter<typename R::optimizer>;
     for (const Instruction& bucket : buckets) {
       rewritten.push_back(
           {&update_shards_kind<typename R::optimizer, Precision>, bucket.what, bucket.count});
       if (splits_weights) continue;
-      rewritten.push_back({&gather_kind<Weight>, bucket.what, bucket.count});
+      rewritten.push_back({&gather_kind<Weight, owned>, bucket.what, bucket.count});
     }
     if (splits_weights) return;
     for (const Instruction& bucket : buckets)
-      rewritten.push_back({&await_gather_kind<Weight>, bucket.what, bucket.count});
+      rewritten.push_back({&await_gather_kind<Weight, owned>, bucket.what, bucket.count});
   }
 };
 

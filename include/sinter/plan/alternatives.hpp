@@ -29,6 +29,7 @@ struct Alternative {
   // An optimizer changes
   const Kind* update = nullptr;  ///< planned, but never run
   std::vector<Region> regions{};
+  bool by_parameter = false;  ///< it takes parameters whole
   // a precision
   std::optional<std::array<Element, types>> elements{};
   // and a memory policy
@@ -63,7 +64,8 @@ inline constexpr Kind planned_update{.name = "update",
                                      .workspace = executes::update_workspace<Optimizer>,
                                      .if_applied = true};
 
-/// Whether the recipe Other obeys the rules of P, and of all policies of R in other slots.
+/// Whether the recipe Other obeys the rules of P, and of all policies of R in other slots, and its optimizer
+/// updates the shards that ranks have.
 template <class R, class P, class Other>
 constexpr bool allowed() {
   bool all = rules_hold<Other, P>();
@@ -71,7 +73,7 @@ constexpr bool allowed() {
     if constexpr (!std::is_same_v<typename Q::slot, typename P::slot>)
       all &= rules_hold<Other, Q>();
   });
-  return all;
+  return all && (shards_of<Other>() == 1 || works_on_shards<typename Other::optimizer, Other>());
 }
 
 template <class P>
@@ -84,6 +86,7 @@ Alternative alternative_of() {
     a.rewrite = P::rewrite;
   } else {
     a.update = &planned_update<P>;
+    a.by_parameter = ByParameter<P>;
     for (Region region : P::regions) {
       region.owner = &tag_of<P>;
       a.regions.push_back(region);

@@ -22,6 +22,8 @@ struct Parameter {
   const Layer* layer;
   int number;                      ///< among the parameters of the layer
   std::vector<StatePart> state{};  ///< by region; empty if it is frozen
+  /// The rank that alone has what is split of it, where each parameter has one (Model::owned); else -1.
+  int owner = -1;
 };
 
 /// Lists all parameters, in the order of the model. A tied one is listed with its owner alone.

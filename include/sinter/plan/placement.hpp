@@ -66,8 +66,7 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
 constexpr std::int64_t away_bytes(const Model& model, Space space) {
   if (!model.is_away(space)) return 0;
   if (space >= Space::region) return flat_bytes(model, space);
-  const int ranks = model.splits(space) ? model.shards : 1;
-  return aligned(model.elements() / ranks * model.sizes.of(Type::master));
+  return aligned(model.held_elements(space) * model.sizes.of(Type::master));
 }
 /// Calls visit(space) with each space that may live there.
 constexpr void each_away(const Model& model, const auto& visit) {
@@ -92,9 +91,9 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
   }
   if (space >= Space::region)
     return aligned(unit_region_bytes(model, int(space) - int(Space::region), index));
-  // Weights, gradients or masters of a unit.
-  const int ranks = space == Space::fetched && model.splits(space) ? model.shards : 1;
-  return aligned(model.unit_elements(index) / ranks * sizes.of(type_of(model, space)));
+  const std::int64_t elements = space == Space::fetched ? unit_held_elements(model, space, index)
+                                                        : model.unit_elements(index);
+  return aligned(elements * sizes.of(type_of(model, space)));
 }
 
 /// Places the buffers of a program, when it is made.

@@ -8,6 +8,7 @@
 #include "sinter/graph/freezing.hpp"
 #include "sinter/graph/parameters.hpp"
 #include "sinter/graph/tracer.hpp"
+#include "sinter/plan/owners.hpp"
 #include "sinter/plan/unit_planner.hpp"
 #include "sinter/recipe/claims.hpp"
 #include "sinter/recipe/concepts.hpp"
@@ -87,6 +88,17 @@ constexpr int shards_of() {
     return 1;
   }
 }
+/// Whether shards are whole parameters of one owner each (Model::owned): the optimizer takes them so, and the
+/// policy that splits them knows it.
+template <class R>
+constexpr bool has_owners() {
+  if constexpr (hook::HasOwners<typename R::parallel> &&
+                hook::HasByParameter<typename R::optimizer>) {
+    return shards_of<R>() > 1 && R::parallel::owners && R::optimizer::by_parameter;
+  } else {
+    return false;
+  }
+}
 /// Whether one rank alone updates (Model::at_root).
 template <class R>
 constexpr bool updates_at_root() {
@@ -133,13 +145,13 @@ template <class R>
 constexpr bool fetches_weights() {
   return splits_weights<R>() || offloads_weights<R>();
 }
-/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where one
-/// rank has all of them and others nothing, each optimizer does.
+/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where a rank
+/// has all that is kept of a parameter and others nothing, each optimizer does.
 template <class P, class R>
 constexpr bool works_on_shards() {
   if constexpr (!std::is_same_v<P, typename R::optimizer>) {
     return hook::WorksOnShards<P>;
-  } else if constexpr (updates_at_root<R>()) {
+  } else if constexpr (updates_at_root<R>() || has_owners<R>()) {
     return true;
   } else if constexpr (hook::HasByParameter<P>) {
     return !P::by_parameter;
@@ -225,6 +237,8 @@ struct Traced {
     std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
   };
   static constexpr int shards = shards_of<R>();
+  static constexpr bool has_owners = detail::has_owners<R>();
+  static constexpr int equal_shards = has_owners ? 1 : shards;
   static constexpr bool at_root = updates_at_root<R>();
   static constexpr Space gradients = splits_gradients<R>() ? Space::d_weights : Space::gradient;
   static constexpr Frozen freeze() {
@@ -251,8 +265,8 @@ struct Traced {
       for (short g : f.order.view()) {
         const Block& block = graph.blocks[graph.units[g].block];
         f.offsets.items[g] = {f.decayed, f.undecayed};
-        f.decayed += whole_shards(block.decayed, shards);
-        f.undecayed += whole_shards(block.undecayed, shards);
+        f.decayed += whole_shards(block.decayed, equal_shards);
+        f.undecayed += whole_shards(block.undecayed, equal_shards);
       }
       for (ParameterOffsets& unit : f.offsets.items) unit.undecayed += f.decayed;
       for (int u = 0; u < count.units; ++u) {
@@ -321,7 +335,8 @@ struct Traced {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
         r.away = std::is_same_v<P, typename R::optimizer> && offloads_state<R>();
-        r.splits = (at_root || (shards > 1 && !r.shape)) && works_on_shards<P, R>();
+        const bool of_owners = has_owners && std::is_same_v<P, typename R::optimizer>;
+        r.splits = (at_root || (shards > 1 && (!r.shape || of_owners))) && works_on_shards<P, R>();
         list.items[list.count++] = r;
       }
     }
@@ -334,31 +349,60 @@ struct Traced {
   }
   static constexpr auto regions = collect_regions(typename R::all{});
 
-  static constexpr Model model{
-      .nodes = frozen.nodes.view(),
-      .locals = frozen.locals.view(),
-      .blocks = frozen.blocks.view(),
-      .units = frozen.units.view(),
-      .externals = frozen.externals.view(),
-      .writers = frozen.writers.view(),
-      .results = frozen.results.view(),
-      .plans = frozen.plans.view(),
-      .layer_calls = frozen.layer_calls.view(),
-      .order = frozen.order.view(),
-      .offsets = frozen.offsets.view(),
-      .parameter_offsets = frozen.parameter_offsets.view(),
-      .regions = regions.view(),
-      .sizes = sizes,
-      .weights = casts || fetches_weights<R>() ? Space::weights : Space::master,
-      .keeps_weights = !fetches_weights<R>(),
-      .gradients = gradients,
-      .masters = offloads_weights<R>() ? Space::fetched : Space::master,
-      .decayed = frozen.decayed,
-      .undecayed = frozen.undecayed,
-      .frozen = frozen.frozen,
-      .running = frozen.running,
-      .shards = shards,
-      .at_root = at_root};
+  /// The model, with these slices that ranks own.
+  static constexpr Model model_of(std::span<const OwnedSlice> owners) {
+    return {.nodes = frozen.nodes.view(),
+            .locals = frozen.locals.view(),
+            .blocks = frozen.blocks.view(),
+            .units = frozen.units.view(),
+            .externals = frozen.externals.view(),
+            .writers = frozen.writers.view(),
+            .results = frozen.results.view(),
+            .plans = frozen.plans.view(),
+            .layer_calls = frozen.layer_calls.view(),
+            .order = frozen.order.view(),
+            .offsets = frozen.offsets.view(),
+            .parameter_offsets = frozen.parameter_offsets.view(),
+            .regions = regions.view(),
+            .sizes = sizes,
+            .weights = casts || fetches_weights<R>() ? Space::weights : Space::master,
+            .keeps_weights = !fetches_weights<R>(),
+            .gradients = gradients,
+            .masters = offloads_weights<R>() ? Space::fetched : Space::master,
+            .decayed = frozen.decayed,
+            .undecayed = frozen.undecayed,
+            .frozen = frozen.frozen,
+            .running = frozen.running,
+            .shards = shards,
+            .owned = owners,
+            .most_owned = most_owned(owners),
+            .at_root = at_root};
+  }
+  static constexpr int count_owned() {
+    if constexpr (!has_owners) {
+      return 0;
+    } else if constexpr (!Which::trained) {
+      return Traced<R, TrainingTrace>::owned_count;
+    } else {
+      return int(ownable_slices(model_of({})).size());
+    }
+  }
+  static constexpr int owned_count = count_owned();
+  /// What ranks own, in all graphs of a model.
+  struct Owned {
+    List<OwnedSlice, owned_count> slices;
+  };
+  static constexpr Owned find_owners() {
+    if constexpr (!has_owners) {
+      return {};
+    } else if constexpr (!Which::trained) {
+      return {decltype(Owned::slices)(Traced<R, TrainingTrace>::owned.slices.view())};
+    } else {
+      return {decltype(Owned::slices)(owned_slices(model_of({}), shards))};
+    }
+  }
+  static constexpr Owned owned = find_owners();
+  static constexpr Model model = model_of(owned.slices.view());
 };
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A traced model with the plans of its units, and the state that policies keep for its parameters.
 #pragma once
+#include <algorithm>
 #include <optional>
 
 #include "sinter/program/kind.hpp"
@@ -52,6 +53,24 @@ constexpr std::int64_t whole_shards(std::int64_t elements, int shards) {
 /// A part of a flat buffer, in elements.
 struct FlatSlice {
   std::int64_t first, size;  ///< the first element, and how many
+  /// Whether an element is in it.
+  constexpr bool has(std::int64_t element) const {
+    return element >= first && element - first < size;
+  }
+};
+
+/// What a rank works on of a unit's decayed or undecayed part: all of it or, where ranks share the update
+/// (Model::shares_update), its shard, or one of those that it owns. `first` is its place in spaces that are
+/// whole.
+struct ShardSlice : FlatSlice {
+  std::int64_t held;  ///< its place in spaces of which a rank holds its shards alone
+  /// Its place in a space that is held so, or whole.
+  std::int64_t at(bool split) const { return split ? held : first; }
+};
+
+/// A shard that is no equal part: a matrix, or all vectors of a unit together.
+struct OwnedSlice : ShardSlice {
+  int owner;  ///< the rank whose shard it is
 };
 
 /// The rank that updates alone, where one does (Model::at_root).
@@ -95,6 +114,10 @@ struct Model {
   /// each unit a rank has one of as many equal shards, in the order of the ranks; so parts are padded to
   /// multiples of it. At 1 nothing is split.
   int shards = 1;
+  /// Where the optimizer takes parameters whole, shards are not equal: each of these is one rank's. In
+  /// their order they are all that is trained. Empty where shards are equal.
+  std::span<const OwnedSlice> owned;
+  std::int64_t most_owned = 0;  ///< the most elements that a rank owns
   /// Whether root_rank alone updates: its shard of each part is all of it, and that of other ranks is empty,
   /// though they have room for all.
   bool at_root = false;
@@ -106,10 +129,15 @@ struct Model {
   constexpr std::int64_t offset_of(const Node& node, int p) const {
     return parameter_offsets[std::size_t(node.first_offset + p)];
   }
+  /// Where it begins in all flat buffers, if this unit owns it and has the node.
+  constexpr std::int64_t place_of(int unit, const Node& node, int p) const {
+    return offsets[std::size_t(unit)].of(node.layer->params[p]) + offset_of(node, p);
+  }
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   /// Elements of a unit's decayed or undecayed part, padded so that it can be split.
   constexpr std::int64_t part_elements(int unit, bool of_decayed) const {
-    return whole_shards(of_decayed ? block(unit).decayed : block(unit).undecayed, shards);
+    return whole_shards(of_decayed ? block(unit).decayed : block(unit).undecayed,
+                        owned.empty() ? shards : 1);
   }
   /// The same of both, which lie one after the other where a unit's buffers come and go.
   constexpr std::int64_t unit_elements(int unit) const {
@@ -151,13 +179,79 @@ struct Model {
     const ParameterOffsets& at = offsets[std::size_t(unit)];
     return (block(unit).decayed > 0 ? at.decayed : at.undecayed) < elements();
   }
+  /// Elements of a space that is split for which each rank has room: those of its shards or, where ranks
+  /// own other numbers of them, the most.
+  constexpr std::int64_t held_elements() const {
+    return owned.empty() ? elements() / shards : most_owned;
+  }
+  /// Elements that are trained, of which a rank has room for those of a space.
+  constexpr std::int64_t held_elements(Space space) const {
+    return splits(space) ? held_elements() : elements();
+  }
+  /// The part of all that is trained which that is.
+  constexpr double share() const {
+    return elements() == 0 ? 1 : double(held_elements()) / double(elements());
+  }
+  /// The slice that one rank owns, and has an element.
+  /// requires  slices are owned, and the element is trained
+  constexpr const OwnedSlice& owned_at(std::int64_t element) const {
+    const OwnedSlice* slice = owned.data();  // by halves; compilers count each step
+    for (std::size_t left = owned.size(); left > 1;) {
+      const std::size_t half = left / 2;
+      const bool behind = slice[half].first <= element;
+      if (behind) slice += half;
+      left = behind ? left - half : half;
+    }
+    return *slice;
+  }
+  /// Those of a unit's part.
+  constexpr std::span<const OwnedSlice> owned_in(FlatSlice part) const {
+    if (owned.empty() || part.size == 0) return {};
+    const OwnedSlice *const begin = &owned_at(part.first), *end = begin;
+    while (end != owned.data() + owned.size() && part.has(end->first)) ++end;
+    return {begin, end};
+  }
   /// Where a rank holds an element, or the end, of a flat space: in the arena, or outside of it.
-  /// requires  if the space is split, it is the first one of a unit's part, or not trained
+  /// requires  if the space is split, it is the first one of a unit's part, not trained, or of what the
+  ///           rank owns
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
-    const std::int64_t trained = elements() / (splits(space) ? shards : 1);
-    if (element < elements()) return element / (splits(space) ? shards : 1);
-    const bool are_elsewhere = space == Space::master && is_away(space);
-    return element - elements() + (are_elsewhere ? 0 : trained);
+    if (element >= elements()) {
+      const bool are_elsewhere = space == Space::master && is_away(space);
+      return element - elements() + (are_elsewhere ? 0 : held_elements(space));
+    }
+    if (!splits(space)) return element;
+    if (owned.empty()) return element / shards;
+    const OwnedSlice& slice = owned_at(element);
+    return slice.held + element - slice.first;
+  }
+  /// The decayed or undecayed parameters of a unit.
+  /// requires  it is trained; so do the next ones
+  constexpr FlatSlice part(int unit, bool of_decayed) const {
+    const ParameterOffsets& at = offsets[std::size_t(unit)];
+    return {of_decayed ? at.decayed : at.undecayed, part_elements(unit, of_decayed)};
+  }
+  /// Where an element of a unit is where its buffers come and go.
+  constexpr std::int64_t in_unit(int unit, std::int64_t element) const {
+    const ParameterOffsets& at = offsets[std::size_t(unit)];
+    return element < decayed ? element - at.decayed
+                             : part_elements(unit, true) + element - at.undecayed;
+  }
+  /// Calls visit(ShardSlice) with each shard that a rank has of a unit's part. Some are empty.
+  constexpr void each_shard(FlatSlice part, int rank, auto visit) const {
+    if (owned.empty()) {
+      const std::int64_t size = at_root && rank != root_rank ? 0 : part.size / shards;
+      const std::int64_t before = shards > 1 ? rank * size : 0;
+      return visit(ShardSlice{{part.first + before, size}, part.first / shards});
+    }
+    for (const OwnedSlice& slice : owned_in(part))
+      if (slice.owner == rank) visit(static_cast<const ShardSlice&>(slice));
+  }
+  /// Calls visit(FlatSlice, owner) with each array of a unit's part that ranks exchange: all of it, of which
+  /// each has a shard (and the owner is -1), or what one owns.
+  constexpr void each_exchanged(FlatSlice part, auto visit) const {
+    if (owned.empty() && part.size > 0) visit(part, -1);
+    for (const OwnedSlice& slice : owned_in(part))
+      visit(static_cast<const FlatSlice&>(slice), slice.owner);
   }
   /// The decayed or undecayed parameters of a run of `count` units in `order`.
   constexpr FlatSlice slice(int first, int count, bool of_decayed) const {

@@ -5,69 +5,112 @@
 
 namespace sinter {
 
-/// Calls visit(unit, node, number) for each parameter that is trained, in the order of `order`.
+/// Calls visit(unit, node, number) for each parameter of a unit that is trained.
+template <class Visit>
+constexpr void for_each_parameter_of(const Model& model, int unit, Visit visit) {
+  const Block& block = model.block(unit);
+  for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
+    const Node& node = model.nodes[std::size_t(n)];
+    for (int p = node.borrowed; p < node.layer->param_count; ++p)
+      if (!node.layer->params[p].running) visit(unit, n, p);
+  }
+}
+/// Does so for all units that are trained, in the order of `order`.
 template <class Visit>
 constexpr void for_each_parameter(const Model& model, Visit visit) {
-  for (int unit : model.order) {
-    const Block& block = model.block(unit);
-    for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
-      for (int p = model.nodes[n].borrowed; p < model.nodes[n].layer->param_count; ++p)
-        if (!model.nodes[n].layer->params[p].running) visit(unit, n, p);
-  }
-}
-
-/// Bytes of region number r.
-/// requires  the region has shapes
-constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
-  std::int64_t bytes = 0;
-  for_each_parameter(model, [&](int, int n, int p) {
-    bytes += aligned((*model.regions[r].shape)(*model.nodes[n].layer, p).bytes());
-  });
-  return bytes;
-}
-
-/// Bytes of what this rank has of region number r for a unit. Where it comes and goes, these lie one after the
-/// other: the parts of its parameters, or without shapes, of the decayed and of the undecayed part.
-constexpr std::int64_t unit_region_bytes(const Model& model, int r, int unit) {
-  const Region& region = model.regions[std::size_t(r)];
-  if (!region.shape) {
-    const int shards = model.splits(sinter::region(r)) ? model.shards : 1;
-    return model.unit_elements(unit) / shards * model.sizes.of(region.type);
-  }
-  const Block& block = model.block(unit);
-  std::int64_t bytes = 0;
-  for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
-    for (int p = node.borrowed; p < node.layer->param_count; ++p)
-      if (!node.layer->params[p].running) bytes += aligned((*region.shape)(*node.layer, p).bytes());
-  return bytes;
+  for (const short unit : model.order) for_each_parameter_of<Visit&>(model, unit, visit);
 }
 
 /// A parameter's part of a space of state, in the arena or outside of it.
 struct StatePart {
   StateShape shape;
-  std::int64_t offset = 0;  ///< bytes from the beginning of the space
+  std::int64_t offset = 0;  ///< bytes from the beginning of the space, on a rank that has it
 };
 
-/// The parts of region number r, in the order of for_each_parameter().
+/// What each rank has of a space, added up: of one that is split, what it owns; else all have the same.
+class HeldSums {
+  const Model& model;
+  const bool of_owners;
+  std::vector<std::int64_t> sums;
+
+ public:
+  /// All of them 0.
+  constexpr HeldSums(const Model& m, Space space)
+      : model(m),
+        of_owners(m.splits(space) && !m.owned.empty()),
+        sums(std::size_t(of_owners ? m.shards : 1), 0) {}
+  /// The sum of those who have an element.
+  constexpr std::int64_t& at(std::int64_t element) {
+    return of_owners ? sums[std::size_t(model.owned_at(element).owner)] : sums[0];
+  }
+  /// The sum of those who have parameter p of a node that a unit has.
+  constexpr std::int64_t& at(int unit, const Node& node, int p) {
+    return of_owners ? at(model.place_of(unit, node, p)) : sums[0];
+  }
+  /// The largest.
+  constexpr std::int64_t most() const { return *std::ranges::max_element(sums); }
+};
+
+/// The parts of region number r, in the order of for_each_parameter(). Those with shapes that a rank has
+/// lie one after the other.
 constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
-  const Region& region = model.regions[r];
+  const Region& region = model.regions[std::size_t(r)];
+  const Space space = sinter::region(r);
   std::vector<StatePart> parts;
-  std::int64_t end = 0;
+  HeldSums ends(model, space);
   for_each_parameter(model, [&](int unit, int n, int p) {
-    const Node& node = model.nodes[n];
+    const Node& node = model.nodes[std::size_t(n)];
     const Param& param = node.layer->params[p];
     if (region.shape) {
-      StateShape shape = (*region.shape)(*node.layer, p);
+      const StateShape shape = (*region.shape)(*node.layer, p);
+      std::int64_t& end = ends.at(unit, node, p);
       parts.push_back({shape, end});
       end += aligned(shape.bytes());
     } else {
-      const ParameterOffsets& offsets = model.offsets[unit];
-      const std::int64_t first = param.matrix ? offsets.decayed : offsets.undecayed;
-      parts.push_back({{model.sizes.element[int(region.type)], param.rows, param.columns},
-                       (first + model.offset_of(node, p)) * model.sizes.of(region.type)});
+      parts.push_back(
+          {{model.sizes.element[int(region.type)], param.rows, param.columns},
+           model.held_at(space, model.place_of(unit, node, p)) * model.sizes.of(region.type)});
     }
   });
   return parts;
+}
+
+/// Bytes of region number r, or the most that a rank has of it.
+/// requires  the region has shapes
+constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
+  HeldSums bytes(model, region(r));
+  for_each_parameter(model, [&](int unit, int n, int p) {
+    const Node& node = model.nodes[std::size_t(n)];
+    bytes.at(unit, node, p) +=
+        aligned((*model.regions[std::size_t(r)].shape)(*node.layer, p).bytes());
+  });
+  return bytes.most();
+}
+
+/// Elements of what a rank has of a unit in a space without shapes, or the most that one has.
+/// requires  the unit is trained
+constexpr std::int64_t unit_held_elements(const Model& model, Space space, int unit) {
+  HeldSums elements(model, space);
+  for (const bool decayed : {true, false})
+    model.each_exchanged(model.part(unit, decayed),
+                         [&](FlatSlice slice, int) { elements.at(slice.first) += slice.size; });
+  return elements.most() / (model.splits(space) && model.owned.empty() ? model.shards : 1);
+}
+
+/// Bytes of what a rank has of region number r for a unit, or the most that one has. Where it comes and goes,
+/// these lie one after the other: the parts of its parameters, or without shapes, of the decayed and of the
+/// undecayed part.
+/// requires  the unit is trained
+constexpr std::int64_t unit_region_bytes(const Model& model, int r, int unit) {
+  const Region& region = model.regions[std::size_t(r)];
+  const Space space = sinter::region(r);
+  if (!region.shape) return unit_held_elements(model, space, unit) * model.sizes.of(region.type);
+  HeldSums bytes(model, space);
+  for_each_parameter_of(model, unit, [&](int, int n, int p) {
+    const Node& node = model.nodes[std::size_t(n)];
+    bytes.at(unit, node, p) += aligned((*region.shape)(*node.layer, p).bytes());
+  });
+  return bytes.most();
 }
 
 }  // namespace sinter

@@ -149,6 +149,8 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 ///   reduces          whether gradients must be summed over the ranks before the norm
 ///   shards           (optional) over how many ranks what only the update needs is split
 ///                    (Model::shards); then ranks() is that for all options
+///   owners           (optional) whether its instructions know shards that are whole parameters of one
+///                    owner each, for optimizers that take them so (Model::owned)
 ///   splits_gradients (optional) whether gradients are, too: in each micro-batch its rewrite() adds
 ///                    the sums over the ranks of those that backward makes (Model::gradients)
 ///   splits_weights   (optional) whether the weights that layers read are, too: its rewrite() and

@@ -196,6 +196,11 @@ template <class P>
 concept HasAtRoot = requires {
   { P::at_root } -> std::convertible_to<bool>;
 };
+/// See ParallelPolicy.
+template <class P>
+concept HasOwners = requires {
+  { P::owners } -> std::convertible_to<bool>;
+};
 template <class P>
 concept HasSplitsGradients = requires {
   { P::splits_gradients } -> std::convertible_to<bool>;
@@ -328,6 +333,7 @@ constexpr auto other_hooks() {
                     Hook{"splits_gradients", parallel && hook::HasSplitsGradients<P>},
                     Hook{"splits_weights", parallel && hook::HasSplitsWeights<P>},
                     Hook{"at_root", parallel && hook::HasAtRoot<P>},
+                    Hook{"owners", parallel && hook::HasOwners<P>},
                     Hook{"by_shards", hook::WorksOnShards<P>},
                     Hook{"offloads_state", hook::HasOffloadsState<P>},
                     Hook{"offloads_weights", hook::HasOffloadsWeights<P>},

@@ -30,14 +30,6 @@ struct UniformSlice : FlatSlice {
   double learning_rate;  ///< a factor of the step's
 };
 
-/// What a rank works on of a unit's decayed or undecayed part: all of it or, where ranks share the update
-/// (Model::shares_update), its shard. `first` is its place in spaces that are whole.
-struct ShardSlice : FlatSlice {
-  std::int64_t held;  ///< its place in spaces of which a rank holds its shards alone
-  /// Its place in a space that is held so, or whole.
-  std::int64_t at(bool split) const { return split ? held : first; }
-};
-
 /// A layer call with its addresses.
 struct BoundCall {
   void (*run)(const Call&);
@@ -199,19 +191,20 @@ class Machine {
     std::byte* data;
     StateShape shape;
   };
-  /// throws    Error if the space is split (Model::splits), and the parameter trained, or if it comes and
-  ///           goes
+  /// throws    Error if the space is split (Model::splits), and the parameter trained, unless this rank owns it,
+  ///           or if it comes and goes
   Part part(Space space, const Parameter& parameter) const;
   /// The shape of all of a parameter's values in a space; without elements if it has none there.
   StateShape shape(Space space, const Parameter& parameter) const;
+  /// Whether a parameter has no owner (Model::owned), or this rank is it.
+  bool owns(const Parameter& parameter) const;
   /// Where a rank holds elements of a parameter in a space.
   struct Piece {
-    std::int64_t begin, size;  ///< which of the parameter's
+    std::int64_t begin, size;  ///< which of the parameter's, or of what the space keeps of it
     std::int64_t held;         ///< where they begin in the space
   };
   /// What this rank has of a parameter: all of it or, where the space is split, or holds gradients of a
   /// split model, what is in its shards.
-  /// requires  the space has no shapes of its own
   std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
   /// Whether what a space has of a parameter lives outside of the arena (Model::is_away).
   bool is_away(Space space, const Parameter& parameter) const {
@@ -223,7 +216,7 @@ class Machine {
   /// requires  no step is being taken, if it lives outside of the arena; so of kept_part()
   std::byte* kept(Space space, const Parameter& parameter);
   /// A parameter's part of that.
-  /// requires  the rank keeps it, and it is not split
+  /// requires  the rank keeps it, and it is not split, or the rank owns it
   Part kept_part(Space space, const Parameter& parameter);
   /// Where a space that lives outside of the arena begins there, in bytes.
   std::int64_t away_at(Space space) const { return flat_[std::size_t(space)].away_at; }
@@ -231,8 +224,9 @@ class Machine {
   /// requires  there is some: state lives outside of the arena, and this rank updates
   AwayMemory& away() { return *away_; }
   bool has_away() const { return away_ != nullptr; }
-  /// Where a parameter begins in what its unit has of a space without shapes, where that comes and goes and is
-  /// not split, in elements.
+  /// Where a parameter begins in what this rank has of its unit in a space without shapes, where that comes and
+  /// goes, in elements.
+  /// requires  the parameter is not split, or the rank owns it
   std::int64_t place_in_unit(const Parameter& parameter) const;
   /// A parameter's part of what a unit has of a space of state, where that lies at `unit`.
   Part part_of_unit(Space space, const Parameter& parameter, std::byte* unit) const;
@@ -251,9 +245,10 @@ class Machine {
   /// The decayed or undecayed parameters of a run of `count` units in Model::order.
   FlatSlice flat_slice(int first, int count, bool decayed) const;
   /// What this rank works on of a run of `count` units in Model::order: of each the decayed part, then the
-  /// undecayed one. Some are empty.
+  /// undecayed one, or what it owns of them. Some are empty.
   std::span<const ShardSlice> shards(int first, int count) const {
-    return std::span(shards_).subspan(2 * std::size_t(first), 2 * std::size_t(count));
+    const std::size_t begin = first_shards_[std::size_t(first)];
+    return std::span(shards_).subspan(begin, first_shards_[std::size_t(first + count)] - begin);
   }
   /// All that is trained, in order, cut where parameters are no longer treated alike.
   std::span<const UniformSlice> uniform_slices() const { return uniform_slices_; }
@@ -325,7 +320,8 @@ class Machine {
   std::unique_ptr<TrafficCheck> traffic_check_;  // of the communicator, in builds with assertions
   std::vector<OptionsOf> options_, states_;
   std::vector<UniformSlice> uniform_slices_;
-  std::vector<ShardSlice> shards_;  // two for each unit in Model::order
+  std::vector<ShardSlice> shards_;
+  std::vector<std::size_t> first_shards_;  // of each unit in Model::order, and behind the last
   DeviceMemory arena_;
   std::unique_ptr<AwayMemory> away_;  // for state that lives outside of it
   std::array<std::vector<std::int32_t>, token_axes> starts_;

@@ -2,6 +2,7 @@
 // What a recipe would take on another number of ranks than it has here: memory, what is sent, and the time
 // of a step, by the simulation of all ranks (world/simulate.hpp) with costs (world/costs.hpp).
 #pragma once
+#include "sinter/plan/owners.hpp"
 #include "sinter/world/costs.hpp"
 #include "sinter/world/simulate.hpp"
 
@@ -20,7 +21,7 @@ class PlanForRanks {
   const PlanView& view() const { return view_; }
 
  private:
-  std::vector<ParameterOffsets> offsets_;
+  SplitLayout layout_;
   Placement training_;
   PlanView view_;
 };

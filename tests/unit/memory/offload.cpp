@@ -90,6 +90,7 @@ TEST_CASE("the bits of weights with ranks") {
   same<Weights, Decaying, Whole<2>, Clipped>("Ddp", 2);
   same<Weights, Decaying, Split<2, 3>, Bf16, Checkpoint<>, Average<>>("Zero 3, checkpointed", 2);
   same<RunsOfWeights, Decaying, Split<4, 3>, Clipped>("Zero 3", 4);
+  same<Weights, Muon<>, Bf16, Split<2, 3>, Average<>>("Zero 3, Muon", 2);
 }
 
 // ---- memory

@@ -94,11 +94,12 @@ inline std::set<std::string> differences(const NamedNumbers& a, const NamedNumbe
 }
 
 /// The largest relative difference of the norms of a mode's gradients from those of Ddp. Each sums squares
-/// with an error of at most 16 ε (kernels/norm.hpp); Zero adds two sums for each unit, and those of the
-/// ranks. The root halves the difference, and rounds.
+/// with an error of at most 16 ε (kernels/norm.hpp); Zero adds two sums for each unit, or one for each slice
+/// that is owned, and those of the ranks. The root halves the difference, and rounds.
 inline double norm_tolerance(const Model& model, int ranks) {
   if (model.shards == 1) return 0;
-  return (16 + 16 + 2 * double(model.order.size()) + ranks) / 2 * 0x1p-52 + 0x1p-52;
+  const double sums = double(std::max(2 * model.order.size(), model.owned.size())) + ranks;
+  return (16 + 16 + sums) / 2 * 0x1p-52 + 0x1p-52;
 }
 
 /// Twenty steps of both: losses, masters, state and gradients have the same bits. An arena that is smaller

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rank owns which parameter, where an optimizer takes parameters whole and ranks share its work.
+#pragma once
+#include "sinter/program/regions.hpp"
+
+namespace sinter {
+
+namespace detail {
+
+/// What is owned together, in its order, without owners: each matrix, and the vectors of each unit, which
+/// are small.
+constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
+  std::vector<OwnedSlice> slices;
+  slices.reserve(8 * model.order.size());
+  for_each_parameter(model, [&](int unit, int n, int p) {
+    const Node& node = model.nodes[std::size_t(n)];
+    const Param& param = node.layer->params[p];
+    if (param.matrix)
+      slices.push_back({{{model.place_of(unit, node, p), padded(param.stored())}, 0}, 0});
+  });
+  for (const short unit : model.order)
+    if (const std::int64_t size = padded(model.block(unit).undecayed); size > 0)
+      slices.push_back({{{model.offsets[std::size_t(unit)].undecayed, size}, 0}, 0});
+  return slices;
+}
+
+/// How many elements a rank owns so far. A heap of these has the one at its front that owns the fewest, and
+/// of several the first.
+struct Load {
+  std::int64_t elements;
+  int rank;
+  constexpr bool operator<(const Load& other) const {
+    return elements > other.elements || (elements == other.elements && rank > other.rank);
+  }
+};
+
+}  // namespace detail
+
+/// Gives each matrix of a model, and the vectors of each unit, to one of so many ranks: the largest first,
+/// each to the rank that has the fewest elements yet (Graham 1969). So the most that a rank has is no more
+/// than 4/3 of what the best assignment has. Of two that are equal the first comes first, and so does the
+/// first of ranks that have as many.
+/// requires  what is trained has its places (Model::offsets), as for parts that are not split in equal shards
+constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
+  std::vector<OwnedSlice> slices = detail::ownable_slices(model);
+  std::vector<short> largest_first(slices.size(), 0);
+  for (std::size_t k = 0; k < slices.size(); ++k) largest_first[k] = short(k);
+  std::ranges::sort(largest_first, [&](short a, short b) {
+    const std::int64_t one = slices[std::size_t(a)].size, other = slices[std::size_t(b)].size;
+    return one > other || (one == other && a < b);
+  });
+  std::vector<detail::Load> loads;
+  for (int rank = 0; rank < ranks; ++rank) loads.push_back({0, rank});
+  for (const short k : largest_first) {
+    std::pop_heap(loads.begin(), loads.end());
+    slices[std::size_t(k)].owner = loads.back().rank;
+    loads.back().elements += slices[std::size_t(k)].size;
+    std::push_heap(loads.begin(), loads.end());
+  }
+  std::vector<std::int64_t> held(std::size_t(ranks), 0);
+  for (OwnedSlice& slice : slices) {
+    slice.held = held[std::size_t(slice.owner)];
+    held[std::size_t(slice.owner)] += slice.size;
+  }
+  return slices;
+}
+
+/// The most elements that a rank owns of these.
+constexpr std::int64_t most_owned(std::span<const OwnedSlice> owned) {
+  std::int64_t most = 0;
+  for (const OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
+  return most;
+}
+
+/// Where parameters lie in a model that is split over another number of ranks, or in another way, than one
+/// that was made when the recipe compiled.
+class SplitLayout {
+ public:
+  /// owners: whether each parameter has one, or shards are equal
+  /// requires  ranks >= 1
+  SplitLayout(const Model& model, int ranks, bool owners);
+
+  /// Lays out the model that this is made of.
+  /// requires  this outlives it; so does apply_sizes()
+  void apply(Model& model) const;
+  /// Gives a model that shares its parameters as much room for them.
+  void apply_sizes(Model& model) const;
+
+ private:
+  int ranks_;
+  std::int64_t decayed_ = 0, undecayed_ = 0;
+  std::vector<ParameterOffsets> offsets_;
+  std::vector<OwnedSlice> owned_;
+};
+
+}  // namespace sinter
