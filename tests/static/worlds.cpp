@@ -5,6 +5,7 @@
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/memory/offload.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
@@ -24,6 +25,8 @@ static_assert(ready<Deep<Zero<{.stage = 2, .ranks = 8}>, Bf16>>());
 static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>>>());
 static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>, Bf16, Offload<>>>());
 static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>, Bf16, Offload<{.weights = true}>>>());
+static_assert(ready<Deep<Zero<{.ranks = 8}>, Muon<>, Bf16>>());
+static_assert(ready<Deep<Zero<{.stage = 3, .ranks = 4}>, Muon<>>>());
 static_assert(Plan<Reduced>::together<8, 1>.fine());
 static_assert(Plan<Reduced>::alike<8, 1>());
 

@@ -179,17 +179,16 @@ struct PlanAsIs {
       return true;
     }
   }
-  /// Whether ranks speak alike, of the next few from First on: compilers count what one constant costs.
+  /// Whether the rank First speaks as rank 0 does: compilers count what one constant costs.
   template <int Ranks, int Iterations, int First>
-  static constexpr bool next_alike =
-      speak_alike(model, program, Ranks, Iterations, First, std::min(First + 4, Ranks));
+  static constexpr bool is_alike = speak_alike(model, program, Ranks, Iterations, First, First + 1);
   /// Whether all do.
   template <int Ranks, int Iterations, int First = 1>
   static constexpr bool alike() {
     if constexpr (First >= Ranks) {
       return true;
     } else {
-      return next_alike<Ranks, Iterations, First> && alike<Ranks, Iterations, First + 4>();
+      return is_alike<Ranks, Iterations, First> && alike<Ranks, Iterations, First + 1>();
     }
   }
   /// What a simulation of so many ranks, with so many iterations of the loop, says of the program of

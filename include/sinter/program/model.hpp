@@ -249,9 +249,11 @@ struct Model {
   /// Calls visit(FlatSlice, owner) with each array of a unit's part that ranks exchange: all of it, of which
   /// each has a shard (and the owner is -1), or what one owns.
   constexpr void each_exchanged(FlatSlice part, auto visit) const {
-    if (owned.empty() && part.size > 0) visit(part, -1);
-    for (const OwnedSlice& slice : owned_in(part))
-      visit(static_cast<const FlatSlice&>(slice), slice.owner);
+    if (part.size == 0) return;
+    if (owned.empty()) return visit(part, -1);
+    const OwnedSlice* slice = &owned_at(part.first);
+    for (std::int64_t left = part.size; left > 0; left -= slice++->size)
+      visit(static_cast<const FlatSlice&>(*slice), slice->owner);
   }
   /// The decayed or undecayed parameters of a run of `count` units in `order`.
   constexpr FlatSlice slice(int first, int count, bool of_decayed) const {

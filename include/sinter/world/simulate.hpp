@@ -21,12 +21,17 @@ namespace sinter {
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const RankProgram> programs,
                                               bool alike = false, const Mesh& mesh = {}) {
-  const WorldVerdict verdict = Simulation<>(model, programs, true, alike, {}, mesh).verdict;
+  const auto run = [&](bool applied) {
+    // One of ranks that are alike is soon checked. What is wrong with it the simulation says.
+    if (alike && awaits_what_it_starts(model, programs[0], int(programs.size()), applied, mesh))
+      return WorldVerdict{};
+    return Simulation<>(model, programs, applied, alike, {}, mesh).verdict;
+  };
+  const WorldVerdict verdict = run(true);
   if (!verdict.fine()) return verdict;
   for (const RankProgram& rank : programs.first(alike ? 1 : programs.size()))
     for (const Instruction& i : rank.program)
-      if (i.kind->if_applied && i.kind->traffic)
-        return Simulation<>(model, programs, false, alike, {}, mesh).verdict;
+      if (i.kind->if_applied && i.kind->traffic) return run(false);
   return verdict;
 }
 

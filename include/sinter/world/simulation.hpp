@@ -17,10 +17,10 @@ class Simulation {
   using Times = TransferTimes;
   using Queue = TransferQueue;
   struct Rank {
-    std::size_t next = 0;       // of its events
-    bool in_both = false;       // it has started the next event, and waits for it
-    bool come = false;          // it has computed what is before the next event
-    std::vector<Queue> queues;  // by axis
+    std::size_t next = 0;  // of its events
+    bool in_both = false;  // it has started the next event, and waits for it
+    bool come = false;     // it has computed what is before the next event
+    Queue queues[Mesh::most_axes];
     RankTime time;
   };
 
@@ -32,7 +32,8 @@ class Simulation {
     int size, run, stride;
   };
   const Mesh mesh;
-  std::vector<Along> axes;
+  const int axis_count = mesh.count();
+  Along axes[Mesh::most_axes]{};
   std::vector<Rank> ranks;
   std::vector<std::vector<Event>> said;  // by rank, or once, if all speak alike
   std::vector<int> changed;              // ranks that may have come to something that can run
@@ -51,13 +52,12 @@ class Simulation {
         timing(t),
         mesh(on.count() == 0 ? data_mesh(int(p.size())) : on),
         ranks(alike && !timed ? 1 : p.size()) {
-    for (int axis = 0; axis < mesh.count(); ++axis) {
+    for (int axis = 0; axis < axis_count; ++axis) {
       const int size = mesh.axes[std::size_t(axis)].size;
-      axes.push_back({size, count() == 1 ? 1 : size, mesh.stride(axis)});
+      axes[axis] = {size, count() == 1 ? 1 : size, mesh.stride(axis)};
     }
     // (Clang cannot resize a vector of numbers in a constant.)
-    for (std::size_t k = 0; k < axes.size() * ranks.size(); ++k) waiting.push_back(0);
-    for (Rank& rank : ranks) rank.queues.resize(axes.size());
+    for (int k = 0; k < axis_count * count(); ++k) waiting.push_back(0);
     const int speakers = alike ? 1 : count();
     said.reserve(std::size_t(speakers));
     for (int r = 0; r < speakers; ++r)
@@ -84,14 +84,16 @@ class Simulation {
   constexpr int first_of(int r, int axis) const {
     return r - coordinate(r, axis) * axes[axis].stride;
   }
-  constexpr int& waiting_of(int r, int axis) { return waiting[axis * count() + first_of(r, axis)]; }
+  constexpr int& waiting_of(int r, int axis) {
+    return waiting[axis * count() + (axes[axis].run == 1 ? r : first_of(r, axis))];
+  }
   constexpr const std::vector<Event>& events(int r) const { return said[said.size() == 1 ? 0 : r]; }
   constexpr void demand(bool holds, const char* rule, RankPlace one, RankPlace other) {
     if (!holds && verdict.fine()) verdict = {rule, one, other};
   }
 
   constexpr bool has_axis(const Traffic& traffic) const {
-    return traffic.axis >= 0 && traffic.axis < int(axes.size());
+    return traffic.axis >= 0 && traffic.axis < axis_count;
   }
 
   // ---- the run
@@ -113,7 +115,7 @@ class Simulation {
       rank.in_both = rank.come = false;
     }
     if (rank.next == events(r).size())
-      for (int axis = 0; axis < int(axes.size()); ++axis) close(r, axis);
+      for (int axis = 0; axis < axis_count; ++axis) close(r, axis);
     return rank.next > before;
   }
   constexpr void start(int r, const Traffic& traffic) {
@@ -224,10 +226,8 @@ class Simulation {
     time.exposed += time.end - before;
     time.late += std::max(0.0, std::min(transfer.ready, time.end) - before);
   }
-  constexpr Queue& queue_of(int r, int axis) { return ranks[r].queues[std::size_t(axis)]; }
-  constexpr const Queue& queue_of(int r, int axis) const {
-    return ranks[r].queues[std::size_t(axis)];
-  }
+  constexpr Queue& queue_of(int r, int axis) { return ranks[r].queues[axis]; }
+  constexpr const Queue& queue_of(int r, int axis) const { return ranks[r].queues[axis]; }
   constexpr const Event& event_of(int r, const Queue& queue, std::size_t k) const {
     return events(r)[queue.started[k]];
   }
@@ -314,7 +314,7 @@ class Simulation {
   }
   constexpr void check_end() {
     for (int r = 0; r < count(); ++r) {
-      for (int axis = 0; axis < int(axes.size()); ++axis)
+      for (int axis = 0; axis < axis_count; ++axis)
         if (const Event* mine = next(r, axis)) return say_who_is_missing(r, *mine);
     }
     for (int r = 0; r < count(); ++r)

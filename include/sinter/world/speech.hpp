@@ -81,19 +81,56 @@ struct Speech {
 constexpr bool speak_alike(const Model& model, std::span<const Instruction> program, int ranks,
                            int iterations, int first, int last, const Mesh& mesh = {}) {
   const Speech speech(program, true);
-  const std::vector<Event> events = speech.events(model, {0, ranks, 0, iterations, mesh});
-  for (const Event& event : events)
-    if (event.traffic.is_between_two()) return false;
+  TrafficList one, other;
   bool alike = true;
-  for (int r = first; r < last && alike; ++r) {
-    std::size_t next = 0;
-    speech.each_event(model, {r, ranks, 0, iterations, mesh}, [&](const Event& event) {
-      alike = alike && next < events.size() && events[next] == event;
-      ++next;
-    });
-    alike = alike && next == events.size();
-  }
+  walk(speech.instructions, loop_of(speech.instructions), iterations, [&](int t, int iteration) {
+    const Instruction& i = speech.instructions[std::size_t(t)];
+    if (!alike || !i.kind->traffic) return;
+    one.clear();
+    (*i.kind->traffic)(model, i, {0, ranks, iteration, iterations, mesh}, one);
+    for (const Traffic& traffic : one) alike = alike && !traffic.is_between_two();
+    for (int r = first; r < last && alike; ++r) {
+      other.clear();
+      (*i.kind->traffic)(model, i, {r, ranks, iteration, iterations, mesh}, other);
+      alike = one == other;
+    }
+  });
   return alike;
+}
+
+/// Whether a rank waits for each transfer that it starts, once and later on, and all axes and roots are there.
+/// Of ranks that speak alike nothing else need be known: what one of them starts is next on all, and runs.
+constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank, int ranks,
+                                     bool applied, const Mesh& mesh = {}) {
+  const Speech speech(rank.program, applied);
+  const Mesh on = mesh.count() == 0 ? data_mesh(ranks) : mesh;
+  const int axes = on.count();
+  std::vector<Traffic> started;
+  std::vector<char> awaited;
+  started.reserve(4 * speech.instructions.size());
+  awaited.reserve(4 * speech.instructions.size());
+  std::size_t first = 0;  // that may not be awaited
+  bool fine = true;
+  speech.each_event(model, {0, ranks, 0, rank.iterations, mesh}, [&](const Event& event) {
+    Traffic traffic = event.traffic;
+    fine = fine && traffic.axis >= 0 && traffic.axis < axes;
+    fine = fine && (!traffic.has_peer() ||
+                    (traffic.peer >= 0 && traffic.peer < on.axes[std::size_t(traffic.axis)].size));
+    const Traffic::Does does = traffic.does;
+    if (!fine || does == Traffic::both) return;
+    traffic.does = Traffic::starts;
+    if (does == Traffic::starts) {
+      started.push_back(traffic);
+      awaited.push_back(false);
+      return;
+    }
+    std::size_t k = first;
+    while (k < started.size() && (awaited[k] || !(started[k] == traffic))) ++k;
+    fine = k < started.size();
+    if (fine) awaited[k] = true;
+    while (first < awaited.size() && awaited[first]) ++first;
+  });
+  return fine && first == started.size();
 }
 
 }  // namespace sinter
