@@ -39,14 +39,14 @@ ExampleLength PairedExamples::length(std::int64_t number) const {
 namespace {
 
 /// Which rows of an example are in a batch.
-struct Taken {
+struct PairTaken {
   std::size_t context;  // the last ones, without the end
   LabelRows label;
 };
 
 /// Appends the example without its content.
-Taken append_rows(HostBatch& batch, const ExampleTokens& example, const PairedForm& form, int most,
-                  int padded) {
+PairTaken append_pair_rows(HostBatch& batch, const ExampleTokens& example, const PairedForm& form,
+                           int most, int padded) {
   const int label = std::min(example.label_rows(), most);
   const std::int64_t second_most =
       (std::int64_t{std::min(most, form.label)} * form.text + form.label - 1) / form.label;
@@ -67,7 +67,7 @@ Taken append_rows(HostBatch& batch, const ExampleTokens& example, const PairedFo
 
 void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
   const ExampleTokens example = set.at(number);
-  const auto [context, label] = append_rows(batch, example, form, most, padded);
+  const auto [context, label] = append_pair_rows(batch, example, form, most, padded);
   const auto kept = example.context.last(context);
   batch.ids[0].insert(batch.ids[0].end(), kept.begin(), kept.end());
   batch.ids[0].push_back(set.marks().end);
@@ -76,7 +76,7 @@ void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int
 
 void PairedExamples::append_empty(HostBatch& batch, std::int64_t number, int most,
                                   int padded) const {
-  append_rows(batch, set.at(number), form, most, padded);
+  append_pair_rows(batch, set.at(number), form, most, padded);
 }
 
 std::uint64_t PairedExamples::hash() const {

@@ -32,7 +32,7 @@ class AwayMemory {
   /// throws    FileError if the folder is not there, is itself in memory, or does not have the room; on a card
   ///           Error if the host does not have so much memory
   void open();
-  bool is_open() const;
+  bool is_open() const;  ///< whether it has been taken
 
   /// Starts to copy bytes from `from` here to the device's memory, once all earlier work of the stream is done.
   /// requires  it is open; so for all that follows

@@ -223,7 +223,7 @@ class Machine {
   /// The memory there.
   /// requires  there is some: state lives outside of the arena, and this rank updates
   AwayMemory& away() { return *away_; }
-  bool has_away() const { return away_ != nullptr; }
+  bool has_away() const { return away_ != nullptr; }  ///< whether there is some
   /// Where a parameter begins in what this rank has of its unit in a space without shapes, where that comes and
   /// goes, in elements.
   /// requires  the parameter is not split, or the rank owns it

@@ -12,6 +12,7 @@
 #include "sinter/model/classifier.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/objective/masked_lm.hpp"
+#include "sinter/parallel/split_batch.hpp"
 #include "sinter/precision/fp32.hpp"
 #include "support/batches.hpp"
 #include "support/message_of.hpp"
@@ -33,8 +34,12 @@ using Words = Made<Gpt2<{.layers = 1,
                    UpTo<context, vocabulary>, Batch<{.global = 8, .micro = 1}>, AdamW<{.lr = 1e-2}>,
                    Ddp<{.bucket_bytes = 5000}>>;
 using Numbers3 = Network<AdamW<{.lr = 1e-2}>, Ddp<{.bucket_bytes = 1000}>>;
-using Classes = Made<Classifier<Linear<3, 4, mlp::like_torch<3>>>, UpTo<1>,
-                     Batch<{.global = 24, .micro = 1}>, AdamW<{.lr = 1e-2}>, Ddp<>>;
+template <class Parallel>
+using ClassesBy = Made<Classifier<Linear<3, 4, mlp::like_torch<3>>>, UpTo<1>,
+                       Batch<{.global = 24, .micro = 1}>, AdamW<{.lr = 1e-2}>, Parallel>;
+using Classes = ClassesBy<Ddp<>>;
+using Divided = ClassesBy<Zero<{.stage = 3, .ranks = 4}>>;
+using AtRoot = ClassesBy<SplitBatch<>>;
 
 const std::vector<std::int32_t> classes_of_rows = [] {
   std::vector<std::int32_t> values(rows_of_network);
@@ -210,8 +215,9 @@ Run run(int ranks, const World& world, Sources sources, RunFolder* folder = null
               add(step.validation_loss.value_or(-1));
               if (step.examples) add(step.examples->padding), add(step.examples->truncated);
             }});
-  for (const auto& [name, values] : parameters_of(trainer))
-    for (double x : values) add(x);
+  if (!trainer.plan().model.at_root)  // there one process alone has them
+    for (const auto& [name, values] : parameters_of(trainer))
+      for (double x : values) add(x);
   run.trained = sources.trained->items;
   run.evaluated = sources.evaluated->items;
   return run;
@@ -237,8 +243,9 @@ void check_same(const std::vector<std::string>& got, const Run& want) {
 }
 
 template <class R>
-void check_processes(Sources (*sources)(int, int), std::initializer_list<int> batch_sizes) {
-  for (const int ranks : {2, 4})
+void check_processes(Sources (*sources)(int, int), std::initializer_list<int> batch_sizes,
+                     std::initializer_list<int> worlds = {2, 4}) {
+  for (const int ranks : worlds)
     for (const int sequences : batch_sizes) {
       CAPTURE(ranks);
       CAPTURE(sequences);
@@ -263,6 +270,11 @@ TEST_CASE("so is each row of arrays, with targets and with classes that some row
 TEST_CASE("and so are hidden tokens, and examples of any length") {
   check_processes<Words>(masked, {8, 3});
   check_processes<Words>(examples, {8, 5, 3});
+}
+
+TEST_CASE("so it is where ranks share weights, or one updates for all") {
+  check_processes<Divided>(classes, {24, 7, 3}, {4});
+  check_processes<AtRoot>(classes, {24, 7, 1});
 }
 
 TEST_CASE("the tokens of a text that a process reads are those of its windows") {

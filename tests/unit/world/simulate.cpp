@@ -75,6 +75,25 @@ TEST_CASE("a bucket that one rank leaves out, doubles or swaps") {
   CHECK(fine({{p}, {harmless}}));
 }
 
+TEST_CASE("of ranks that speak alike one is judged as all of them are") {
+  const Program p = shipped();
+  const int first = find(p, reduce), wait = find(p, await);
+  Program left_out = p, unawaited = p, doubled = p;
+  left_out.erase(left_out.begin() + first);
+  unawaited.erase(unawaited.begin() + wait);
+  doubled.insert(doubled.begin() + wait, p[std::size_t(wait)]);
+  for (const Program& program : {p, left_out, unawaited, doubled})
+    for (int iterations : {1, 2}) {
+      const WorldVerdict one = simulate(model, program, 3, iterations, true);
+      const WorldVerdict all = simulate(model, program, 3, iterations, false);
+      CHECK(one.fine() == (program == p));
+      CHECK(one.fine() == all.fine());
+      if (all.fine()) continue;
+      CHECK(std::string(one.what) == all.what);
+      CHECK(one.one.position == all.one.position);
+    }
+}
+
 /// Has rank r say what all say, or nothing where it is none of `Who`; `Shift` and `More` change the array on
 /// the last rank, as the other arguments do.
 template <Operation O, Traffic::Does Does, int Shift = 0, int More = 0, bool Doubles = false>
