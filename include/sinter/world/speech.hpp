@@ -104,7 +104,7 @@ constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank
                                      bool applied, const Mesh& mesh = {}) {
   const Speech speech(rank.program, applied);
   const Mesh on = mesh.count() == 0 ? data_mesh(ranks) : mesh;
-  const int axes = on.count();
+  const int axis_count = on.count();
   std::vector<Traffic> started;
   std::vector<char> awaited;
   started.reserve(4 * speech.instructions.size());
@@ -113,7 +113,7 @@ constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank
   bool fine = true;
   speech.each_event(model, {0, ranks, 0, rank.iterations, mesh}, [&](const Event& event) {
     Traffic traffic = event.traffic;
-    fine = fine && traffic.axis >= 0 && traffic.axis < axes;
+    fine = fine && traffic.axis >= 0 && traffic.axis < axis_count;
     fine = fine && (!traffic.has_peer() ||
                     (traffic.peer >= 0 && traffic.peer < on.axes[std::size_t(traffic.axis)].size));
     const Traffic::Does does = traffic.does;
