@@ -514,7 +514,8 @@ void Machine::load_micro_batch() {
   for (int e = 0; e < int(m.externals.size()); ++e) {
     const auto [axis, width, targets] = m.externals[e];
     std::byte* to = programs_->current->inputs[e];
-    const std::int64_t row = now_.first_row[axis] - batch.held_rows(axis).begin;
+    const int before = batch.part.is_whole() ? 0 : batch.held_rows(axis).begin;
+    const std::int64_t row = now_.first_row[axis] - before;
     const int rows =
         axis < token_axes ? batch.starts_of(axis)[last] - int(now_.first_row[axis]) : last - first;
     const int padded = now_.sequences[axis].rows() - rows;

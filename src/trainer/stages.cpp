@@ -66,13 +66,13 @@ double StepClock::lap() {
 }
 
 ReadStage::ReadStage(AnySource source, ReaderOptions given)
-    : waiting(std::move(source)), options(given) {
-  require_in_range(options);
+    : waiting(std::move(source)), reader_options(given) {
+  require_in_range(reader_options);
 }
 
 void ReadStage::start() {
   if (has_started()) return;
-  reader = std::make_unique<BackgroundReader<AnySource>>(*std::move(waiting), options);
+  reader = std::make_unique<BackgroundReader<AnySource>>(*std::move(waiting), reader_options);
   waiting.reset();
 }
 

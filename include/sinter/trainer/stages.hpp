@@ -91,7 +91,7 @@ struct SkippedStep {
 /// Gives the global batches of any data source. Threads of its own read them ahead.
 class ReadStage {
   std::optional<AnySource> waiting;  // the source, until it is read
-  ReaderOptions options;
+  ReaderOptions reader_options;
   std::unique_ptr<BackgroundReader<AnySource>> reader;
   HostBatch spare;
 
@@ -106,7 +106,7 @@ class ReadStage {
 
   /// Says what is needed of each batch, in place of the options that it was made with.
   /// requires  it has not started to read
-  void need(BatchPart part) { options.part = part; }
+  void need(BatchPart part) { reader_options.part = part; }
   /// Whether it has started to read.
   bool has_started() const { return reader != nullptr; }
   /// Starts to read, if it has not.
