@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "run/batch_check.hpp"
 #include "run/binder.hpp"
@@ -510,15 +511,17 @@ void Machine::load_micro_batch() {
   const int first = int(now_.first_row[pooled(0)]);
   const int last =
       std::min(first + programs_->current->micro, work_.first_sequence + work_.sequences);
-  int next_ids = 0, next_values = 0;
+  int next_ids = 0, next_values = 0, of_axis = -1, rows = 0, padded = 0;
+  std::int64_t row = 0;
   for (int e = 0; e < int(m.externals.size()); ++e) {
     const auto [axis, width, targets] = m.externals[e];
     std::byte* to = programs_->current->inputs[e];
-    const int before = batch.part.is_whole() ? 0 : batch.held_rows(axis).begin;
-    const std::int64_t row = now_.first_row[axis] - before;
-    const int rows =
-        axis < token_axes ? batch.starts_of(axis)[last] - int(now_.first_row[axis]) : last - first;
-    const int padded = now_.sequences[axis].rows() - rows;
+    if (axis != std::exchange(of_axis, axis)) {  // most inputs have the axis of the one before
+      const std::int64_t first_row = now_.first_row[axis];
+      row = first_row - (batch.part.is_whole() ? 0 : batch.held_rows(axis).begin);
+      rows = axis < token_axes ? batch.starts_of(axis)[last] - int(first_row) : last - first;
+      padded = now_.sequences[axis].rows() - rows;
+    }
     if (width == 0) {
       put_ids(stream_, {batch.ids[next_ids++].data() + row, std::size_t(rows)}, to, padded,
               targets ? -1 : 0);

@@ -99,11 +99,17 @@ class Updater {
   int region_count = 0;
   bool is_away = false;  // its state comes and goes
   const bool masters_come = model.masters == Space::fetched;
+  // Where those of all units are, if they live through all steps.
+  M* all_masters = nullptr;
+  std::array<S*, max_regions> all_state{};
 
  public:
   Updater(Machine& m, const Bound& b) : machine(m), bound(b) {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
     is_away = region_count > 0 && model.is_away(region(regions[0]));
+    if (!masters_come) all_masters = machine.flat<M>(Space::master).data;
+    for (int j = 0; j < region_count && !is_away; ++j)
+      if (!Optimizer::regions[j].shape) all_state[j] = machine.flat<S>(region(regions[j])).data;
   }
   /// Advances the whole of each unit, as the optimizer takes it, or what this rank owns.
   void whole() const {
@@ -138,9 +144,7 @@ class Updater {
   std::byte* state_at(int j, int k) const { return fetched_at(2 + j, k); }
   /// The masters from an element on.
   M* masters(int k, std::int64_t first) const {
-    return (masters_come ? reinterpret_cast<M*>(fetched_at(1, k))
-                         : machine.flat<M>(Space::master).data) +
-           first;
+    return (masters_come ? reinterpret_cast<M*>(fetched_at(1, k)) : all_masters) + first;
   }
   /// Advances the shards of unit number k of the run.
   void shards_of(int k) const {
@@ -208,9 +212,7 @@ class Updater {
   /// State number j from an element on.
   S* state(int j, int k, std::int64_t first) const {
     if (ByParameter<Optimizer> && is_away) return nullptr;  // it has parts
-    return (is_away ? reinterpret_cast<S*>(state_at(j, k))
-                    : machine.flat<S>(region(regions[j])).data) +
-           first;
+    return (is_away ? reinterpret_cast<S*>(state_at(j, k)) : all_state[j]) + first;
   }
 };
 
