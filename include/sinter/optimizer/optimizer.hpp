@@ -101,6 +101,7 @@ class Updater {
   const bool masters_come = model.masters == Space::fetched;
   // Where those of all units are, if they live through all steps.
   M* all_masters = nullptr;
+  const G* const all_gradients = machine.flat<G>(Space::gradient).data;
   std::array<S*, max_regions> all_state{};
 
  public:
@@ -119,6 +120,7 @@ class Updater {
           if (!p.frozen && machine.owns(p)) one(p, k);
     } else {
       if (is_away || masters_come) return shards();
+      if (run.count == int(model.order.size())) return flat({0, model.elements()});
       for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
     }
   }
@@ -195,7 +197,7 @@ class Updater {
     Stretch<M, G, S, C> s{
         machine.stream(),
         masters(k, slice.first + shift.masters),
-        machine.flat<G>(Space::gradient) + (slice.first + shift.gradients),
+        all_gradients + (slice.first + shift.gradients),
         {},
         makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + slice.first : nullptr,
         slice.size,
