@@ -84,6 +84,22 @@ void fill_all(HostBatch& batch, const BatchDraw& draw, const TokenView& tokens) 
   }
 }
 
+/// Draws a batch and makes it. Where that fails, the source stands where it stood before.
+bool draw_and_fill(auto& source, SamplerState& now, BatchDraw& drawn, HostBatch& batch) {
+  const SamplerState before = now;
+  if (!source.draw(drawn)) {
+    batch.clear();
+    return false;
+  }
+  try {
+    source.fill(drawn, batch);
+  } catch (...) {
+    now = before;
+    throw;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::int64_t whole_windows(std::int64_t tokens, int context) {
@@ -100,17 +116,7 @@ SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_, Batc
   now = start(tokens, shape, "sequential");
 }
 
-bool SequentialWindows::next(HostBatch& batch) {
-  const SamplerState before = now;
-  draw(drawn);
-  try {
-    fill(drawn, batch);
-  } catch (...) {
-    now = before;
-    throw;
-  }
-  return true;
-}
+bool SequentialWindows::next(HostBatch& batch) { return draw_and_fill(*this, now, drawn, batch); }
 
 bool SequentialWindows::draw(BatchDraw& draw) {
   const auto [sequences, length] = next_shape(shapes, now, shape);
@@ -217,20 +223,7 @@ std::int64_t EvaluationWindows::windows() const {
   return (predicted() + shape.context - 1) / shape.context;
 }
 
-bool EvaluationWindows::next(HostBatch& batch) {
-  const SamplerState before = now;
-  if (!draw(drawn)) {
-    batch.clear();
-    return false;
-  }
-  try {
-    fill(drawn, batch);
-  } catch (...) {
-    now = before;
-    throw;
-  }
-  return true;
-}
+bool EvaluationWindows::next(HostBatch& batch) { return draw_and_fill(*this, now, drawn, batch); }
 
 bool EvaluationWindows::draw(BatchDraw& draw) {
   const std::int64_t first = std::int64_t(now.position);

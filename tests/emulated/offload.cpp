@@ -76,13 +76,6 @@ TEST_CASE("the bits of parts with shapes of their own") {
   CHECK((train<Away>() == train<Kept>()));
 }
 
-std::string bytes_of(const CheckpointContent& content) {
-  std::string all;
-  for (const auto* list : {&content.weights, &content.state})
-    for (const TensorView& tensor : *list)
-      all.append(static_cast<const char*>(tensor.data), tensor.bytes);
-  return all;
-}
 TEST_CASE("a snapshot stays as it was, and a checkpoint goes on with state on the card") {
   const TemporaryFolder folder;
   using Kept = Tiny<Cuda<>, Bf16>;

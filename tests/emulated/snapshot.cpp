@@ -21,14 +21,6 @@ namespace {
 
 const TrainerSettings settings{.seed = 3, .threads = 1};
 
-/// All bytes that a checkpoint's tensors have, in order.
-std::string bytes_of(const CheckpointContent& content) {
-  std::string all;
-  for (const auto* list : {&content.weights, &content.state})
-    for (const TensorView& tensor : *list)
-      all.append(static_cast<const char*>(tensor.data), tensor.bytes);
-  return all;
-}
 std::string bytes_now(const TrainerCore& trainer) {
   std::string all;
   trainer.show_content([&](const CheckpointContent& content) { all = bytes_of(content); });

@@ -15,6 +15,7 @@
 #include "sinter/precision/fp16.hpp"
 #include "sinter/precision/fp32.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/trainer/snapshot.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
@@ -73,6 +74,15 @@ std::vector<Measured> steps_between(int first, int last, const std::filesystem::
   std::vector<Measured> all;
   for (int s = first; s < last; ++s) all.push_back(take_step(trainer, s));
   trainer.save(folder / std::to_string(last));
+  return all;
+}
+
+/// All bytes that a checkpoint's tensors have, in order.
+inline std::string bytes_of(const CheckpointContent& content) {
+  std::string all;
+  for (const auto* list : {&content.weights, &content.state})
+    for (const TensorView& tensor : *list)
+      all.append(static_cast<const char*>(tensor.data), tensor.bytes);
   return all;
 }
 
