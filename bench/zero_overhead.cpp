@@ -95,7 +95,7 @@ void sum(Stream&, const T*, std::int64_t, double*, bool) {
   stub();
 }
 template <class T>
-void sum_of_squares(Stream&, const T*, std::int64_t, double*, bool) {
+void add_squares(Stream&, const T*, std::int64_t, BinnedSum*) {
   stub();
 }
 void decide(Stream&, const ClippingRule&, double, Decision* decision) {
@@ -114,10 +114,10 @@ template void fill(Stream&, BFloat16*, float, std::int64_t);
 template void fill(Stream&, Float16*, float, std::int64_t);
 template void sum(Stream&, const float*, std::int64_t, double*, bool);
 template void sum(Stream&, const double*, std::int64_t, double*, bool);
-template void sum_of_squares(Stream&, const float*, std::int64_t, double*, bool);
-template void sum_of_squares(Stream&, const double*, std::int64_t, double*, bool);
-template void sum_of_squares(Stream&, const BFloat16*, std::int64_t, double*, bool);
-template void sum_of_squares(Stream&, const Float16*, std::int64_t, double*, bool);
+template void add_squares(Stream&, const float*, std::int64_t, BinnedSum*);
+template void add_squares(Stream&, const double*, std::int64_t, BinnedSum*);
+template void add_squares(Stream&, const BFloat16*, std::int64_t, BinnedSum*);
+template void add_squares(Stream&, const Float16*, std::int64_t, BinnedSum*);
 
 }  // namespace sinter::kernel
 
@@ -234,7 +234,7 @@ struct ByHand {
     kernel::position_backward(stream, x(), all(), at(context, width));
     kernel::put(stream, x(), x());
     kernel::embedding_backward(stream, tokens(), x(), Tensor(p, 256, width, true), nullptr);
-    kernel::sum_of_squares(stream, p, 1024, &decision.squares);
+    kernel::add_squares(stream, p, 1024, &decision.squares);
     kernel::decide(stream, {.bound = 1}, 1, &decision);
     for (int part = 0; part < 2; ++part) {
       kernel::AdamWStep adam{

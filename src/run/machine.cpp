@@ -382,11 +382,10 @@ void Machine::read_decision() {
       *OnHost(stream_, decision_bytes(), sizeof measured_, Access::read).as<kernel::Decision>();
 }
 
-/// Says how many predictions a rank has evaluated, in the place of the squares, which are 0 without
-/// gradients.
+/// Says how many predictions a rank has evaluated.
 void Machine::put_predictions(std::int64_t predictions) {
   if (predictions == 0) return;
-  std::byte* to = decision_bytes() + offsetof(kernel::Decision, squares);
+  std::byte* to = decision_bytes() + offsetof(kernel::Decision, predictions);
   *OnHost(stream_, to, sizeof(double), Access::write).as<double>() = double(predictions);
 }
 
@@ -536,10 +535,8 @@ void Machine::load_micro_batch() {
 void Machine::take_norm(const kernel::ClippingRule& rule) {
   const Model& m = plan_.model;
   with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
-    kernel::sum_of_squares(stream_, flat<T>(Space::gradient).data, m.elements(),
-                           &decision()->squares);
+    kernel::add_squares(stream_, flat<T>(Space::gradient).data, m.elements(), &decision()->squares);
   });
-  static_assert(offsetof(kernel::Decision, stop_votes) == sizeof(double));
   communicator().sum(&decision()->loss, 2);  // and the votes
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
@@ -550,11 +547,9 @@ void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
     const bool split = model().splits(Space::gradient);
     for (const ShardSlice& shard : shards_)
       if (shard.size > 0)
-        kernel::sum_of_squares(stream_, gradients + shard.at(split), shard.size,
-                               &decision()->squares, true);
+        kernel::add_squares(stream_, gradients + shard.at(split), shard.size, &decision()->squares);
   });
-  static_assert(offsetof(kernel::Decision, squares) == 2 * sizeof(double));
-  communicator().sum(&decision()->loss, 3);  // the votes and the squares, too
+  communicator().sum(&decision()->loss, kernel::Decision::summed);
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 

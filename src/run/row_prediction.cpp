@@ -67,7 +67,9 @@ RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& 
   place_within(plan.memory.total);
   std::iota(places_.begin(), places_.end(), 0);
   shown_ = show_ids(*now.stream, places_, places_memory_.bytes().data());
-  program = sinter::bind(model_, {instructions_, placement_.buffers}, arena, now);
+  const PlacementView placement{instructions_, placement_.buffers, placement_.persistent,
+                                placement_.workspace, placement_.peak};
+  program = sinter::bind(model_, placement, arena, now);
   program.micro = plan.micro;
 }
 

@@ -54,7 +54,7 @@ class Machine {
                          Tensor(gradient, 1, width, k > 0),
                          Tensor(gradient + width, 1, width, k > 0), scratch);
     }
-    sum_of_squares(stream, gradient, parameters, &decision->squares);
+    add_squares(stream, gradient, parameters, &decision->squares);
     decide(stream, {.bound = bound}, loss_scale, decision);
     stream.only_if(&decision->applied, [&] {
       adamw(stream, master, gradient, mean, square, copy, parameters,

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sinter/kernels/stream.hpp"
+#include "sinter/kernels/norm.hpp"
 
 namespace sinter::kernel {
 
@@ -15,15 +15,23 @@ struct Decision {
   double loss = 0;  ///< the sum of the losses, of all ranks once the norm is taken
   /// How many ranks want to stop after this step, once the norm is taken; 0 where there is one rank.
   double stop_votes = 0;
-  double squares = 0;  ///< Σ g² of all gradients, as they are
-  double norm = 0;     ///< of all gradients, before clipping and without the loss scale
-  double scale = 1;    ///< multiplies each gradient: it undoes the loss scale, and clips
+  /// Of an evaluation over ranks: how many predictions there were, of all once it is over.
+  double predictions = 0;
+  BinnedSum squares;  ///< Σ g² of all gradients, as they are
+  double norm = 0;    ///< of all gradients, before clipping and without the loss scale
+  double scale = 1;   ///< multiplies each gradient: it undoes the loss scale, and clips
   /// The largest magnitude that each gradient may then have.
   double limit = std::numeric_limits<double>::infinity();
   /// 1 if the step is applied: norm and loss are finite, and no guard refuses it. At 0 nothing is
   /// updated.
   std::int32_t applied = 1;
+
+  /// How many numbers, from `loss` on, ranks with squares of their own sum: all up to `norm`.
+  static constexpr int summed = 3 + BinnedSum::count;
 };
+static_assert(offsetof(Decision, stop_votes) == sizeof(double) &&
+              offsetof(Decision, predictions) == 2 * sizeof(double) &&
+              offsetof(Decision, norm) == Decision::summed * sizeof(double));
 
 /// How gradients are bounded.
 struct ClippingRule {

@@ -5,11 +5,58 @@
 // are as good as random, Higham & Mary 2019). `result` is a place in the device's memory, which is
 // assigned, or added to.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
+
+/// A sum of numbers ≥ 0 that has the same bits in whatever order and parts they are added, be it by several
+/// ranks: numbers are cut at places that do not depend on them, and integers add up exactly (a
+/// superaccumulator, Neal 2015). Bin k counts in units of 2^(32 k - 320). The sum of several has in each bin
+/// the sum of theirs, by doubles, which is exact for up to 2^20 of them. What is below 2^-320 in a summand is
+/// rounded away, and a summand from 2^320 on counts as infinity.
+struct BinnedSum {
+  static constexpr int count = 20;       ///< of the bins
+  static constexpr int width = 32;       ///< of a bin, in bits
+  static constexpr int lowest = -320;    ///< the exponent of the unit of bin 0
+  double bins[std::size_t(count)] = {};  ///< integers; one that is not finite makes the sum so
+
+  /// The sum, from its bits: error ≤ 2 ε of it, ε the epsilon of double.
+  constexpr double value() const {
+    double whole[std::size_t(count)] = {};
+    std::int64_t carry = 0;
+    for (int k = 0; k < count; ++k) {
+      if (!(bins[k] - bins[k] == 0)) return sum_of(bins);
+      carry += std::int64_t(bins[k]);
+      const std::int64_t above = k + 1 < count ? carry >> width : 0;
+      whole[k] = double(carry - (above << width));
+      carry = above;
+    }
+    return sum_of(whole);
+  }
+
+ private:
+  /// Adds bins, the highest first.
+  static constexpr double sum_of(const double (&bins)[std::size_t(count)]) {
+    constexpr double step = 4294967296;  // 2^32
+    double unit = 1, sum = 0;
+    for (int k = -lowest / width; k < count; ++k) unit *= step;
+    for (int k = count; k-- > 0;) {
+      unit /= step;
+      sum += bins[k] * unit;
+    }
+    return sum;
+  }
+};
+static_assert(-BinnedSum::lowest % BinnedSum::width == 0);
+
+/// Adds all x[i]² to a sum: those of 16 elements that follow each other are added in a fixed order in double,
+/// and these as BinnedSum says. So the bits are the same wherever an array is cut between such groups, and
+/// however it is filled up with zeros. Error: ≤ 8 ε of the sum.
+template <class T>
+void add_squares(Stream& stream, const T* x, std::int64_t n, BinnedSum* sum);
 
 /// *result = Σ x[i]², or += with `add`.
 template <class T>

@@ -61,9 +61,9 @@ template <class Clipping, class Gradient>
 void norm_at_root(Machine& machine, const Bound&) {
   kernel::Decision* const decision = machine.decision();
   if (machine.communicator().rank() == root_rank)
-    kernel::sum_of_squares(machine.stream(), machine.flat<Gradient>(Space::gradient).data,
-                           machine.model().elements(), &decision->squares);
-  machine.communicator().sum(&decision->loss, 3);  // the votes and the squares, too
+    kernel::add_squares(machine.stream(), machine.flat<Gradient>(Space::gradient).data,
+                        machine.model().elements(), &decision->squares);
+  machine.communicator().sum(&decision->loss, kernel::Decision::summed);
   kernel::decide(machine.stream(), clipping_rule<Clipping>(machine), machine.loss_scale(),
                  decision);
 }

@@ -50,10 +50,10 @@ constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffi
       out.push_back(like);
     });
 }
-/// States that losses, votes and squares of gradients are summed: the first three numbers of
-/// kernel::Decision.
+/// States that losses, votes and squares of gradients are summed.
 constexpr void norm(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 3, Element::f64});
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, kernel::Decision::summed,
+                 Element::f64});
 }
 }  // namespace traffic
 

@@ -225,8 +225,8 @@ struct StageIsAtMostThree {
 /// Data parallel training in which each rank updates its shard of the parameters and keeps the
 /// optimizer's state of that alone (Rajbhandari et al. 2020, stage 1). Gradients are summed as those of
 /// Ddp, to the same bits, but each rank gets its shard of the sum; what it has updated, all others fetch.
-/// So as many bytes move as with Ddp. The norm of the gradients is summed over shards, and may differ from
-/// Ddp's in its last bits.
+/// So as many bytes move as with Ddp. Each rank adds the squares of its shards to the norm, which has the bits of
+/// Ddp's, too (kernel::BinnedSum).
 ///
 /// In stage 2 a rank also keeps gradients of its shard alone. Backward makes those of a unit in a buffer
 /// that comes and goes. In each micro-batch they are summed over the ranks as soon as a bucket of them is

@@ -114,7 +114,7 @@ class Machine {
   /// Sums values over the ranks, 3 at most, when all have come.
   void sum_over_ranks(std::span<double> values);
   /// The sum of Work::predictions of the last evaluate(), over all ranks.
-  std::int64_t predictions() const { return std::int64_t(measured_.squares); }
+  std::int64_t predictions() const { return std::int64_t(measured_.predictions); }
   /// What the last train() has measured.
   StepFigures figures() const {
     return {measured_.loss * work_.loss_weight, measured_.norm, measured_.applied != 0};

@@ -44,6 +44,83 @@ __global__ void sum_partial(const double* partial, int groups, double* result, b
   if (threadIdx.x == 0) *result = add ? *result + sum : sum;
 }
 
+/// The most thread blocks of add_squares, and how many neighbours' squares are added before they go into bins.
+constexpr std::int64_t most_bin_groups = 256;
+constexpr int together = 16;
+
+/// What a thread block has of a BinnedSum.
+struct Bins {
+  unsigned long long whole[std::size_t(BinnedSum::count)];
+  double beyond;  ///< infinite, or not a number, if a summand is
+};
+static_assert(most_bin_groups * sizeof(Bins) <= Stream::Pool::scratch_bytes);
+
+/// Adds a sum ≥ 0, in whatever order others are.
+__device__ void add_to_bins(double sum, Bins& bins) {
+  if (!(sum < 0x1p320)) {
+    atomicAdd(&bins.beyond, sum * 0x1p1000);
+    return;
+  }
+  const auto bits = std::bit_cast<unsigned long long>(sum), hidden = 1ull << 52;
+  const int exponent = int(bits >> 52);
+  unsigned long long digits = (bits & (hidden - 1)) | (exponent > 0 ? hidden : 0);
+  int place = (exponent > 0 ? exponent : 1) - 1075 - BinnedSum::lowest;
+  if (place < 0) {
+    digits = place > -64 ? digits >> -place : 0;
+    place = 0;
+  }
+  const int k = place / BinnedSum::width, shift = place % BinnedSum::width;
+  const unsigned long long low = digits << shift, high = shift > 0 ? digits >> (64 - shift) : 0;
+  const unsigned long long parts[]{low & 0xffffffffu, low >> BinnedSum::width, high};
+  for (int p = 0; p < 3; ++p)
+    if (parts[p] != 0) atomicAdd(&bins.whole[k + p], parts[p]);
+}
+
+template <class T>
+__global__ void bin_groups(const T* x, std::int64_t n, Bins* partial) {
+  Bins& bins = *shared_memory<Bins>();
+  const int me = int(threadIdx.x);
+  if (me < BinnedSum::count) bins.whole[me] = 0;
+  if (me == 0) bins.beyond = 0;
+  __syncthreads();
+  const std::int64_t all = (n + together - 1) / together, group = blockIdx.x, groups = gridDim.x;
+  const std::int64_t end = all * (group + 1) / groups * together;
+  for (std::int64_t i = all * group / groups * together; i < end; i += threads) {
+    const std::int64_t at = i + me;
+    double sum = at < end && at < n ? summand<true>(x[at]) : 0;
+    const double high = __shfl_down_sync(~0u, at < end && at < n ? double(Wide<T>(x[at])) : 0., 8);
+    sum = fused(high, high, sum);
+    for (int lanes = together / 4; lanes > 0; lanes /= 2) sum += __shfl_down_sync(~0u, sum, lanes);
+    if (me % together == 0) add_to_bins(sum, bins);
+  }
+  __syncthreads();
+  if (me < BinnedSum::count) partial[group].whole[me] = bins.whole[me];
+  if (me == 0) partial[group].beyond = bins.beyond;
+}
+
+/// One warp.
+__global__ void add_bins(const Bins* partial, int groups, BinnedSum* sum) {
+  Bins& all = *shared_memory<Bins>();
+  const int me = int(threadIdx.x);
+  unsigned long long whole = 0;
+  double beyond = 0;
+  for (int g = 0; g < groups; ++g) {
+    if (me < BinnedSum::count) whole += partial[g].whole[me];
+    beyond += partial[g].beyond;
+  }
+  if (me < BinnedSum::count) all.whole[me] = whole;
+  __syncthreads();
+  if (me > 0) return;
+  unsigned long long carry = 0;
+  for (int k = 0; k < BinnedSum::count; ++k) {
+    carry += all.whole[k];
+    const unsigned long long above = k + 1 < BinnedSum::count ? carry >> BinnedSum::width : 0;
+    sum->bins[k] += double(carry - (above << BinnedSum::width));
+    carry = above;
+  }
+  sum->bins[BinnedSum::count - 1] += beyond;
+}
+
 template <class T>
 __global__ void scale_to_unit(T* x, std::int64_t n, const double* squares, Told<double> least) {
   const double norm = sqrt(*squares);
@@ -66,6 +143,15 @@ void sum_to(Stream& stream, const T* x, std::int64_t n, double* result, bool add
 }  // namespace
 
 template <class T>
+void add_squares(Stream& stream, const T* x, std::int64_t n, BinnedSum* sum) {
+  const std::int64_t groups = std::min((n + group_size - 1) / group_size, most_bin_groups);
+  if (groups == 0) return;
+  auto* const partial = reinterpret_cast<Bins*>(stream.device().scratch);
+  launch(stream, {unsigned(groups), threads, int(sizeof(Bins))}, bin_groups<T>, x, n, partial);
+  launch(stream, {1, warp, int(sizeof(Bins))}, add_bins, partial, int(groups), sum);
+}
+
+template <class T>
 void sum_of_squares(Stream& stream, const T* x, std::int64_t n, double* result, bool add) {
   sum_to<true>(stream, x, n, result, add);
 }
@@ -83,6 +169,7 @@ void scale_to_unit_norm(Stream& stream, T* x, std::int64_t n, double least) {
 }
 
 #define SINTER_INSTANTIATE(T)                                                   \
+  template void add_squares(Stream&, const T*, std::int64_t, BinnedSum*);       \
   template void sum_of_squares(Stream&, const T*, std::int64_t, double*, bool); \
   template void sum(Stream&, const T*, std::int64_t, double*, bool);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)

@@ -13,7 +13,8 @@ namespace {
 Decision decided(double norm, const kernel::ClippingRule& rule, double loss_scale = 1,
                  double loss = 3) {
   kernel::Stream stream(1);
-  Decision decision{.loss = loss, .squares = norm * norm, .scale = 7, .limit = 7, .applied = 7};
+  Decision decision{.loss = loss, .scale = 7, .limit = 7, .applied = 7};
+  kernel::add_squares(stream, &norm, 1, &decision.squares);
   kernel::decide(stream, rule, loss_scale, &decision);
   return decision;
 }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "sinter/clipping/clip_value.hpp"
 #include "sinter/parallel/single.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "unit/parallel/zero_recipes.hpp"
@@ -20,7 +19,7 @@ inline HostBatch batch_of_modes(int step) {
 }
 
 /// The steps of one process in 8 micro-batches, and how much two orders of a sum may differ.
-template <class Precision, class Clipping>
+template <class Precision>
 class OneProcess {
   static constexpr int steps = 20;
   struct Step {
@@ -59,11 +58,11 @@ class OneProcess {
 
  public:
   template <class Parallel>
-  using R = Tiny<Parallel, Decaying, Precision, Clipping>;
+  using R = Tiny<Parallel, Decaying, Precision, Clipped>;
 
   OneProcess() {
     Trainer<R<Single>> trainer({.seed = 3, .threads = 1});
-    Trainer<Small<8, Decaying, Fp64, Clipping>> exact({.seed = 3, .threads = 1});
+    Trainer<Small<8, Decaying, Fp64, Clipped>> exact({.seed = 3, .threads = 1});
     for (int s = 0; s < steps; ++s) {
       Step& step = taken.emplace_back();
       const HostBatch batch = batch_of_modes(s);
@@ -114,9 +113,9 @@ class OneProcess {
 };
 
 /// The table of a precision.
-template <class Precision, class Clipping>
+template <class Precision>
 class ModesTable {
-  using Process = OneProcess<Precision, Clipping>;
+  using Process = OneProcess<Precision>;
   const char* precision;
   Process process;
 
@@ -147,7 +146,7 @@ class ModesTable {
     if constexpr (std::is_same_v<Parallel, Same>) {
       take_steps(*got, 0, 20, batch_of_modes);
     } else {
-      check_same(*trainer<Same>(ranks), *got, ranks, batch_of_modes);
+      check_same(*trainer<Same>(ranks), *got, batch_of_modes);
     }
     const double apart = process.difference(*got);
     if (std::is_same_v<Precision, Fp64>) CHECK(apart < 1e-9);

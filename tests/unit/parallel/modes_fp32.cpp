@@ -5,7 +5,7 @@ namespace sinter::testing {
 namespace {
 
 TEST_CASE("every mode is one process, to the order of sums") {
-  ModesTable<Fp32, Clipped>("Fp32").rows();
+  ModesTable<Fp32>("Fp32").rows();
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void same_as_ddp(const char* what) {
   const TrainerSettings settings{.seed = 3, .threads = Ranks};
   Trainer<Tiny<Whole<Ranks>, Policies...>> whole(settings);
   Trainer<Tiny<Split<Ranks>, Policies...>> split(settings);
-  check_same(whole, split, Ranks);
+  check_same(whole, split);
 }
 TEST_CASE("stage 1 has the bits of Ddp") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
@@ -51,7 +51,7 @@ void same_in_one_micro_batch(const char* what) {
   const TrainerSettings settings{.seed = 3, .threads = Ranks};
   Trainer<Small<8 / Ranks, Whole<Ranks>, Policies...>> whole(settings);
   Trainer<Small<8 / Ranks, Split<Ranks, 2>, Policies...>> second(settings);
-  check_same(whole, second, Ranks, with_few);
+  check_same(whole, second, with_few);
 }
 TEST_CASE("stage 2 has them with one micro-batch") {
   same_in_one_micro_batch<4, Orthogonal, Clipped>("Muon");
@@ -65,7 +65,7 @@ void same_as_stage_2(const char* what) {
   const TrainerSettings settings{.seed = 3, .threads = Ranks};
   Trainer<Tiny<Split<Ranks, 2>, Policies...>> second(settings);
   Trainer<Tiny<Split<Ranks, 3>, Policies...>> third(settings);
-  check_same(second, third, Ranks, with_few);
+  check_same(second, third, with_few);
   const Prediction want = second.predict(with_few(3)), got = third.predict(with_few(3));
   CHECK(got.values == want.values);
 }
@@ -84,7 +84,7 @@ void same_with(Model*) {
   const auto rows = [](int step) { return numbers(8, 3, 2, step); };
   Trainer<Made<Model, Eight, Factors, Whole<Ranks>>> whole(settings);
   Trainer<Made<Model, Eight, Factors, Split<Ranks, Stage>>> split(settings);
-  check_same(whole, split, Ranks, rows);
+  check_same(whole, split, rows);
 }
 template <class... Policies>
 void same_in_a_file(const char* what, int ranks) {

@@ -93,27 +93,15 @@ inline std::set<std::string> differences(const NamedNumbers& a, const NamedNumbe
   return names;
 }
 
-/// The largest relative difference of the norms of a mode's gradients from those of Ddp. Each sums squares
-/// with an error of at most 16 ε (kernels/norm.hpp); Zero adds two sums for each unit, or one for each slice
-/// that is owned, and those of the ranks. The root halves the difference, and rounds.
-inline double norm_tolerance(const Model& model, int ranks) {
-  if (model.shards == 1) return 0;
-  const double sums = double(std::max(2 * model.order.size(), model.owned.size())) + ranks;
-  return (16 + 16 + sums) / 2 * 0x1p-52 + 0x1p-52;
-}
-
-/// Twenty steps of both: losses, masters, state and gradients have the same bits. An arena that is smaller
+/// Twenty steps of both: losses, norms, masters, state and gradients have the same bits. An arena that is smaller
 /// evaluates fewer sequences at once: then losses are summed in another order.
-inline void check_same(TrainerCore& whole, TrainerCore& split, int ranks,
+inline void check_same(TrainerCore& whole, TrainerCore& split,
                        const std::function<HostBatch(int)>& batches = batch_of) {
   CHECK(differences(all_of(whole), all_of(split)).empty());
   const Figures want = take_steps(whole, 0, 20, batches), got = take_steps(split, 0, 20, batches);
   REQUIRE(want.norms.size() > 12);  // the scale of fp16 may be too large at first
   CHECK(got.losses == want.losses);
-  REQUIRE(got.norms.size() == want.norms.size());
-  const double tolerance = norm_tolerance(split.plan().model, ranks);
-  for (std::size_t k = 0; k < want.norms.size(); ++k)
-    CHECK(relative_difference(got.norms[k], want.norms[k]) <= tolerance);
+  CHECK(got.norms == want.norms);
   const std::set<std::string> differ = differences(all_of(whole), all_of(split));
   for (const std::string& name : differ) CHECK_MESSAGE(false, name);
   CHECK(differences(gradients_of(whole), gradients_of(split)).empty());

@@ -48,7 +48,7 @@ void same_as_stage_2(const char* what) {
   const TrainerSettings settings{.seed = 3, .threads = Ranks};
   Trainer<Tiny<Split<Ranks, 2>, Policies...>> second(settings);
   Trainer<Tiny<Split<Ranks, 3>, Policies...>> third(settings);
-  check_same(second, third, Ranks, with_few);
+  check_same(second, third, with_few);
   check_predictions(second, third);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("the bits of stage 2 with running values, and units with two outputs")
   const auto check = [&]<class Model>(Model*) {
     Trainer<Made<Letters, Model, Four, Split<2, 2>, Bf16>> second({.seed = 3, .threads = 2});
     Trainer<Made<Letters, Model, Four, Split<2, 3>, Bf16>> third({.seed = 3, .threads = 2});
-    check_same(second, third, 2, batches);
+    check_same(second, third, batches);
   };
   check(static_cast<Counting*>(nullptr));
   check(static_cast<Fused*>(nullptr));
@@ -79,7 +79,7 @@ TEST_CASE("the bits of stage 2 with running values, and units with two outputs")
 TEST_CASE("one rank has everything") {
   Trainer<Tiny<Whole<1>, Decaying>> whole({.seed = 3, .threads = 1});
   Trainer<Tiny<Split<1, 3>, Decaying>> split({.seed = 3, .threads = 1});
-  check_same(whole, split, 1);
+  check_same(whole, split);
 }
 
 // ---- memory and volume
