@@ -6,13 +6,13 @@ add_custom_target(checks)
 
 if(SINTER_SANITIZE MATCHES "address")
   set(chosen "^(unit|faults)/|^program/asan_arena$")
-  # What these test, the compiler does, or kernels that unit/kernels tests here too, and they take half
+  # What these test, the compiler does, or kernels that unit/kernels tests here too, and they take most
   # of the time to compile; sanitizers are no processor to be measured; and what processes share is all
   # in comm/process_sums. Whole trainers are in unit/trainer, unit/generate and faults/loop, and the
   # places of a program's arena in program/asan_arena. There, while transfers of buffers that come and go are under
   # way, other instructions close what they do not touch: so modes that have such are not for this sanitizer.
-  set(left_out "^unit/(recipe|plan|model|batch|precision|optimizer|parameters|recovery|memory|curriculum|objective|parallel)/"
-    "|^unit/(cli/matmul|comm/process_trainers|layer/gradients|trainer/(axes|decisive|read_parts)|world/(traffic|uneven))$"
+  set(left_out "^unit/(recipe|plan|model|layer|world|batch|batching|precision|optimizer|parameters|recovery|memory|curriculum|objective|parallel)/"
+    "|^unit/(cli/matmul|comm/process_trainers|trainer/(axes|decisive|read_parts|check_gradients|initial_values))$"
     "|^faults/(instructions|ranks_saving)$")
   list(JOIN left_out "" left_out)
 else()

@@ -11,6 +11,7 @@
 #include "sinter/kernels/matmul.hpp"
 
 #include "kernels/cpu/gemm.hpp"
+#include "support/sanitized.hpp"
 #include "unit/kernels/support.hpp"
 
 namespace sinter::testing {
@@ -104,8 +105,10 @@ void check_matmuls(kernel::Gemm gemm) {
     for (bool b_transposed : {false, true})
       for (AddTo add : {AddTo::nothing, AddTo::itself, AddTo::row})
         for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{13, 33, 7}, std::array{31, 70, 64},
-                               std::array{65, 300, 301}})
+                               std::array{65, 300, 301}}) {
+          if (is_sanitized && m == 65 && add != AddTo::row) continue;
           check_matmul<H, C>(gemm, m, n, k, a_transposed, b_transposed, add);
+        }
   check_matmul<H, C>(gemm, 257, 40, 600, false, false, AddTo::itself);
   check_matmul<H, C>(gemm, 40, 33, 1100, true, true, AddTo::row);
 }
