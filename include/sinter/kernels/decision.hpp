@@ -17,9 +17,9 @@ struct Decision {
   double stop_votes = 0;
   /// Of an evaluation over ranks: how many predictions there were, of all once it is over.
   double predictions = 0;
-  BinnedSum squares;  ///< Σ g² of all gradients, as they are
-  double norm = 0;    ///< of all gradients, before clipping and without the loss scale
-  double scale = 1;   ///< multiplies each gradient: it undoes the loss scale, and clips
+  BinnedSum squares{};  ///< Σ g² of all gradients, as they are
+  double norm = 0;      ///< of all gradients, before clipping and without the loss scale
+  double scale = 1;     ///< multiplies each gradient: it undoes the loss scale, and clips
   /// The largest magnitude that each gradient may then have.
   double limit = std::numeric_limits<double>::infinity();
   /// 1 if the step is applied: norm and loss are finite, and no guard refuses it. At 0 nothing is
