@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/data_request.hpp"
 #include "cli/eval_progress.hpp"
+#include "cli/evaluated.hpp"
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
@@ -13,53 +13,6 @@
 
 namespace sinter::cli {
 namespace {
-
-/// Whether a model takes numbers and has a class for each row as its only target, so that it
-/// predicts the logits of classes.
-bool classifies(const PlanView& plan) {
-  int classes = 0;
-  for (const External& input : plan.model.externals) {
-    const bool is_class = input.targets && input.width == 0;
-    if (input.width == 0 ? !is_class : input.targets) return false;
-    classes += is_class;
-  }
-  return classes == 1 && !plan.predicting.results.empty();
-}
-
-/// The rows of a batch whose class has the largest logit.
-std::int64_t classified(TrainerCore& trainer, const HostBatch& batch) {
-  const Prediction logits = trainer.predict(batch);
-  std::int64_t right = 0;
-  for (int row = 0; row < logits.rows; ++row) {
-    const auto first = logits.values.begin() + std::int64_t(row) * logits.columns;
-    right += std::max_element(first, first + logits.columns) - first == batch.ids[0][row];
-  }
-  return right;
-}
-
-struct Evaluated {
-  Loss loss{};                          ///< over all data
-  std::optional<std::int64_t> right{};  ///< rows whose class was predicted, of a classifier
-
-  double accuracy() const { return double(*right) / double(loss.count); }
-};
-
-Evaluated evaluate(TrainerCore& trainer, OpenedData& data, bool shows) {
-  EvalProgress progress(shows ? stderr : nullptr,
-                        std::int64_t(data.predicted * double(data.evaluation_size)));
-  Evaluated result;
-  if (classifies(trainer.plan())) result.right = 0;
-  HostBatch batch;
-  BatchDraw draw;
-  // A prediction, of which the accuracy is, is of all sequences.
-  const BatchPart part = result.right ? BatchPart{} : trainer.part();
-  while (pull(*data.evaluation, batch, draw, part)) {
-    result.loss += trainer.evaluate(batch);
-    if (result.right) *result.right += classified(trainer, batch);
-    progress.at(result.loss.count);
-  }
-  return result;
-}
 
 std::string json_text(const Evaluated& evaluated, const DataUnit& unit) {
   const Loss& loss = evaluated.loss;
@@ -105,7 +58,11 @@ int eval(RecipeView recipe, const Arguments& a) {
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  const Evaluated evaluated = evaluate(trainer, data, !a.quiet);
+  const Evaluated evaluated = [&] {
+    EvalProgress progress(a.quiet ? nullptr : stderr,
+                          std::int64_t(data.predicted * double(data.evaluation_size)));
+    return evaluate(trainer, *data.evaluation, [&](std::int64_t done) { progress.at(done); });
+  }();
   const Loss& loss = evaluated.loss;
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
   if (!std::isfinite(loss.mean()))

@@ -310,7 +310,7 @@ void Machine::evaluate(const Work& work, Observer* observer) {
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, false);
-  run(programs_->prediction, observer);
+  if (work.sequences > 0 || programs_->prediction.speaks) run(programs_->prediction, observer);
 }
 
 void Machine::predict_rows(const Work& work, const TakeRows& take) {
@@ -409,7 +409,9 @@ void Machine::run_all(BoundProgram& program, int iterations, Observer* observer)
     const int filled = micro_batches(work_.sequences, program);
     walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
       now_.iteration = iteration;
-      const bool in_loop = t > program.loop.begin && t <= program.loop.end;
+      // A prediction has no loop, and is of one micro-batch.
+      const bool in_loop =
+          program.loop.end < 0 || (t > program.loop.begin && t <= program.loop.end);
       const bool is_empty = iteration >= filled && in_loop;
       if (is_empty && program.when_empty[std::size_t(t)].passed_over) return pass_over(program, t);
       execute(program, t, observer);

@@ -224,14 +224,14 @@ std::int64_t TrainerCore::predictions_in(const HostBatch& batch) const {
 }
 
 /// What does not fit in one process's part the others do not see: they must not wait for ever.
-void TrainerCore::check_part(const HostBatch& batch) try {
+void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
   if (!batch.part.is_whole() && batch.part != part())
     throw ArgumentError("Sinter: the batch has the content of rank " +
                         std::to_string(batch.part.rank) + " of " +
                         std::to_string(batch.part.ranks) + " alone, and this process is rank " +
                         std::to_string(part().rank) + " of " + std::to_string(part().ranks) +
                         ". Read the part that TrainerCore::part() says, or whole batches.");
-  check_batch(plan(), plan().model, batch);
+  check_batch(plan(), model, batch);
 } catch (...) {
   if (!batch.part.is_whole() && !part().is_whole()) communicators_[0]->abort();
   throw;
@@ -255,7 +255,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
                         " sequences; the recipe's step takes 1 to " +
                         std::to_string(global_batch()) + ".");
-  check_part(batch);
+  check_part(batch, plan().model);
   std::int64_t count = predictions_in(batch);
   if (!batch.part.is_whole())
     count =
@@ -286,7 +286,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
 }
 
 Loss TrainerCore::evaluate(const HostBatch& batch) {
-  check_part(batch);
+  check_part(batch, plan().model);
   const int ranks = recipe_.ranks();
   const std::int64_t count = predictions_in(batch);
   const bool is_part = !batch.part.is_whole();
@@ -329,23 +329,21 @@ void append(Prediction& prediction, const OnHost& values, int rows, int columns,
 
 }  // namespace
 
-void TrainerCore::check_predicts(const HostBatch& batch) const {
+void TrainerCore::check_predicts() const {
   if (plan().predicting.results.empty())
     throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
-  if (!batch.part.is_whole())
-    throw ArgumentError(
-        "Sinter: the batch has the content of a part of its sequences alone, and predictions are "
-        "for all of them. Read whole batches: HostBatch::part says what a source has read.");
-  check_batch(plan(), plan().predicting, batch);
 }
 
+/// Those of the part whose content the batch has. There are as many for each part of it, of which the last
+/// may be empty: who has the other parts may have to speak to this process in each.
 void TrainerCore::on_micro_batches(const HostBatch& batch,
                                    const std::function<void(const Work&)>& use) const {
-  for (int first = 0; first < batch.sequences(); first += plan().micro) {
-    Work work;
-    work.batch = &batch;
-    work.first_sequence = first;
-    work.sequences = std::min(plan().micro, batch.sequences() - first);
+  const Work part = part_of(batch, batch.part.rank, batch.part.ranks);
+  for (int done = 0; done < part.most_sequences; done += plan().micro) {
+    Work work = part;
+    work.first_sequence += std::min(done, part.sequences);
+    work.sequences = std::clamp(part.sequences - done, 0, plan().micro);
+    work.most_sequences = std::min(plan().micro, part.most_sequences - done);
     use(work);
   }
 }
@@ -358,11 +356,13 @@ void TrainerCore::on_predicting_ranks(const std::function<void(int)>& work) {
 }
 
 Prediction TrainerCore::predict(const HostBatch& batch) {
-  check_predicts(batch);
+  check_predicts();
+  check_part(batch, plan().predicting);
   const Element element = plan().predicting.sizes.element[int(Type::compute)];
   Prediction prediction;
   on_micro_batches(batch, [&](const Work& work) {
     on_predicting_ranks([&](int rank) { machines_[rank]->predict(work); });
+    if (work.sequences == 0) return;
     int rows = 0, columns = 0;
     const OnHost values = machines_[0]->result(0, rows, columns);
     append(prediction, values, rows, columns, element);
@@ -372,7 +372,13 @@ Prediction TrainerCore::predict(const HostBatch& batch) {
 
 void TrainerCore::predict_rows(const HostBatch& batch,
                                const std::function<void(const Prediction&)>& on_rows) {
-  check_predicts(batch);
+  check_predicts();
+  if (!batch.part.is_whole())
+    throw ArgumentError(
+        "Sinter: the batch has the content of a part of its sequences alone, and predictions of "
+        "rows are for all of them. Read whole batches: HostBatch::part says what a source has "
+        "read.");
+  check_batch(plan(), plan().predicting, batch);
   const Element element = plan().predicting.sizes.element[int(Type::compute)];
   Prediction part;
   const auto take = [&](const OnHost& values, int rows, int columns) {

@@ -119,10 +119,12 @@ class TrainerCore {
   /// part. What all processes have is their sum (HostBatch::predictions).
   std::int64_t predictions_in(const HostBatch& batch) const;
 
-  /// Predicts for each sequence. The batch need not have targets. Where ranks are processes that have their
-  /// shards of the weights alone (Zero's stage 3), all of them predict the same at the same time; so with
-  /// predict_rows().
-  /// throws    ArgumentError if the model has no predict() or the batch does not fit it
+  /// Predicts for each sequence of which the batch has the content: for all, or for those of this process's
+  /// part, of which there may be none. The batch need not have targets. Where ranks are processes that have
+  /// their shards of the weights alone (Zero's stage 3), all of them predict at the same time, for the same
+  /// batch or for their parts of it; so with predict_rows(), which is for whole batches.
+  /// throws    ArgumentError if the model has no predict() or the batch does not fit it (where it has the
+  ///           content of a part alone, the other processes lose this rank then)
   Prediction predict(const HostBatch& batch);
   /// Predicts for each row of each sequence. Where rows see none that follow them, that is what
   /// predict() predicts for a sequence that ends with the row; if predict() has a result for each
@@ -210,9 +212,9 @@ class TrainerCore {
   void on_predicting_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   int ranks_here() const { return int(machines_.size()); }
-  /// Checks a batch for a step or an evaluation, which may have the content of this process's part.
-  void check_part(const HostBatch& batch);
-  void check_predicts(const HostBatch& batch) const;
+  /// Checks a batch for this model, which may have the content of this process's part.
+  void check_part(const HostBatch& batch, const Model& model);
+  void check_predicts() const;
   void on_micro_batches(const HostBatch& batch, const std::function<void(const Work&)>& use) const;
   const Parameter& find(std::string_view name) const;
   std::vector<double> read(Space space, std::string_view name) const;

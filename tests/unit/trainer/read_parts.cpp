@@ -379,12 +379,13 @@ TEST_CASE("a batch of another process's part, or of a part where all is needed, 
   const auto alone = [&](const HostBatch& given) {
     Trainer<Words> trainer({.threads = 1});
     return said([&] { trainer.step(given); }) + said([&] { trainer.evaluate(given); }) +
-           said([&] { trainer.predict(given); });
+           said([&] { trainer.predict(given); }) +
+           said([&] { trainer.predict_rows(given, [](const Prediction&) {}); });
   };
   const std::string refused = alone(cut(batch, {1, 2}));
   CHECK(refused.find("has the content of rank 1 of 2 alone, and this process is rank 0 of 1") !=
         std::string::npos);
-  CHECK(refused.find("predictions are for all of them") != std::string::npos);
+  CHECK(refused.find("predictions of rows are for all of them") != std::string::npos);
   CHECK(said([&] {
           HostBatch wrong = batch;
           wrong.part = {0, 2};  // but has the rows of all
@@ -401,13 +402,21 @@ TEST_CASE("a batch of another process's part, or of a part where all is needed, 
 TEST_CASE("nobody waits for a process whose part of a batch does not fit the model") {
   HostBatch batch = token_batch({5, 16, 3, 9, 1}, vocabulary, 3);
   batch.ids[0].back() = vocabulary;
-  RankProcesses processes(2, [&](const World& world, const RankProcesses::Say&) {
-    Trainer<Words> trainer({.threads = 1, .world = world});
-    trainer.step(cut(batch, {world.rank, 2}));
-    return std::string("no error");
-  });
-  CHECK(processes.result(1).find("outside the model's table") != std::string::npos);
-  CHECK(processes.result(0).find("rank 1") != std::string::npos);
+  using Taker = void (*)(TrainerCore&, const HostBatch&);
+  for (const Taker take : {Taker([](TrainerCore& t, const HostBatch& b) { t.step(b); }),
+                           Taker([](TrainerCore& t, const HostBatch& b) { t.evaluate(b); }),
+                           Taker([](TrainerCore& t, const HostBatch& b) {
+                             t.predict(b);
+                             t.sum_over_processes(1);
+                           })}) {
+    RankProcesses processes(2, [&](const World& world, const RankProcesses::Say&) {
+      Trainer<Words> trainer({.threads = 1, .world = world});
+      take(trainer, cut(batch, {world.rank, 2}));
+      return std::string("no error");
+    });
+    CHECK(processes.result(1).find("outside the model's table") != std::string::npos);
+    CHECK(processes.result(0).find("rank 1") != std::string::npos);
+  }
 }
 
 }  // namespace

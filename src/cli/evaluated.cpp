@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/evaluated.hpp"
+
+#include <algorithm>
+
+namespace sinter::cli {
+namespace {
+
+/// Whether a model takes numbers and has a class for each row as its only target, so that it
+/// predicts the logits of classes.
+bool classifies(const PlanView& plan) {
+  int classes = 0;
+  for (const External& input : plan.model.externals) {
+    const bool is_class = input.targets && input.width == 0;
+    if (input.width == 0 ? !is_class : input.targets) return false;
+    classes += is_class;
+  }
+  return classes == 1 && !plan.predicting.results.empty();
+}
+
+/// The rows whose class has the largest logit, of those whose content a batch has.
+std::int64_t classified(TrainerCore& trainer, const HostBatch& batch) {
+  const Prediction logits = trainer.predict(batch);
+  std::int64_t right = 0;
+  for (int row = 0; row < logits.rows; ++row) {
+    const auto first = logits.values.begin() + std::int64_t(row) * logits.columns;
+    right +=
+        std::max_element(first, first + logits.columns) - first == batch.ids[0][std::size_t(row)];
+  }
+  return right;
+}
+
+}  // namespace
+
+Evaluated evaluate(TrainerCore& trainer, AnySource& data,
+                   const std::function<void(std::int64_t)>& on_batch) {
+  Evaluated result;
+  const bool predicts = classifies(trainer.plan());
+  const BatchPart part = trainer.part();
+  std::int64_t right = 0;
+  HostBatch batch;
+  BatchDraw draw;
+  while (pull(data, batch, draw, part)) {
+    result.loss += trainer.evaluate(batch);
+    if (predicts) {
+      const std::int64_t here = classified(trainer, batch);
+      const bool all_have_it = batch.part.is_whole();  // then one counts it
+      if (!all_have_it || part.rank == 0) right += here;
+    }
+    if (on_batch) on_batch(result.loss.count);
+  }
+  if (predicts) result.right = std::int64_t(trainer.sum_over_processes(double(right)));
+  return result;
+}
+
+}  // namespace sinter::cli
