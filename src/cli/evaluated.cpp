@@ -40,7 +40,7 @@ Evaluated evaluate(TrainerCore& trainer, AnySource& data,
   std::int64_t right = 0;
   HostBatch batch;
   BatchDraw draw;
-  while (pull(data, batch, draw, part)) {
+  while (trainer.read_part(data, batch, draw)) {
     result.loss += trainer.evaluate(batch);
     if (predicts) {
       const std::int64_t here = classified(trainer, batch);

@@ -233,8 +233,12 @@ void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
                         ". Read the part that TrainerCore::part() says, or whole batches.");
   check_batch(plan(), model, batch);
 } catch (...) {
-  if (!batch.part.is_whole() && !part().is_whole()) communicators_[0]->abort();
+  if (!batch.part.is_whole()) give_up();
   throw;
+}
+
+void TrainerCore::give_up() noexcept {
+  if (settings_.world.ranks > 1) communicators_[0]->abort();
 }
 
 void TrainerCore::require_memory_to_train() {

@@ -82,8 +82,13 @@ void Loop::check_evaluations(const LoopOptions& options) {
 /// Whether the step just taken was the last. If not, the next batch is at hand.
 bool Loop::ends(const LoopOptions& options) {
   if (trainer_.steps() >= options.steps) return true;
-  if (!next_)
+  if (next_) return false;
+  try {
     next_ = times_.measure(LoopStage::read, trainer_.steps() + 1, [&] { return read_(); });
+  } catch (...) {
+    trainer_.give_up();  // the others have a part of this batch, too, and wait with it
+    throw;
+  }
   return !next_;
 }
 

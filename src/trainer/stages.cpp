@@ -121,7 +121,7 @@ std::optional<double> EvaluateStage::operator()(TrainerCore& trainer,
                                                 const std::function<bool()>& stop) {
   Loss loss;
   source->restore(begin);
-  while (pull(*source, batch, drawn, trainer.part())) {
+  while (trainer.read_part(*source, batch, drawn)) {
     if (stop && stop()) return std::nullopt;
     loss += trainer.evaluate(batch);
   }

@@ -95,9 +95,23 @@ class TrainerCore {
     Loss loss;
     HostBatch batch;
     BatchDraw draw;
-    while (pull(source, batch, draw, part())) loss += evaluate(batch);
+    while (read_part(source, batch, draw)) loss += evaluate(batch);
     return loss;
   }
+  /// Pulls the next batch of a source, of which a process gets its part (pull()). If the source throws, the
+  /// others lose this rank: what they do next throws a RankError that names it.
+  template <DataSource Source>
+  bool read_part(Source& source, HostBatch& batch, BatchDraw& draw) {
+    try {
+      return pull(source, batch, draw, part());
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  }
+  /// Says, where ranks are processes, that something has failed here alone and this one cannot go on, so
+  /// that the others, who lose this rank, do not wait for it. So does the end of the trainer.
+  void give_up() noexcept;
 
   /// Tells policies that act on validation losses (Plateau) of one.
   void after_evaluation(double validation_loss) { recipe_.state.after_evaluation(validation_loss); }
