@@ -10,6 +10,7 @@
 #include "sinter/files/run_folder.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
+#include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/precision/bf16.hpp"
@@ -31,6 +32,12 @@ using Say = RankProcesses::Say;
 template <class Parallel>
 struct Mode : Made<Mlp<{.in = 8, .hidden = 64, .out = 1}>, UpTo<1>, AdamW<{.lr = 1e-2}>, Bf16,
                    Batch<{.global = 16, .micro = 4}>, Parallel> {};
+/// The same with shards that are whole parameters, each with its owner.
+template <int Stage>
+struct Owned
+    : Made<Mlp<{.in = 8, .hidden = 16, .out = 1, .layers = 3}>, UpTo<1>, Muon<{.lr = 1e-2}>, Bf16,
+           Batch<{.global = 16, .micro = 4}>, Zero<{.stage = Stage, .bucket_bytes = 500}>> {};
+static_assert(!Plan<Owned<1>>::view.model.owned.empty());
 
 std::vector<float> numbers(std::size_t count, int seed) {
   std::vector<float> all(count);
@@ -159,7 +166,7 @@ constexpr bool is_chosen = std::is_same_v<R, WithDdp> || std::is_same_v<R, WithZ
   Mode<SplitBatch<>>, WithDdp,                                                    \
       Mode<Ddp<{.bucket_bytes = 500, .compression = GradientCompression::bf16}>>, \
       Mode<Zero<{.stage = 1, .bucket_bytes = 500}>>,                              \
-      Mode<Zero<{.stage = 2, .bucket_bytes = 500}>>, WithZero3
+      Mode<Zero<{.stage = 2, .bucket_bytes = 500}>>, WithZero3, Owned<1>, Owned<3>
 
 /// At some moments, of either rank in turn, or at all of both.
 /// make  called with the number of a victim
