@@ -4,9 +4,7 @@
 namespace sinter::testing {
 namespace {
 
-TEST_CASE("every mode is one process, to the order of sums") {
-  ModesTable<Fp16<>>("Fp16").rows();
-}
+TEST_CASE("every mode is one process, to the order of sums") { ModesTable<Fp16<>>("Fp16").rows(); }
 
 }  // namespace
 }  // namespace sinter::testing

@@ -4,9 +4,7 @@
 namespace sinter::testing {
 namespace {
 
-TEST_CASE("every mode is one process, to the order of sums") {
-  ModesTable<Fp64>("Fp64").rows();
-}
+TEST_CASE("every mode is one process, to the order of sums") { ModesTable<Fp64>("Fp64").rows(); }
 
 }  // namespace
 }  // namespace sinter::testing
