@@ -551,6 +551,7 @@ void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
       if (shard.size > 0)
         kernel::add_squares(stream_, gradients + shard.at(split), shard.size, &decision()->squares);
   });
+  static_assert(kernel::Decision::summed <= Communicator::most_values);
   communicator().sum(&decision()->loss, kernel::Decision::summed);
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }

@@ -120,7 +120,7 @@ class Communicator {
   /// requires  1 <= count <= most_values
   /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
-  static constexpr int most_values = 4;  ///< of one call of sum()
+  static constexpr int most_values = 24;  ///< of one call of sum()
   /// Makes this rank's end of a communicator of some of the ranks, numbered in the order in which `members`
   /// names them: those of an axis of a mesh (comm/mesh.hpp). It is a transfer of all ranks that is waited for,
   /// in which each gives the group that it is in: so groups divide the ranks. Transfers of several

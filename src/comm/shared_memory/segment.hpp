@@ -69,7 +69,7 @@ struct Failure {
 
 constexpr int most_ranks = 1024;
 constexpr std::chrono::milliseconds look_around{100};  ///< at most so long, a death is not noticed
-constexpr std::uint32_t layout_version = 5;
+constexpr std::uint32_t layout_version = 6;
 
 /// How the buffer of a segment is divided.
 struct Layout {
