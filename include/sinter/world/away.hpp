@@ -48,8 +48,8 @@ class AwayQueues {
   /// Does what an instruction does, at a time that is not before the last. Returns the time at which the
   /// rank goes on.
   constexpr double run(const AwayStep& step, double time) {
-    if (step.awaits_fetches) time = wait(0, time);
-    if (step.awaits_stores) time = wait(1, time);
+    if (step.awaits_fetches) time = wait(queues_[0], time);
+    if (step.awaits_stores) time = wait(queues_[1], time);
     move_until(time);
     queues_[0].add(step.fetched);
     queues_[1].add(step.stored);
@@ -67,11 +67,9 @@ class AwayQueues {
     }
   };
 
-  // (By number: g++ 12 takes a reference's `left` out of the loop.)
-  constexpr double wait(int q, double time) {
+  constexpr double wait(Queue& queue, double time) {
     move_until(time);
-    while (queues_[q].left > 0) move(std::numeric_limits<double>::infinity());
-    Queue& queue = queues_[q];
+    while (queue.left > 0) move(std::numeric_limits<double>::infinity());
     if (queue.awaited > 0) time = std::max(now_, time + taken_ * queue.awaited / queue.rate);
     queue.awaited = 0;
     return time;
