@@ -54,6 +54,7 @@ class Machine {
                          Tensor(gradient, 1, width, k > 0),
                          Tensor(gradient + width, 1, width, k > 0), scratch);
     }
+    clear_on_device(stream, reinterpret_cast<std::byte*>(&decision->squares), sizeof(BinnedSum));
     add_squares(stream, gradient, parameters, &decision->squares);
     decide(stream, {.bound = bound}, loss_scale, decision);
     stream.only_if(&decision->applied, [&] {
