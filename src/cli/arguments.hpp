@@ -66,6 +66,7 @@ struct Arguments {
   // What a forecast of describe is for, and takes for given.
   std::optional<int> world_ranks;
   std::optional<double> link_latency, link_bandwidth;  // microseconds, gigabytes a second
+  std::optional<double> disk_bandwidth;                // gigabytes a second
   std::optional<double> straggler;
   std::optional<std::string> times;
   World world;  // where a launcher has started several ranks (cli/launched.hpp)

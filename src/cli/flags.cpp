@@ -115,10 +115,10 @@ constexpr Flag flags[] = {
      "Keep each of the threads on a processor of its own while it\n"
      "computes. For machines that compute nothing else.",
      [](Arguments& a, const Given&) { a.pin = true; }},
-    {"--scratch", "FOLDER", of(train, eval, generate, predict, export_folder),
-     "Where what the recipe offloads to disk lies meanwhile. Default: on\n"
-     "the disk of the run's folder, or where there is none, in TMPDIR if\n"
-     "that is on a disk, else in /var/tmp.",
+    {"--scratch", "FOLDER", of(train, eval, generate, predict, describe, export_folder),
+     "Where what the recipe offloads to disk lies meanwhile; describe\n"
+     "--world measures there. Default: on the disk of the run's folder, or\n"
+     "where there is none, in TMPDIR if that is on a disk, else in /var/tmp.",
      [](Arguments& a, const Given& g) { a.scratch = g.texts.front(); }},
     {"--rank-timeout", "SECONDS", of(train, eval),
      "How long a rank that a launcher has started waits for the others\n"
@@ -229,6 +229,13 @@ constexpr Flag flags[] = {
      "it receives as many. Default: measured, too.",
      [](Arguments& a, const Given& g) {
        a.link_bandwidth = number_of<double>(g.flag, g.texts.front(), Range().above(0));
+     }},
+    {"--disk-bandwidth", "GB/S", of(describe),
+     "Of --world: gigabytes a second that the disk of a rank reads and\n"
+     "writes together, for a recipe that offloads to disk. Default:\n"
+     "measured in the folder of --scratch.",
+     [](Arguments& a, const Given& g) {
+       a.disk_bandwidth = number_of<double>(g.flag, g.texts.front(), Range().above(0));
      }},
     {"--straggler", "FACTOR", of(describe),
      "Of --world: the last rank computes so many times as long as the\n"

@@ -58,7 +58,7 @@ std::vector<double> profiled_seconds(const std::string& file, const PlanView& pl
   }
   std::vector<double> seconds(program.size());
   for (std::size_t t = 0; t < program.size(); ++t) {
-    if (computing[t] == 0) continue;  // it only speaks to other ranks, if it does anything
+    if (computing[t] == 0) continue;  // it only moves bytes, or waits, if it does anything
     if (durations[t].empty())
       refuse(file, fmt::format("it has no time of instruction {}, '{}'", t,
                                name_of(plan.model, program[t])));

@@ -17,6 +17,13 @@ namespace {
 constexpr double microsecond = 1e-6, gigabyte = 1e9;
 /// What a link is taken to be where it is not measured: of one card to the next over PCI Express 4.0 x16.
 constexpr LinkCost assumed_link{10 * microsecond, 25 * gigabyte};
+/// The same of copies between a card and its host, each way.
+constexpr AwayCost assumed_copies{25 * gigabyte, 25 * gigabyte};
+
+bool offloads(const RecipeView& recipe) { return recipe.plan->memory.offloaded > 0; }
+const char* outside(const RecipeView& recipe) {
+  return recipe.on_host ? "on disk" : "in memory of the host";
+}
 
 std::string seconds_text(double seconds) {
   if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
@@ -38,18 +45,44 @@ void find_link(const RecipeView& recipe, const Arguments& a, WorldForecast& worl
   world.link.bandwidth = a.link_bandwidth ? *a.link_bandwidth * gigabyte : here.bandwidth;
 }
 
+/// What is offloaded moves at these rates. A disk that is given reads and writes at one rate together; what is
+/// measured are copies, by threads that would compute.
+void find_away(const RecipeView& recipe, const Arguments& a, kernel::Stream& stream,
+               WorldForecast& world) {
+  if (!offloads(recipe)) return;
+  world.away_measured = recipe.on_host && !a.disk_bandwidth;
+  if (a.disk_bandwidth) {
+    const double rate = *a.disk_bandwidth * gigabyte;
+    world.away = {rate, rate, .5};
+  } else {
+    world.away = recipe.on_host ? measured_away_cost(stream, a.scratch) : assumed_copies;
+    world.away.taken = world.taken;
+  }
+}
+
 std::string memory_text(const RecipeView& recipe, const WorldForecast& world) {
   const auto here = memory_parts(recipe.plan->memory), there = memory_parts(world.memory);
   std::string text = "        memory of each rank\n";
-  for (std::size_t k = 0; k < there.size(); ++k) {
-    const auto& [name, bytes] = there[k];
+  const auto add = [&](const std::string& name, std::int64_t bytes, std::int64_t bytes_here) {
     text += fmt::format("          {:<12}{:>12}  {:>16} bytes", name, bytes_text(bytes),
                         thousands(bytes));
-    if (bytes != here[k].second)
-      text += fmt::format(", {} on {}", bytes_text(here[k].second), recipe.ranks());
+    if (bytes != bytes_here)
+      text += fmt::format(", {} on {}", bytes_text(bytes_here), recipe.ranks());
+  };
+  for (std::size_t k = 0; k < there.size(); ++k) {
+    add(there[k].first, there[k].second, here[k].second);
     text += "\n";
   }
-  return text;
+  if (!offloads(recipe)) return text;
+  add("offloaded", world.memory.offloaded, recipe.plan->memory.offloaded);
+  return text + fmt::format(" {}, in no sum above\n", outside(recipe));
+}
+
+/// How long a step waits for what is offloaded.
+std::string away_text(const RecipeView& recipe, const Forecast& f) {
+  return fmt::format(", and {} of waiting for {} ({:.1f} %)", seconds_text(f.away),
+                     recipe.on_host ? "the disk" : "copies of the host's memory",
+                     f.step > 0 ? 100 * f.away / f.step : 0);
 }
 
 /// Each on a line, the first behind a title.
@@ -76,6 +109,29 @@ std::string link_text(const Arguments& a, const WorldForecast& w, Source source)
   return text;
 }
 
+/// Adds what is known of where state is offloaded to, and from where.
+void add_away(const RecipeView& recipe, const Arguments& a, const WorldForecast& w,
+              std::vector<std::string>& measured, std::vector<std::string>& assumed) {
+  if (w.away_measured) {
+    measured.push_back(fmt::format(
+        "{}B/s from a file and {}B/s to it{}, and {:.0f} % of these both at once",
+        metric(w.away.fetch), metric(w.away.store),
+        a.scratch.empty() ? "" : " in " + printable(a.scratch, 4096), 100 * w.away.beside));
+    assumed.emplace_back(
+        "that the system has memory to keep such a file in (--disk-bandwidth says what a disk "
+        "does)");
+  } else if (recipe.on_host) {
+    assumed.push_back(fmt::format(
+        "a disk that reads and writes {}B/s together beside the computation, as is said",
+        metric(w.away.fetch)));
+  } else {
+    assumed.push_back(fmt::format(
+        "copies at {}B/s each way between a card and its host, over PCI Express 4.0 x16",
+        metric(w.away.fetch)));
+  }
+  if (w.ranks > 1) assumed.emplace_back("that no rank's offloading slows another's");
+}
+
 std::string sources_text(const RecipeView& recipe, const Arguments& a, const WorldForecast& w) {
   std::vector<std::string> measured, assumed;
   if (a.times) {
@@ -94,6 +150,7 @@ std::string sources_text(const RecipeView& recipe, const Arguments& a, const Wor
   add_link(measured, Source::measured, " between two ranks of this host, over shared memory");
   add_link(assumed, Source::given, " between ranks, as is said");
   add_link(assumed, Source::assumed, " between cards, over PCI Express 4.0 x16");
+  if (offloads(recipe)) add_away(recipe, a, w, measured, assumed);
   assumed.emplace_back("links that are all alike, and transfers by halving and doubling");
   if (recipe.on_host)
     assumed.push_back(
@@ -114,10 +171,20 @@ void require_good_world(const RecipeView& recipe, const Arguments& a) {
     };
     refuse(a.link_latency.has_value(), "--link-latency");
     refuse(a.link_bandwidth.has_value(), "--link-bandwidth");
+    refuse(a.disk_bandwidth.has_value(), "--disk-bandwidth");
     refuse(a.straggler.has_value(), "--straggler");
     refuse(a.times.has_value(), "--times");
+    refuse(!a.scratch.empty(), "--scratch");
     return;
   }
+  if (a.disk_bandwidth && !(offloads(recipe) && recipe.on_host))
+    throw UsageError(
+        "--disk-bandwidth is for recipes that offload to disk (Offload), and this one does not. "
+        "Leave it out.");
+  if (a.disk_bandwidth && !a.scratch.empty())
+    throw UsageError(
+        "--scratch says where a disk is measured, and --disk-bandwidth what it does. Give one of "
+        "the two.");
   if (!recipe.join_world)
     throw UsageError(
         fmt::format("--world: the recipe {} has one rank, as its type says. Give it Ddp<> or "
@@ -145,11 +212,12 @@ WorldForecast forecast_world(const RecipeView& recipe, const Arguments& a,
   world.device = {matmul.flops, measured_memory_rate(stream)};
   find_link(recipe, a, world);
   world.taken = recipe.on_host ? 1.0 / threads : 0;
+  find_away(recipe, a, stream, world);
   world.straggler = a.straggler.value_or(1);
   std::vector<double> seconds = computing_seconds(plan.view(), world.device);
   if (a.times)
     seconds = profiled_seconds(*a.times, plan.view(), recipe.plan->model.share(), seconds);
-  const WorldCosts costs{world.micro_batches, world.link, world.taken, world.straggler};
+  const WorldCosts costs{world.micro_batches, world.link, world.taken, world.straggler, world.away};
   world.step = forecast(plan, world.ranks, costs, seconds);
   return world;
 }
@@ -164,12 +232,17 @@ std::string world_text(const RecipeView& recipe, const Arguments& a, const World
   text += memory_text(recipe, w);
   text += fmt::format("        sends       {} a step from each rank, {} from all\n",
                       bytes_text(std::int64_t(f.sent)), bytes_text(std::int64_t(f.sent * w.ranks)));
+  if (offloads(recipe))
+    text += fmt::format("        fetches     {} a step, of what is {}, and stores {}\n",
+                        bytes_text(std::int64_t(f.fetched)), outside(recipe),
+                        bytes_text(std::int64_t(f.stored)));
   text +=
       fmt::format("        step        {}: {} of computing, {} of exposed communication ({:.1f} %)",
                   seconds_text(f.step), seconds_text(f.computing), seconds_text(f.exposed),
                   f.step > 0 ? 100 * f.exposed / f.step : 0);
   if (w.straggler > 1)
     text += fmt::format(", of which {} wait for the slow rank", seconds_text(f.late));
+  if (offloads(recipe)) text += away_text(recipe, f);
   if (f.step > 0)
     text += fmt::format("\n        speed       {}tokens/s", metric(double(w.tokens) / f.step));
   return text + "\n" + sources_text(recipe, a, w);
@@ -178,24 +251,36 @@ std::string world_text(const RecipeView& recipe, const Arguments& a, const World
 nlohmann::ordered_json world_json(const WorldForecast& w) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object();
   for (const auto& [name, bytes] : memory_parts(w.memory)) memory[name] = bytes;
-  return {{"ranks", w.ranks},
-          {"micro_batches", w.micro_batches},
-          {"tokens_per_step", w.tokens},
-          {"memory", memory},
-          {"sent_bytes_of_each_rank", std::int64_t(w.step.sent)},
-          {"sent_bytes", std::int64_t(w.step.sent * w.ranks)},
-          {"step_s", w.step.step},
-          {"computing_s", w.step.computing},
-          {"exposed_s", w.step.exposed},
-          {"waiting_for_straggler_s", w.step.late},
-          {"device", {{"flops_per_s", w.device.flops}, {"bytes_per_s", w.device.bytes}}},
-          {"link",
-           {{"latency_s", w.link.latency},
-            {"latency_measured", w.link_latency_measured},
-            {"bytes_per_s", w.link.bandwidth},
-            {"bandwidth_measured", w.link_bandwidth_measured}}},
-          {"taken_from_computing", w.taken},
-          {"straggler", w.straggler}};
+  if (w.memory.offloaded) memory["offloaded"] = w.memory.offloaded;
+  nlohmann::ordered_json world{
+      {"ranks", w.ranks},
+      {"micro_batches", w.micro_batches},
+      {"tokens_per_step", w.tokens},
+      {"memory", memory},
+      {"sent_bytes_of_each_rank", std::int64_t(w.step.sent)},
+      {"sent_bytes", std::int64_t(w.step.sent * w.ranks)},
+      {"step_s", w.step.step},
+      {"computing_s", w.step.computing},
+      {"exposed_s", w.step.exposed},
+      {"waiting_for_straggler_s", w.step.late},
+      {"device", {{"flops_per_s", w.device.flops}, {"bytes_per_s", w.device.bytes}}},
+      {"link",
+       {{"latency_s", w.link.latency},
+        {"latency_measured", w.link_latency_measured},
+        {"bytes_per_s", w.link.bandwidth},
+        {"bandwidth_measured", w.link_bandwidth_measured}}},
+      {"taken_from_computing", w.taken},
+      {"straggler", w.straggler}};
+  if (w.memory.offloaded)
+    world["offload"] = {{"fetched_bytes", std::int64_t(w.step.fetched)},
+                        {"stored_bytes", std::int64_t(w.step.stored)},
+                        {"waiting_s", w.step.away},
+                        {"fetched_bytes_per_s", w.away.fetch},
+                        {"stored_bytes_per_s", w.away.store},
+                        {"both_at_once", w.away.beside},
+                        {"measured", w.away_measured},
+                        {"taken_from_computing", w.away.taken}};
+  return world;
 }
 
 }  // namespace sinter::cli

@@ -19,6 +19,8 @@ struct WorldForecast {
   DeviceCost device{};  // without --times
   LinkCost link{};
   bool link_latency_measured = false, link_bandwidth_measured = false;
+  AwayCost away{};  // where the recipe offloads
+  bool away_measured = false;
   double taken = 0, straggler = 1;
   int threads = 0;  // on which it was measured; 0 on a card
 };
@@ -35,7 +37,8 @@ std::string world_text(const RecipeView& recipe, const Arguments& arguments,
 nlohmann::ordered_json world_json(const WorldForecast& world);
 
 /// The seconds of each instruction of the program of training, from a profile that train --profile has
-/// written: the medians. Those that only speak to other ranks are 0.
+/// written: the medians. Those that only speak to other ranks are 0, and so are those that only fetch and store
+/// what is offloaded or wait for it, whose times the forecast finds itself.
 /// share: Model::share() of the plan that the profile is of; computing: what computing_seconds() says of `plan`.
 /// throws    Error if the file cannot be read, is no such profile, or is of another recipe
 [[nodiscard]] std::vector<double> profiled_seconds(const std::string& file, const PlanView& plan,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sinter/plan/flops.hpp"
+#include "sinter/world/away.hpp"
 
 namespace sinter {
 namespace {
@@ -20,6 +21,22 @@ class Costs {
 
   double of(const Instruction& i) const {
     return i.kind->phases ? of_calls(i) : double(touched(i)) / device.bytes;
+  }
+  AwayStep away(const Instruction& i) const {
+    TouchList list;
+    i.kind->touch(model, i, list);
+    AwayStep step;
+    bool waits = false;
+    for (const Touch& touch : list) {
+      if (!comes_from_away(touch)) continue;
+      const auto bytes = double(bytes_of(i, touch));
+      if (touch.use == Use::fetch) step.fetched += bytes;
+      if (touch.use == Use::send) step.stored += bytes;
+      waits = waits || touch.use == Use::finish;
+      step.awaits_stores = step.awaits_stores || (waits && closes(touch.use));  // it gives it up
+    }
+    step.awaits_fetches = waits && !step.awaits_stores;
+    return step;
   }
 
  private:
@@ -78,12 +95,17 @@ class Costs {
     if (std::ranges::all_of(list, waits) && !std::ranges::all_of(list, closes, &Touch::use))
       return 0;
     std::int64_t bytes = 0;
-    for (const Touch& touch : list) {
-      const std::int64_t once = bytes_of_space(touch.space, touch.index);
-      const bool in_shard = i.kind->by_shards && of_parameters(touch.space);
-      bytes += times(touch.use) * (in_shard ? std::llround(double(once) * model.share()) : once);
-    }
+    for (const Touch& touch : list) bytes += times(touch.use) * bytes_of(i, touch);
     return bytes;
+  }
+  std::int64_t bytes_of(const Instruction& i, const Touch& touch) const {
+    const std::int64_t once = bytes_of_space(touch.space, touch.index);
+    const bool in_shard = i.kind->by_shards && of_parameters(touch.space);
+    return in_shard ? std::llround(double(once) * model.share()) : once;
+  }
+  /// Whether it is of what lives outside of the device's memory, when it is here.
+  bool comes_from_away(const Touch& touch) const {
+    return model.is_away(touch.space == Space::fetched ? Space::master : touch.space);
   }
   /// How often it goes over the bytes; of transfers and their waits, never.
   static int times(Use use) {
@@ -119,6 +141,15 @@ std::vector<double> computing_seconds(const PlanView& plan, const DeviceCost& de
   seconds.reserve(plan.training.program.size());
   for (const Instruction& i : plan.training.program) seconds.push_back(costs.of(i));
   return seconds;
+}
+
+std::vector<AwayStep> away_steps(const PlanView& plan) {
+  const DeviceCost any{1, 1};
+  const Costs costs(plan, any);
+  std::vector<AwayStep> steps;
+  steps.reserve(plan.training.program.size());
+  for (const Instruction& i : plan.training.program) steps.push_back(costs.away(i));
+  return steps;
 }
 
 }  // namespace sinter

@@ -27,45 +27,99 @@ PlanForRanks::PlanForRanks(const PlanView& plan, int ranks)
 
 namespace {
 
+/// What a rank does in a step, but for what it says to others.
+struct RankWork {
+  /// An instruction that moves what lives outside of the device's memory, or waits for it.
+  struct Away {
+    double before;  // what is computed since the one before, or since the last event
+    AwayStep step;
+  };
+  /// What is between an event and the one before.
+  struct Stretch {
+    std::size_t away_end;  // the instructions that do so, up to here
+    double behind;         // what is computed behind them
+  };
+  std::vector<Away> away;
+  std::vector<Stretch> stretches;  // before each event, and behind the last
+  double sent = 0;                 // bytes
+};
+
+/// What a rank does outside of the device's memory, as time goes on.
+struct RankAway {
+  AwayQueues queues;
+  double waited = 0;
+};
+
 /// The costs of a step on all ranks, as a simulation asks for them.
 struct StepTiming {
   static constexpr bool timed = true;
-  std::span<const std::vector<double>> computing;  // by rank and event, or once, if all speak alike
+  std::span<const RankWork> work;  // by rank, or once, if all speak alike
+  std::span<RankAway> away;        // by rank; empty where nothing lives there
+  bool at_root;                    // only what root_rank has lives there
   int ranks;
   const WorldCosts& costs;
 
-  double before(int rank, std::size_t event) const {
-    const double slower = rank == ranks - 1 ? costs.straggler : 1;
-    return slower * computing[computing.size() == 1 ? 0 : std::size_t(rank)][event];
-  }
+  /// What a rank does before an event. How long that takes hangs on when it begins, as it may wait for what
+  /// is fetched meanwhile: so it is added to a clock.
+  struct Before {
+    const StepTiming& timing;
+    int rank;
+    std::size_t event;
+
+    friend double& operator+=(double& clock, const Before& b) { return b.add_to(clock); }
+
+   private:
+    double& add_to(double& clock) const {
+      const RankWork& mine = timing.work[timing.work.size() == 1 ? 0 : std::size_t(rank)];
+      const double slower = rank == timing.ranks - 1 ? timing.costs.straggler : 1;
+      const RankWork::Stretch& stretch = mine.stretches[event];
+      for (std::size_t k = event == 0 ? 0 : mine.stretches[event - 1].away_end;
+           k < stretch.away_end; ++k) {
+        clock += slower * mine.away[k].before;
+        if (timing.at_root && rank != root_rank) continue;
+        RankAway& there = timing.away[std::size_t(rank)];
+        const double come = clock;
+        clock = there.queues.run(mine.away[k].step, come);
+        there.waited += clock - come;
+      }
+      return clock += slower * stretch.behind;
+    }
+  };
+  Before before(int rank, std::size_t event) const { return {*this, rank, event}; }
   double transfer(const Traffic& traffic) const {
     return transfer_seconds(traffic, ranks, costs.link);
   }
   double taken() const { return costs.taken; }
 };
 
-/// What a rank computes before each of its events, and behind the last; adds what it sends.
-std::vector<double> between_events(const PlanView& plan, OnRank on, std::span<const double> seconds,
-                                   double& sent) {
-  std::vector<double> computing;
+RankWork work_of(const PlanView& plan, OnRank on, std::span<const double> seconds,
+                 std::span<const AwayStep> away) {
+  RankWork work;
   TrafficList list;
   double so_far = 0;
   const std::span<const Instruction> program = plan.training.program;
+  const auto end_stretch = [&] {
+    work.stretches.push_back({work.away.size(), so_far});
+    so_far = 0;
+  };
   walk(program, loop_of(program), on.iterations, [&](int t, int iteration) {
     const Instruction& i = program[std::size_t(t)];
     so_far += seconds[std::size_t(t)];
+    if (const AwayStep& step = away[std::size_t(t)]; step.any()) {
+      work.away.push_back({so_far, step});
+      so_far = 0;
+    }
     if (!i.kind->traffic) return;
     on.iteration = iteration;
     list.clear();
     (*i.kind->traffic)(plan.model, i, on, list);
     for (const Traffic& traffic : list) {
-      computing.push_back(so_far);
-      so_far = 0;
-      if (traffic.does != Traffic::waits) sent += sent_bytes(traffic, on.ranks);
+      end_stretch();
+      if (traffic.does != Traffic::waits) work.sent += sent_bytes(traffic, on.ranks);
     }
   });
-  computing.push_back(so_far);
-  return computing;
+  end_stretch();
+  return work;
 }
 
 }  // namespace
@@ -76,20 +130,29 @@ Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
   const std::span<const Instruction> program = view.training.program;
   const int iterations = costs.micro_batches;
   const bool alike = speak_alike(view.model, program, ranks, iterations, 1, ranks);
-  std::vector<std::vector<double>> computing;
-  double sent = 0;
+  const std::vector<AwayStep> away = away_steps(view);
+  std::vector<RankWork> work;
   const int speakers = alike ? 1 : ranks;
   for (int r = 0; r < speakers; ++r)
-    computing.push_back(between_events(view, {r, ranks, 0, iterations}, seconds, sent));
+    work.push_back(work_of(view, {r, ranks, 0, iterations}, seconds, away));
+  std::vector<RankAway> outside;
+  if (view.model.has_away()) outside.assign(std::size_t(ranks), {AwayQueues(costs.away)});
   const std::vector<RankProgram> programs(std::size_t(ranks), RankProgram{program, iterations});
-  const Simulation world(view.model, programs, true, alike, StepTiming{computing, ranks, costs});
+  const StepTiming timing{work, outside, view.model.at_root, ranks, costs};
+  const Simulation world(view.model, programs, true, alike, timing);
   require_fit(view.model, program, ranks, iterations, world.verdict);
   Forecast result;
-  result.sent = sent / speakers;
+  for (const RankWork& rank : work) result.sent += rank.sent;
+  result.sent /= speakers;
+  for (const RankWork::Away& moves : work[0].away) {
+    result.fetched += moves.step.fetched;
+    result.stored += moves.step.stored;
+  }
+  if (!outside.empty()) result.away = outside[0].waited;
   for (int r = 0; r < ranks; ++r) result.step = std::max(result.step, world.time(r).end);
   const RankTime usual = world.time(0);
-  result.computing = usual.end - usual.exposed;
-  result.exposed = result.step - result.computing;
+  result.computing = usual.end - usual.exposed - result.away;
+  result.exposed = result.step - result.computing - result.away;
   result.late = usual.late + result.step - usual.end;
   return result;
 }

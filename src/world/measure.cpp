@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "sinter/comm/shared_memory.hpp"
+#include "sinter/device/away_memory.hpp"
 #include "sinter/device/memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/elementwise.hpp"
@@ -96,6 +97,51 @@ double measured_memory_rate(kernel::Stream& stream, double seconds) {
   double best = once();
   for (int k = 2; k < 6 || since(begin) + best < seconds; ++k) best = std::min(best, once());
   return 2 * 4 * double(elements) / best;
+}
+
+namespace {
+
+/// A file, and memory that is fetched from it and stored there piece by piece.
+class AwayProbe {
+  static constexpr std::int64_t piece = 4 << 20, pieces = 16;
+  AwayMemory away;
+  DeviceMemory fetched{piece}, stored{piece};
+
+ public:
+  AwayProbe(kernel::Stream& stream, const std::string& folder)
+      : away(stream, pieces * piece, 2, folder) {
+    away.open();
+    away.start_fetch(0, stored.bytes().data(), piece);  // which touches it
+    away.wait_for_fetches();
+  }
+  /// The seconds that it takes to move a byte each way that is asked for, from so long.
+  double seconds_of_byte(bool fetches, bool stores, double seconds) {
+    const auto begin = Clock::now();
+    std::int64_t moved = 0;
+    for (; moved < 2 * pieces * piece && (moved == 0 || since(begin) < seconds); moved += piece) {
+      const std::int64_t at = moved % (pieces * piece);
+      const std::int64_t half = pieces * piece / 2, other = (at + half) % (2 * half);
+      if (fetches) away.start_fetch(at, fetched.bytes().data(), piece);
+      if (stores) away.start_store(stored.bytes().data(), other, piece);
+      if (fetches) away.wait_for_fetches();
+      if (stores) away.wait_for_stores();
+    }
+    return std::max(since(begin), 1e-9) / double(moved);
+  }
+};
+
+}  // namespace
+
+AwayCost measured_away_cost(kernel::Stream& stream, const std::string& folder, double seconds) {
+  AwayProbe probe(stream, folder);
+  (void)probe.seconds_of_byte(false, true, seconds);  // so that there is something to fetch
+  const double store = probe.seconds_of_byte(false, true, seconds);
+  const double fetch = probe.seconds_of_byte(true, false, seconds);
+  const double both = probe.seconds_of_byte(true, true, seconds);
+  // Both go on at a part of their rates until the shorter one is done, and then the longer one alone.
+  const double shorter = std::min(fetch, store), beside = both - std::max(fetch, store) + shorter;
+  return {
+      .fetch = 1 / fetch, .store = 1 / store, .beside = shorter < beside ? shorter / beside : 1};
 }
 
 }  // namespace sinter

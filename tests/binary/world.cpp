@@ -97,6 +97,65 @@ TEST_CASE("times of a profile are those of its instructions") {
   check_refused(run({"describe", "--world", "2", "--times", scratch / "none"}), 1, "none");
 }
 
+TEST_CASE("what is offloaded moves over a disk, which a step waits for") {
+  const Json d =
+      run({"describe", "--json", "--world", "4", "--scratch", "/var/tmp"}, SINTER_OFFLOADED).json();
+  const Json &w = d["world"], &measured = w["offload"];
+  CHECK(w["memory"] == d["memory"]);
+  const double masters = d["memory"]["gradients"], stored = 3 * masters;
+  CHECK(measured["stored_bytes"] == stored);
+  // 4 micro-batches read the masters of a unit before its forward, and most before their backward, too.
+  CHECK(measured["fetched_bytes"] > stored + 4 * masters);
+  CHECK(measured["fetched_bytes"] <= stored + 8 * masters);
+  CHECK(measured["measured"] == true);
+  CHECK(measured["fetched_bytes_per_s"] > 0);
+  CHECK(measured["taken_from_computing"] == w["taken_from_computing"]);
+
+  const Json slow = world_of(quick, "4", SINTER_OFFLOADED, {"--disk-bandwidth", "1e-6"});
+  CHECK(slow["offload"]["measured"] == false);
+  CHECK(slow["offload"]["fetched_bytes_per_s"] == 1000);
+  const double moved = (stored + measured["fetched_bytes"].get<double>()) / 1000,
+               waits = slow["offload"]["waiting_s"], computing = slow["computing_s"];
+  CHECK(waits <= moved);
+  CHECK(waits > moved - computing);
+  CHECK(slow["step_s"].get<double>() ==
+        doctest::Approx(computing + waits + slow["exposed_s"].get<double>()));
+  const Json fast = world_of(quick, "4", SINTER_OFFLOADED, {"--disk-bandwidth", "1e9"});
+  CHECK(fast["offload"]["waiting_s"] < 1e-9);
+  CHECK(!world_of(quick, "4").contains("offload"));
+
+  const std::string text =
+      fine({"describe", "--world", "4", "--disk-bandwidth", "2.5"}, SINTER_OFFLOADED).out;
+  CAPTURE(text);
+  auto has = [&](const std::string& part) { return text.find(part) != text.npos; };
+  CHECK(has(" bytes on disk, in no sum above\n        sends "));
+  CHECK(has(" a step, of what is on disk, and stores "));
+  CHECK(has(" of waiting for the disk ("));
+  CHECK(
+      has(" a disk that reads and writes 2.50 GB/s together beside the computation, as is said\n"));
+}
+
+TEST_CASE("times of a profile have no waits for a disk in them") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(3000)), file = scratch / "profile";
+  fine({"train", "--data", text, "--out", scratch / "run", "--steps", "4", "--profile", file,
+        "--scratch", "/var/tmp"},
+       SINTER_OFFLOADED);
+  const Words asked{"--times", file, "--disk-bandwidth", "1e9"};
+  const double computing = world_of(quick, "2", SINTER_OFFLOADED, asked)["computing_s"];
+  Json profile = Json::parse(content(file));
+  int moves = 0;
+  for (Json& event : profile["traceEvents"]) {
+    const std::string name = event.value("name", "");
+    const bool moved =
+        name.starts_with("fetch ") || name.starts_with("store ") || name.starts_with("await ");
+    if (event.value("cat", "") == "instruction" && moved) event["dur"] = 1e9, ++moves;
+  }
+  CHECK(moves > 0);
+  std::ofstream(file) << profile;
+  CHECK(near(world_of(quick, "2", SINTER_OFFLOADED, asked)["computing_s"], computing));
+}
+
 TEST_CASE("describe --world for people says what was measured and what was assumed") {
   const std::string text = fine({"describe", "--world", "1024", "--straggler", "2"}).out;
   CAPTURE(text);
@@ -132,9 +191,20 @@ TEST_CASE("a world that cannot be is refused") {
           "--link-bandwidth takes a number above 0, not '0'");
   refuses({"describe", "--world", "2", "--straggler", "0.5"},
           "--straggler takes a number of at least 1, not '0.5'");
-  for (const char* flag : {"--link-latency", "--link-bandwidth", "--straggler", "--times"})
+  for (const char* flag : {"--link-latency", "--link-bandwidth", "--disk-bandwidth", "--straggler",
+                           "--times", "--scratch"})
     refuses({"describe", flag, "2"},
-            std::string(flag) + " is of a forecast for several ranks. Give --world N, too.");
+            std::string(flag) + " is of a forecast for several ranks. Give --world N, too.",
+            SINTER_OFFLOADED);
+  refuses({"describe", "--world", "2", "--disk-bandwidth", "0"},
+          "--disk-bandwidth takes a number above 0, not '0'", SINTER_OFFLOADED);
+  refuses({"describe", "--world", "2", "--disk-bandwidth", "2"},
+          "--disk-bandwidth is for recipes that offload to disk (Offload), and this one does not.");
+  refuses({"describe", "--world", "2", "--scratch", "/var/tmp"},
+          "--scratch is for recipes that offload to disk (Offload), and this one does not.");
+  refuses({"describe", "--world", "2", "--disk-bandwidth", "2", "--scratch", "/var/tmp"},
+          "--scratch says where a disk is measured, and --disk-bandwidth what it does. Give one",
+          SINTER_OFFLOADED);
   refuses({"describe", "--world", "2"},
           "--world: the recipe ramp has one rank, as its type says. Give it Ddp<> or Zero<>",
           SINTER_RAMP);

@@ -3,6 +3,7 @@
 // of a step, by the simulation of all ranks (world/simulate.hpp) with costs (world/costs.hpp).
 #pragma once
 #include "sinter/plan/owners.hpp"
+#include "sinter/world/away.hpp"
 #include "sinter/world/costs.hpp"
 #include "sinter/world/simulate.hpp"
 
@@ -35,15 +36,22 @@ struct WorldCosts {
   double taken = 0;
   /// How many times as long as the others the last rank computes.
   double straggler = 1;
+  /// Of each rank by itself, where the recipe keeps anything outside of the device's memory.
+  AwayCost away{};
 };
 
 /// What it says.
 struct Forecast {
   double step = 0;       ///< seconds, until the last rank has ended the step
   double computing = 0;  ///< of a rank that is no straggler
-  double exposed = 0;    ///< of a rank that is no straggler, the rest of the step: communication
+  double exposed = 0;    ///< of it, the rest of the step but `away`: communication
   double late = 0;       ///< of that, waiting for the straggler
   double sent = 0;       ///< bytes that a rank sends, the mean over all
+  /// Seconds that a rank that is no straggler waits for what lives outside of the device's memory. Like
+  /// `fetched` and `stored`, of the rank 0, which alone has any where one rank updates for all.
+  double away = 0;
+  double fetched = 0;  ///< bytes that it fetches from there
+  double stored = 0;   ///< bytes that it stores there
 };
 
 /// Runs a step on all ranks. seconds: of each instruction of the program of training, each time it runs, as

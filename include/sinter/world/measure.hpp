@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What costs of a forecast are on this machine.
 #pragma once
+#include <string>
+
+#include "sinter/world/away.hpp"
 #include "sinter/world/costs.hpp"
 
 namespace sinter {
@@ -24,5 +27,14 @@ class Stream;
 /// threads. Takes about `seconds`, or six copies where those take longer.
 /// throws    Error if the device does not have the memory
 [[nodiscard]] double measured_memory_rate(kernel::Stream& stream, double seconds = 0.05);
+
+/// What it costs to move bytes to a file of 64 MiB in this folder and back, as a step moves them, by the same
+/// threads (AwayMemory): each way alone, and both beside each other. So the system may keep the file in
+/// memory, as it does in a run where memory is free. Takes at most about four times `seconds`. What it takes
+/// from computing is not measured.
+///   folder   see AwayMemory
+/// throws    FileError as AwayMemory::open() does, or if reading or writing fails
+[[nodiscard]] AwayCost measured_away_cost(kernel::Stream& stream, const std::string& folder,
+                                          double seconds = 0.1);
 
 }  // namespace sinter

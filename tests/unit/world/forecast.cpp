@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step on many ranks would take, against what follows from its formulae.
-#include "sinter/world/forecast.hpp"
-
-#include <doctest/doctest.h>
-
 #include <numeric>
 
-#include "program/models.hpp"
-#include "sinter/optimizer/adamw.hpp"
-#include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/world/measure.hpp"
 #include "support/message_of.hpp"
+#include "unit/world/small_steps.hpp"
 
 namespace sinter::testing {
 namespace {
 
-constexpr double endless = 1e30;
-
-template <class... Policies>
-using Small = Made<Letters, Gpt2<tiny>, Batch<{.global = 8, .micro = 1}>, AdamW<>, Policies...>;
-/// One bucket, which is reduced when backward is over, and so in vain beside it.
-using One = Small<Ddp<{.bucket_bytes = 1 << 30}>>;
 using Many = Small<Ddp<{.bucket_bytes = 500}>>;
 const PlanView &one = Plan<One>::view, &many = Plan<Many>::view;
-const DeviceCost device{1e9, 1e9};
-const LinkCost link{1e-4, 1e7};
-
-Forecast forecast_of(const PlanView& plan, int ranks, const WorldCosts& costs) {
-  const PlanForRanks on(plan, ranks);
-  return forecast(on, ranks, costs, computing_seconds(on.view(), device));
-}
 /// What a rank computes in a step of this program.
 double computing(const PlanView& plan, int micro_batches) {
   const std::vector<double> seconds = computing_seconds(plan, device);
@@ -54,7 +35,6 @@ double seconds_of(const std::vector<Traffic>& list, int ranks, const LinkCost& o
   for (const Traffic& traffic : list) sum += transfer_seconds(traffic, ranks, over);
   return sum;
 }
-doctest::Approx about(double value) { return doctest::Approx(value).epsilon(1e-9); }
 
 TEST_CASE("instructions compute as many operations as the plan says of a token") {
   for (const PlanView* plan : {&one, &Plan<Made<Letters, Bert<tiny_bert>>>::view}) {
@@ -181,12 +161,6 @@ void pass_on(const Model&, const Instruction&, const OnRank& on, TrafficList& ou
 }
 constexpr Kind pass_kind{
     .name = "pass", .touch = touches::nothing, .run = executes::nothing, .traffic = pass_on};
-
-PlanView with_program(const PlanView& plan, const Program& program) {
-  PlanView other = plan;
-  other.training.program = program;
-  return other;
-}
 
 TEST_CASE("ranks that say different things have times of their own") {
   Program program{{&forward, 0}, {&pass_kind}};
