@@ -23,31 +23,41 @@ struct BinnedSum {
   static constexpr int lowest = -320;    ///< the exponent of the unit of bin 0
   double bins[std::size_t(count)] = {};  ///< integers; one that is not finite makes the sum so
 
-  /// The sum, from its bits: error ≤ 2 ε of it, ε the epsilon of double.
+  /// The sum, rounded once, to nearest and of two to the even one. So a factor of all summands that is a power
+  /// of two changes no bit of it.
   constexpr double value() const {
-    double whole[std::size_t(count)] = {};
+    std::uint64_t digits[std::size_t(count) + 1] = {};  // to the base of 2^width
     std::int64_t carry = 0;
-    for (int k = 0; k < count; ++k) {
-      if (!(bins[k] - bins[k] == 0)) return sum_of(bins);
-      carry += std::int64_t(bins[k]);
-      const std::int64_t above = k + 1 < count ? carry >> width : 0;
-      whole[k] = double(carry - (above << width));
-      carry = above;
+    double all = 0;
+    for (int k = 0; k <= count; ++k) {
+      const double bin = k < count ? bins[k] : 0;
+      all += bin;
+      if (!(bin - bin == 0)) continue;
+      carry += std::int64_t(bin);
+      digits[k] = std::uint64_t(carry & ((std::int64_t(1) << width) - 1));
+      carry >>= width;
     }
-    return sum_of(whole);
+    return all - all == 0 ? rounded(digits) : all;
   }
 
  private:
-  /// Adds bins, the highest first.
-  static constexpr double sum_of(const double (&bins)[std::size_t(count)]) {
-    constexpr double step = 4294967296;  // 2^32
-    double unit = 1, sum = 0;
-    for (int k = -lowest / width; k < count; ++k) unit *= step;
-    for (int k = count; k-- > 0;) {
-      unit /= step;
-      sum += bins[k] * unit;
+  static constexpr double rounded(const std::uint64_t (&digits)[std::size_t(count) + 1]) {
+    int top = count;
+    while (top > 2 && digits[top] == 0) --top;
+    // The first 64 bits, of which the last says whether any behind it is set.
+    std::uint64_t bits = digits[top] << width | digits[top - 1], next = digits[top - 2];
+    if ((bits | next) == 0) return 0;
+    int exponent = width * (top - 1) + lowest;
+    for (; bits >> 63 == 0; --exponent) {
+      next <<= 1;
+      bits = bits << 1 | (next >> width & 1);
     }
-    return sum;
+    bool any = (next & 0xffffffffu) != 0;
+    for (int k = 0; k < top - 2; ++k) any = any || digits[k] != 0;
+    double value = double(bits | std::uint64_t(any));
+    for (; exponent > 0; --exponent) value *= 2;
+    for (; exponent < 0; ++exponent) value /= 2;
+    return value;
   }
 };
 static_assert(-BinnedSum::lowest % BinnedSum::width == 0);

@@ -3,14 +3,13 @@
 
 #include <cmath>
 
-#include "kernels/binned_sum.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
 namespace sinter::kernel {
 
 void decide(Stream&, const ClippingRule& rule, double loss_scale, Decision* decision) {
   Decision& v = *decision;
-  v.norm = std::sqrt(rounded(v.squares)) / loss_scale;
+  v.norm = std::sqrt(v.squares.value()) / loss_scale;
   v.applied = std::isfinite(v.norm) && std::isfinite(v.loss);
   v.scale = 1;
   v.limit = rule.limit;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/decision.hpp"
 
-#include "kernels/binned_sum.hpp"
 #include "kernels/cuda/each_element.hpp"
 
 namespace sinter::kernel {
@@ -11,7 +10,7 @@ __device__ bool is_finite(double x) { return x - x == 0; }
 
 __global__ void decide_step(Told<ClippingRule> rule, Told<double> loss_scale, Decision* decision) {
   Decision& d = *decision;
-  d.norm = sqrt(rounded(d.squares)) / *loss_scale;
+  d.norm = sqrt(d.squares.value()) / *loss_scale;
   d.applied = is_finite(d.norm) && is_finite(d.loss);
   d.scale = 1;
   d.limit = rule->limit;

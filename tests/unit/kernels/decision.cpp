@@ -2,7 +2,6 @@
 // What follows from the norm and the loss of a step.
 #include "sinter/kernels/decision.hpp"
 
-#include "kernels/binned_sum.hpp"
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
@@ -76,28 +75,4 @@ TEST_CASE("work hangs on a condition in memory") {
   condition = 1;
   stream.only_if(&condition, [&] { ++runs; });
   CHECK(runs == 1);
-}
-
-TEST_CASE("a norm is rounded once: powers of two, ties, and what is far behind") {
-  const auto sum_of = [](std::initializer_list<double> values) {
-    kernel::Stream stream(1);
-    kernel::BinnedSum sum;
-    for (const double value : values) kernel::add_squares(stream, &value, 1, &sum);
-    return kernel::rounded(sum);
-  };
-  CHECK(sum_of({}) == 0);
-  CHECK(sum_of({0x1p-160}) == 0x1p-320);
-  CHECK(sum_of({0x1p159, 0x1p-160}) == 0x1p318);
-  CHECK(sum_of({INFINITY}) == INFINITY);
-  CHECK(std::isnan(sum_of({NAN})));
-  for (int shift = -40; shift <= 40; ++shift) {
-    const double unit = std::ldexp(1, shift);
-    CAPTURE(shift);
-    CHECK(sum_of({3 * unit, 4 * unit}) == 25 * unit * unit);
-    // 1 + 2^-54 is a tie at half a place and less; with 2^-300 behind 1 + 2^-53 it is above the tie.
-    CHECK(sum_of({unit, unit * 0x1p-27}) == unit * unit);
-    CHECK(sum_of({unit, unit * 0x1p-27, unit * 0x1p-27}) == unit * unit);
-    CHECK(sum_of({unit, unit * 0x1p-27, unit * 0x1p-27, unit * 0x1p-100}) ==
-          std::nextafter(1, 2) * unit * unit);
-  }
 }
