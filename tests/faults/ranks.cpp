@@ -61,12 +61,12 @@ void hear_all(const RankProcesses& ranks) {
   for (int r = 0; r < ranks.size(); ++r) REQUIRE(ranks.next_said(r) == "here");
 }
 
-std::string sum_for_ever(const World& world, const Say& say, std::size_t count) {
+std::string sum_for_ever(const World& world, const Say& say, std::int64_t count) {
   const auto end = shared_memory_rank(world);
   say_all_have_come(*end, say);
-  std::vector<float> values(count);
+  std::vector<float> values(static_cast<std::size_t>(count));
   for (;;) {
-    end->start_sum(values.data(), std::int64_t(count));
+    end->start_sum(values.data(), count);
     end->wait(values.data());
   }
 }
@@ -303,24 +303,50 @@ TEST_CASE("a rank that fails is no reason to wait for it") {
   check_has(ranks.result(1), "no data");
 }
 
-TEST_CASE("a rank that lives, but is stopped, is given up") {
-  RankProcesses ranks(3, [](World world, const Say& say) {
-    world.timeout = 2s;
+TEST_CASE("a rank that is stopped is given up, with transfers of all, and of two, under way") {
+  for (const auto& work : {sum_for_ever, pass_for_ever}) {
+    RankProcesses ranks(
+        3, [&](const World& world, const Say& say) { return work(world, say, 1'000'000); });
+    hear_all(ranks);
+    const auto begin = std::chrono::steady_clock::now();
+    ranks.signal(1, SIGSTOP);
+    const std::string want = ranks.name(1) + " has been stopped, as by SIGSTOP, for 3.5 s.";
+    for (int r : {0, 2}) check_has(ranks.result(r), want);
+    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    ranks.signal(1, SIGCONT);
+    check_has(ranks.result(1), want);
+  }
+}
+
+TEST_CASE("ranks that are all stopped for a while go on") {
+  RankProcesses ranks(2, [](World world, const Say& say) {
+    world.timeout = 4s;
     const auto end = shared_memory_rank(world);
     say_all_have_come(*end, say);
-    std::vector<float> values(1'000'000);
-    for (;;) {
-      end->start_sum(values.data(), 1'000'000);
-      end->wait(values.data());
-    }
-    return std::string();
+    const auto begin = std::chrono::steady_clock::now();
+    for (double going = 2; going == 2; end->sum(&going))
+      going = std::chrono::steady_clock::now() - begin < 6s;
+    return std::string("fine");
   });
   hear_all(ranks);
-  ranks.signal(1, SIGSTOP);
-  const std::string want = ranks.name(1) + " lives, but has not taken part in a transfer for 2 s";
-  for (int r : {0, 2}) check_has(ranks.result(r), want);
-  ranks.signal(1, SIGCONT);
-  check_has(ranks.result(1), want);
+  for (int r : {0, 1}) ranks.signal(r, SIGSTOP);
+  std::this_thread::sleep_for(4500ms);
+  for (int r : {0, 1}) {
+    ranks.signal(r, SIGCONT);
+    std::this_thread::sleep_for(300ms);
+  }
+  for (const std::string& result : ranks.results()) CHECK(result == "fine");
+}
+
+TEST_CASE("a rank that lives, but takes no part, is given up") {
+  RankProcesses ranks(2, [](World world, const Say&) -> std::string {
+    world.timeout = 1s;
+    const auto end = shared_memory_rank(world);
+    if (world.rank == 1) std::this_thread::sleep_for(2500ms);
+    for (double value = 1;; value = 1) end->sum(&value);
+  });
+  const std::string want = ranks.name(1) + " lives, but has not taken part in a transfer for 1 s";
+  for (const std::string& result : ranks.results()) check_has(result, want);
 }
 
 TEST_CASE("a rank that is only slow is waited for") {

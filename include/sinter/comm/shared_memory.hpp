@@ -18,9 +18,11 @@ class Stream;
 
 /// Makes the end of the rank world.rank, once all ranks have come. Its transfers run beside the
 /// computation, on a thread of the rank, through a buffer of a few MiB, and have the bits of
-/// thread_ranks(); what goes from one rank to another goes through a buffer of the two. Nothing has a name in a file system, so that nothing is left behind however ranks
-/// end. When one has died, the others notice it within a second of waiting for it, and get a RankError
-/// that names its number, its process and its host.
+/// thread_ranks(); what goes from one rank to another goes through a buffer of the two. Nothing
+/// has a name in a file system, so that nothing is left behind however ranks end. When one has died, the
+/// others notice it within a second of waiting for it, when it is stopped (SIGSTOP, Ctrl-Z) after 3.5 s, and
+/// get a RankError that names its number, its process and its host. Ranks that are all stopped, and go on
+/// together, notice nothing.
 /// requires  the ranks are processes (or threads) of one user in the same network and process
 ///           namespaces, such as those of one container; each has the same build of Sinter
 /// throws    ArgumentError if the rank is not one of them, or the id is empty where there are several, or

@@ -30,8 +30,8 @@ struct World {
   /// one of them, which gives it to all. It may be empty if there is one.
   std::string id{};
   /// How long a rank waits until all have come, and then for one that lives, but does not take part in
-  /// a sum: it is stopped, or hangs, or computes something that the others do not. NCCL has limits of
-  /// its own.
+  /// a sum: it hangs, or computes something that the others do not. (One that is stopped is given up
+  /// sooner.) NCCL has limits of its own.
   std::chrono::milliseconds timeout{300'000};
   /// What ranks on the CPU compare when they come: binary, recipe, options, data. If they differ in
   /// any, none begins.

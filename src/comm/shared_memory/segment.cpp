@@ -62,7 +62,8 @@ std::string rank_name(int rank, int process) {
          ")";
 }
 
-Segment::Segment(const Layout& layout) : file(memfd_create("sinter ranks", MFD_CLOEXEC)) {
+Segment::Segment(const Layout& layout)
+    : file(memfd_create("sinter ranks", MFD_CLOEXEC)), lookout(layout.ranks) {
   size = size_for(layout);
   // What is reserved now cannot be missing later, when it would end the process.
   int error = file.get() < 0 || ftruncate(file.get(), off_t(size)) != 0 ? errno : 0;
@@ -77,7 +78,8 @@ Segment::Segment(const Layout& layout) : file(memfd_create("sinter ranks", MFD_C
   rings().clear();
 }
 
-Segment::Segment(Descriptor made, const Layout& layout) : file(std::move(made)) {
+Segment::Segment(Descriptor made, const Layout& layout)
+    : file(std::move(made)), lookout(layout.ranks) {
   struct stat status{};
   if (fstat(file.get(), &status) != 0 || std::size_t(status.st_size) != size_for(layout))
     throw Error("Sinter: the memory of rank 0 is not that of " + std::to_string(layout.ranks) +
@@ -149,25 +151,29 @@ bool Segment::await(Count RankState::* member, int rank, std::uint32_t want) {
   Count& count = state(rank).*member;
   const auto reached = [&] { return count.has_reached(want); };
   if (kernel::spin(1000, reached)) return true;
-  const Clock::time_point end = Clock::now() + patience;
+  const Clock::time_point begin = Clock::now();
   for (;;) {
     const std::uint32_t seen = count.done.load();
     if (reached()) return true;
     if (failure().kind != Failure::none) return reached();
     count.sleep(seen, look_around);
     if (reached()) return true;
-    if (has_died(rank) && !reached()) fail(Failure::died, rank);
-    if (Clock::now() > end && !reached()) fail(Failure::stalled, rank);
+    const Failure::Kind lost = loss_of(rank, begin);
+    if (lost != Failure::none && !reached()) fail(lost, rank);
   }
 }
 
-Failure::Kind Segment::missing(int rank, Clock::time_point last) const {
+Failure::Kind Segment::missing(int rank, Clock::time_point last) {
   const Failure now = failure();
   if (now.kind == Failure::stopped && now.rank == rank) return Failure::stopped;
-  const auto waited = Clock::now() - last;
-  if (waited < look_around) return Failure::none;
+  return Clock::now() - last < look_around ? Failure::none : loss_of(rank, last);
+}
+
+Failure::Kind Segment::loss_of(int rank, Clock::time_point since) {
   if (has_died(rank)) return Failure::died;
-  return waited > patience ? Failure::stalled : Failure::none;
+  const Lookout::Times seen = lookout.look(rank, state(rank).process, since);
+  if (seen.stopped > most_suspended) return Failure::suspended;
+  return seen.waited > patience ? Failure::stalled : Failure::none;
 }
 
 int Segment::culprit(int rank) const {
@@ -212,8 +218,11 @@ void Segment::throw_failure() const {
     case Failure::stalled:
       throw RankError(self + " cannot go on: " + other +
                       " lives, but has not taken part in a transfer for " + seconds(patience) +
-                      ". Is it stopped, or at work on something that the others are " + "not?" +
+                      ". Does it hang, or is it at work on something that the others are not?" +
                       again);
+    case Failure::suspended:
+      throw RankError(self + " cannot go on: " + other + " has been stopped, as by SIGSTOP, for " +
+                      seconds(most_suspended) + "." + again);
     case Failure::differs:
       throw RankError(
           self + " cannot go on: " + other + " is at another transfer than others, " +

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "comm/rings.hpp"
+#include "comm/shared_memory/lookout.hpp"
 #include "sinter/comm/shared_memory.hpp"
 
 namespace sinter::shared_memory {
@@ -62,14 +63,16 @@ struct RankState {
 /// Why the ranks cannot go on. The first reason stays, unless it is that a rank has stopped, and a later one
 /// says how ranks do not fit together.
 struct Failure {
-  enum Kind : std::uint16_t { none, died, stalled, stopped, differs, unmatched };
+  enum Kind : std::uint16_t { none, died, stalled, suspended, stopped, differs, unmatched };
   Kind kind = none;
   std::uint16_t rank = 0;
 };
 
 constexpr int most_ranks = 1024;
 constexpr std::chrono::milliseconds look_around{100};  ///< at most so long, a death is not noticed
-constexpr std::uint32_t layout_version = 6;
+/// A rank that is stopped for longer is given up.
+constexpr std::chrono::milliseconds most_suspended{3500};
+constexpr std::uint32_t layout_version = 7;
 
 /// How the buffer of a segment is divided.
 struct Layout {
@@ -99,6 +102,7 @@ class Segment {
   std::byte* base = nullptr;
   std::size_t size = 0;
   std::vector<Descriptor> processes;  // of the ranks; they can be polled for their end
+  Lookout lookout;
   std::chrono::milliseconds patience{};
   int me = 0;
 
@@ -131,7 +135,7 @@ class Segment {
   [[nodiscard]] bool await(Count RankState::* count, int rank, std::uint32_t want);
   /// Why nothing more is to be expected of what a rank sends or receives; none if there is a chance. `last`:
   /// when there was progress.
-  Failure::Kind missing(int rank, std::chrono::steady_clock::time_point last) const;
+  Failure::Kind missing(int rank, std::chrono::steady_clock::time_point last);
   /// Who is to blame if this rank waits in vain for another, which may wait for a third.
   int culprit(int rank) const;
   /// Whether sends and receives should end, as ranks have failed; or one has left, and without it the others
@@ -148,6 +152,7 @@ class Segment {
   std::byte* area(int part, std::uint32_t chunk) const;
   Rings rings() const;
   bool has_died(int rank) const;
+  Failure::Kind loss_of(int rank, std::chrono::steady_clock::time_point since);
   std::string name(int rank) const { return rank_name(rank, state(rank).process); }
   void map();
 };
