@@ -39,6 +39,7 @@ class TrafficCheck final : public Communicator {
  private:
   void start_transfer(const Transfer& transfer) override;
   std::unique_ptr<Communicator> make_group(std::span<const int> members, int) override {
+    if (bound_) refuse("makes a group of ranks, through which nothing is checked");
     return ranks_.group(members);
   }
   const Traffic* take(Traffic::Does does, const void* data);
