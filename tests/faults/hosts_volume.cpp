@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes over the cable between two hosts, as their interfaces count it, against the tables of docs/running.md,
+// docs/ddp.md, docs/zero.md and docs/split_batch.md. TCP and Ethernet add less than 1 %.
+#include <string>
+#include <vector>
+
+#include "sinter/comm/hosts.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/optimizer/adamw.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/split_batch.hpp"
+#include "sinter/parallel/zero.hpp"
+#include "sinter/trainer/trainer.hpp"
+#include "support/batches.hpp"
+#include "support/network.hpp"
+#include "support/rank_processes.hpp"
+#include "support/recipes.hpp"
+
+namespace sinter::testing {
+namespace {
+
+using Say = RankProcesses::Say;
+
+/// Bytes that each of two hosts has sent when its ranks, of which each has so many, have done this.
+struct Sent {
+  double first = 0, second = 0;
+};
+Sent sent_when(const Network& network, int each, const std::function<void(const World&)>& work) {
+  std::vector<World> worlds = RankProcesses::worlds_of_hosts({each, each});
+  for (World& world : worlds) {
+    world.host.clear();
+    world.meeting = {network.address(0), 29500};
+  }
+  const auto all = [&] { return Sent{double(network.sent_by(0)), double(network.sent_by(1))}; };
+  const Sent before = all();
+  RankProcesses ranks(worlds, [&](const World& world, const Say&) -> std::string {
+    network.enter(world.rank / each);
+    work(world);
+    return "done";
+  });
+  for (const std::string& said : ranks.results()) REQUIRE(said == "done");
+  const Sent after = all();
+  return {after.first - before.first, after.second - before.second};
+}
+
+void check_sent(const std::string& what, const Sent& sent, const Sent& formula, double unit) {
+  MESSAGE(what << ": the hosts send " << sent.first / unit << " and " << sent.second / unit
+               << ", the formula is " << formula.first << " and " << formula.second);
+  // Nothing goes by itself but acknowledgements, and what ranks say of themselves.
+  constexpr double overhead = 1.01, beside = .01;
+  CHECK(sent.first / unit >= formula.first);
+  CHECK(sent.first / unit < overhead * formula.first + beside);
+  CHECK(sent.second / unit >= formula.second);
+  CHECK(sent.second / unit < overhead * formula.second + beside);
+}
+
+TEST_CASE("each transfer crosses the cable as often as the table says") {
+  const Network network(2);
+  if (!network.is_there()) return;
+  constexpr int elements = 4 << 20;
+  for (const int each : {1, 2}) {
+    CAPTURE(each);
+    const auto check = [&](const char* what, Sent formula, const auto& start) {
+      const Sent sent = sent_when(network, each, [&](const World& world) {
+        const auto end = hosts_rank(world);
+        std::vector<float> values(elements, 1);
+        start(*end, values.data());
+        end->wait(values.data());
+        double all = 1;
+        end->sum(&all);
+      });
+      check_sent(what, sent, formula, double(elements) * sizeof(float));
+    };
+    using End = Communicator;
+    check("all-reduce", {1, 1}, [](End& end, float* x) { end.start_sum(x, elements); });
+    check("all-reduce of half precision", {1, .5},
+          [](End& end, float* x) { end.start_sum(reinterpret_cast<BFloat16*>(x), elements); });
+    check("reduce-scatter", {1, .5},
+          [](End& end, float* x) { end.start_reduce_scatter(x, elements); });
+    check("all-gather", {.5, .5}, [](End& end, float* x) { end.start_all_gather(x, elements); });
+    check("reduce to the first", {1, 1},
+          [](End& end, float* x) { end.start_reduce(x, elements, 0); });
+    check("reduce to the last", {1, 0},
+          [](End& end, float* x) { end.start_reduce(x, elements, end.ranks() - 1); });
+    check("broadcast by the first", {1, 0},
+          [](End& end, float* x) { end.start_broadcast(x, elements, 0); });
+    check("broadcast by the last", {0, 1},
+          [](End& end, float* x) { end.start_broadcast(x, elements, end.ranks() - 1); });
+    check("all-to-all", {.5 * each, .5 * each},
+          [](End& end, float* x) { end.start_all_to_all(x, elements); });
+    check("send and receive", {1, 0}, [](End& end, float* x) {
+      if (end.rank() == 0) end.start_send(x, elements, end.ranks() - 1);
+      if (end.rank() == end.ranks() - 1) end.start_receive(x, elements, 0);
+    });
+  }
+}
+
+constexpr int steps = 2, micro_batches = 2;
+template <class Parallel>
+struct Mode : Made<Mlp<{.in = 8, .hidden = 1024, .out = 1, .layers = 6}>, UpTo<1>, AdamW<>,
+                   Batch<{.global = 8, .micro = 8 / 2 / micro_batches}>, Parallel> {};
+
+/// `formula`: in steps of P parameters, of 4 bytes each.
+template <class R>
+void check_mode(const Network& network, const char* what, Sent formula) {
+  const Sent sent = sent_when(network, 1, [](const World& world) {
+    Trainer<R> trainer({.seed = 1, .threads = 1, .world = world});
+    for (int step = 0; step < steps; ++step)
+      (void)trainer.step(regression_batch(std::vector(8, 1), 8, 1, 1));
+  });
+  check_sent(what, sent, formula, steps * 4. * double(Plan<R>::parameters));
+}
+
+TEST_CASE("a step of each mode moves as much as its page says") {
+  const Network network(2);
+  if (!network.is_there()) return;
+  constexpr double m = micro_batches;
+  check_mode<Mode<Ddp<{.bucket_bytes = 1}>>>(network, "Ddp", {1, 1});
+  // Weights go from the root, the first, to the others.
+  check_mode<Mode<SplitBatch<>>>(network, "SplitBatch", {2, 1});
+  check_mode<Mode<Zero<{.bucket_bytes = 1}>>>(network, "Zero, stage 1", {1 + .5, .5 + .5});
+  check_mode<Mode<Zero<{.stage = 2, .bucket_bytes = 1}>>>(network, "Zero, stage 2",
+                                                          {m + .5, m * .5 + .5});
+  // The last unit, which is small, is fetched once in a micro-batch, and all others twice.
+  check_mode<Mode<Zero<{.stage = 3, .bucket_bytes = 1}>>>(network, "Zero, stage 3",
+                                                          {m + m * 2 * .5, m * .5 + m * 2 * .5});
+}
+
+}  // namespace
+}  // namespace sinter::testing
