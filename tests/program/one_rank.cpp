@@ -32,12 +32,12 @@ class OneRank {
   const Programs good = shipped<R>();
   const Model& model = Plan<R>::model;
   Placements shipped_plan{Plan<R>::view, good};
-  const Traces expected = run(shipped_plan);
+  const Traces expected = run(shipped_plan, 0);
   int not_verified = 0, not_together = 0, same = 0;
 
-  /// What two steps leave on both ranks, the second of which runs another plan.
-  Traces run(const Placements& second) {
-    Ranks ranks(shipped_plan.plan, view, 2, 1, &second.plan);
+  /// What two steps leave on both ranks, one of which runs another plan.
+  Traces run(const Placements& other, int rank) {
+    Ranks ranks(shipped_plan.plan, view, 2, 1, &other.plan, rank);
     Traces traces;
     for (int step = 1; step <= 2; ++step) {
       ranks.train(batch, step);
@@ -46,24 +46,28 @@ class OneRank {
     return traces;
   }
 
-  void judge(Program mutant, std::size_t t, const std::string& change) {
+  void judge(const Program& mutant, std::size_t t, const std::string& change) {
     if (!verify(model, mutant, {true, true}).fine()) {
       ++not_verified;
       return;
     }
-    const RankProgram others{good.training, 2}, own{mutant, 2};
-    if (!simulate(model, std::vector<RankProgram>{others, own}).fine()) {
+    for (int rank : {0, 1}) judge_on(rank, mutant, t, change);
+  }
+  void judge_on(int rank, const Program& mutant, std::size_t t, const std::string& change) {
+    std::vector<RankProgram> both(2, {good.training, 2});
+    both[std::size_t(rank)] = {mutant, 2};
+    if (!simulate(model, both).fine()) {
       ++not_together;
       return;
     }
-    const std::string what =
-        std::string(good.training[t].kind->name) + " at " + std::to_string(t) + " " + change;
+    const std::string what = std::string(good.training[t].kind->name) + " at " + std::to_string(t) +
+                             " of rank " + std::to_string(rank) + " " + change;
     running = what.c_str();
     Programs changed = good;
-    changed.training = std::move(mutant);
-    const Placements second(Plan<R>::view, changed);
+    changed.training = mutant;
+    const Placements other(Plan<R>::view, changed);
     alarm(60);
-    const bool equal = run(second) == expected;
+    const bool equal = run(other, rank) == expected;
     alarm(0);
     CHECK_MESSAGE(equal, what << " is accepted, but computes something else");
     same += equal;

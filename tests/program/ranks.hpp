@@ -73,9 +73,9 @@ class Ranks {
   /// One observer per rank, which is called around every instruction; nullptr for none.
   std::vector<Observer*> observers;
 
-  /// last: what the last rank runs, if that is another program.
+  /// other: what the rank `other_rank` runs, if that is another program.
   Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1,
-        const PlanView* last = nullptr)
+        const PlanView* other = nullptr, int other_rank = 0)
       : recipe(std::move(r)),
         parameters(list_parameters(p.model)),
         plan(p),
@@ -84,7 +84,7 @@ class Ranks {
     if (ranks > 1) communicators = thread_ranks(ranks);
     for (int k = 0; k < ranks; ++k) {
       streams.push_back(std::make_unique<kernel::Stream>(threads));
-      const PlanView& own = last && k == ranks - 1 ? *last : plan;
+      const PlanView& own = other && k == other_rank ? *other : plan;
       machines.push_back(std::make_unique<Machine>(own, parameters, *streams.back(),
                                                    *communicators[std::size_t(k)],
                                                    recipe.policy_options, recipe.state.states));
