@@ -59,6 +59,11 @@ TEST_CASE("the bits of stage 2") {
   same_as_stage_2<2, Sgd<{.lr = .1, .momentum = .9}>, Fp16<{.masters = false}>>("fp16 weights");
   same_as_stage_2<2, Decaying, Fp64, Average<{.decay = .9}>>("Fp64, average");
 }
+TEST_CASE("without accumulation the bits of Ddp") {
+  Trainer<Small<4, Whole<2>, Decaying, Bf16, Clipped>> whole({.seed = 3, .threads = 2});
+  Trainer<Small<4, Split<2, 3>, Decaying, Bf16, Clipped>> split({.seed = 3, .threads = 2});
+  check_same(whole, split, with_few);
+}
 TEST_CASE("the bits of stage 2 where a part of the model is not trained") {
   same_as_stage_2<2, Decaying, Fp32, Clipped, Freeze<"wte", "wpe">>("a frozen table");
   same_as_stage_2<4, Decaying, Bf16, Clipped, Freeze<"h.1">>("a frozen block");
