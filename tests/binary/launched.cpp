@@ -25,15 +25,19 @@ class Launched {
   }
   /// `own` are further words of the last rank.
   Launched(int ranks, const Words& words, const std::string& binary = SINTER_SMALL,
-           const Words& own = {}) {
+           const Words& own = {})
+      : Launched(std::vector(std::size_t(ranks), binary), words, own) {}
+  /// Each rank has its binary.
+  Launched(const std::vector<std::string>& binaries, const Words& words, const Words& own = {}) {
     static int worlds = 0;
     const std::string id = std::to_string(getpid()) + " " + std::to_string(++worlds);
-    for (int r = 0; r < ranks; ++r) {
+    const std::size_t ranks = binaries.size();
+    for (std::size_t r = 0; r < ranks; ++r) {
       const std::map<std::string, std::string> told{{"SINTER_RANK", std::to_string(r)},
                                                     {"SINTER_RANKS", std::to_string(ranks)},
                                                     {"SINTER_WORLD", id}};
-      processes.push_back(std::make_unique<Process>(binary, r + 1 == ranks ? words + own : words,
-                                                    "", "", Limits{}, told));
+      processes.push_back(std::make_unique<Process>(
+          binaries[r], r + 1 == ranks ? words + own : words, "", "", Limits{}, told));
     }
   }
   Process& operator[](int rank) { return *processes[std::size_t(rank)]; }
@@ -52,6 +56,17 @@ void check_ended(const std::vector<Ended>& all, int code) {
     if (r > 0) CHECK(all[r].out.empty());
     if (r > 0 && code != 1) CHECK(all[r].err.empty());
   }
+}
+
+/// Checks that a rank says where it was when it noticed that another had gone.
+void check_place(const std::string& said, int rank) {
+  INFO(said);
+  const std::string self = " Rank " + std::to_string(rank) + " was ";
+  const std::size_t in_step = said.find(self + "in step ");
+  CHECK((in_step != std::string::npos ||
+         said.find(self + "between steps, and had made ") != std::string::npos));
+  if (in_step != std::string::npos)
+    CHECK(said.find(", at instruction ", in_step) != std::string::npos);
 }
 
 Words training(const Scratch& scratch, const std::string& out, const Words& more = {}) {
@@ -119,8 +134,7 @@ TEST_CASE("and so do ranks on several hosts, of which one dies, and the run goes
   INFO(said);
   CHECK(said.find("cannot go on: rank 1 (process ") != std::string::npos);
   CHECK(said.find(" has died.") != std::string::npos);
-  const bool in_step = said.find(" Rank 0 was in step ") != std::string::npos;
-  CHECK((in_step || said.find(" Rank 0 was between steps, and had made ") != std::string::npos));
+  check_place(said, 0);
   check_resumes(scratch, "dies", 2);
 }
 
@@ -159,28 +173,42 @@ TEST_CASE("when a rank dies, the others say which, and its run goes on from the 
     Scratch scratch;
     Launched launched(2, training(scratch, "run", endless));
     wait_for_steps(scratch / "run", 8);
+    const auto begin = std::chrono::steady_clock::now();
     launched[dead].signal(SIGKILL);
     const std::vector<Ended> all = launched.wait();
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
     const Ended& left = all[std::size_t(1 - dead)];
     CHECK(all[std::size_t(dead)].code == -SIGKILL);
     CHECK_MESSAGE(left.code == 1, left.err);
     CHECK_MESSAGE(left.says("error: rank " + std::to_string(1 - dead) + ": "), left.err);
     CHECK_MESSAGE(left.says("rank " + std::to_string(dead) + " (process "), left.err);
+    check_place(left.err, 1 - dead);
     check_resumes(scratch, "run", 2);
   }
 }
 
-TEST_CASE("a rank that is stopped is named after --rank-timeout") {
+/// Lets a rank be stopped, and checks that the other ends within so many seconds, and that both say why.
+void check_stopped(const Words& more, double seconds, const std::string& why) {
   Scratch scratch;
-  Launched launched(2, training(scratch, "run", endless + Words{"--rank-timeout", "1.5"}));
+  Launched launched(2, training(scratch, "run", endless + more));
   wait_for_steps(scratch / "run", 8);
+  const auto begin = std::chrono::steady_clock::now();
   launched[1].signal(SIGSTOP);
   REQUIRE(wait_for([&] { return launched[0].has_ended(); }));
+  CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds);
   launched[1].signal(SIGCONT);
   const std::vector<Ended> all = launched.wait();
   check_ended(all, 1);
   CHECK_MESSAGE(all[0].says("rank 1 (process "), all[0].err);
-  CHECK_MESSAGE(all[0].says("1.5 s"), all[0].err);
+  CHECK_MESSAGE(all[0].says(why), all[0].err);
+  check_place(all[0].err, 0);
+  check_resumes(scratch, "run", 2);
+}
+
+TEST_CASE(
+    "a rank that is stopped is named within five seconds, or after a shorter --rank-timeout") {
+  check_stopped({}, 5, " has been stopped, as by SIGSTOP, for 3.5 s.");
+  check_stopped({"--rank-timeout", "1.5"}, 4, " has not taken part in a transfer for 1.5 s.");
 }
 
 TEST_CASE("ranks that are not of one run do not begin, and say in what they differ") {
@@ -199,6 +227,24 @@ TEST_CASE("ranks that are not of one run do not begin, and say in what they diff
   differ({"--optimizer.lr", "0.5"}, "options", "0.5");
   differ({"--order", "sequential"}, "data is", "\"data_size\":\"3000\"");
   differ({"--clipping.max", "3"}, "options", "3");
+  differ({"--seed", "8"}, "seed is \"7\" in rank 0 and \"8\" in rank 1", "same seed");
+}
+
+TEST_CASE("ranks of two binaries do not begin, be their recipes the same or not") {
+  Scratch scratch;
+  const std::string other = scratch / "other";
+  fs::copy(SINTER_SMALL, other);
+  std::ofstream(other, std::ios::app) << "more";
+  const auto check_differ = [&](const std::string& second, const std::string& what) {
+    Launched launched({SINTER_SMALL, second}, training(scratch, "run", short_run));
+    for (const Ended& ended : launched.wait()) {
+      CHECK_MESSAGE(ended.code == 1, ended.err);
+      CHECK_MESSAGE(ended.says(what), ended.err);
+    }
+    CHECK(!fs::exists(scratch / "run"));
+  };
+  check_differ(other, "binary is ");
+  check_differ(SINTER_AT_ROOT, "recipe is ");
 }
 
 TEST_CASE("a run goes back over processes as over threads") {
