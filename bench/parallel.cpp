@@ -5,7 +5,8 @@
 //   ./sinter bench parallel [--rounds N] [--only TEXT] [--json FILE] [--svg FILE]
 // Three rows a mode, each beside Ddp: the time of a step; the memory that the plan gives a rank; and what a
 // rank has touched after some steps, beyond what its process had before the trainer was made: of that, the
-// mean over the ranks. What a rank sends in a step is beside the time. --threads is 1 for each process.
+// mean over the ranks. What a rank sends in a step is beside the time. Behind them the same as tables of types
+// and methods. --threads is 1 for each process.
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -126,7 +127,35 @@ double sent_in_step(const Task& task, const PlanView& plan) {
   return sent;
 }
 
-std::vector<bench::Row> measure(int number, const Settings& settings) {
+/// The same as rows of the tables in which Hugging Face compares DP with DDP, and what methods gain.
+struct Summary {
+  std::string types, methods;
+
+  void add(const Task& task, const std::vector<const Contestant*>& all) {
+    const auto ms = [&](std::size_t m) { return bench::median(all[m]->milliseconds); };
+    const auto touched = [&](std::size_t m) { return all[m]->facts.at("touched") / mebibyte; };
+    char row[256];
+    for (const std::size_t m : {1, 0}) {
+      std::snprintf(row, sizeof row, "| %d:%s | %s | shared memory | %.1f ms | %s |\n", processes,
+                    m == 1 ? "DP" : "DDP", task.modes[m].name, ms(m), task.name);
+      types += row;
+    }
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      std::snprintf(row, sizeof row, "| %s | %.2f | %.0f MiB a rank, %.2f | %s |\n",
+                    task.modes[m].name, ms(0) / ms(m), touched(m), touched(m) / touched(0),
+                    task.name);
+      methods += row;
+    }
+  }
+  void print() const {
+    std::printf(
+        "\n| type | | link | time of a step | work |\n|---|---|---|---|---|\n%s"
+        "\n| method | speed, of Ddp's | memory, of Ddp's | work |\n|---|---|---|---|\n%s",
+        types.c_str(), methods.c_str());
+  }
+};
+
+std::vector<bench::Row> measure(int number, const Settings& settings, Summary& summary) {
   const Task& task = tasks[number];
   bench::Turns turns(settings);
   std::vector<const Contestant*> all;
@@ -151,6 +180,7 @@ std::vector<bench::Row> measure(int number, const Settings& settings) {
     rows.push_back({"touched, " + name, all[m]->facts.at("touched") / mebibyte,
                     ddp.facts.at("touched") / mebibyte, ddp.name, "MiB a rank"});
   }
+  summary.add(task, all);
   return rows;
 }
 
@@ -159,8 +189,10 @@ int run_bench(int argc, char** argv) {
                     argv, 7);
   settings.threads = 1;
   bench::Report report(settings);
+  Summary summary;
   for (int number = 0; number < int(std::size(tasks)); ++number)
-    if (settings.wants(tasks[number].name)) report.print(measure(number, settings));
+    if (settings.wants(tasks[number].name)) report.print(measure(number, settings, summary));
+  summary.print();
   return report.write();
 }
 
