@@ -47,6 +47,14 @@ TEST_CASE("the bits of state that is kept") {
   same<AtOnce, Decaying, Fp16<>, Checkpoint<>>("all units, Fp16, checkpointed");
 }
 
+TEST_CASE("state comes while others are updated, and weights while others are computed with") {
+  const PlanView &state = Plan<Tiny<EachUnit, Decaying>>::view,
+                 &weights = Plan<Tiny<Weights, Decaying>>::view;
+  CHECK(exposed_fetches(state, fetch_state_kind, await_state_kind) == 0);
+  CHECK(exposed_fetches(weights, fetch_state_kind, await_state_kind) == 0);
+  CHECK(exposed_fetches(weights, fetch_masters_kind, await_masters_kind) == 1);
+}
+
 TEST_CASE("the bits of every optimizer's state") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same<EachUnit, Adam<{.weight_decay = .1}>, Average<{.decay = .9}>, Fast>("Adam, average, groups");

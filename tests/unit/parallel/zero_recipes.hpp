@@ -110,4 +110,22 @@ inline void check_same(TrainerCore& whole, TrainerCore& split,
   CHECK(relative_difference(loss, want_loss) <= (alike ? 0 : 1e-6));
 }
 
+/// Of what instructions of these kinds fetch and await: how much of it, while nothing is computed.
+inline int exposed_fetches(const PlanView& plan, const Kind& fetch, const Kind& await) {
+  int exposed = 0, awaited = 0;
+  const auto program = plan.training.program;
+  for (std::size_t t = 0; t < program.size(); ++t) {
+    if (program[t].kind != &await) continue;
+    ++awaited;
+    std::size_t from = t;
+    while (program[from].kind != &fetch || program[from].what != program[t].what) --from;
+    exposed += std::none_of(program.begin() + long(from), program.begin() + long(t), [](auto& i) {
+      const std::string_view name = i.kind->name;
+      return i.kind->phases || name == "update" || name == "norm";
+    });
+  }
+  CHECK(awaited > 3);
+  return exposed;
+}
+
 }  // namespace sinter::testing

@@ -136,6 +136,11 @@ constexpr bool moves_as_the_formula(int bytes) {
 static_assert(moves_as_the_formula<Tiny<Split<2, 3>, Decaying>, 1>(4));
 static_assert(moves_as_the_formula<Tiny<Split<2, 3>, Decaying, Bf16>, 4>(2));
 
+TEST_CASE("all weights but the first of a micro-batch are fetched while others are computed with") {
+  CHECK(exposed_fetches(Plan<Tiny<Split<2, 3>, Decaying>>::view, fetch_weights_kind,
+                        await_weights_kind) == 1);
+}
+
 TEST_CASE("the arena of each rank has its shards alone") {
   using R = Tiny<Split<4, 3>, Decaying>;
   Trainer<R> trainer({.seed = 3, .threads = 4});
