@@ -43,6 +43,7 @@ class TrafficCheck final : public Communicator {
     return ranks_.group(members);
   }
   const Traffic* take(Traffic::Does does, const void* data);
+  bool take_barrier(int count);
   const void* address(const Traffic& traffic) const;
   [[noreturn]] void refuse(const std::string& what) const;
 };

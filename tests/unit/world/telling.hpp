@@ -127,4 +127,21 @@ struct Passing : Speaking<Passing<W>> {
   static constexpr Kind kind{.name = "tell", .touch = Base::touch, .run = run, .traffic = state};
 };
 
+/// Waits for all ranks in every micro-batch.
+template <Wrong W>
+struct Meeting : Speaking<Meeting<W>> {
+  static constexpr void state(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
+    out.push_back({Operation::barrier, Traffic::both, Space::decision});
+  }
+  static void run(Machine& machine, const Bound&) {
+    if (W == Wrong::silent) return;
+    double values[2]{1, 1};
+    machine.communicator().sum(values, W == Wrong::count ? 2 : 1);
+    ++told;
+    told_wrongly += values[0] != double(machine.communicator().ranks());
+  }
+  static constexpr Kind kind{
+      .name = "meet", .touch = Speaking<Meeting<W>>::touch, .run = run, .traffic = state};
+};
+
 }  // namespace sinter::testing

@@ -83,6 +83,17 @@ TEST_CASE("what goes from one rank to another is held against it, too") {
 #endif
 }
 
+TEST_CASE("a barrier that is stated is a sum of one value") {
+  told = told_wrongly = 0;
+  step<Gpt2<tiny>, Ddp<{.ranks = 2}>, Meeting<Wrong::nothing>>();
+  CHECK(told == 2 * 2 * 2);  // steps, ranks, and micro-batches of each
+  CHECK(told_wrongly == 0);
+#ifndef NDEBUG
+  CHECK(has(refusal<Wrong::count, Meeting>(), "sums other numbers"));
+  CHECK(has(refusal<Wrong::silent, Meeting>(), "has not done all of it"));
+#endif
+}
+
 /// Says nothing, and states that some ranks say something that others do not, from five ranks on.
 struct FromFive {
   using slot = telling_slot;
