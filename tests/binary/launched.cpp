@@ -227,7 +227,19 @@ TEST_CASE("ranks that are not of one run do not begin, and say in what they diff
   differ({"--optimizer.lr", "0.5"}, "options", "0.5");
   differ({"--order", "sequential"}, "data is", "\"data_size\":\"3000\"");
   differ({"--clipping.max", "3"}, "options", "3");
-  differ({"--seed", "8"}, "seed is \"7\" in rank 0 and \"8\" in rank 1", "same seed");
+}
+
+TEST_CASE("nor ranks with other seeds") {
+  Scratch scratch;
+  const Words words{"train", "--data",        write(scratch / "text", some_text(3000)),
+                    "--out", scratch / "run", "--steps",
+                    "3",     "--threads",     "1"};
+  for (const Ended& ended : Launched(2, words, SINTER_SMALL, {"--seed", "8"}).wait()) {
+    CHECK_MESSAGE(ended.code == 1, ended.err);
+    CHECK_MESSAGE(ended.says("seed is "), ended.err);
+    CHECK_MESSAGE(ended.says("\"8\" in rank 1"), ended.err);
+  }
+  CHECK(!fs::exists(scratch / "run"));
 }
 
 TEST_CASE("ranks of two binaries do not begin, be their recipes the same or not") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes over the cable between two hosts, as their interfaces count it, against the tables of docs/running.md,
-// docs/ddp.md, docs/zero.md and docs/split_batch.md. TCP and Ethernet add less than 1 %.
+// docs/ddp.md, docs/zero.md and docs/split_batch.md. TCP and Ethernet add less than 5 %.
 #include <string>
 #include <vector>
 
@@ -46,8 +46,9 @@ Sent sent_when(const Network& network, int each, const std::function<void(const 
 void check_sent(const std::string& what, const Sent& sent, const Sent& formula, double unit) {
   MESSAGE(what << ": the hosts send " << sent.first / unit << " and " << sent.second / unit
                << ", the formula is " << formula.first << " and " << formula.second);
-  // Nothing goes by itself but acknowledgements, and what ranks say of themselves.
-  constexpr double overhead = 1.01, beside = .01;
+  // In packets of 1,500 bytes 66 are headers, and every second one is acknowledged; in larger ones, which the
+  // system makes if it finds the time, that is less. What ranks say of themselves is hardly anything.
+  constexpr double overhead = 1.05, beside = .03;
   CHECK(sent.first / unit >= formula.first);
   CHECK(sent.first / unit < overhead * formula.first + beside);
   CHECK(sent.second / unit >= formula.second);
