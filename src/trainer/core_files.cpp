@@ -140,8 +140,10 @@ std::string TrainerCore::info() const { return state_json(recipe_, steps_, setti
 
 void TrainerCore::add_facts(std::vector<Fact>& facts) const {
   const auto state = state_json(recipe_, 0, settings_.seed);
-  for (const char* name : {"recipe", "policies", "options", "seed"})
-    facts.push_back({name, state.at(name).dump()});
+  for (const char* name : {"recipe", "policies", "options", "seed"}) {
+    const auto& value = state.at(name);
+    facts.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
+  }
 }
 
 void TrainerCore::restore(const CheckpointReader& reader) {
