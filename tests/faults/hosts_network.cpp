@@ -17,16 +17,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Say = RankProcesses::Say;
 
-/// So many ranks of each host of a network, which know only where rank 0 is.
-std::vector<World> worlds_of(const Network& network, const std::vector<int>& ranks) {
-  std::vector<World> worlds = RankProcesses::worlds_of_hosts(ranks);
-  for (World& world : worlds) {
-    world.host.clear();
-    world.meeting = {network.address(0), 29500};
-  }
-  return worlds;
-}
-
 /// What a rank does on its host.
 template <class Work>
 RankProcesses::Work on(const Network& network, const std::vector<int>& ranks, const Work& work) {

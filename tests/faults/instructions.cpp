@@ -211,13 +211,8 @@ TEST_CASE_TEMPLATE("a host is cut off", R, EVERY_MODE) {
   const Network network(2);
   if (!network.is_there()) return;
   check_moments<R>([&](int victim) {
-    Fault fault{"cut", RankProcesses::worlds_of_hosts({1, 1}), [&, victim] { network.cut(victim); },
-                one};
+    Fault fault{"cut", worlds_of(network, {1, 1}), [&, victim] { network.cut(victim); }, one};
     for (int host = 0; host < 2; ++host) network.join(host);
-    for (World& world : fault.worlds) {
-      world.host.clear();
-      world.meeting = {network.address(0), 29500};
-    }
     fault.enter = [&](int rank) { network.enter(rank); };
     fault.lives = true;
     return fault;

@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
+
+#include "support/rank_processes.hpp"
 
 namespace sinter::testing {
 
@@ -77,5 +80,15 @@ class Network {
     return std::system((command + " > /dev/null 2>&1").c_str()) == 0;
   }
 };
+
+/// So many ranks of each host of a network, which know only where rank 0 is.
+inline std::vector<World> worlds_of(const Network& network, const std::vector<int>& ranks) {
+  std::vector<World> worlds = RankProcesses::worlds_of_hosts(ranks);
+  for (World& world : worlds) {
+    world.host.clear();
+    world.meeting = {network.address(0), 29500};
+  }
+  return worlds;
+}
 
 }  // namespace sinter::testing
