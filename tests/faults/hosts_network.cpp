@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/hosts/socket.hpp"
 #include "sinter/comm/hosts.hpp"
 #include "support/rank_processes.hpp"
 
@@ -35,15 +36,21 @@ void meet(Communicator& end, const Say& say) {
   say("here");
 }
 
-/// Cuts a host off while the ranks are at work.
-void check_cut(int host, const RankProcesses::Work& forever, const Network& network,
-               const std::vector<int>& layout) {
-  RankProcesses ranks(worlds_of(network, layout), forever);
+/// Waits until all are at work.
+std::vector<std::string> names_of(const RankProcesses& ranks) {
   std::vector<std::string> names;
   for (int r = 0; r < ranks.size(); ++r) {
     REQUIRE(ranks.next_said(r) == "here");
     names.push_back(ranks.name(r));
   }
+  return names;
+}
+
+/// Cuts a host off while the ranks are at work.
+void check_cut(int host, const RankProcesses::Work& forever, const Network& network,
+               const std::vector<int>& layout) {
+  RankProcesses ranks(worlds_of(network, layout), forever);
+  const std::vector<std::string> names = names_of(ranks);
   std::this_thread::sleep_for(100ms);
   const Clock::time_point begin = Clock::now();
   network.cut(host);
@@ -67,24 +74,22 @@ void check_cut(int host, const RankProcesses::Work& forever, const Network& netw
   CHECK(Clock::now() - begin < 5s);
 }
 
+std::string sum_forever(Communicator& end, const Say& say) {
+  meet(end, say);
+  std::vector<float> values(1'000'000);
+  for (;;) {
+    end.start_sum(values.data(), 1'000'000);
+    end.wait(values.data());
+  }
+}
+
 TEST_CASE("a host that is cut off is noticed on both sides within five seconds") {
   const std::vector<int> layout{1, 2, 1};
   for (int host : {0, 1, 2}) {
     CAPTURE(host);
     const Network network(3);
     if (!network.is_there()) return;
-    check_cut(host,
-              on(network, layout,
-                 [](Communicator& end, const Say& say) {
-                   meet(end, say);
-                   std::vector<float> values(1'000'000);
-                   for (;;) {
-                     end.start_sum(values.data(), 1'000'000);
-                     end.wait(values.data());
-                   }
-                   return std::string();
-                 }),
-              network, layout);
+    check_cut(host, on(network, layout, sum_forever), network, layout);
   }
 }
 
@@ -100,6 +105,111 @@ TEST_CASE("and so it is where ranks wait for few values") {
                  return std::string();
                }),
             network, layout);
+}
+
+/// Cuts the last two of three hosts off from each other, which both still reach the first.
+void check_cut_between(const RankProcesses::Work& forever, const Network& network,
+                       const std::vector<int>& layout) {
+  RankProcesses ranks(worlds_of(network, layout), forever);
+  const std::vector<std::string> names = names_of(ranks);
+  std::this_thread::sleep_for(100ms);
+  const Clock::time_point begin = Clock::now();
+  network.cut_between(1, 2);
+  for (int r = 0; r < ranks.size(); ++r) {
+    const std::string said = ranks.result(r);
+    CAPTURE(r);
+    CAPTURE(said);
+    CHECK(said.find("lives, but nothing of it has come to rank ") != std::string::npos);
+    CHECK(said.find(" for 3.5 s. Is the network between their hosts cut?") != std::string::npos);
+    CHECK(said.find(names.back()) != std::string::npos);
+  }
+  CHECK(Clock::now() - begin < 5s);
+}
+
+TEST_CASE("a cut between two hosts that both reach the first rank is noticed in that time, too") {
+  const std::vector<int> layout{1, 2, 1};
+  const auto check = [&](const auto& forever) {
+    const Network network(3);
+    if (network.is_there()) check_cut_between(on(network, layout, forever), network, layout);
+  };
+  SUBCASE("where they sum") { check(sum_forever); }
+  SUBCASE("where one waits for what the other sends") {
+    check([](Communicator& end, const Say& say) {
+      float value = 0;
+      const auto pass = [&] {
+        if (end.rank() == 2) end.start_send(&value, 1, 3);
+        if (end.rank() == 3) end.start_receive(&value, 1, 2);
+        end.wait(&value);
+      };
+      pass();
+      meet(end, say);
+      if (end.rank() == 2) std::this_thread::sleep_for(1s);
+      pass();
+      if (end.rank() != 3) meet(end, [](const std::string&) {});
+      return std::string();
+    });
+  }
+}
+
+/// Fills a connection of two hosts in both directions, and returns how many seconds later it is cut; 9 if it is
+/// not by then.
+std::string full_until_cut(const Network& network, const World& world, const Say& say) {
+  network.enter(world.rank);
+  const Clock::time_point begin = Clock::now();
+  hosts::Descriptor end;
+  std::string why;
+  if (world.rank == 0) {
+    const hosts::Descriptor listener = hosts::listen_at(29'501);
+    while (end.get() < 0 && Clock::now() < begin + 9s) end = hosts::accept_from(listener);
+  }
+  while (end.get() < 0 && Clock::now() < begin + 9s)
+    end = hosts::connect_with(network.address(0), 29'501, begin + 9s, why);
+  const std::vector<char> more(64 << 20);
+  if (hosts::send_all(end, more.data(), more.size(), Clock::now() + 300ms)) return "has room";
+  say("full");
+  const Clock::time_point full = Clock::now();
+  while (!hosts::is_cut(end, 3500ms) && Clock::now() < full + 9s) std::this_thread::sleep_for(20ms);
+  return std::to_string(std::chrono::duration<double>(Clock::now() - full).count());
+}
+
+TEST_CASE("a connection on which both ends wait for room is cut if nobody answers") {
+  for (const bool cut : {true, false}) {
+    CAPTURE(cut);
+    const Network network(2);
+    if (!network.is_there()) return;
+    RankProcesses ranks(
+        2, [&](const World& world, const Say& say) { return full_until_cut(network, world, say); });
+    for (int r : {0, 1}) REQUIRE(ranks.next_said(r) == "full");
+    if (cut) network.cut(1);
+    for (const std::string& said : ranks.results()) {
+      CAPTURE(said);
+      const double seconds = std::stod(said);
+      CHECK(seconds > (cut ? 2.5 : 8.9));
+      if (cut) CHECK(seconds < 5);
+    }
+  }
+}
+
+TEST_CASE("who is slow to receive is not taken for cut off") {
+  // It is more than the system keeps, which then asks ever more seldom whether there is room.
+  constexpr int elements = 16 << 20;
+  const std::vector<int> layout{1, 1, 1};
+  const Network network(3);
+  if (!network.is_there()) return;
+  RankProcesses ranks(worlds_of(network, layout),
+                      on(network, layout, [](Communicator& end, const Say&) {
+                        std::vector<float> values(elements, float(end.rank()));
+                        for (int count : {1, elements}) {  // first they connect
+                          if (end.rank() == 1) end.start_send(values.data(), count, 2);
+                          if (end.rank() == 2 && count > 1) std::this_thread::sleep_for(11s);
+                          if (end.rank() == 2) end.start_receive(values.data(), count, 1);
+                          end.wait(values.data());
+                        }
+                        double all = double(values.back());
+                        end.sum(&all);
+                        return all == 2 ? "2" : "wrong";
+                      }));
+  for (const std::string& result : ranks.results()) CHECK(result == "2");
 }
 
 TEST_CASE("a sum crosses each cable once in each direction, however many ranks a host has") {

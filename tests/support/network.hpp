@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/rank_processes.hpp"
@@ -59,6 +60,12 @@ class Network {
   void cut(int host) const { set_plug(host, "down"); }
   /// Puts it in again.
   void join(int host) const { set_plug(host, "up"); }
+  /// Lets nothing pass between two hosts, while both reach the others: each takes another for it.
+  void cut_between(int a, int b) const {
+    for (const auto& [host, other] : {std::pair{a, b}, {b, a}})
+      REQUIRE(runs("ip -n " + space(host) + " neighbour replace " + address(other) +
+                   " lladdr 02:00:00:00:00:01 dev net nud permanent"));
+  }
   /// Bytes that a host has sent, with all that is around them.
   long long sent_by(int host) const {
     const std::string file =

@@ -124,12 +124,20 @@ void Control::throw_failure() {
   throw RankError(text());
 }
 
-/// At rank 0: hears first of a rank that is said to have died whether it has said that it leaves.
+/// At rank 0: hears first of a rank that is said to have died whether it has said that it leaves. That two
+/// are cut off from each other shows when both have been heard of since; otherwise one is lost for all.
 void Control::decide_on_report(const Failure& why) {
   if (why.kind == Failure::died && why.rank > 0 && why.rank < ranks &&
       !peers[std::size_t(why.rank)].gone)
     read(std::size_t(why.rank));
-  decide(why);
+  if (why.kind != Failure::severed) return decide(why);
+  if (suspected.kind != Failure::none) return;
+  suspected = why;
+  suspected_at = Clock::now();
+}
+
+bool Control::is_heard_since(Time time, int rank) const {
+  return rank == me || peers[std::size_t(rank)].heard > time;
 }
 
 /// At rank 0: says to all why they cannot go on.
@@ -235,9 +243,10 @@ void Control::take(std::size_t p, const Message& message) {
 /// that was itself stopped for a while takes nobody for lost.
 void Control::look_around(Time& next_beat) {
   const Time now = Clock::now();
-  if (now < next_beat) return;
-  next_beat = now + beat;
-  send_to_all({.kind = Message::lives, .begun = begun.load()});
+  if (now >= next_beat) {
+    next_beat = now + beat;
+    send_to_all({.kind = Message::lives, .begun = begun.load()});
+  }
   for (std::size_t p = 0; p < peers.size(); ++p) {
     Peer& peer = peers[p];
     if (!is_there(p) || peer.gone || peer.left || now - peer.heard < silence) continue;
@@ -248,6 +257,9 @@ void Control::look_around(Time& next_beat) {
       note(why);
     }
   }
+  if (suspected.kind != Failure::none && is_heard_since(suspected_at, suspected.rank) &&
+      is_heard_since(suspected_at, suspected.other))
+    decide(suspected);
 }
 
 }  // namespace sinter::hosts

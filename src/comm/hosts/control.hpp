@@ -29,11 +29,12 @@ struct Work {
 struct Failure {
   enum Kind : std::int32_t {
     none,
-    died,       ///< its connection ended, and it had not said that it leaves
-    silent,     ///< no sign of life
-    stalled,    ///< lives, but has not begun what others wait for
-    unheard,    ///< lives and has begun it, but nothing of it comes to `other`
-    absent,     ///< lives, but has not begun to send to `other`, or to receive from it
+    died,     ///< its connection ended, and it had not said that it leaves
+    silent,   ///< no sign of life
+    stalled,  ///< lives, but has not begun what others wait for
+    unheard,  ///< lives and has begun it, but nothing of it comes to `other`
+    absent,   ///< lives, but has not begun to send to `other`, or to receive from it
+    severed,  ///< lives, but its host has not answered that of `other`, over their connection, for some seconds
     cut_off,    ///< lives, but `other` cannot connect with it
     differs,    ///< does its `work`, and others something else
     unmatched,  ///< has sent to `other` what that does not receive, see `wrong`
@@ -47,7 +48,8 @@ struct Failure {
 
 /// One rank's end of the conversation, with a thread that listens. Each rank tells rank 0 twice a second
 /// that it lives, and rank 0 each of them. A rank from which nothing comes for some seconds is lost for
-/// all: rank 0 says so to the others, or they see that rank 0 is.
+/// all: rank 0 says so to the others, or they see that rank 0 is. Whether two hosts that both reach rank 0 are
+/// cut off from each other, their ranks see when they wait.
 class Control {
  public:
   static constexpr std::chrono::milliseconds beat{500}, silence{3500};
@@ -104,6 +106,8 @@ class Control {
   Failure failure{};
   std::vector<Peer> peers;  // as roster.ends
   Gathering gathering{};
+  Failure suspected{};  // at rank 0: that a connection is severed, and since when
+  Time suspected_at{};
   std::int64_t sums = 0;  // that this rank has begun
   std::int64_t summed = 0;
   std::array<double, Communicator::most_values> totals{};
@@ -122,6 +126,7 @@ class Control {
   void add(int rank, std::int64_t number, int count, const double* values);
   void decide_on_report(const Failure& why);
   void decide(Failure why);
+  bool is_heard_since(Time time, int rank) const;
   void note(const Failure& why);
   std::string text() const;
 };

@@ -25,8 +25,10 @@ std::string Control::text() const {
              shared_memory::seconds(patience) +
              ". Is it stopped, or at work on something that the others are not?" + again;
     case Failure::unheard:
+    case Failure::severed:
       return stops + " lives, but nothing of it has come to " + name(failure.other) + " for " +
-             shared_memory::seconds(patience) + ". Is the network between their hosts cut?" + again;
+             shared_memory::seconds(failure.kind == Failure::severed ? silence : patience) +
+             ". Is the network between their hosts cut?" + again;
     case Failure::absent:
       return stops + " lives, but has not sent to " + name(failure.other) +
              " what that awaits, or not received from it, for " + shared_memory::seconds(patience) +

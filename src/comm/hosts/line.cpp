@@ -247,12 +247,15 @@ bool Line::await(Job& job, Count RankState::* member, int local_rank, std::uint6
 /// Whether there is no sense in waiting longer for a rank, which then is known to all.
 bool Line::is_lost(int rank) {
   if (control.is_hopeless(last)) return true;
+  const auto waited = Clock::now() - last;
   for (const Link* link : {&up, &down}) {
-    if (!link->is_broken()) continue;
-    control.report({Failure::died, link == &up ? rank_of_up() : rank_of_down(), me});
+    const bool is_cut = waited > Control::beat && link->is_cut(Control::silence);
+    if (!link->is_broken() && !is_cut) continue;
+    control.report({link->is_broken() ? Failure::died : Failure::severed,
+                    link == &up ? rank_of_up() : rank_of_down(), me});
     return true;
   }
-  if (Clock::now() - last <= patience) return false;
+  if (waited <= patience) return false;
   control.report({Failure::stalled, rank, me});
   return true;
 }

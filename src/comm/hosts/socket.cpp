@@ -2,10 +2,12 @@
 #include "comm/hosts/socket.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -23,6 +25,16 @@ constexpr int flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 void set(const Descriptor& socket, int level, int option, int value) {
   setsockopt(socket.get(), level, option, &value, sizeof value);
+}
+
+/// Lets small messages go at once, and the system ask once a second, and never give up, whether the other end
+/// is there.
+void prepare(const Descriptor& connection) {
+  set(connection, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(connection, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(connection, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+  set(connection, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set(connection, IPPROTO_TCP, TCP_KEEPCNT, 127);
 }
 
 /// Of one family of addresses; -1 if it cannot be, and errno says why.
@@ -107,7 +119,7 @@ Descriptor listen_at(int port) {
 
 Descriptor accept_from(const Descriptor& listener) {
   Descriptor made(accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (made.get() >= 0) set(made, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (made.get() >= 0) prepare(made);
   return made;
 }
 
@@ -123,7 +135,7 @@ Descriptor connect_with(const std::string& address, int port, Time end, std::str
   for (const addrinfo* at = found; at; at = at->ai_next) {
     Descriptor made(socket(at->ai_family, flags, 0));
     if (made.get() < 0) continue;
-    set(made, IPPROTO_TCP, TCP_NODELAY, 1);
+    prepare(made);
     int problem = connect(made.get(), at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
     if (problem == EINPROGRESS) {
       // A host that does not answer keeps others of its addresses from being tried no longer than so.
@@ -155,6 +167,20 @@ std::string address_there(const Descriptor& socket) {
 }
 bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
+}
+
+bool is_cut(const Descriptor& connection, std::chrono::milliseconds silence) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  int unsent = 0;
+  if (getsockopt(connection.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      ioctl(connection.get(), SIOCOUTQNSD, &unsent) != 0)
+    return false;
+  // Where the other end has no room for what is to be sent, it is asked ever more seldom, and one question may
+  // be on the way.
+  const bool awaits_room = info.tcpi_unacked == 0 && unsent > 0;
+  if (awaits_room && info.tcpi_probes < 2) return false;
+  return std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv) >= silence.count();
 }
 
 bool send_all(const Descriptor& to, const void* data, std::size_t size, Time end) {

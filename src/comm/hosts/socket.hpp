@@ -31,6 +31,11 @@ std::string address_there(const Descriptor& socket);
 /// Whether an address means the host that uses it.
 bool is_loopback(const std::string& address);
 
+/// Whether the system of the other end has not answered for so long, though it was asked: at work or idle,
+/// stopped or not, its process need not do anything for that. (A connection that accept_from() or
+/// connect_with() has made asks once a second where nothing else is on the way.)
+bool is_cut(const Descriptor& connection, std::chrono::milliseconds silence);
+
 /// Returns false if the other end has gone, or it takes too long.
 [[nodiscard]] bool send_all(const Descriptor& to, const void* data, std::size_t size, Time end);
 [[nodiscard]] bool receive_all(const Descriptor& from, void* data, std::size_t size, Time end);
