@@ -7,6 +7,7 @@
 
 #include "comm/ordered_sum.hpp"
 #include "comm/shared_memory/segment.hpp"
+#include "comm/volume.hpp"
 
 namespace sinter::shared_memory {
 
@@ -70,7 +71,7 @@ class Collectives {
                      },
                      [&](std::uint32_t c) {
                        if (!segment.await(&RankState::staged, root, c + 1)) return false;
-                       if (me != root) std::copy_n(staged(c), chunk(c).size, chunk(c).data);
+                       if (me != root) take(staged(c), chunk(c).size, chunk(c).data);
                        return have_all_read(c);
                      });
   }
@@ -88,6 +89,7 @@ class Collectives {
             parts[std::size_t(r)] = of.staged(r, c) + me * of.room;
           }
           parts[std::size_t(me)] = piece;
+          has_read<T>((all - 1) * size);
           void* const to[]{piece};
           sum_in_order<T>(parts, to, size);
           return have_all_read(c);
@@ -104,7 +106,7 @@ class Collectives {
           for (int r = 0; r < all; ++r) {
             if (!segment.await(&RankState::staged, r, c + 1)) return false;
             const auto [piece, size] = of.piece(r, c);
-            if (r != me) std::copy_n(of.staged(r, c) + me * of.room, size, piece);
+            if (r != me) take(of.staged(r, c) + me * of.room, size, piece);
           }
           return have_all_read(c);
         });
@@ -125,7 +127,7 @@ class Collectives {
           for (int r = 0; r < all; ++r) {
             if (!segment.await(&RankState::staged, r, c + 1)) return false;
             const auto [piece, size] = of.piece(r, c);
-            if (r != me) std::copy_n(of.staged(r, c), size, piece);
+            if (r != me) take(of.staged(r, c), size, piece);
           }
           return have_all_read(c);
         });
@@ -143,6 +145,16 @@ class Collectives {
     mine.peer = root;
     mine.bytes = sizeof(T);
     mine.operation = operation;
+  }
+  /// Takes elements that another rank has put into the buffer.
+  template <class T>
+  static void take(const T* from, std::int64_t size, T* to) {
+    std::copy_n(from, size, to);
+    has_read<T>(size);
+  }
+  template <class T>
+  static void has_read(std::int64_t elements) {
+    bytes_from_others.fetch_add(elements * std::int64_t(sizeof(T)), std::memory_order_relaxed);
   }
   /// Goes through at least one chunk, so that all ranks meet: stages each before the one before it is
   /// taken.
@@ -249,6 +261,7 @@ class Collectives {
       parts[std::size_t(r)] = reinterpret_cast<T*>(segment.staged(r, chunk.number)) + from;
     }
     parts[std::size_t(me)] = chunk.data + from;
+    has_read<T>((all - 1) * (end - from));
     void* const to[]{reinterpret_cast<T*>(segment.sums(chunk.number)) + from, chunk.data + from};
     sum_in_order<T>(parts, std::span(to).first(takes ? 2 : 1), end - from);
     mine.summed.add_one();
@@ -261,7 +274,7 @@ class Collectives {
       if (r == me) continue;
       if (!segment.await(&RankState::summed, r, chunk.number + 1)) return false;
       const std::int64_t from = before(r, chunk.size), end = before(r + 1, chunk.size);
-      std::copy(sums + from, sums + end, chunk.data + from);
+      take(sums + from, end - from, chunk.data + from);
     }
     return true;
   }
