@@ -96,6 +96,10 @@ std::vector<bench::Row> less_memory(int threads, int rounds, const std::string& 
   return rows;
 }
 
+/// A cast that is made before it is known whether the step is applied.
+constexpr Kind early_cast{
+    .name = "cast early", .touch = touches::cast, .run = executes::cast, .by_shards = true};
+
 /// Casts all weights before each micro-batch, as autocast does. (The update has already made the
 /// copy, in its own pass.)
 struct CastEachMicroBatch {
@@ -106,7 +110,7 @@ struct CastEachMicroBatch {
     Program result = room_for(program);
     for (const Instruction& i : program) {
       result.push_back(i);
-      if (i.kind->role == Role::loop) result.push_back({&cast, 0, short(model.order.size())});
+      if (i.kind->role == Role::loop) result.push_back({&early_cast, 0, short(model.order.size())});
     }
     return result;
   }
