@@ -33,6 +33,19 @@ endforeach()
 if(SINTER_SANITIZE MATCHES "address")
   add_subdirectory(fuzz)
 
+  # Benches are built when they are asked for; that they compile is checked here. (Two have so many recipes
+  # that they take minutes. Of the standard library's stable_sort Clang says that it is deprecated.)
+  file(GLOB benches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
+  list(FILTER benches EXCLUDE REGEX "/(combos|optimizers)[.]cpp$")
+  add_library(sinter_benches OBJECT EXCLUDE_FROM_ALL ${benches})
+  sinter_own_code(sinter_benches)
+  target_link_libraries(sinter_benches PRIVATE Sinter::autograd nlohmann_json::nlohmann_json CLI11::CLI11)
+  target_include_directories(sinter_benches PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(sinter_benches PRIVATE SINTER_BENCH_DIR="${PROJECT_SOURCE_DIR}/bench")
+  target_compile_options(sinter_benches PRIVATE -O0 -fno-sanitize=all -Wno-deprecated-declarations)
+  set_target_properties(sinter_benches PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy)
+  add_dependencies(checks sinter_benches)
+
   # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros. The files of a
   # folder are one translation unit, tidy/FOLDER (cmake/united_files.cmake).
   find_program(SINTER_CLANG_TIDY clang-tidy-19 REQUIRED)
