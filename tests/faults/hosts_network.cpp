@@ -36,42 +36,46 @@ void meet(Communicator& end, const Say& say) {
   say("here");
 }
 
-/// Waits until all are at work.
-std::vector<std::string> names_of(const RankProcesses& ranks) {
+/// Cuts the network while all ranks are at work, and calls check(rank, what it said at its end, all names).
+template <class Cut, class Check>
+void check_ends(const RankProcesses::Work& forever, const Network& network,
+                const std::vector<int>& layout, const Cut& cut, const Check& check) {
+  RankProcesses ranks(worlds_of(network, layout), forever);
   std::vector<std::string> names;
   for (int r = 0; r < ranks.size(); ++r) {
     REQUIRE(ranks.next_said(r) == "here");
     names.push_back(ranks.name(r));
   }
-  return names;
-}
-
-/// Cuts a host off while the ranks are at work.
-void check_cut(int host, const RankProcesses::Work& forever, const Network& network,
-               const std::vector<int>& layout) {
-  RankProcesses ranks(worlds_of(network, layout), forever);
-  const std::vector<std::string> names = names_of(ranks);
   std::this_thread::sleep_for(100ms);
   const Clock::time_point begin = Clock::now();
-  network.cut(host);
-  int first = 0;  // of its ranks
-  for (int h = 0; h < host; ++h) first += layout[std::size_t(h)];
-  const int end = first + layout[std::size_t(host)];
+  cut();
   for (int r = 0; r < ranks.size(); ++r) {
     const std::string said = ranks.result(r);
     CAPTURE(said);
     CAPTURE(r);
+    check(r, said, names);
+  }
+  CHECK(Clock::now() - begin < 5s);
+}
+
+/// Cuts a host off.
+void check_cut(int host, const RankProcesses::Work& forever, const Network& network,
+               const std::vector<int>& layout) {
+  int first = 0;  // of its ranks
+  for (int h = 0; h < host; ++h) first += layout[std::size_t(h)];
+  const int end = first + layout[std::size_t(host)];
+  const auto is_cut = [&](int rank) { return rank >= first && rank < end; };
+  const auto check = [&](int r, const std::string& said, const std::vector<std::string>& names) {
     CHECK(said.find(" has given no sign of life for 3.5 s: it is stopped, its host is down, or "
                     "the network to it is cut.") != std::string::npos);
     // Rank 0, and who hears it, misses one from whom it hears nothing; the others miss rank 0.
-    const auto is_cut = [&](int rank) { return rank >= first && rank < end; };
     bool named = is_cut(r) != is_cut(0) && said.find(names[0]) != std::string::npos;
-    for (int other = 0; other < ranks.size() && is_cut(r) == is_cut(0); ++other)
+    for (int other = 0; other < int(names.size()) && is_cut(r) == is_cut(0); ++other)
       named |=
           is_cut(other) != is_cut(0) && said.find(names[std::size_t(other)]) != std::string::npos;
     CHECK(named);
-  }
-  CHECK(Clock::now() - begin < 5s);
+  };
+  check_ends(forever, network, layout, [&] { network.cut(host); }, check);
 }
 
 std::string sum_forever(Communicator& end, const Say& say) {
@@ -110,20 +114,12 @@ TEST_CASE("and so it is where ranks wait for few values") {
 /// Cuts the last two of three hosts off from each other, which both still reach the first.
 void check_cut_between(const RankProcesses::Work& forever, const Network& network,
                        const std::vector<int>& layout) {
-  RankProcesses ranks(worlds_of(network, layout), forever);
-  const std::vector<std::string> names = names_of(ranks);
-  std::this_thread::sleep_for(100ms);
-  const Clock::time_point begin = Clock::now();
-  network.cut_between(1, 2);
-  for (int r = 0; r < ranks.size(); ++r) {
-    const std::string said = ranks.result(r);
-    CAPTURE(r);
-    CAPTURE(said);
+  const auto check = [](int, const std::string& said, const std::vector<std::string>& names) {
     CHECK(said.find("lives, but nothing of it has come to rank ") != std::string::npos);
     CHECK(said.find(" for 3.5 s. Is the network between their hosts cut?") != std::string::npos);
     CHECK(said.find(names.back()) != std::string::npos);
-  }
-  CHECK(Clock::now() - begin < 5s);
+  };
+  check_ends(forever, network, layout, [&] { network.cut_between(1, 2); }, check);
 }
 
 TEST_CASE("a cut between two hosts that both reach the first rank is noticed in that time, too") {
@@ -151,19 +147,22 @@ TEST_CASE("a cut between two hosts that both reach the first rank is noticed in 
   }
 }
 
-/// Fills a connection of two hosts in both directions, and returns how many seconds later it is cut; 9 if it is
-/// not by then.
+/// A connection of two hosts, which one of them has made; none if it takes long.
+hosts::Descriptor connected(const Network& network, int host) {
+  constexpr int port = 29'501;
+  const Clock::time_point until = Clock::now() + 9s;
+  const hosts::Descriptor listener = host == 0 ? hosts::listen_at(port) : hosts::Descriptor();
+  hosts::Descriptor end;
+  for (std::string why; end.get() < 0 && Clock::now() < until; std::this_thread::sleep_for(5ms))
+    end = host == 0 ? hosts::accept_from(listener)
+                    : hosts::connect_with(network.address(0), port, until, why);
+  return end;
+}
+
+/// Fills it in both directions, and returns how many seconds later it is cut; 9 if it is not by then.
 std::string full_until_cut(const Network& network, const World& world, const Say& say) {
   network.enter(world.rank);
-  const Clock::time_point begin = Clock::now();
-  hosts::Descriptor end;
-  std::string why;
-  if (world.rank == 0) {
-    const hosts::Descriptor listener = hosts::listen_at(29'501);
-    while (end.get() < 0 && Clock::now() < begin + 9s) end = hosts::accept_from(listener);
-  }
-  while (end.get() < 0 && Clock::now() < begin + 9s)
-    end = hosts::connect_with(network.address(0), 29'501, begin + 9s, why);
+  const hosts::Descriptor end = connected(network, world.rank);
   const std::vector<char> more(64 << 20);
   if (hosts::send_all(end, more.data(), more.size(), Clock::now() + 300ms)) return "has room";
   say("full");

@@ -36,9 +36,7 @@ class Link {
 
   bool is_there() const { return socket.get() >= 0; }
   bool is_broken() const { return broken; }
-  bool is_cut(std::chrono::milliseconds silence) const {
-    return is_there() && hosts::is_cut(socket, silence);
-  }
+  bool is_cut(std::chrono::milliseconds silence) const { return hosts::is_cut(socket, silence); }
   /// Says that bytes are to be sent, or received, after those said before. Returns a number for
   /// has_sent() and has_received().
   /// requires  they stay where they are until then

@@ -132,8 +132,7 @@ bool Pairs::has_failed(const Exchange& exchange, const Transfer& away) {
         why = {Failure::died, transfer.peer, me};
       } else if (with && !with->is_there() && me > transfer.peer && now - first_try > to_connect) {
         why = {Failure::cut_off, transfer.peer, me};
-      } else if (with && with->is_there() && now - last > Control::beat &&
-                 is_cut(with->socket, Control::silence)) {
+      } else if (with && now - last > Control::beat && is_cut(with->socket, Control::silence)) {
         why = {Failure::severed, transfer.peer, me};
       } else if (now - last > patience) {
         why = {Failure::absent, transfer.peer, me};

@@ -33,7 +33,8 @@ bool is_loopback(const std::string& address);
 
 /// Whether the system of the other end has not answered for so long, though it was asked: at work or idle,
 /// stopped or not, its process need not do anything for that. (A connection that accept_from() or
-/// connect_with() has made asks once a second where nothing else is on the way.)
+/// connect_with() has made asks once a second where nothing else is on the way.) What is no connection is not
+/// cut.
 bool is_cut(const Descriptor& connection, std::chrono::milliseconds silence);
 
 /// Returns false if the other end has gone, or it takes too long.

@@ -54,7 +54,7 @@ void check(const std::string& what, const std::vector<double>& read, const Formu
 }
 
 TEST_CASE("each transfer moves as much as the table says") {
-  constexpr int elements = 1'000'000;
+  constexpr int elements = 12 * 83'333;  // as many for each of 2, 3 and 4 ranks
   using End = Communicator;
   for (const int ranks : {2, 3, 4}) {
     const double n = ranks, rest = (n - 1) / n;
@@ -79,9 +79,8 @@ TEST_CASE("each transfer moves as much as the table says") {
               [](End& end, float* x) { end.start_reduce(x, elements, 0); });
     check_all("broadcast", {1, 1, 0},
               [](End& end, float* x) { end.start_broadcast(x, elements, end.ranks() - 1); });
-    if (elements % ranks == 0)
-      check_all("all-to-all", {rest, rest, rest},
-                [](End& end, float* x) { end.start_all_to_all(x, elements); });
+    check_all("all-to-all", {rest, rest, rest},
+              [](End& end, float* x) { end.start_all_to_all(x, elements); });
     check_all("send and receive", {0, 0, 1}, [](End& end, float* x) {
       if (end.rank() == 0) end.start_send(x, elements, end.ranks() - 1);
       if (end.rank() == end.ranks() - 1) end.start_receive(x, elements, 0);
