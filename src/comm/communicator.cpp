@@ -35,7 +35,7 @@ std::string problem_of(const Transfer& transfer, int rank, int ranks) {
       if (transfer.peer != rank) break;
       return " of rank " + std::to_string(rank) + " with itself. Copy the array instead.";
     case Operation::barrier:
-      return ", which none has. Call sum() instead.";
+      return ", which has no array. Call barrier() instead.";
   }
   if (transfer.element == Element::i32 || transfer.element == Element::u8)
     return " of integers; ranks transfer real numbers alone.";
@@ -43,6 +43,11 @@ std::string problem_of(const Transfer& transfer, int rank, int ranks) {
 }
 
 }  // namespace
+
+void Communicator::barrier() {
+  double come = 1;
+  sum(&come);
+}
 
 void Communicator::start(const Transfer& transfer) {
   const std::string problem = problem_of(transfer, rank(), ranks());

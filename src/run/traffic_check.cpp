@@ -41,7 +41,7 @@ void TrafficCheck::wait(const void* data) {
 }
 
 void TrafficCheck::sum(double* values, int count) {
-  if (bound_ && !take_barrier(count)) {
+  if (bound_) {
     const Traffic* stated = take(Traffic::both, values);
     if (!stated || stated->operation != Operation::all_reduce || stated->count != count ||
         stated->element != Element::f64)
@@ -62,18 +62,20 @@ void TrafficCheck::start_transfer(const Transfer& transfer) {
   ranks_.start(transfer);
 }
 
+void TrafficCheck::barrier() {
+  if (bound_) {
+    const bool is_next = next_ < stated_.size() && stated_[next_].operation == Operation::barrier;
+    if (!is_next) refuse("waits for all ranks");
+    ++next_;
+  }
+  ranks_.barrier();
+}
+
 /// Takes the next that is stated, if it is this; else gives nullptr.
 const Traffic* TrafficCheck::take(Traffic::Does does, const void* data) {
   if (next_ == stated_.size()) return nullptr;
   const Traffic& next = stated_[next_++];
   return next.does == does && data == address(next) ? &next : nullptr;
-}
-
-/// Takes a barrier, if that is stated next. A sum of one value is one.
-bool TrafficCheck::take_barrier(int count) {
-  const bool is_next = next_ < stated_.size() && stated_[next_].operation == Operation::barrier;
-  if (is_next && count == 1) ++next_;
-  return is_next && count == 1;
 }
 
 const void* TrafficCheck::address(const Traffic& traffic) const {

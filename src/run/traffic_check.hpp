@@ -31,9 +31,10 @@ class TrafficCheck final : public Communicator {
 
   int rank() const override { return ranks_.rank(); }
   int ranks() const override { return ranks_.ranks(); }
-  /// throws    Error if the instruction at work does not state it; so do start() and sum()
+  /// throws    Error if the instruction at work does not state it; so do start(), sum() and barrier()
   void wait(const void* data) override;
   void sum(double* values, int count) override;
+  void barrier() override;
   void abort() noexcept override { ranks_.abort(); }
 
  private:
@@ -43,7 +44,6 @@ class TrafficCheck final : public Communicator {
     return ranks_.group(members);
   }
   const Traffic* take(Traffic::Does does, const void* data);
-  bool take_barrier(int count);
   const void* address(const Traffic& traffic) const;
   [[noreturn]] void refuse(const std::string& what) const;
 };

@@ -2,6 +2,10 @@
 // The communicator of ranks that have a device each, on the emulated one: in the order of the stream.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "emulated/on_world.hpp"
 #include "sinter/comm/mesh.hpp"
 #include "sinter/device/memory.hpp"
@@ -116,6 +120,30 @@ TEST_CASE("so do messages and exchanges of parts") {
           CHECK(std::equal(sent.begin() + r * part, sent.begin() + (r + 1) * part,
                            all[std::size_t(r)][std::size_t(run)].begin() + p * part));
         }
+  }
+}
+
+TEST_CASE("nobody passes a barrier before all have come, in a graph and without") {
+  constexpr int ranks = 3, rounds = 4;
+  for (const bool graph : {false, true}) {
+    CAPTURE(graph);
+    std::atomic<int> come = 0;
+    const auto too_early = on_world(ranks, [&](const World& world) {
+      kernel::Stream stream(1);
+      const auto end = nccl_rank(stream, world);
+      int early = 0;
+      for (int round = 1; round <= rounds; ++round) {
+        if (round % ranks == world.rank) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ++come;
+        const auto work = [&] { end->barrier(); };
+        const auto shape = [](std::vector<std::int64_t>&) {};
+        graph ? stream.as_graph(shape, work) : work();
+        early += come < round * ranks;
+      }
+      return early;
+    });
+    for (const int early : too_early) CHECK(early == 0);
+    CHECK(come == rounds * ranks);
   }
 }
 

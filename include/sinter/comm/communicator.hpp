@@ -121,6 +121,9 @@ class Communicator {
   /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
   static constexpr int most_values = 24;  ///< of one call of sum()
+  /// Waits until all ranks have come. It is a transfer of all ranks. (On a card, its stream waits.)
+  /// throws    RankError if another rank has failed
+  virtual void barrier();
   /// Makes this rank's end of a communicator of some of the ranks, numbered in the order in which `members`
   /// names them: those of an axis of a mesh (comm/mesh.hpp). It is a transfer of all ranks that is waited for,
   /// in which each gives the group that it is in: so groups divide the ranks. Transfers of several

@@ -34,6 +34,9 @@ class EmulatedRank final : public Communicator {
     const auto sum = [this, values, count] { end->sum(values, count); };
     kernel::emulated::submit(stream, sum, values, count);
   }
+  void barrier() override {
+    kernel::emulated::submit(stream, [this] { end->barrier(); });
+  }
   void abort() noexcept override { end->abort(); }
 
  private:

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends, receives and all-to-alls, over every transport.
+// Sends, receives, all-to-alls and barriers, over every transport.
 #include "unit/comm/messages.hpp"
 
+#include <sys/mman.h>
+
+#include <atomic>
+#include <chrono>
+#include <new>
 #include <thread>
 
 #include "sinter/comm/hosts.hpp"
@@ -71,6 +76,36 @@ TEST_CASE_TEMPLATE("what processes of several hosts send comes as it was sent", 
     CAPTURE(hosts[0]);
     check_right(on_hosts(hosts, [](Communicator& end) { return Messages<T>(end).all(); }));
   }
+}
+
+TEST_CASE("nobody passes a barrier before all have come, over every transport") {
+  // Of all ranks, where processes share it.
+  using Count = std::atomic<int>;
+  void* const memory =
+      ::mmap(nullptr, sizeof(Count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  Count& come = *new (memory) Count(0);
+  const auto pass = [&](Communicator& end) {
+    std::string too_early;
+    for (int round = 1; round <= 6; ++round) {
+      if (round % end.ranks() == end.rank())
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      ++come;
+      end.barrier();
+      if (come < round * end.ranks()) too_early += std::to_string(round) + " ";
+    }
+    return too_early;
+  };
+  const auto check = [&](const std::vector<std::string>& said) {
+    check_right(said);
+    CHECK(come.exchange(0) == 6 * int(said.size()));
+  };
+  for (int ranks : {1, 2, 3}) {
+    check(on_threads(ranks, pass));
+    check(on_processes(ranks, pass));
+  }
+  check(on_hosts({2, 1}, pass));
+  ::munmap(memory, sizeof(Count));
 }
 
 TEST_CASE("one rank is all to itself, and has nobody to send to") {

@@ -131,14 +131,13 @@ struct Passing : Speaking<Passing<W>> {
 template <Wrong W>
 struct Meeting : Speaking<Meeting<W>> {
   static constexpr void state(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-    out.push_back({Operation::barrier, Traffic::both, Space::decision});
+    if (W != Wrong::unstated) out.push_back({Operation::barrier, Traffic::both, Space::decision});
   }
   static void run(Machine& machine, const Bound&) {
     if (W == Wrong::silent) return;
-    double values[2]{1, 1};
-    machine.communicator().sum(values, W == Wrong::count ? 2 : 1);
+    double value = 1;
+    W == Wrong::operation ? machine.communicator().sum(&value) : machine.communicator().barrier();
     ++told;
-    told_wrongly += values[0] != double(machine.communicator().ranks());
   }
   static constexpr Kind kind{
       .name = "meet", .touch = Speaking<Meeting<W>>::touch, .run = run, .traffic = state};
