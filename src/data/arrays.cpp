@@ -49,6 +49,7 @@ void fill_all(HostBatch& batch, const BatchDraw& draw, const ArrayRows& data) {
   batch.starts.clear();
   for (int s = 0; s <= rows; ++s) batch.starts.push_back(s);
   batch.part = draw.part;
+  batch.predictions = data.predictions(draw.items);
 }
 
 SamplerState start(const ArrayRows& data, const char* order, std::uint64_t seed) {
@@ -85,6 +86,12 @@ ArrayRows::ArrayRows(std::span<const float> inputs_, int in_,
         fmt::format("There are {} rows of inputs ({} numbers of width {}) but {} classes; each "
                     "input needs one class.",
                     rows, inputs.size(), in, classes.size()));
+}
+
+std::int64_t ArrayRows::predictions(std::span<const std::int64_t> of_rows) const {
+  if (classes.empty()) return std::ssize(of_rows) * out;
+  return std::ranges::count_if(of_rows,
+                               [&](std::int64_t row) { return classes[std::size_t(row)] >= 0; });
 }
 
 void ArrayRows::append(HostBatch& batch, std::int64_t row) const {

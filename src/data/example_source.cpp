@@ -68,6 +68,10 @@ class Filling {
       set.append_empty(batch, number, length, padded);
     ++next;
   }
+  /// Says how much the whole batch predicts.
+  void count_predictions() {
+    if (batch.examples) batch.predictions = batch.examples->label;
+  }
 
  private:
   const ExampleList& set;
@@ -184,6 +188,7 @@ void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
     const int padded = padded_length(part, draw.length);
     for (std::int64_t number : part) filling.add(number, padded);
   });
+  filling.count_predictions();
 }
 
 void ExampleBatches::restore(const SamplerState& saved) {
@@ -242,6 +247,7 @@ bool EvaluationExamples::draw(BatchDraw& draw) {
 void EvaluationExamples::fill(const BatchDraw& draw, HostBatch& batch) const {
   Filling filling(*set, draw, batch);
   for (std::int64_t number : draw.items) filling.add(number, 0);
+  filling.count_predictions();
 }
 
 void EvaluationExamples::restore(const SamplerState& saved) {

@@ -223,6 +223,18 @@ std::int64_t TrainerCore::predictions_in(const HostBatch& batch) const {
   return count;
 }
 
+/// Those of all parts.
+std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
+  const std::int64_t count = predictions_in(batch);
+  if (!batch.predictions)
+    return batch.part.is_whole() ? count : std::int64_t(sum_over_processes(double(count)));
+  if (batch.part.is_whole() && *batch.predictions != count)
+    throw ArgumentError("Sinter: the batch says that it has " + std::to_string(*batch.predictions) +
+                        " predictions (HostBatch::predictions), and has " + std::to_string(count) +
+                        ". Say how many there are, or, where targets were changed, reset it.");
+  return *batch.predictions;
+}
+
 /// What does not fit in one process's part the others do not see: they must not wait for ever.
 void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
   if (!batch.part.is_whole() && batch.part != part())
@@ -260,10 +272,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
                         " sequences; the recipe's step takes 1 to " +
                         std::to_string(global_batch()) + ".");
   check_part(batch, plan().model);
-  std::int64_t count = predictions_in(batch);
-  if (!batch.part.is_whole())
-    count =
-        batch.predictions ? *batch.predictions : std::int64_t(sum_over_processes(double(count)));
+  const std::int64_t count = all_predictions_in(batch);
   if (count == 0)
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
   const double scale = recipe_.state.loss_scale();

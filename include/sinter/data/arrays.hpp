@@ -34,6 +34,8 @@ struct ArrayRows {
 
   /// Appends a row to a batch, as a sequence of its own.
   void append(HostBatch& batch, std::int64_t row) const;
+  /// How many predictions these rows have: numbers of targets, or rows with a class.
+  std::int64_t predictions(std::span<const std::int64_t> of_rows) const;
   /// A hash of the widths and of all values.
   std::uint64_t hash() const;
 };

@@ -35,7 +35,8 @@ class ExampleList {
   virtual int rows(std::int64_t number) const { return length(number).rows(); }
   /// Appends an example, cut to `most` rows on axis 0 and in the same proportion on axis 1, to a
   /// batch as a sequence. Rows of padding follow on axis 0 until there are at least `padded`. Axis 1
-  /// has none: all rows of a sequence there are seen. Adds to the batch's counts of examples.
+  /// has none: all rows of a sequence there are seen. Adds to the batch's counts of examples, whose
+  /// `label` is how many predictions it has.
   virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
   /// Does the same without the content, for a batch that has that of a part of its sequences alone: ids and
   /// values stay as they are. This one appends the example to another batch, to see how long it is; a list

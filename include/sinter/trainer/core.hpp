@@ -226,6 +226,7 @@ class TrainerCore {
   void on_predicting_ranks(const std::function<void(int)>& work);
   Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
   int ranks_here() const { return int(machines_.size()); }
+  std::int64_t all_predictions_in(const HostBatch& batch);
   /// Checks a batch for this model, which may have the content of this process's part.
   void check_part(const HostBatch& batch, const Model& model);
   void check_predicts() const;

@@ -3,6 +3,7 @@
 // ranks have each sequence once.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -40,8 +41,17 @@ void check_slices(const std::vector<std::vector<T>>& part, const std::vector<std
   }
 }
 
-/// Compares the parts of all batches of a source, of 30 at most, with the whole ones.
-void check_parts(const auto& make, const Axes& on) {
+/// How many predictions a whole batch has: its last ids are targets, or if it has none, its last values.
+std::int64_t predictions_of(const HostBatch& whole) {
+  if (whole.ids.empty()) return std::ssize(whole.values.back());
+  return std::ranges::count_if(whole.ids.back(), [](std::int32_t id) { return id >= 0; });
+}
+
+enum class Predictions { known, unknown };
+
+/// Compares the parts of all batches of a source, of 30 at most, with the whole ones. Whoever has a part knows
+/// how much the whole batch predicts, or does not.
+void check_parts(const auto& make, const Axes& on, Predictions predictions = Predictions::known) {
   for (int ranks = 2; ranks <= 5; ++ranks)
     for (int rank = 0; rank < ranks; ++rank) {
       CAPTURE(ranks);
@@ -63,7 +73,8 @@ void check_parts(const auto& make, const Axes& on) {
         CHECK(parts.state() == wholes.state());
         check_slices(got.ids, whole.ids, on.ids, got);
         check_slices(got.values, whole.values, on.values, got);
-        if (got.predictions) CHECK(got.predictions == std::ssize(whole.ids[1]));
+        CHECK(got.predictions.has_value() == (predictions == Predictions::known));
+        if (got.predictions) CHECK(got.predictions == predictions_of(whole));
         REQUIRE(reader.next(read));
         CHECK(read.part == part);
         CHECK(read.ids == got.ids);
@@ -207,7 +218,7 @@ TEST_CASE("an objective hides the same of a part as of the whole") {
   const auto make = [&] {
     return AnySource(PreparedSource(AnySource(ShuffledWindows(text, {7, 5}, 1)), masked));
   };
-  check_parts(make, {{0, 0}, {}});
+  check_parts(make, {{0, 0}, {}}, Predictions::unknown);
 }
 
 TEST_CASE("one that does not say that it prepares parts is given whole batches") {
@@ -233,7 +244,7 @@ TEST_CASE("memory that has held a part holds a whole batch afterwards") {
   CHECK(batch.ids[0].size() == 35);
   REQUIRE(pull(arrays, batch, draw, BatchPart{1, 3}));
   CHECK(batch.values[1].size() == 4);
-  CHECK_FALSE(batch.predictions);
+  CHECK(batch.predictions == 12);
   REQUIRE(arrays.next(batch));
   CHECK(batch.part.is_whole());
   CHECK(batch.values[1].size() == 12);
