@@ -290,7 +290,7 @@ void Machine::train(const Work& work, Observer* observer) {
   if (away_) away_->open();  // before a graph is recorded
   begin(work, true);
   run(programs_->training, observer);
-  is_to_stop_ = measured_.stop_votes > 0;
+  votes_ = measured_.votes;
   if (measured_.applied) ++updates_;
 }
 
@@ -303,9 +303,9 @@ void Machine::evaluate(const Work& work, Observer* observer) {
   }
   if (communicator_.ranks() == 1) return;
   put_predictions(work.predictions);
-  communicator_.sum(&decision()->loss, 3);  // the votes and the predictions, too
+  communicator_.sum(&decision()->loss, kernel::Decision::up_to_predictions);
   read_decision();
-  is_to_stop_ = measured_.stop_votes > 0;
+  votes_ = measured_.votes;
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
@@ -348,7 +348,7 @@ void Machine::run(BoundProgram& program, Observer* observer) {
     const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
                                              &programs_->prediction};
     numbers.push_back(std::ranges::find(all_programs, &program) - std::begin(all_programs));
-    numbers.push_back(work_.stop_vote);
+    for (const float vote : own_votes()) numbers.push_back(std::int64_t(vote));
     for (int k = 0; k < iterations; ++k)
       for (int axis = 0; axis < token_axes; ++axis) {
         const MicroBatch at = micro_batch(k, axis);
@@ -368,13 +368,17 @@ void Machine::run(BoundProgram& program, Observer* observer) {
   read_decision();
 }
 
-/// And casts this rank's vote.
+std::array<float, kernel::Votes::count> Machine::own_votes() const {
+  const kernel::Votes& own = work_.votes;
+  return {float(own.stop), float(own.save), float(own.done), float(own.failed)};
+}
+
+/// And casts this rank's votes.
 void Machine::clear_decision() {
   clear_on_device(stream_, decision_bytes(), sizeof(kernel::Decision));
-  if (!work_.stop_vote) return;
-  const float vote = 1;
-  std::byte* to = decision_bytes() + offsetof(kernel::Decision, stop_votes);
-  put_values(stream_, {&vote, 1}, to, Element::f64, 0);
+  if (work_.votes == kernel::Votes{}) return;
+  std::byte* to = decision_bytes() + offsetof(kernel::Decision, votes);
+  put_values(stream_, own_votes(), to, Element::f64, 0);
 }
 
 void Machine::read_decision() {
@@ -539,7 +543,7 @@ void Machine::take_norm(const kernel::ClippingRule& rule) {
   with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
     kernel::add_squares(stream_, flat<T>(Space::gradient).data, m.elements(), &decision()->squares);
   });
-  communicator().sum(&decision()->loss, 2);  // and the votes
+  communicator().sum(&decision()->loss, kernel::Decision::up_to_votes);
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 
@@ -551,8 +555,8 @@ void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
       if (shard.size > 0)
         kernel::add_squares(stream_, gradients + shard.at(split), shard.size, &decision()->squares);
   });
-  static_assert(kernel::Decision::summed <= Communicator::most_values);
-  communicator().sum(&decision()->loss, kernel::Decision::summed);
+  static_assert(kernel::Decision::up_to_squares <= Communicator::most_values);
+  communicator().sum(&decision()->loss, kernel::Decision::up_to_squares);
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 

@@ -286,7 +286,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     work.loss_scale = scale;
     work.learning_rate = rate.learning_rate;
     work.rate_factor = rate.factor;
-    work.stop_vote = wants_to_stop_;
+    work.votes = own_votes_;
     machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
@@ -306,7 +306,7 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
   auto evaluate_part = [&](int rank) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.seed = settings_.seed;
-    work.stop_vote = wants_to_stop_;
+    work.votes = own_votes_;
     if (is_part) work.predictions = count;
     machines_[rank]->evaluate(work, observer(rank));
   };
@@ -314,8 +314,8 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
   return {machines_[0]->loss_sum(), is_part ? machines_[0]->predictions() : count};
 }
 
-bool TrainerCore::is_to_stop() const {
-  return settings_.world.ranks == 1 ? wants_to_stop_ : machines_[0]->is_to_stop();
+const kernel::Votes& TrainerCore::votes() const {
+  return settings_.world.ranks == 1 ? own_votes_ : machines_[0]->votes();
 }
 
 double TrainerCore::sum_over_processes(double value) {

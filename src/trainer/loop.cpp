@@ -46,17 +46,16 @@ void Loop::restore() {
 }
 
 /// Mends the link to the best checkpoint: a crash may have come between the two. A best checkpoint
-/// that is gone counts no longer.
+/// that is gone counts no longer. What the process sees that writes the folder holds for all.
 void Loop::mend_best() {
   if (!std::isfinite(state_.best)) return;
   std::error_code ignored;
-  std::filesystem::path link = folder_->path() / "best", name = step_folder_name(state_.best_step);
-  if (std::filesystem::read_symlink(link, ignored) == name) return;
-  if (std::filesystem::exists(folder_->path() / name, ignored)) {
-    if (folder_->writes()) swing_link(link, name);
-    return;
-  }
-  state_.best = LoopState{}.best;
+  const std::filesystem::path link = folder_->path() / "best",
+                              name = step_folder_name(state_.best_step);
+  bool is_there = folder_->writes() && std::filesystem::exists(folder_->path() / name, ignored);
+  if (is_there && std::filesystem::read_symlink(link, ignored) != name) swing_link(link, name);
+  is_there = trainer_.sum_over_processes(is_there) > 0;
+  if (!is_there) state_.best = LoopState{}.best;
 }
 
 /// Checks that a schedule that acts on validation losses does not wait for them in vain.
@@ -95,8 +94,10 @@ bool Loop::ends(const LoopOptions& options) {
 /// Takes a step with the batch at hand, which is then used up. Returns none if it was not applied,
 /// and training goes on.
 std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
+  vote(options);
   auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
                                 [&] { return step_(*next_, state_.last.tokens); });
+  votes_ = trainer_.votes();
   SamplerState after = std::move(next_->after);
   read_.recycle(std::move(next_->batch));
   next_.reset();
@@ -144,18 +145,9 @@ void Loop::record(const AppliedStep& step, const LoopOptions& options) {
   if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
-/// Where ranks save together, the first says whether it is due, and all count at the same time what the
-/// next batch predicts, of which each has a part: the step need not ask then.
+/// Where ranks save together, all of them know whether it is due.
 void Loop::save_if(bool due, const LoopOptions& options) {
-  due = due && save_;
-  if (save_.is_together()) {
-    HostBatch* const next = next_ ? &next_->batch : nullptr;
-    double sums[]{double(due), next ? double(trainer_.predictions_in(*next)) : 0};
-    trainer_.sum_over_processes(sums);
-    due = sums[0] > 0;
-    if (next && !next->part.is_whole()) next->predictions = std::int64_t(sums[1]);
-  }
-  if (due) save(options);
+  if (due && (save_ || save_.is_together())) save(options);
 }
 
 /// Begins to save what is at hand, once an earlier checkpoint is complete.
@@ -209,12 +201,22 @@ void Loop::save_has_failed(const FileError& error, const std::filesystem::path& 
                        std::to_string(pause.count()) + " seconds.");
 }
 
-bool Loop::save_is_due(const LoopOptions& options) const {
+/// Whether this process is to save after a step, for another reason than that it is the best.
+bool Loop::save_is_due(const LoopOptions& options, std::int64_t step) const {
   const auto now = Clock::now();
   const std::chrono::duration<double, std::ratio<60>> minutes(options.save_minutes);
-  return now >= retry_at_ || best_is_new_ ||
-         (options.save_every > 0 && trainer_.steps() % options.save_every == 0) ||
-         (options.save_minutes > 0 && now - saved_at_ >= minutes);
+  return save_ && (now >= retry_at_ || (options.save_every > 0 && step % options.save_every == 0) ||
+                   (options.save_minutes > 0 && now - saved_at_ >= minutes));
+}
+
+/// Says to the ranks that save with this one, in their next step, whether a checkpoint is due then, which the
+/// first one's clock and options decide, and how far the one is that is being saved.
+void Loop::vote(const LoopOptions& options) {
+  if (!save_.is_together()) return;
+  own_votes_ = {.stop = own_votes_.stop,
+                .save = double(save_is_due(options, trainer_.steps() + 1))};
+  save_.vote(own_votes_);
+  trainer_.vote(own_votes_);
 }
 
 /// Saves what is at hand, if the disk lets it, before the error goes on its way.
@@ -261,8 +263,9 @@ void Loop::make_up_evaluation(const LoopOptions& options) {
 
 /// Tells the ranks that are processes, in their next step or evaluation, whether this one is to stop.
 bool Loop::is_to_stop(const LoopOptions& options) {
-  trainer_.want_to_stop(options.stop && options.stop());
-  return trainer_.is_to_stop();
+  own_votes_.stop = options.stop && options.stop();
+  trainer_.vote(own_votes_);
+  return trainer_.votes().stop > 0;
 }
 
 LoopEnd Loop::run_stages(const LoopOptions& options) {
@@ -281,8 +284,11 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
     if (evaluate_ && (last || is_evaluated(options, trainer_.steps()))) evaluate(*step, options);
     record(*step, options);
     stopped = stops() && !(last && !state_.evaluation_due);
+    save_.count(votes_);
     if (save_.has_ended()) end_save(options, false);
-    save_if(last || stopped || save_is_due(options), options);
+    const bool is_due =
+        save_.is_together() ? votes_.save > 0 : save_is_due(options, trainer_.steps());
+    save_if(last || stopped || best_is_new_ || is_due, options);
   }
   save_if((stopped || last_is_skipped) && unsaved_, options);
   end_save(options, true);

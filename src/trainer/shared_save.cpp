@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -22,9 +21,6 @@ namespace sinter {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// How a bool and another are summed over ranks at once.
-constexpr double other_vote = double(1 << 20);
 
 /// Writes slices in parts, so that it soon notices when it is to give up.
 class SliceWriter {
@@ -212,14 +208,6 @@ void SharedSave::write(std::vector<SlicedFile> files, std::vector<SharedFile> op
   }
 }
 
-/// Whether all ranks have something. One that has a problem has it, too.
-bool SharedSave::have_all(bool has) {
-  const double votes = sum((has ? 1 : 0) + (has && !problem_.empty() ? other_vote : 0));
-  if (int(std::fmod(votes, other_vote)) < world_.ranks) return false;
-  if (votes >= other_vote) fail();
-  return true;
-}
-
 void SharedSave::fail() {
   problem_ = first_text(trainer_, problem_);
   phase_ = Phase::failed;
@@ -228,21 +216,23 @@ void SharedSave::fail() {
   folder_work_.reset();
 }
 
-bool SharedSave::has_ended() {
+void SharedSave::vote(kernel::Votes& own) {
+  bool is_done = false;
   if (phase_ == Phase::writing) {
     take_result();
-    if (have_all(!writing_.valid()) && phase_ == Phase::writing) complete();
+    is_done = !writing_.valid();
   } else if (phase_ == Phase::completing) {
-    const bool has = !folder_work_ || folder_work_->has_ended();
-    if (has && folder_work_) try {
-        folder_work_->end();
-      } catch (const std::exception& error) {
-        problem_ = error.what();
-      }
-    if (has) folder_work_.reset();
-    if (have_all(has) && phase_ == Phase::completing) phase_ = Phase::complete;
+    end_folder_work();
+    is_done = !folder_work_;
   }
-  return phase_ == Phase::complete || phase_ == Phase::failed;
+  own.done = is_done;
+  own.failed = is_done && !problem_.empty();
+}
+
+void SharedSave::count(const kernel::Votes& all) {
+  if (has_ended() || int(all.done) < world_.ranks) return;
+  if (all.failed > 0) return fail();
+  phase_ == Phase::writing ? complete() : void(phase_ = Phase::complete);
 }
 
 /// Takes what the thread has written, if it is done.
@@ -254,6 +244,17 @@ void SharedSave::take_result() {
   } catch (const std::exception& error) {
     problem_ = error.what();
   }
+}
+
+/// Takes what the first rank's folder says, if that is done.
+void SharedSave::end_folder_work() {
+  if (!folder_work_ || !folder_work_->has_ended()) return;
+  try {
+    folder_work_->end();
+  } catch (const std::exception& error) {
+    problem_ = error.what();
+  }
+  folder_work_.reset();
 }
 
 /// Adds up what all have written, and lets the first rank make a checkpoint of it.
@@ -285,6 +286,11 @@ void SharedSave::wait() {
   while (!has_ended()) {
     if (phase_ == Phase::writing && writing_.valid()) writing_.wait_for(moment);
     if (phase_ == Phase::completing && folder_work_) folder_work_->wait_for(moment);
+    kernel::Votes votes;
+    vote(votes);
+    double all[]{votes.done, votes.failed};
+    trainer_.sum_over_processes(all);
+    count({.done = all[0], .failed = all[1]});
   }
 }
 

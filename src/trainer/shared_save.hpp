@@ -24,7 +24,8 @@ struct Written {
 /// what it has of them, and a thread of it writes the copy. When all have said that theirs is on the disk,
 /// they add up the hashes, and the first rank makes a checkpoint of the files. So a rank that dies, or whose
 /// disk is full, leaves the older checkpoint, and nothing under a checkpoint's name. All ranks call the same
-/// functions at the same time; what a rank knows alone goes to the others as sums.
+/// functions at the same time; what a rank knows alone goes to the others as sums, or while training goes on, as
+/// its votes in a step.
 class SharedSave {
  public:
   /// requires  all outlive it; ranks are processes, and each has a folder, which the first one writes
@@ -38,10 +39,14 @@ class SharedSave {
   bool begin(const std::string& info, bool best, const std::function<void()>& before,
              bool in_background);
   bool is_busy() const { return phase_ != Phase::idle; }
-  /// Whether the checkpoint is complete, or has failed, on all ranks. It asks them, and lets the first one complete
-  /// the checkpoint when all have written.
-  /// requires  is_busy()
-  bool has_ended();
+  /// Says in a rank's votes, `done` and `failed`, how far it has come.
+  /// requires  is_busy(); so do the next two
+  void vote(kernel::Votes& own);
+  /// Takes what all ranks have said so, and when all are done, goes on: first lets rank 0 make a checkpoint of
+  /// the files.
+  void count(const kernel::Votes& all);
+  /// Whether the checkpoint is complete, or has failed, on all ranks.
+  bool has_ended() const { return phase_ == Phase::complete || phase_ == Phase::failed; }
   /// As SaveStage::end().
   std::filesystem::path end();
   std::string take_note() { return std::exchange(note_, {}); }
@@ -61,8 +66,8 @@ class SharedSave {
   void write(std::vector<SlicedFile> files, std::vector<SharedFile> open, Source source,
              bool in_background);
   void wait();
-  bool have_all(bool has);
   void take_result();
+  void end_folder_work();
   void fail();
   void complete();
   void give_up() noexcept;

@@ -213,7 +213,15 @@ std::filesystem::path SaveStage::save_alone(const Request& request) {
 
 bool SaveStage::is_busy() const { return shared ? shared->is_busy() : pending.valid(); }
 
-bool SaveStage::has_ended() {
+void SaveStage::vote(kernel::Votes& own) {
+  if (shared && shared->is_busy()) shared->vote(own);
+}
+
+void SaveStage::count(const kernel::Votes& all) {
+  if (shared && shared->is_busy()) shared->count(all);
+}
+
+bool SaveStage::has_ended() const {
   if (shared) return shared->is_busy() && shared->has_ended();
   return is_busy() && pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }

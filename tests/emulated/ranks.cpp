@@ -32,11 +32,19 @@ using AtRoot =
 /// What some steps of a rank leave.
 struct Trace {
   std::vector<Measured> steps;
-  std::vector<bool> is_to_stop;  // after each of them; the second rank wants to from the fourth on
-  double evaluated = 0;          // a sum of losses, after them
+  std::vector<kernel::Votes> votes;  // of all ranks, in each of them
+  double evaluated = 0;              // a sum of losses, after them
   NamedNumbers parameters;
   bool operator==(const Trace&) const = default;
 };
+
+/// What a rank says in a step.
+kernel::Votes votes_of(int rank, int step) {
+  return {.stop = double(rank == 1 && step >= 3),
+          .save = double(rank == 0 && step == 2),
+          .done = double(step == 3 || step == rank),
+          .failed = double(rank == 1 && step == 4)};
+}
 
 class Nothing final : public Observer {
   void before(const Machine&, int, int) override {}
@@ -50,9 +58,9 @@ Trace train(const World& world, bool graph = true) {
   if (!graph) trainer.observe({&nothing});  // who has an observer launches directly
   Trace trace;
   for (int s = 0; s < 6; ++s) {
-    trainer.want_to_stop(world.rank == 1 && s >= 3);
+    trainer.vote(votes_of(world.rank, s));
     trace.steps.push_back(take_step(trainer, s));
-    trace.is_to_stop.push_back(trainer.is_to_stop());
+    trace.votes.push_back(trainer.votes());
   }
   trace.evaluated = trainer.evaluate(batch_of(1)).sum;
   if (world.rank == 0 || !trainer.plan().model.at_root) trace.parameters = parameters_of(trainer);
@@ -72,7 +80,13 @@ TEST_CASE("ranks have the same bits, and those of one rank to rounding") {
       CAPTURE(s);
       CHECK(relative_difference(all[0].steps[s].loss, alone.steps[s].loss) < bound);
       CHECK(relative_difference(all[0].steps[s].norm, alone.steps[s].norm) < 10 * bound);
-      CHECK(all[0].is_to_stop[s] == (s >= 3));
+      kernel::Votes sum;
+      for (int rank = 0; rank < int(all.size()); ++rank) {
+        const kernel::Votes own = votes_of(rank, int(s));
+        sum = {sum.stop + own.stop, sum.save + own.save, sum.done + own.done,
+               sum.failed + own.failed};
+      }
+      CHECK(all[0].votes[s] == sum);
     }
     CHECK(relative_difference(all[0].evaluated, alone.evaluated) < bound);
   };

@@ -120,7 +120,7 @@ class Communicator {
   /// requires  1 <= count <= most_values
   /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
-  static constexpr int most_values = 24;  ///< of one call of sum()
+  static constexpr int most_values = 32;  ///< of one call of sum()
   /// Waits until all ranks have come. It is a transfer of all ranks. (On a card, its stream waits.)
   /// throws    RankError if another rank has failed
   virtual void barrier();

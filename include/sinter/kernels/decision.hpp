@@ -10,11 +10,23 @@
 
 namespace sinter::kernel {
 
+/// What ranks that are processes say to each other in the exchange that each step has anyway: each says 1 or
+/// 0, and all learn how many say so.
+struct Votes {
+  double stop = 0;    ///< the training is to stop
+  double save = 0;    ///< a checkpoint is to be saved after this step
+  double done = 0;    ///< of the checkpoint that is being saved, this rank's part is on the disk
+  double failed = 0;  ///< likewise, but it has failed
+
+  static constexpr int count = 4;
+  bool operator==(const Votes&) const = default;
+};
+static_assert(sizeof(Votes) == Votes::count * sizeof(double));
+
 /// What the instruction `norm` yields and `update` obeys.
 struct Decision {
   double loss = 0;  ///< the sum of the losses, of all ranks once the norm is taken
-  /// How many ranks want to stop after this step, once the norm is taken; 0 where there is one rank.
-  double stop_votes = 0;
+  Votes votes{};    ///< this rank's; of all ranks once the norm is taken
   /// Of an evaluation over ranks: how many predictions there were, of all once it is over.
   double predictions = 0;
   BinnedSum squares{};  ///< Σ g² of all gradients, as they are
@@ -26,12 +38,15 @@ struct Decision {
   /// updated.
   std::int32_t applied = 1;
 
-  /// How many numbers, from `loss` on, ranks with squares of their own sum: all up to `norm`.
-  static constexpr int summed = 3 + BinnedSum::count;
+  // How many numbers ranks sum, from `loss` on:
+  static constexpr int up_to_votes = 1 + Votes::count;       ///< where all have the same gradients
+  static constexpr int up_to_predictions = up_to_votes + 1;  ///< of an evaluation
+  static constexpr int up_to_squares =
+      up_to_predictions + BinnedSum::count;  ///< where each has its own
 };
-static_assert(offsetof(Decision, stop_votes) == sizeof(double) &&
-              offsetof(Decision, predictions) == 2 * sizeof(double) &&
-              offsetof(Decision, norm) == Decision::summed * sizeof(double));
+static_assert(offsetof(Decision, votes) == sizeof(double) &&
+              offsetof(Decision, predictions) == Decision::up_to_votes * sizeof(double) &&
+              offsetof(Decision, norm) == Decision::up_to_squares * sizeof(double));
 
 /// How gradients are bounded.
 struct ClippingRule {

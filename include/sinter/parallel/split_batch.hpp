@@ -63,7 +63,7 @@ void norm_at_root(Machine& machine, const Bound&) {
   if (machine.communicator().rank() == root_rank)
     kernel::add_squares(machine.stream(), machine.flat<Gradient>(Space::gradient).data,
                         machine.model().elements(), &decision->squares);
-  machine.communicator().sum(&decision->loss, kernel::Decision::summed);
+  machine.communicator().sum(&decision->loss, kernel::Decision::up_to_squares);
   kernel::decide(machine.stream(), clipping_rule<Clipping>(machine), machine.loss_scale(),
                  decision);
 }

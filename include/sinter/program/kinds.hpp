@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of instruction that every program is made of.
 #pragma once
+#include "sinter/kernels/decision.hpp"
 #include "sinter/program/model.hpp"
 
 namespace sinter {
@@ -128,10 +129,10 @@ constexpr void run(const Model& model, const Instruction& i, const OnRank&, Traf
   parts(model, i.what, i.count, like, out);
 }
 
-/// States that the sum of the losses and the votes become those of all ranks: the first two numbers of
-/// kernel::Decision.
+/// States that the sum of the losses and the votes become those of all ranks: the first numbers of kernel::Decision.
 constexpr void losses(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, 2, Element::f64});
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0,
+                 kernel::Decision::up_to_votes, Element::f64});
 }
 
 /// States that the running values of a step become their sum over the ranks, where there are several.

@@ -61,7 +61,7 @@ struct Work {
   double loss_scale = 1;     ///< what the gradients are multiplied by
   double learning_rate = 0;  ///< of the step, all factors included
   double rate_factor = 1;    ///< the part of learning_rate that is not the optimizer's own
-  bool stop_vote = false;    ///< whether this rank wants to stop after it
+  kernel::Votes votes{};     ///< this rank's
   /// Of an evaluation: how many this rank adds to what ranks count together.
   std::int64_t predictions = 0;
 };
@@ -109,8 +109,8 @@ class Machine {
 
   /// The sum of the losses of the last train() or evaluate(), over all ranks.
   double loss_sum() const { return measured_.loss; }
-  /// Whether a rank wanted to stop after it (Work::stop_vote). All ranks have the same.
-  bool is_to_stop() const { return is_to_stop_; }
+  /// How many ranks have said so with the last train() or evaluate() (Work::votes). All ranks have the same.
+  const kernel::Votes& votes() const { return votes_; }
   /// Sums values over the ranks, 3 at most, when all have come.
   void sum_over_ranks(std::span<double> values);
   /// The sum of Work::predictions of the last evaluate(), over all ranks.
@@ -292,6 +292,7 @@ class Machine {
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
   void begin(const Work&, bool training);
   void run(struct BoundProgram&, Observer*);
+  std::array<float, kernel::Votes::count> own_votes() const;
   void clear_decision();
   void put_predictions(std::int64_t predictions);
   std::byte* decision_bytes() const { return reinterpret_cast<std::byte*>(decision_); }
@@ -331,7 +332,7 @@ class Machine {
   Now now_;
   Work work_;
   kernel::Decision measured_;  // the last step's, on the host
-  bool is_to_stop_ = false;
+  kernel::Votes votes_;
   int position_ = 0;  // of the instruction at hand in the program
   std::int64_t updates_ = 0;
   std::unique_ptr<Programs> programs_;

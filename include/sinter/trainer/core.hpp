@@ -9,6 +9,7 @@
 #include "sinter/files/load.hpp"
 #include "sinter/files/shards.hpp"
 #include "sinter/graph/names.hpp"
+#include "sinter/kernels/decision.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 #include "sinter/trainer/snapshot.hpp"
@@ -118,12 +119,12 @@ class TrainerCore {
   /// What gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_.state.loss_scale(); }
 
-  /// Says whether this process wants to stop; at first it does not. Where ranks are processes, its
-  /// next step or evaluation tells the others.
-  void want_to_stop(bool wants) { wants_to_stop_ = wants; }
-  /// Whether the training is to stop: what want_to_stop() said last, or where ranks are processes,
-  /// whether one of them had said so when the last step or evaluation began. All have the same answer.
-  bool is_to_stop() const;
+  /// What this process says to the others, where ranks are processes, in its next steps and evaluations; at
+  /// first nothing. It costs no exchange of its own.
+  void vote(const kernel::Votes& own) { own_votes_ = own; }
+  /// How many processes have said so when the last step or evaluation began: all get the same answer. Of one
+  /// process it is what vote() said last.
+  const kernel::Votes& votes() const;
   /// Returns the sum of the values that all processes give, when all have come; one process gets its
   /// own. A number that one of them knows, and the others give 0 for, is known to all then.
   double sum_over_processes(double value);
@@ -245,7 +246,7 @@ class TrainerCore {
   std::vector<Observer*> observers_;
   std::int64_t steps_ = 0;
   bool memory_suffices_ = false;  // to train, as far as it has been checked
-  bool wants_to_stop_ = false;
+  kernel::Votes own_votes_;
 };
 
 }  // namespace sinter

@@ -10,7 +10,9 @@ struct LoopOptions {
   std::int64_t steps = 0;           ///< the loop ends when the trainer has taken so many in all
   std::int64_t evaluate_every = 0;  ///< so many steps; 0 evaluates only at the end
   std::int64_t save_every = 0;      ///< so many steps, beside each new best; 0 saves at the end
-  double save_minutes = 0;  ///< saves, too, when so many have passed since the last; 0: never
+  /// Saves, too, when so many have passed since the last; 0: never. Ranks that save together go by rank 0's
+  /// clock before each step.
+  double save_minutes = 0;
   /// Lets a thread write checkpoints, from a copy of what is to be saved, while training goes on.
   /// The copy takes as much memory as a checkpoint's tensors. Where the machine does not have it,
   /// training waits for the checkpoint, and a warning says so.
@@ -96,7 +98,8 @@ class Loop {
   void end_save(const LoopOptions& options, bool must_succeed);
   void save_has_failed(const FileError& error, const std::filesystem::path& good,
                        const LoopOptions& options);
-  bool save_is_due(const LoopOptions& options) const;
+  void vote(const LoopOptions& options);
+  bool save_is_due(const LoopOptions& options, std::int64_t step) const;
   void log_has_failed(const FileError& error, const LoopOptions& options);
   [[noreturn]] void stop_at(const SkippedStep& bad);
   std::string stop_text(const std::string& what, bool wants_back = false);
@@ -113,6 +116,8 @@ class Loop {
   LoopState state_;
   SamplerState data_;  // after the last step, skipped ones included
   std::optional<ReadBatch> next_;
+  kernel::Votes own_votes_;  // in the next exchange
+  kernel::Votes votes_;      // of all ranks, in the last step
   bool best_is_new_ = false;
   bool saves_best_ = false;  // the checkpoint that is being saved is the best so far
   bool unsaved_ = true;      // something has changed since the newest checkpoint

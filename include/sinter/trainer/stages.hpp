@@ -242,8 +242,11 @@ class SaveStage {
   std::filesystem::path save_alone(const Request& request);
   /// Whether a checkpoint was begun whose end nobody has asked for yet.
   bool is_busy() const;
-  /// Whether end() would return at once.
-  bool has_ended();
+  /// Whether end() would return at once. Where ranks save together, they find it out with each step: before it
+  /// vote() says in this rank's votes how far it is, and after it count() takes those of all.
+  bool has_ended() const;
+  void vote(kernel::Votes& own);
+  void count(const kernel::Votes& all);
   /// Waits for the checkpoint that was begun, and returns where it is.
   /// requires  is_busy()
   /// throws    FileError if it could not be saved: for whatever reason, where ranks save together
