@@ -73,6 +73,18 @@ TEST_CASE("classes that a classifier does not have are refused, and where they s
   CHECK(logits.columns == 3);
 }
 
+TEST_CASE("a number of predictions that is not that of the targets is refused, with both") {
+  Trainer<Net<>> trainer(settings);
+  HostBatch batch = rows();
+  batch.predictions = 3;
+  CHECK(has(refusal([&] { trainer.step(batch); }),
+            "says that it has 3 predictions (HostBatch::predictions), and has 4"));
+  CHECK(trainer.steps() == 0);
+  batch.predictions = 4;
+  trainer.step(batch);
+  CHECK(trainer.steps() == 1);
+}
+
 TEST_CASE("a name that is not there brings the nearest one") {
   Trainer<Net<>> trainer(settings);
   CHECK(has(refusal([&] { (void)trainer.parameter("output.wieght"); }),
