@@ -178,10 +178,12 @@ void Control::listen() {
   Time next_beat = Clock::now();
   while (!ends.load()) {
     sockets.clear();
+    std::unique_lock lock(mutex);
     for (std::size_t p = 0; p < peers.size(); ++p)
       sockets.push_back({peers[p].gone ? -1 : roster.ends[p].get(), POLLIN, 0});
+    lock.unlock();
     poll(sockets.data(), sockets.size(), 100);
-    std::scoped_lock lock(mutex);
+    lock.lock();
     for (std::size_t p = 0; p < peers.size(); ++p)
       if (sockets[p].revents) read(p);
     look_around(next_beat);
