@@ -18,7 +18,7 @@ struct Votes {
   double done = 0;    ///< of the checkpoint that is being saved, this rank's part is on the disk
   double failed = 0;  ///< likewise, but it has failed
 
-  static constexpr int count = 4;
+  static constexpr int count = 4;  ///< fields
   bool operator==(const Votes&) const = default;
 };
 static_assert(sizeof(Votes) == Votes::count * sizeof(double));

@@ -242,11 +242,12 @@ class SaveStage {
   std::filesystem::path save_alone(const Request& request);
   /// Whether a checkpoint was begun whose end nobody has asked for yet.
   bool is_busy() const;
-  /// Whether end() would return at once. Where ranks save together, they find it out with each step: before it
-  /// vote() says in this rank's votes how far it is, and after it count() takes those of all.
-  bool has_ended() const;
+  /// Where ranks save together: says in this rank's votes, before a step, how far its part is.
   void vote(kernel::Votes& own);
+  /// Takes those of all after the step, by which they find out at the same time whether it is complete.
   void count(const kernel::Votes& all);
+  /// Whether end() would return at once.
+  bool has_ended() const;
   /// Waits for the checkpoint that was begun, and returns where it is.
   /// requires  is_busy()
   /// throws    FileError if it could not be saved: for whatever reason, where ranks save together
