@@ -290,7 +290,7 @@ void Machine::train(const Work& work, Observer* observer) {
   if (away_) away_->open();  // before a graph is recorded
   begin(work, true);
   run(programs_->training, observer);
-  votes_ = measured_.votes;
+  read_decision();
   if (measured_.applied) ++updates_;
 }
 
@@ -301,11 +301,11 @@ void Machine::evaluate(const Work& work, Observer* observer) {
   } else {
     clear_decision();
   }
-  if (communicator_.ranks() == 1) return;
-  put_predictions(work.predictions);
-  communicator_.sum(&decision()->loss, kernel::Decision::up_to_predictions);
+  if (communicator_.ranks() > 1) {
+    put_predictions(work.predictions);
+    communicator_.sum(&decision()->loss, kernel::Decision::up_to_predictions);
+  }
   read_decision();
-  votes_ = measured_.votes;
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
@@ -365,7 +365,6 @@ void Machine::run(BoundProgram& program, Observer* observer) {
   } catch (const RankError& error) {
     throw_where(error, communicator_.rank(), program, position_, now_);
   }
-  read_decision();
 }
 
 std::array<float, kernel::Votes::count> Machine::own_votes() const {

@@ -110,7 +110,7 @@ class Machine {
   /// The sum of the losses of the last train() or evaluate(), over all ranks.
   double loss_sum() const { return measured_.loss; }
   /// How many ranks have said so with the last train() or evaluate() (Work::votes). All ranks have the same.
-  const kernel::Votes& votes() const { return votes_; }
+  const kernel::Votes& votes() const { return measured_.votes; }
   /// Sums values over the ranks, 3 at most, when all have come.
   void sum_over_ranks(std::span<double> values);
   /// The sum of Work::predictions of the last evaluate(), over all ranks.
@@ -331,9 +331,8 @@ class Machine {
   const std::int32_t* pooled_starts_shown_ = nullptr;
   Now now_;
   Work work_;
-  kernel::Decision measured_;  // the last step's, on the host
-  kernel::Votes votes_;
-  int position_ = 0;  // of the instruction at hand in the program
+  kernel::Decision measured_;  // by the last train() or evaluate(), on the host
+  int position_ = 0;           // of the instruction at hand in the program
   std::int64_t updates_ = 0;
   std::unique_ptr<Programs> programs_;
   std::vector<FlatBuffer> flat_;  // by space
