@@ -225,14 +225,15 @@ std::int64_t TrainerCore::predictions_in(const HostBatch& batch) const {
 
 /// Those of all parts.
 std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
+  const bool is_whole = batch.part.is_whole();
+  if (!is_whole && batch.predictions) return *batch.predictions;
   const std::int64_t count = predictions_in(batch);
-  if (!batch.predictions)
-    return batch.part.is_whole() ? count : std::int64_t(sum_over_processes(double(count)));
-  if (batch.part.is_whole() && *batch.predictions != count)
+  if (!is_whole) return std::int64_t(sum_over_processes(double(count)));
+  if (batch.predictions && *batch.predictions != count)
     throw ArgumentError("Sinter: the batch says that it has " + std::to_string(*batch.predictions) +
                         " predictions (HostBatch::predictions), and has " + std::to_string(count) +
                         ". Say how many there are, or, where targets were changed, reset it.");
-  return *batch.predictions;
+  return count;
 }
 
 /// What does not fit in one process's part the others do not see: they must not wait for ever.

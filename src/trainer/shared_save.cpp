@@ -232,7 +232,8 @@ void SharedSave::vote(kernel::Votes& own) {
 void SharedSave::count(const kernel::Votes& all) {
   if (has_ended() || int(all.done) < world_.ranks) return;
   if (all.failed > 0) return fail();
-  phase_ == Phase::writing ? complete() : void(phase_ = Phase::complete);
+  if (phase_ == Phase::writing) return complete();
+  phase_ = Phase::complete;
 }
 
 /// Takes what the thread has written, if it is done.

@@ -33,6 +33,12 @@ std::vector<T> sums(int ranks, int run, int count) {
   return result;
 }
 
+/// Does the work directly, or as a graph.
+void run_on(kernel::Stream& stream, bool graph, const auto& work) {
+  const auto shape = [](std::vector<std::int64_t>&) {};
+  graph ? stream.as_graph(shape, work) : work();
+}
+
 TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in a graph", T, float,
                    double, BFloat16, Float16) {
   constexpr int ranks = 3, count = 1001, runs = 3;
@@ -65,8 +71,7 @@ TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in
           if (in_parts) end->wait(data);
           copy_on_device(stream, memory.bytes().data(), copy.bytes().data(), count * sizeof(T));
         };
-        const auto shape = [](std::vector<std::int64_t>&) {};
-        graph ? stream.as_graph(shape, work) : work();
+        run_on(stream, graph, work);
         const OnHost from(stream, copy.bytes().data(), count * sizeof(T), Access::read);
         results.emplace_back(from.as<T>(), from.as<T>() + count);
       }
@@ -106,8 +111,7 @@ TEST_CASE("so do messages and exchanges of parts") {
           end->wait(at(other));
           copy_on_device(stream, other.bytes().data(), copy.bytes().data(), count * sizeof(float));
         };
-        const auto shape = [](std::vector<std::int64_t>&) {};
-        graph ? stream.as_graph(shape, work) : work();
+        run_on(stream, graph, work);
         const OnHost from(stream, copy.bytes().data(), count * sizeof(float), Access::read);
         results.emplace_back(from.as<float>(), from.as<float>() + count);
       }
@@ -136,8 +140,7 @@ TEST_CASE("nobody passes a barrier before all have come, in a graph and without"
         if (round % ranks == world.rank) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         ++come;
         const auto work = [&] { end->barrier(); };
-        const auto shape = [](std::vector<std::int64_t>&) {};
-        graph ? stream.as_graph(shape, work) : work();
+        run_on(stream, graph, work);
         early += come < round * ranks;
       }
       return early;

@@ -83,8 +83,7 @@ std::string exchanges_of_steps(const fs::path& path, const World& world, bool ha
                   holds_files.notify_all();
                   if (record.step == steps) trace += std::to_string(saved) + " are saved, ";
                 },
-            .on_save = [&](const fs::path&) { ++saved; },
-            .stop = [] { return false; }});
+            .on_save = [&](const fs::path&) { ++saved; }});
   return trace + "then " + std::to_string(saved);
 }
 
