@@ -38,7 +38,7 @@ void check_split(const RecipeView& recipe) {
                         " sequences cannot be split over " + std::to_string(ranks) +
                         " ranks with micro-batches of " + std::to_string(micro) +
                         ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
-  recipe.check_batches();
+  if (recipe.check_batches) recipe.check_batches();
 }
 
 /// The threads to compute with: as many as are asked for, or one for each processor, of which so many

@@ -31,6 +31,16 @@ constexpr int acting = int(std::ranges::count(acting_hooks<P, with<P>>(), true, 
 static_assert(acting<Misspelt> == 0 && acting<Silent> == 1);
 static_assert(acting<Average<>> == 2);  // regions, rewrite<R>
 
+/// A function that takes policies with a hook is called for these, in their order.
+constexpr auto with_regions = [] {
+  std::array<std::string_view, 2> slots;
+  auto next = slots.begin();
+  for_each_policy(Claimants<Silent, Average<>, Misspelt, Sgd<{.momentum = .9}>>{},
+                  [&]<hook::HasRegions P>(P*) { *next++ = P::slot::name; });
+  return slots;
+}();
+static_assert(with_regions == std::array<std::string_view, 2>{"average", "optimizer"});
+
 /// Sends the program through a rewrite that appends a second update.
 struct Twice : Sgd<> {
   static constexpr Program rewrite(const Model&, Program program) {

@@ -9,9 +9,8 @@ namespace sinter::detail {
 /// The patterns of the parameters that policies freeze.
 constexpr std::vector<const char*> frozen_patterns(auto policies) {
   std::vector<const char*> patterns;
-  for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (hook::HasFrozen<P>)
-      patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
+  for_each_policy(policies, [&]<hook::HasFrozen P>(P*) {
+    patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
   });
   return patterns;
 }

@@ -58,13 +58,11 @@ constexpr std::vector<char> groups_in_use(const Graph& graph,
 
 /// Checks that every parameter group has a parameter.
 constexpr void check_parameter_groups(Graph& graph, auto policies) {
-  for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (hook::HasParameterGroups<P>) {
-      const std::vector<char> used = groups_in_use(graph, P::parameter_groups);
-      for (std::size_t k = 0; k < used.size(); ++k)
-        if (!used[k])
-          graph.fault.note_name("a parameter group is empty", P::parameter_groups[k].pattern);
-    }
+  for_each_policy(policies, [&]<hook::HasParameterGroups P>(P*) {
+    const std::vector<char> used = groups_in_use(graph, P::parameter_groups);
+    for (std::size_t k = 0; k < used.size(); ++k)
+      if (!used[k])
+        graph.fault.note_name("a parameter group is empty", P::parameter_groups[k].pattern);
   });
 }
 

@@ -2,6 +2,7 @@
 // Policies with less memory that could take the place of a recipe's own.
 #pragma once
 #include <optional>
+#include <span>
 
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/optimizer/adafactor.hpp"
@@ -69,7 +70,7 @@ inline constexpr Kind planned_update{.name = "update",
 template <class R, class P, class Other>
 constexpr bool allowed() {
   bool all = rules_hold<Other, P>();
-  for_each_policy(typename R::all{}, [&]<class Q>(Q*) {
+  for_each_policy(typename R::all{}, [&]<hook::HasRules Q>(Q*) {
     if constexpr (!std::is_same_v<typename Q::slot, typename P::slot>)
       all &= rules_hold<Other, Q>();
   });
@@ -95,17 +96,27 @@ Alternative alternative_of() {
   return a;
 }
 
+/// Those of OfferedPolicies that are allowed, in this order.
+template <class... Offered>
+std::vector<Alternative> alternatives_among(std::span<const bool> allowed, Claimants<Offered...>) {
+  constexpr std::array makers{alternative_of<Offered>...};
+  std::vector<Alternative> list;
+  for (std::size_t k = 0; k < makers.size(); ++k)
+    if (allowed[k]) list.push_back(makers[k]());
+  return list;
+}
+template <class R, class... Offered>
+consteval auto allowed_of(Claimants<Offered...>) {
+  return std::array{allowed<R, Offered, With<R, Offered>>()...};
+}
+
 }  // namespace detail
 
 /// The alternatives that the recipe's rules allow.
 template <class R>
 std::vector<Alternative> alternatives_of() {
-  std::vector<Alternative> list;
-  for_each_policy(OfferedPolicies{}, [&]<class P>(P*) {
-    if constexpr (detail::allowed<R, P, detail::With<R, P>>())
-      list.push_back(detail::alternative_of<P>());
-  });
-  return list;
+  static constexpr std::array allowed = detail::allowed_of<R>(OfferedPolicies{});
+  return detail::alternatives_among(allowed, OfferedPolicies{});
 }
 
 }  // namespace sinter

@@ -63,8 +63,8 @@ concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predic
 template <class R>
 constexpr int row_multiple() {
   int multiple = 1;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (hook::HasRowMultiple<P>) multiple = std::lcm(multiple, P::row_multiple);
+  for_each_policy(typename R::all{}, [&]<hook::HasRowMultiple P>(P*) {
+    multiple = std::lcm(multiple, P::row_multiple);
   });
   return multiple;
 }
@@ -130,14 +130,14 @@ constexpr bool splits_weights() {
 template <class R>
 constexpr bool offloads_state() {
   bool any = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::OffloadsState<P>; });
+  for_each_policy(typename R::all{}, [&]<hook::OffloadsState P>(P*) { any = true; });
   return any;
 }
 /// Whether one keeps the masters there, so that weights that layers read come and go.
 template <class R>
 constexpr bool offloads_weights() {
   bool any = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::OffloadsWeights<P>; });
+  for_each_policy(typename R::all{}, [&]<hook::OffloadsWeights P>(P*) { any = true; });
   return any;
 }
 /// Whether weights that layers read are a copy that comes and goes (Model::keeps_weights).

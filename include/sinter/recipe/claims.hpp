@@ -11,10 +11,41 @@ struct Claimants {
   static constexpr int count = sizeof...(Policies);
 };
 
-/// Calls visit(static_cast<P*>(nullptr)) for each policy P.
+namespace detail {
+
+/// Two lists as one. It is for types alone, and never called.
+template <class... First, class... Second>
+Claimants<First..., Second...> operator+(Claimants<First...>, Claimants<Second...>);
+
+/// The Claimants P for which Fits<P>::value holds.
+template <template <class> class Fits, class... Policies>
+using ClaimantsThat =
+    decltype((Claimants<>{} + ... +
+              std::conditional_t<Fits<Policies>::value, Claimants<Policies>, Claimants<>>{}));
+
+/// Whether a function takes such arguments, which constraints of its parameters decide.
+template <class Function, class... Arguments>
+concept Takes = requires(Function& function, Arguments... arguments) { function(arguments...); };
+
+template <class Visit>
+struct TakenBy {
+  template <class P>
+  struct One : std::bool_constant<Takes<Visit, P*>> {};
+};
 template <class... Policies>
-constexpr void for_each_policy(Claimants<Policies...>, auto visit) {
+constexpr void visit_each(Claimants<Policies...>, auto& visit) {
   (visit(static_cast<Policies*>(nullptr)), ...);
+}
+
+}  // namespace detail
+
+/// Calls visit(static_cast<P*>(nullptr)) for each policy P that it takes, such as those with a hook:
+///   for_each_policy(typename R::all{}, []<hook::HasFrozen P>(P*) { … });
+/// Nothing is compiled for the others.
+template <class... Policies, class Visit>
+constexpr void for_each_policy(Claimants<Policies...>, Visit visit) {
+  using Taken = detail::ClaimantsThat<detail::TakenBy<Visit>::template One, Policies...>;
+  detail::visit_each(Taken{}, visit);
 }
 
 namespace detail {

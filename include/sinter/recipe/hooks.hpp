@@ -59,6 +59,7 @@
 //                                                   follows after so many sequences
 //   check_batch(options, limits)                    throws ArgumentError if options contradict
 #pragma once
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -286,6 +287,11 @@ struct Hook {
   std::string_view name;
   bool found;
 };
+
+/// How many of these are found.
+constexpr std::size_t found_in(const auto& hooks) {
+  return std::size_t(std::ranges::count(hooks, true, &Hook::found));
+}
 
 /// The hooks that change the training step, or which recipes there may be, for the policy P of the
 /// recipe R. A policy in a slot of its own without any of them would do nothing.

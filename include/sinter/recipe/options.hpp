@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstring>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -58,87 +57,37 @@ struct StateEntry {
   typename P::State value{};
 };
 
-/// An entry for each policy of the recipe R that has one.
-template <class R, template <class> class Entry>
-class PolicySet {
-  template <class P>
-  static constexpr bool has = requires { typename Entry<P>; };
-  template <class P>
-  static auto entry_of() {
-    if constexpr (has<P>) {
-      return std::tuple<Entry<P>>{};
-    } else {
-      return std::tuple<>{};
-    }
-  }
-  template <class... All>
-  static auto entries_of(Claimants<All...>) {
-    return std::tuple_cat(entry_of<All>()...);
-  }
+namespace detail {
 
- public:
-  /// The value of P's entry.
-  /// requires  P has one
-  template <class P>
-  auto& get() {
-    return std::get<Entry<P>>(entries).value;
+template <class P>
+std::string_view why_fixed(std::string_view name) {
+  if constexpr (hook::HasWhyFixed<P>) return P::why_fixed(name);
+  return "";
+}
+/// Whether Aggregate is the policy's Options and not its State, whose fields may have the same names.
+template <class P, class Aggregate>
+concept OptionsAre = std::is_same_v<typename P::Options, Aggregate>;
+/// Whether a field of the options is as it is in options that nobody has set.
+template <class Aggregate, class Value>
+bool is_default(const Aggregate& options, const Value& field) {
+  if constexpr (std::default_initializable<Aggregate>) {
+    static const Aggregate defaults{};
+    const auto offset =
+        reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&options);
+    Value value;
+    std::memcpy(&value, reinterpret_cast<const char*>(&defaults) + offset, sizeof value);
+    return value == field;
+  } else {
+    return false;
   }
-  /// Calls function(policy, value) for each entry.
-  void visit(auto function) { visit_all(typename R::all{}, function); }
-  /// Where the values lie, by slot, for instructions.
-  std::vector<OptionsOf> pointers() {
-    std::vector<OptionsOf> list;
-    visit([&]<class P>(P, auto& value) { list.push_back({&tag_of<typename P::slot>, &value}); });
-    return list;
-  }
-  /// The values field by field, for people and files. They point into this.
-  std::vector<Option> list() {
-    std::vector<Option> found;
-    visit([&]<class P>(P, auto& value) {
-      if constexpr (boost::hana::Struct<std::remove_reference_t<decltype(value)>>::value)
-        add<P>(value, found);
-    });
-    return found;
-  }
-
- private:
-  template <class... All>
-  void visit_all(Claimants<All...>, auto function) {
-    (
-        [&] {
-          if constexpr (has<All>) function(All{}, get<All>());
-        }(),
-        ...);
-  }
-
-  template <class P>
-  static std::string_view why_fixed(std::string_view name) {
-    if constexpr (hook::HasWhyFixed<P>) return P::why_fixed(name);
-    return "";
-  }
-  /// Whether Aggregate is the policy's Options and not its State, whose fields may have the same
-  /// names.
-  template <class P, class Aggregate>
-  static constexpr bool is_options = std::is_same_v<typename P::Options, Aggregate>;
-  /// Whether a field of the options is as it is in options that nobody has set.
-  template <class Aggregate, class Value>
-  static bool is_default(const Aggregate& options, const Value& field) {
-    if constexpr (std::default_initializable<Aggregate>) {
-      static const Aggregate defaults{};
-      const auto offset =
-          reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&options);
-      Value value;
-      std::memcpy(&value, reinterpret_cast<const char*>(&defaults) + offset, sizeof value);
-      return value == field;
-    } else {
-      return false;
-    }
-  }
-  template <class P, class Aggregate>
-  static void add(Aggregate& aggregate, std::vector<Option>& list) {
+}
+/// Adds the fields of the options or of the run state of the policy P.
+template <class P, class Aggregate>
+void add_fields(Aggregate& aggregate, std::vector<Option>& list) {
+  if constexpr (boost::hana::Struct<Aggregate>::value)
     for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
       Option option{P::slot::name, field.name, false, {}};
-      if constexpr (requires { requires is_options<P, Aggregate>; }) {
+      if constexpr (OptionsAre<P, Aggregate>) {
         option.why_fixed = why_fixed<P>(field.name);
         option.adjustable = field.is_adjustable && option.why_fixed.empty();
         option.is_default = is_default(aggregate, value);
@@ -151,16 +100,63 @@ class PolicySet {
       }
       list.push_back(option);
     });
-  }
+}
 
-  decltype(entries_of(typename R::all{})) entries;
+template <template <class> class Entry>
+struct WithEntry {
+  template <class P>
+  static constexpr bool has = requires { typename Entry<P>; };
+  template <class P>
+  struct One : std::bool_constant<has<P>> {};
 };
+
+}  // namespace detail
+
+template <template <class> class Entry, class Policies>
+class PolicySet;
+
+/// An entry for each of some policies.
+template <template <class> class Entry, class... P>
+class PolicySet<Entry, Claimants<P...>> : Entry<P>... {
+ public:
+  /// The value of a policy's entry.
+  /// requires  it has one
+  template <class One>
+  auto& get() {
+    return static_cast<Entry<One>&>(*this).value;
+  }
+  /// Calls function(policy, value) for each entry that the function takes.
+  void visit(auto function) {
+    (
+        [&] {
+          if constexpr (detail::Takes<decltype(function), P, decltype(Entry<P>::value)&>)
+            function(P{}, Entry<P>::value);
+        }(),
+        ...);
+  }
+  /// Where the values lie, by slot, for instructions.
+  std::vector<OptionsOf> pointers() {
+    return {OptionsOf{&tag_of<typename P::slot>, &static_cast<Entry<P>&>(*this).value}...};
+  }
+  /// The values field by field, for people and files. They point into this.
+  std::vector<Option> list() {
+    std::vector<Option> found;
+    (detail::add_fields<P>(Entry<P>::value, found), ...);
+    return found;
+  }
+};
+
+namespace detail {
+template <template <class> class Entry, class... All>
+auto set_of(Claimants<All...>)
+    -> PolicySet<Entry, ClaimantsThat<WithEntry<Entry>::template One, All...>>;
+}  // namespace detail
 
 /// The run-time options of all policies of the recipe R.
 template <class R>
-using OptionSet = PolicySet<R, OptionsEntry>;
+using OptionSet = decltype(detail::set_of<OptionsEntry>(typename R::all{}));
 /// The run state of all policies of the recipe R.
 template <class R>
-using StateSet = PolicySet<R, StateEntry>;
+using StateSet = decltype(detail::set_of<StateEntry>(typename R::all{}));
 
 }  // namespace sinter

@@ -10,7 +10,7 @@ namespace sinter {
 template <class R>
 constexpr bool has_objective() {
   bool found = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) { found |= hook::HasObjective<P>; });
+  for_each_policy(typename R::all{}, [&]<hook::HasObjective P>(P*) { found = true; });
   return found;
 }
 

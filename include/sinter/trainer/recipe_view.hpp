@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipe without its type: what the library needs to train it.
 #pragma once
+#include <span>
+
 #include "sinter/comm/communicator.hpp"
 #include "sinter/comm/world.hpp"
 #include "sinter/data/batch_shape.hpp"
@@ -18,11 +20,11 @@ struct RecipeView {
   std::string name;                   ///< of the recipe's type
   std::vector<std::string> policies;  ///< "slot: type", defaults included
   /// The hooks that each of them has (recipe/hooks.hpp), in the same order.
-  std::vector<std::vector<std::string_view>> hooks;
+  std::vector<std::span<const std::string_view>> hooks;
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;
   const PlanView* plan = nullptr;         ///< a constant of the program
-  std::shared_ptr<void> storage;          ///< of the options
+  std::shared_ptr<void> storage;          ///< of the options and of the run state
   std::vector<Option> options;            ///< of all policies, field by field
   std::vector<OptionsOf> policy_options;  ///< the same, whole, by slot
   std::vector<ParameterGroup> groups;     ///< a parameter is in the first that matches
@@ -33,15 +35,15 @@ struct RecipeView {
     double factor;  ///< the part of it that the schedule and other policies make, not the optimizer
   };
   /// The rate of a step whose global batch has so many sequences.
-  std::function<Rate(std::int64_t step, int sequences)> rate;
+  BoundFunction<Rate(std::int64_t step, int sequences)> rate;
   /// Lets the calling thread compute on the device; see DevicePolicy.
   /// throws    Error if the device is not there
-  std::function<void()> open_device;
+  BoundFunction<void()> open_device;
   bool on_host = true;         ///< whether the device is the processor
-  std::function<int()> ranks;  ///< how many there are
+  BoundFunction<int()> ranks;  ///< how many there are
   /// Makes this process's end of the ranks, where each is a process; null where that cannot be.
   std::unique_ptr<Communicator> (*join_world)(kernel::Stream&, const World&) = nullptr;
-  std::function<int()> global;  ///< sequences of the global batch
+  BoundFunction<int()> global;  ///< sequences of the global batch
   /// The learning rate of a step with a whole global batch.
   double learning_rate(std::int64_t step) const { return rate(step, global()).learning_rate; }
   /// The shapes of batches, for the data source; empty unless policies change them in the course of
@@ -49,16 +51,16 @@ struct RecipeView {
   BatchShapes batch_shapes;
   /// Checks the options of such policies.
   /// throws    ArgumentError if they contradict each other
-  std::function<void()> check_batches;
+  BoundFunction<void()> check_batches;
   /// A policy whose options may contradict each other.
   struct Combination {
     std::string_view slot;
-    std::function<Contradiction()> contradiction;
+    BoundFunction<Contradiction()> contradiction;
   };
   std::vector<Combination> combinations;  ///< of all policies that may have such options
   HuggingFace hugging_face;               ///< empty if it does not have the architecture
   DataView data;                          ///< what the data policy offers to the verbs of a binary
-  std::vector<std::function<std::string()>> notes;       ///< what policies say they have chosen
+  std::vector<BoundFunction<std::string()>> notes;       ///< what policies say they have chosen
   std::vector<Alternative> (*alternatives)() = nullptr;  // those that the rules allow
 };
 
@@ -87,9 +89,8 @@ std::string short_type_name() {
 
 std::vector<ParameterGroup> groups_of(auto policies) {
   std::vector<ParameterGroup> groups;
-  for_each_policy(policies, [&]<class P>(P*) {
-    if constexpr (hook::HasParameterGroups<P>)
-      groups.insert(groups.end(), P::parameter_groups.begin(), P::parameter_groups.end());
+  for_each_policy(policies, [&]<hook::HasParameterGroups P>(P*) {
+    groups.insert(groups.end(), P::parameter_groups.begin(), P::parameter_groups.end());
   });
   return groups;
 }
@@ -103,15 +104,15 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
   }
 }
 
-/// The product of the policies' factors of the rate: rate_factor(options, sequences).
+/// The factor of the rate that the schedule makes.
 template <class R>
-double rate_scaling(OptionSet<R>& options, int global) {
-  double factor = 1;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (hook::HasRateFactor<P>)
-      factor *= P::rate_factor(options.template get<P>(), global);
-  });
-  return factor;
+double schedule_factor(Held<R>& held, std::int64_t step) {
+  using P = typename R::schedule;
+  if constexpr (requires { typename P::State; }) {
+    return P::factor(held.options.template get<P>(), held.states.template get<P>(), step);
+  } else {
+    return P::factor(held.options.template get<P>(), step);
+  }
 }
 
 template <class R>
@@ -121,113 +122,141 @@ BatchLimits batch_limits(OptionSet<R>& options) {
           Plan<R>::view.micro * ranks};
 }
 
-/// Lets each policy that shapes batches change its part of their shape.
+/// What a RecipeView calls, with the Held of the recipe R.
 template <class R>
-void add_batch_shapes(std::shared_ptr<OptionSet<R>> options, RecipeView& view) {
-  bool any = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::ShapesBatches<P>; });
-  view.check_batches = [o = options.get()] {
-    for_each_policy(typename R::all{}, [&]<class P>(P*) {
-      if constexpr (hook::ShapesBatches<P>)
-        P::check_batch(o->template get<P>(), batch_limits<R>(*o));
+struct ViewFunctions {
+  static OptionSet<R>& options(void* held) { return static_cast<Held<R>*>(held)->options; }
+
+  static void open_device(void* held) {
+    R::device::open(options(held).template get<typename R::device>());
+  }
+  static int ranks(void* held) {
+    return R::parallel::ranks(options(held).template get<typename R::parallel>());
+  }
+  static int global(void* held) { return options(held).template get<typename R::batch>().global; }
+
+  static RecipeView::Rate rate(void* in, std::int64_t step, int sequences) {
+    Held<R>& held = *static_cast<Held<R>*>(in);
+    double factor = schedule_factor(held, step);
+    for_each_policy(typename R::all{}, [&]<hook::HasStateRateFactor P>(P*) {
+      factor *=
+          P::rate_factor(held.options.template get<P>(), held.states.template get<P>(), sequences);
     });
-  };
-  if (!any) return;
-  view.batch_shapes = [options](std::uint64_t sequences) {
-    const BatchLimits limits = batch_limits<R>(*options);
+    for_each_policy(typename R::all{}, [&]<hook::HasRateFactor P>(P*) {
+      factor *= P::rate_factor(held.options.template get<P>(), sequences);
+    });
+    using Optimizer = typename R::optimizer;
+    return {factor * optimizer_rate<Optimizer>(held.options.template get<Optimizer>(), step),
+            factor};
+  }
+
+  static void check_batches(void* held) {
+    for_each_policy(typename R::all{}, [&]<hook::ShapesBatches P>(P*) {
+      P::check_batch(options(held).template get<P>(), batch_limits<R>(options(held)));
+    });
+  }
+  /// Lets each policy that shapes batches change its part of their shape.
+  static BatchShape batch_shape(OptionSet<R>& options, std::uint64_t sequences) {
+    const BatchLimits limits = batch_limits<R>(options);
     BatchShape shape{limits.sequences, limits.length};
-    for_each_policy(typename R::all{}, [&]<class P>(P*) {
-      if constexpr (hook::ShapesBatches<P>)
-        P::next_batch(options->template get<P>(), limits, sequences, shape);
+    for_each_policy(typename R::all{}, [&]<hook::ShapesBatches P>(P*) {
+      P::next_batch(options.template get<P>(), limits, sequences, shape);
     });
     return shape;
-  };
-}
+  }
+
+  template <class P>
+  static Contradiction contradiction(void* held) {
+    return P::contradiction(options(held).template get<P>());
+  }
+  template <class P>
+  static std::string note(void* held) {
+    return P::template note<R>(options(held).template get<P>(), batch_limits<R>(options(held)));
+  }
+  template <class P>
+  static std::string note_of_plan(void*) {
+    return P::template note<R, PlanAsIs>();
+  }
+};
 
 template <class R>
-void add_combinations(OptionSet<R>& options, RecipeView& view) {
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (hook::HasContradiction<P>)
-      view.combinations.push_back(
-          {P::slot::name, [o = &options.template get<P>()] { return P::contradiction(*o); }});
+void add_batch_shapes(std::shared_ptr<Held<R>> held, RecipeView& view) {
+  for_each_policy(typename R::all{}, [&]<hook::ShapesBatches P>(P*) {
+    view.check_batches = {held.get(), ViewFunctions<R>::check_batches};
+    view.batch_shapes = [held](std::uint64_t sequences) {
+      return ViewFunctions<R>::batch_shape(held->options, sequences);
+    };
   });
 }
 
 /// A policy may say in a line what it has chosen, by note<R>(options, limits), or, with the
 /// planner, by note<R, PlanOf>().
 template <class R>
-void add_notes(OptionSet<R>& options, RecipeView& view) {
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (hook::NotesOptions<P, R>)
-      view.notes.push_back([&options] {
-        return P::template note<R>(options.template get<P>(), batch_limits<R>(options));
-      });
-    if constexpr (hook::NotesPlan<P, R, PlanAsIs>)
-      view.notes.push_back([] { return P::template note<R, PlanAsIs>(); });
-  });
+void add_notes(Held<R>& held, RecipeView& view) {
+  using Functions = ViewFunctions<R>;
+  for_each_policy(typename R::all{}, [&]<class P>(P*)
+                    requires hook::NotesOptions<P, R>
+                  { view.notes.emplace_back(&held, Functions::template note<P>); });
+  for_each_policy(typename R::all{}, [&]<class P>(P*)
+                    requires hook::NotesPlan<P, R, PlanAsIs>
+                  { view.notes.emplace_back(&held, Functions::template note_of_plan<P>); });
 }
 
 /// Lets each policy with an objective prepare the batches of data that were opened.
 template <class R>
 void add_objectives(OptionSet<R>& options, OpenedData& opened) {
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (hook::HasObjective<P>) {
-      std::vector<SpecialToken> special;
-      if (opened.special) special = opened.special();
-      prepare_batches(opened,
-                      P::objective(options.template get<P>(), {R::data::vocabulary, special}));
-    }
+  for_each_policy(typename R::all{}, [&]<hook::HasObjective P>(P*) {
+    std::vector<SpecialToken> special;
+    if (opened.special) special = opened.special();
+    prepare_batches(opened,
+                    P::objective(options.template get<P>(), {R::data::vocabulary, special}));
   });
 }
 
 /// What the data policy offers. Its functions see the options as they are when they are called.
 template <class R>
-DataView data_view_of(std::shared_ptr<OptionSet<R>> options) {
+DataView data_view_of(std::shared_ptr<Held<R>> held) {
   using P = typename R::data;
   DataView view;
   if constexpr (P::vocabulary > 0) view.unit = token_unit;
   if constexpr (requires { P::unit; }) view.unit = P::unit;
-  for_each_policy(typename R::all{}, [&]<class O>(O*) {
-    if constexpr (hook::HasHeadline<O>) view.unit.headline = O::headline;
-  });
+  for_each_policy(typename R::all{},
+                  [&]<hook::HasHeadline O>(O*) { view.unit.headline = O::headline; });
   if constexpr (requires { P::paths_help; }) view.paths_help = P::paths_help;
   if constexpr (requires { P::takes_tokenizer; }) view.takes_tokenizer = P::takes_tokenizer;
-  if constexpr (requires(const DataRequest& request) { P::open(request); }) {
-    view.open = [](const DataRequest& request) { return P::open(request); };
-  } else if constexpr (requires(const DataRequest& request) { P::open(P::options, request); }) {
-    view.open = [options](const DataRequest& request) {
-      return P::open(options->template get<P>(), request);
-    };
-  }
-  if (view.open) {
-    view.open = [options, open = std::move(view.open)](const DataRequest& request) {
-      OpenedData opened = open(request);
-      add_objectives<R>(*options, opened);
+  if constexpr (hook::HasOpen<P>) {
+    view.open = [held](const DataRequest& request) {
+      OpenedData opened = [&] {
+        if constexpr (requires { P::open(request); })
+          return P::open(request);
+        else
+          return P::open(held->options.template get<P>(), request);
+      }();
+      add_objectives<R>(held->options, opened);
       return opened;
     };
   }
   if constexpr (requires { P::tokenizer(); }) {
     view.tokenizer = [] { return P::tokenizer(); };
   } else if constexpr (requires { P::tokenizer(P::options); }) {
-    view.tokenizer = [options] { return P::tokenizer(options->template get<P>()); };
+    view.tokenizer = [held] { return P::tokenizer(held->options.template get<P>()); };
   }
   if constexpr (requires(const Tokenizer& t, std::string_view text) { P::prompt(t, text); }) {
     view.prompt = [](const Tokenizer& t, std::string_view text) { return P::prompt(t, text); };
   } else if constexpr (requires(const Tokenizer& t, std::string_view text) {
                          P::prompt(P::options, t, text);
                        }) {
-    view.prompt = [options](const Tokenizer& t, std::string_view text) {
-      return P::prompt(options->template get<P>(), t, text);
+    view.prompt = [held](const Tokenizer& t, std::string_view text) {
+      return P::prompt(held->options.template get<P>(), t, text);
     };
   }
-  for_each_policy(typename R::all{}, [&]<class B>(B*) {
-    if constexpr (hook::BatchesByOptions<B>) {
-      view.batching = [options](int sequences) {
-        return B::batching(options->template get<B>(), sequences);
-      };
-    } else if constexpr (hook::BatchesExamples<B>) {
-      view.batching = [](int sequences) { return B::batching(sequences); };
-    }
+  for_each_policy(typename R::all{}, [&]<hook::BatchesExamples B>(B*) {
+    view.batching = [held](int sequences) {
+      if constexpr (hook::BatchesByOptions<B>)
+        return B::batching(held->options.template get<B>(), sequences);
+      else
+        return B::batching(sequences);
+    };
   });
   return view;
 }
@@ -245,19 +274,20 @@ std::vector<std::string> policy_names(Claimants<All...>) {
 }
 /// The names of the hooks that the policy P of the recipe R has.
 template <class P, class R>
-std::vector<std::string_view> hooks_found() {
-  std::vector<std::string_view> names;
-  auto add = [&](auto hooks) {
-    for (const Hook& hook : hooks)
-      if (hook.found) names.push_back(hook.name);
-  };
-  add(acting_hooks<P, R>());
-  add(other_hooks<P, R, PlanAsIs>());
+inline constexpr auto hooks_found = [] {
+  constexpr auto acting = acting_hooks<P, R>();
+  constexpr auto other = other_hooks<P, R, PlanAsIs>();
+  std::array<std::string_view, found_in(acting) + found_in(other)> names{};
+  std::size_t count = 0;
+  for (const Hook& hook : acting)
+    if (hook.found) names[count++] = hook.name;
+  for (const Hook& hook : other)
+    if (hook.found) names[count++] = hook.name;
   return names;
-}
+}();
 template <class R, class... All>
-std::vector<std::vector<std::string_view>> hooks_found_in(Claimants<All...>) {
-  return {hooks_found<All, R>()...};
+std::vector<std::span<const std::string_view>> hooks_found_in(Claimants<All...>) {
+  return {hooks_found<All, R>...};
 }
 template <class... All>
 std::vector<std::string_view> free_slots(Claimants<All...>) {
@@ -273,42 +303,36 @@ std::vector<std::string_view> free_slots(Claimants<All...>) {
 template <class R>
 RecipeView view_of() {
   detail::require_device_of_this_build<R>();
-  auto options = std::make_shared<OptionSet<R>>();
+  const auto held = std::make_shared<Held<R>>();
+  using Functions = detail::ViewFunctions<R>;
   RecipeView view;
   view.name = detail::short_type_name<R>();
   view.policies = detail::policy_names(typename R::all{});
   view.hooks = detail::hooks_found_in<R>(typename R::all{});
   view.free_slots = detail::free_slots(typename R::all{});
   view.plan = &Plan<R>::view;
-  view.storage = options;
-  view.options = options->list();
-  view.policy_options = options->pointers();
+  view.storage = held;
+  view.options = held->options.list();
+  view.policy_options = held->options.pointers();
   view.groups = detail::groups_of(typename R::all{});
-  using Optimizer = typename R::optimizer;
-  view.state = run_state_of<R>(options);
-  view.open_device = [o = options.get()] {
-    R::device::open(o->template get<typename R::device>());
-  };
+  view.state = run_state_of<R>(*held);
+  view.open_device = {held.get(), Functions::open_device};
   view.on_host = R::device::on_host;
   if constexpr (R::parallel::reduces && (!R::device::on_host || requires { R::device::join; }))
     view.join_world = R::device::join;
-  view.ranks = [o = options.get()] {
-    return R::parallel::ranks(o->template get<typename R::parallel>());
-  };
-  view.global = [o = options.get()] { return o->template get<typename R::batch>().global; };
-  view.rate = [o = options.get(), of_state = view.state.rate_factor](std::int64_t step,
-                                                                     int sequences) {
-    const double factor = of_state(step, sequences) * detail::rate_scaling<R>(*o, sequences);
-    const double own = detail::optimizer_rate<Optimizer>(o->template get<Optimizer>(), step);
-    return RecipeView::Rate{own * factor, factor};
-  };
-  detail::add_batch_shapes<R>(options, view);
-  detail::add_combinations<R>(*options, view);
+  view.ranks = {held.get(), Functions::ranks};
+  view.global = {held.get(), Functions::global};
+  view.rate = {held.get(), Functions::rate};
+  detail::add_batch_shapes<R>(held, view);
+  for_each_policy(typename R::all{}, [&]<hook::HasContradiction P>(P*) {
+    view.combinations.push_back(
+        {P::slot::name, {held.get(), Functions::template contradiction<P>}});
+  });
   if constexpr (requires { R::model::template hugging_face<R>(); })
     view.hugging_face = R::model::template hugging_face<R>();
-  detail::add_notes<R>(*options, view);
+  detail::add_notes<R>(*held, view);
   view.alternatives = alternatives_of<R>;
-  view.data = detail::data_view_of<R>(options);
+  view.data = detail::data_view_of<R>(held);
   return view;
 }
 

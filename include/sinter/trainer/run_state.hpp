@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What policies carry from step to step beside the weights, such as a loss scale or the best loss.
 #pragma once
-#include <functional>
-#include <memory>
-
 #include "sinter/error.hpp"
+#include "sinter/recipe/bound_function.hpp"
 #include "sinter/recipe/options.hpp"
 #include "sinter/recovery/reaction.hpp"
 #include "sinter/run/step_figures.hpp"
@@ -14,119 +12,112 @@ namespace sinter {
 /// The run state of all policies of a recipe, and functions that tell these what happens.
 /// Checkpoints hold it. What a policy may do is in recipe/hooks.hpp.
 struct RunState {
-  std::shared_ptr<void> storage;  ///< of the fields
-  std::vector<Option> fields;     ///< of all policies; they point into storage
+  std::vector<Option> fields;     ///< of all policies
   std::vector<OptionsOf> states;  ///< where they lie, by slot, for instructions
   /// Gives what the gradients of the next step are multiplied by.
-  std::function<double()> loss_scale;
-  /// Gives the factor of the learning rate that the schedule, and policies with a run state, make of
-  /// a step whose batch has so many sequences.
-  std::function<double(std::int64_t step, int sequences)> rate_factor;
+  BoundFunction<double()> loss_scale;
   /// Tells of a step. Returns what to do with one that was not applied.
   /// throws    Error if a policy says that training cannot go on
-  std::function<Reaction(const StepFigures& step)> after_step;
+  BoundFunction<Reaction(const StepFigures& step)> after_step;
   /// The slot of the policy that says so; empty if none does, and training stops.
   std::string_view recovers{};
   /// Tells of a validation loss.
-  std::function<void(double loss)> after_evaluation;
+  BoundFunction<void(double loss)> after_evaluation;
   /// The slot of a policy that acts on validation losses; empty if none does.
   std::string_view acts_on_evaluations{};
   /// Goes back to the start, with the options as they are now.
-  std::function<void()> reset;
+  BoundFunction<void()> reset;
+};
+
+/// What policies of the recipe R have while it runs.
+template <class R>
+struct Held {
+  OptionSet<R> options;  ///< may be changed before a trainer is made
+  StateSet<R> states;    ///< changes from step to step
 };
 
 namespace detail {
 
-template <class P, class Options, class State>
-double rate_factor(const Options& options, const State& states, std::int64_t step) {
-  if constexpr (requires { typename P::State; }) {
-    return P::factor(options->template get<P>(), states->template get<P>(), step);
-  } else {
-    return P::factor(options->template get<P>(), step);
+/// What a RunState calls, with the Held of the recipe R.
+template <class R>
+struct StateFunctions {
+  using In = Held<R>;
+
+  static double loss_scale(void* held) {
+    double scale = 1;
+    static_cast<In*>(held)->states.visit(
+        [&]<hook::HasLossScale P>(P, auto& state) { scale *= P::loss_scale(state); });
+    return scale;
   }
-}
 
-/// Tells the policies of a step. Returns whether one of them has dealt with it, if it was not
-/// applied.
-bool tell_of_step(auto& options, auto& states, const StepFigures& step) {
-  bool dealt_with = false;
-  states.visit([&]<class P>(P, auto& state) {
-    if constexpr (hook::ActsAfterFinite<P>)
-      dealt_with |=
-          P::after_step(options.template get<P>(), state, step.finite()) && !step.finite();
-    else if constexpr (hook::ActsAfterFigures<P>)
-      dealt_with |= P::after_step(options.template get<P>(), state, step);
-  });
-  return dealt_with && !step.applied;
-}
-
-/// Asks the policy that recovers, if there is one.
-Reaction ask_to_recover(auto& options, auto& states, const StepFigures& step) {
-  Reaction reaction = Reaction::stop;
-  states.visit([&]<class P>(P, auto& state) {
-    if constexpr (hook::Recovers<P>) reaction = P::recover(options.template get<P>(), state, step);
-  });
-  return reaction;
-}
-
-/// A loss scale expects steps that are not finite, and deals with them; where it cannot any more, it
-/// says that training diverges, and the policy that recovers has the last word.
-Reaction after_step(auto& options, auto& states, const StepFigures& step) {
-  try {
-    if (tell_of_step(options, states, step)) return Reaction::skip;
-  } catch (const DivergedError&) {
-    const Reaction reaction = ask_to_recover(options, states, step);
-    if (reaction == Reaction::stop) throw;
+  /// Tells the policies of a step. Returns whether one of them has dealt with it, if it was not
+  /// applied.
+  static bool tell_of_step(In& in, const StepFigures& step) {
+    bool dealt_with = false;
+    in.states.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
+      auto& options = in.options.template get<P>();
+      if constexpr (hook::ActsAfterFinite<P>)
+        dealt_with |= P::after_step(options, state, step.finite()) && !step.finite();
+      else
+        dealt_with |= P::after_step(options, state, step);
+    });
+    return dealt_with && !step.applied;
+  }
+  /// Asks the policy that recovers, if there is one.
+  static Reaction ask_to_recover(In& in, const StepFigures& step) {
+    Reaction reaction = Reaction::stop;
+    in.states.visit([&]<hook::Recovers P>(P, auto& state) {
+      reaction = P::recover(in.options.template get<P>(), state, step);
+    });
     return reaction;
   }
-  return ask_to_recover(options, states, step);
-}
+  /// A loss scale expects steps that are not finite, and deals with them; where it cannot any more, it
+  /// says that training diverges, and the policy that recovers has the last word.
+  static Reaction after_step(void* held, const StepFigures& step) {
+    In& in = *static_cast<In*>(held);
+    try {
+      if (tell_of_step(in, step)) return Reaction::skip;
+    } catch (const DivergedError&) {
+      const Reaction reaction = ask_to_recover(in, step);
+      if (reaction == Reaction::stop) throw;
+      return reaction;
+    }
+    return ask_to_recover(in, step);
+  }
+
+  static void after_evaluation(void* held, double loss) {
+    In& in = *static_cast<In*>(held);
+    in.states.visit([&]<hook::ActsAfterEvaluation P>(P, auto& state) {
+      P::after_evaluation(in.options.template get<P>(), state, loss);
+    });
+  }
+
+  static void reset(void* held) {
+    In& in = *static_cast<In*>(held);
+    in.states.visit([&]<class P>(P, auto& state) {
+      state = {};
+      if constexpr (hook::HasInitial<P>) state = P::initial(in.options.template get<P>());
+    });
+  }
+};
 
 }  // namespace detail
 
 /// The run state of the recipe R.
-/// ensures   it may be used once reset() has been called
+/// ensures   it may be used once reset() has been called, as long as `held` is there
 template <class R>
-RunState run_state_of(std::shared_ptr<OptionSet<R>> options) {
-  auto states = std::make_shared<StateSet<R>>();
-  RunState run;
-  run.storage = states;
-  run.fields = states->list();
-  run.states = states->pointers();
-  run.loss_scale = [states] {
-    double scale = 1;
-    states->visit([&]<class P>(P, const auto& state) {
-      if constexpr (hook::HasLossScale<P>) scale *= P::loss_scale(state);
-    });
-    return scale;
-  };
-  run.rate_factor = [options, states](std::int64_t step, int sequences) {
-    double factor = detail::rate_factor<typename R::schedule>(options, states, step);
-    states->visit([&]<class P>(P, const auto& state) {
-      if constexpr (hook::HasStateRateFactor<P>)
-        factor *= P::rate_factor(options->template get<P>(), state, sequences);
-    });
-    return factor;
-  };
-  run.after_step = [options, states](const StepFigures& step) {
-    return detail::after_step(*options, *states, step);
-  };
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (hook::ActsAfterEvaluation<P>) run.acts_on_evaluations = P::slot::name;
-    if constexpr (hook::Recovers<P>) run.recovers = P::slot::name;
+RunState run_state_of(Held<R>& held) {
+  using Functions = detail::StateFunctions<R>;
+  RunState run{.fields = held.states.list(),
+               .states = held.states.pointers(),
+               .loss_scale = {&held, Functions::loss_scale},
+               .after_step = {&held, Functions::after_step},
+               .after_evaluation = {&held, Functions::after_evaluation},
+               .reset = {&held, Functions::reset}};
+  for_each_policy(typename R::all{}, [&]<hook::ActsAfterEvaluation P>(P*) {
+    run.acts_on_evaluations = P::slot::name;
   });
-  run.after_evaluation = [options, states](double loss) {
-    states->visit([&]<class P>(P, auto& state) {
-      if constexpr (hook::ActsAfterEvaluation<P>)
-        P::after_evaluation(options->template get<P>(), state, loss);
-    });
-  };
-  run.reset = [options, states] {
-    states->visit([&]<class P>(P, auto& state) {
-      state = {};
-      if constexpr (hook::HasInitial<P>) state = P::initial(options->template get<P>());
-    });
-  };
+  for_each_policy(typename R::all{}, [&]<hook::Recovers P>(P*) { run.recovers = P::slot::name; });
   return run;
 }
 
