@@ -111,7 +111,7 @@ template <class R>
 class Subject {
   static_assert(ready<R>());
   RecipeView view = view_of<R>();
-  Placements placements{Plan<R>::view, shipped<R>()};
+  Placements placements{Plan<R>::view, shipped(Plan<R>::view)};
   const PlanView& plan = placements.plan;
   HostBatch batch;
 

@@ -33,27 +33,26 @@ inline void too_slow(int) {
   _exit(1);
 }
 
-template <class R>
+/// Of one recipe: the tests know it by its view, so that all of this is compiled once.
 class Mutants {
-  using L = Plan<R>;
-  static constexpr int ranks = R::parallel::ranks(R::parallel::options);
-  static_assert(ready<R>());
-
   HostBatch batch;
-  RecipeView view = view_of<R>();
+  RecipeView view;
+  const PlanView& plan;
+  Programs good;
+  bool reduces;  // whether its ranks do
   Tally tally;
 
   Traces run(const Programs& programs, int on_ranks) {
-    Placements placements(L::view, programs);
-    const PlanView& plan = placements.plan;
-    Ranks all(plan, view, on_ranks);
-    std::vector<Poison> training(std::size_t(on_ranks), Poison(plan, plan.training));
-    std::vector<Poison> evaluation(std::size_t(on_ranks), Poison(plan, plan.evaluation));
-    Poison prediction(plan, plan.prediction);
+    Placements placements(plan, programs);
+    const PlanView& placed = placements.plan;
+    Ranks all(placed, view, on_ranks);
+    std::vector<Poison> training(std::size_t(on_ranks), Poison(placed, placed.training));
+    std::vector<Poison> evaluation(std::size_t(on_ranks), Poison(placed, placed.evaluation));
+    Poison prediction(placed, placed.prediction);
     auto watch = [&](auto& poisons) {
       for (int r = 0; r < on_ranks; ++r) all.observers[std::size_t(r)] = &poisons[std::size_t(r)];
     };
-    HostBatch some = first_sequences(batch, R::batch::micro);
+    HostBatch some = first_sequences(batch, plan.micro);
     Traces traces;
     for (int step = 1; step <= 2; ++step) {
       watch(training);
@@ -62,15 +61,16 @@ class Mutants {
       watch(evaluation);
       traces.losses.push_back(all.evaluate(batch));
       all.observers[0] = &prediction;
-      if (!plan.predicting.results.empty()) traces.bytes.push_back(all.predict(some));
+      if (!placed.predicting.results.empty()) traces.bytes.push_back(all.predict(some));
       traces.bytes.push_back(all.persistent());
     }
     return traces;
   }
 
   /// On how many ranks programs run. A model that is split is planned for so many.
-  static std::vector<int> rank_counts() {
-    if (L::model.shards > 1) return {ranks};
+  std::vector<int> rank_counts() const {
+    const int ranks = view.ranks();
+    if (plan.model.shards > 1) return {ranks};
     return ranks > 1 ? std::vector{1, ranks} : std::vector{1};
   }
 
@@ -99,7 +99,6 @@ class Mutants {
 
   /// Compares every mutant of one of the programs with what all of them compute.
   void judge_all(const char* name, Program Programs::* which, const Model& model, Purpose purpose) {
-    const Programs good = shipped<R>();
     const Program& program = good.*which;
     const std::vector<int> counts = rank_counts();
     std::vector<Traces> expected;
@@ -150,21 +149,29 @@ class Mutants {
   }
 
  public:
-  explicit Mutants(HostBatch b) : batch(std::move(b)) {}
+  template <class R>
+  Mutants(R, HostBatch b)
+      : batch(std::move(b)),
+        view(view_of<R>()),
+        plan(*view.plan),
+        good(shipped(plan)),
+        reduces(R::parallel::reduces) {
+    static_assert(ready<R>());
+  }
 
   /// Whether the comparison sees the difference: losses of one micro-batch taken for all.
   bool notices_a_wrong_program() {
-    Programs wrong = shipped<R>();
+    Programs wrong = good;
     std::swap(wrong.evaluation[0], wrong.evaluation[1]);  // load before the loop
-    return run(wrong, 1) != run(shipped<R>(), 1);
+    return run(wrong, 1) != run(good, 1);
   }
 
   void test(const char* name) {
     std::signal(SIGALRM, too_slow);
-    judge_all("training", &Programs::training, L::model, {true, R::parallel::reduces});
-    judge_all("evaluation", &Programs::evaluation, L::model, {false, false});
-    if (!L::view.predicting.results.empty())
-      judge_all("prediction", &Programs::prediction, L::view.predicting, {false, false});
+    judge_all("training", &Programs::training, plan.model, {true, reduces});
+    judge_all("evaluation", &Programs::evaluation, plan.model, {false, false});
+    if (!plan.predicting.results.empty())
+      judge_all("prediction", &Programs::prediction, plan.predicting, {false, false});
     std::printf("%4d rejected, %3d the same bytes, %d missed: %s\n", tally.rejected, tally.same,
                 tally.missed, name);
   }
@@ -172,7 +179,7 @@ class Mutants {
 
 template <class... Policies>
 void test_mutants(const char* name, const std::vector<int>& lengths) {
-  Mutants<Made<Letters, Policies...>>(letters(lengths)).test(name);
+  Mutants(Made<Letters, Policies...>{}, letters(lengths)).test(name);
 }
 
 }  // namespace sinter::testing

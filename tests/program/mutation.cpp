@@ -31,7 +31,7 @@ using EachUnit = Offload<{.bucket_bytes = 1}>;
 using WeightsToo = Offload<{.weights = true, .bucket_bytes = 1}>;
 
 TEST_CASE("a wrong program computes something else") {
-  CHECK(Mutants<Made<Letters, Gpt2<tiny>, Thrice>>(letters({5, 3, 6})).notices_a_wrong_program());
+  CHECK(Mutants(Made<Letters, Gpt2<tiny>, Thrice>{}, letters({5, 3, 6})).notices_a_wrong_program());
 }
 
 TEST_CASE("plain programs") {
@@ -44,10 +44,10 @@ TEST_CASE("plain programs") {
 }
 
 TEST_CASE("programs of an encoder and a decoder") {
-  Mutants<Made<Letters, Seq2Seq<tiny_seq2seq>, Thrice>>(replies({5, 3, 6}, {2, 6, 4}))
+  Mutants(Made<Letters, Seq2Seq<tiny_seq2seq>, Thrice>{}, replies({5, 3, 6}, {2, 6, 4}))
       .test("encoder and decoder, three micro-batches");
-  Mutants<Made<Letters, Seq2Seq<tiny_seq2seq>, TwoEach, Buckets, Bf16, Full>>(
-      replies({5, 3, 6, 2}, {2, 6, 4, 5}))
+  Mutants(Made<Letters, Seq2Seq<tiny_seq2seq>, TwoEach, Buckets, Bf16, Full>{},
+          replies({5, 3, 6, 2}, {2, 6, 4, 5}))
       .test("encoder and decoder, Ddp, Bf16, full");
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("programs that recompute inside some units") {
 
 TEST_CASE("a program without ids") {
   using Small = Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>;
-  Mutants<Made<Small, Batch<{.global = 8, .micro = 4}>, Sgd<{.momentum = 0.9}>>>(numbers(8, 3, 2))
+  Mutants(Made<Small, Batch<{.global = 8, .micro = 4}>, Sgd<{.momentum = 0.9}>>{}, numbers(8, 3, 2))
       .test("perceptron, SGD with momentum, two micro-batches");
 }
 

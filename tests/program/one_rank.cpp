@@ -29,7 +29,7 @@ class OneRank {
   static_assert(ready<R>());
   const HostBatch batch = letters({5, 3, 6, 2});
   const RecipeView view = view_of<R>();
-  const Programs good = shipped<R>();
+  const Programs good = shipped(Plan<R>::view);
   const Model& model = Plan<R>::model;
   Placements shipped_plan{Plan<R>::view, good};
   const Traces expected = run(shipped_plan, 0);

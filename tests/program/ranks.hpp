@@ -22,10 +22,8 @@ namespace sinter::testing {
 struct Programs {
   Program training, evaluation, prediction;
 };
-template <class R>
-Programs shipped() {
+inline Programs shipped(const PlanView& plan) {
   auto copy = [](const PlacementView& p) { return Program(p.program.begin(), p.program.end()); };
-  const PlanView& plan = Plan<R>::view;
   return {copy(plan.training), copy(plan.evaluation), copy(plan.prediction)};
 }
 

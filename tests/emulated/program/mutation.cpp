@@ -13,7 +13,7 @@ using Once = Batch<{.global = 2, .micro = 2}>;
 using Twice = Batch<{.global = 2, .micro = 1}>;
 
 TEST_CASE("a wrong program computes something else on the device") {
-  CHECK(Mutants<Made<Letters, Gpt2<tiny>, Twice>>(letters({5, 3})).notices_a_wrong_program());
+  CHECK(Mutants(Made<Letters, Gpt2<tiny>, Twice>{}, letters({5, 3})).notices_a_wrong_program());
 }
 
 TEST_CASE("mutants on the device are rejected or compute the same bytes") {
