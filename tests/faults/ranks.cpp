@@ -192,15 +192,17 @@ TEST_CASE("a rank dies while others have not come") {
   worlds.pop_back();
   for (int victim : {0, 1}) {
     CAPTURE(victim);
-    RankProcesses ranks(worlds, [&](const World& world, const Say& say) {
-      if (world.rank == victim) say("here");
-      return std::to_string(shared_memory_rank(world)->rank());
-    });
-    REQUIRE(ranks.next_said(victim) == "here");
-    std::this_thread::sleep_for(200ms);
-    const std::string want = ranks.name(victim) + " has ended before all ranks had come";
-    ranks.signal(victim, SIGKILL);
-    check_has(ranks.result(1 - victim), want);
+    {
+      RankProcesses ranks(worlds, [&](const World& world, const Say& say) {
+        if (world.rank == victim) say("here");
+        return std::to_string(shared_memory_rank(world)->rank());
+      });
+      REQUIRE(ranks.next_said(victim) == "here");
+      std::this_thread::sleep_for(200ms);
+      const std::string want = ranks.name(victim) + " has ended before all ranks had come";
+      ranks.signal(victim, SIGKILL);
+      check_has(ranks.result(1 - victim), want);
+    }  // the system has closed what the victim had
     CHECK(!is_left(worlds[0].id));
   }
 }
