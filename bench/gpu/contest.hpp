@@ -32,7 +32,6 @@ struct Peer {
 };
 constexpr Peer eager{"PyTorch eager, autocast", "eager"};
 constexpr Peer compiled{"torch.compile, autocast", "compile"};
-constexpr Peer without_master_weights{"torch.compile, weights in bf16 alone", "compile-bf16"};
 
 /// A model, and the shape of its batches.
 struct Race {

@@ -41,8 +41,7 @@ bench::Peer wanted(bench::Peer peer, double bar) {
 int main(int argc, char** argv) {
   using namespace bench;
   return main_of_gpu("A training step of GPT-2 on a card against PyTorch's.",
-                     {race<small, 32>("GPT-2 124M, 32×1024", 10,
-                                      {eager, wanted(compiled, 0.9), without_master_weights}),
+                     {race<small, 32>("GPT-2 124M, 32×1024", 10, {eager, wanted(compiled, 0.9)}),
                       race<small, 4>("GPT-2 124M, 4×1024", 30, {wanted(eager, 1.5), compiled}),
                       race<tiny, 4>("tiny GPT-2, 4×16", 3, {wanted(eager, 1.5), compiled}, true)},
                      argc, argv);

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch as a contestant of the benches in bench/gpu: python3 gpu_step.py eager|compile|compile-bf16 FOLDER.
+"""PyTorch as a contestant of the benches in bench/gpu: python3 gpu_step.py eager|compile FOLDER.
 
 FOLDER holds job.json, weights/ as Hugging Face has them and, as int32, ids.bin and targets.bin. All
 batches are on the device before the first step. Of "model", gpt2 is written by hand, others are
-classes of transformers. Products are in bf16 by autocast, with weights and AdamW's state in fp32; with
-compile-bf16 the weights themselves are in bf16, which is less work than ours and less accurate.
+classes of transformers. Products are in bf16 by autocast, with weights and AdamW's state in fp32.
 """
 
 import sys
@@ -17,7 +16,6 @@ from gpt2 import our_model
 from rounds import folder, job, serve
 
 word, device = sys.argv[1], job["device"]
-half = word == "compile-bf16"
 
 
 def batches(name, columns):
@@ -43,15 +41,13 @@ def model_of_job():
 
 
 model = model_of_job().to(device)
-if half:
-    model = model.bfloat16()
 model.train()
 optimizer = optimizer_of(model)
 forward = model if word == "eager" else torch.compile(model)
 
 
 def loss_of(batch):
-    with torch.autocast(device, torch.bfloat16, enabled=not half):
+    with torch.autocast(device, torch.bfloat16):
         result = forward(input_ids=ids[batch], labels=targets[batch])
     return result if torch.is_tensor(result) else result.loss
 
