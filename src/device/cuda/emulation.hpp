@@ -2,8 +2,8 @@
 // CUDA C++ on the host, as far as our kernels use it: one block after the other, each of its threads a
 // fiber. The order of threads and blocks is arbitrary but repeatable, and another one on demand, so
 // that a missing barrier shows as other bits. All shared memory is what a launch asks for, and holds
-// NaNs at first. There are no static shared variables, no parts of warps, no asynchronous copies, no
-// tensor cores, and nothing of the memory order between blocks that run at once.
+// NaNs at first. There are no static shared variables, no parts of warps, and nothing of the memory order
+// between blocks that run at once. (Tensor cores: emulated_tensor_cores.hpp.)
 #pragma once
 #include <math.h>
 
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #define __global__
 #define __device__
@@ -31,11 +32,20 @@ namespace sinter::kernel::emulated {
 /// Lanes of a warp.
 inline constexpr int lanes = 32;
 
+/// Bytes that a thread has begun to copy into shared memory; zeros where `from` is null.
+struct LateCopy {
+  void* to;
+  const void* from;
+  int bytes, group;
+};
+
 /// A thread of the block at hand.
 struct Thread {
   dim3 index;
-  int number = 0;       ///< in its block
-  unsigned parity = 0;  ///< of its exchanges with the warp so far
+  int number = 0;              ///< in its block
+  unsigned parity = 0;         ///< of its exchanges with the warp so far
+  std::vector<LateCopy> late;  ///< copies that it has not waited for
+  int groups = 0;              ///< of copies, that it has ended
 
   int lane() const { return number % lanes; }
 };

@@ -35,6 +35,41 @@ struct Heads {
   }
 };
 
+/// AttentionSpan, without gaps.
+struct Span {
+  std::int32_t causal, window;
+
+  __device__ int most_seen(int length) const {
+    return window > 0 && window < length ? window : length;
+  }
+};
+
+/// What the forward pass takes.
+template <class T>
+struct Forward {
+  Heads<const T> q, k, v;
+  Heads<T> y;
+  Wide<T>* log_sum;
+  Sequences queries, keys;
+  Span span;
+  std::int32_t heads, depth;
+};
+/// What the backward pass takes.
+template <class T>
+struct Backward {
+  Heads<const T> q, k, v, y, dy;
+  const Wide<T>* log_sum;
+  Sequences queries, keys;
+  Span span;
+  std::int32_t heads, depth;
+};
+/// Where gradients go; no data where nobody wants them.
+template <class T>
+struct Gradients {
+  Heads<T> dq, dk, dv;
+  std::int32_t add_to_dq, add_to_keys;
+};
+
 /// Rows [first, first + count) of a sequence of `length` rows that starts at row `start` of all.
 struct Tile {
   int sequence, start, length, first, count;
@@ -58,15 +93,6 @@ __device__ __forceinline__ Tile tile_of_block(const Sequences& sequences, int ro
   return {s, start, length, first, left < rows ? left : rows};
 }
 
-/// AttentionSpan, without gaps.
-struct Span {
-  std::int32_t causal, window;
-
-  __device__ int most_seen(int length) const {
-    return window > 0 && window < length ? window : length;
-  }
-};
-
 /// Rows [first, last) of a sequence.
 struct Range {
   int first, last;
@@ -88,7 +114,7 @@ __device__ __forceinline__ Range queries_seeing(const Span& span, const Tile& ke
 
 /// Whether a query sees a key; `most`: Span::most_seen() of the sequence.
 __device__ __forceinline__ bool sees(const Span& span, int most, int query, int key) {
-  return !span.causal || (key <= query && key > query - most);
+  return (span.causal == 0) | ((key <= query) & (key > query - most));
 }
 
 __device__ __forceinline__ int thread_of_block() {

@@ -4,19 +4,11 @@
 // it needs: a few products more than if all came of one, but no sum depends on the order of blocks.
 #include "device/cuda/sums.hpp"
 #include "kernels/cuda/attention.hpp"
+#include "kernels/cuda/attention_tiles.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
 namespace {
-
-template <class T>
-struct Backward {
-  Heads<const T> q, k, v, y, dy;
-  const Wide<T>* log_sum;
-  Sequences queries, keys;
-  Span span;
-  std::int32_t heads, depth;
-};
 
 /// Whose gradient a kernel sums.
 enum class Of { q, k, v };
@@ -137,13 +129,6 @@ __global__ void sum_gradient(Backward<T> in, Told<Mask<S>> told, Heads<T> to, bo
            to.of(at, first_head, depth), to.row, add);
 }
 
-/// Where gradients go; no data where nobody wants them.
-template <class T>
-struct Gradients {
-  Heads<T> dq, dk, dv;
-  bool add_to_dq, add_to_keys;
-};
-
 template <Of of, class T>
 void put_gradient(Stream& stream, const Backward<T>& in, Heads<T> to, bool add,
                   const Dropout& dropout) {
@@ -156,9 +141,18 @@ void put_gradient(Stream& stream, const Backward<T>& in, Heads<T> to, bool add,
   launch(stream, grid, sum_gradient<of, T, S>, in, stream.device().tell(Mask<S>(dropout)), to, add);
 }
 
+/// scratch: attention_scratch<T>() elements for the rows and width of keys.
 template <class T>
 void propagate(Stream& stream, const Backward<T>& in, const Gradients<T>& out,
-               const Dropout& dropout) {
+               [[maybe_unused]] Wide<T>* scratch, const Dropout& dropout) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    const int key_width = in.heads / in.k.sharing * in.depth;
+    const bool has_room = !out.dk.data || attention_scratch<T>(in.keys.total, key_width) >=
+                                              std::int64_t(in.queries.total) * in.heads;
+    if (has_room &&
+        fits_tensor_cores(in.depth, in.q, in.k, in.v, in.y, in.dy, out.dq, out.dk, out.dv))
+      return propagate_by_tensor_cores(stream, in, out, scratch, dropout);
+  }
   put_gradient<Of::q>(stream, in, out.dq, out.add_to_dq, dropout);
   put_gradient<Of::k>(stream, in, out.dk, out.add_to_keys, dropout);
   put_gradient<Of::v>(stream, in, out.dv, out.add_to_keys, dropout);
@@ -168,7 +162,7 @@ void propagate(Stream& stream, const Backward<T>& in, const Gradients<T>& out,
 
 template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
-                        Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* /*scratch*/,
+                        Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* scratch,
                         Dropout dropout) {
   if (!qkv) return;  // no rows
   const int width = y.columns, row = qkv.columns, key_width = (row - width) / 2;
@@ -189,13 +183,13 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
                          {dqkv.data + width + key_width, row, sharing},
                          dqkv.add,
                          dqkv.add};
-  propagate(stream, in, out, dropout);
+  propagate(stream, in, out, scratch, dropout);
 }
 
 template <class T, class S>
 void cross_attention_backward(Stream& stream, Input<T> q, Input<T> kv, Input<T> y, Input<T> dy,
                               Input<S> log_sum, Tensor<T> dq, Output<T> dkv, Sequences queries,
-                              Sequences keys, S* /*scratch*/, Dropout dropout) {
+                              Sequences keys, S* scratch, Dropout dropout) {
   if (!q) return;  // no rows
   const int width = y.columns, row = kv.columns, heads = log_sum.columns;
   const Backward<T> in{{q.data, width, 1},
@@ -214,7 +208,7 @@ void cross_attention_backward(Stream& stream, Input<T> q, Input<T> kv, Input<T> 
                          {dkv ? dkv.data + width : nullptr, row, 1},
                          dq.add,
                          dkv.add};
-  propagate(stream, in, out, dropout);
+  propagate(stream, in, out, scratch, dropout);
 }
 
 #define SINTER_INSTANTIATE(T)                                                               \

@@ -2,20 +2,11 @@
 #include <limits>
 
 #include "kernels/cuda/attention.hpp"
+#include "kernels/cuda/attention_tiles.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
 namespace {
-
-template <class T>
-struct Forward {
-  Heads<const T> q, k, v;
-  Heads<T> y;
-  Wide<T>* log_sum;
-  Sequences queries, keys;
-  Span span;
-  std::int32_t heads, depth;
-};
 
 /// Threads of a row in softmax, which lie side by side in a warp, and scores of each in a tile.
 constexpr int row_threads = 4, scores_of_thread = tile_rows / row_threads;
@@ -123,6 +114,9 @@ __global__ void attend_to_keys(Forward<T> in, Told<Mask<S>> told) {
 
 template <class T>
 void attend(Stream& stream, const Forward<T>& in, const Dropout& dropout) {
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (fits_tensor_cores(in.depth, in.q, in.k, in.v, in.y))
+      return attend_by_tensor_cores(stream, in, dropout);
   using S = Wide<T>;
   const int rows = rows_for<S>(in.depth);
   const Grid grid{{blocks_of(in.queries, rows), unsigned(in.heads)},

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of bfloat16 by tensor cores, in tiles as attention.hpp has them. A block of four warps has
+// a tile of 64 rows, of which each warp has 16, and goes over tiles of 64 rows of the other side, the
+// next of which is on its way into shared memory meanwhile. Scores and weights stay in registers: the
+// sums of one product are, as lanes have them, what the next one has on its left.
+#pragma once
+#include "device/cuda/sums.hpp"
+#include "device/cuda/tensor_cores.hpp"
+#include "kernels/cuda/attention.hpp"
+
+namespace sinter::kernel {
+
+/// y and log_sum, by tensor cores.
+/// requires  fits_tensor_cores()
+void attend_by_tensor_cores(Stream& stream, const Forward<BFloat16>& in, const Dropout& dropout);
+/// The gradients, by tensor cores. products: for those of keys, scratch of `heads` numbers for each
+/// query.
+/// requires  fits_tensor_cores()
+void propagate_by_tensor_cores(Stream& stream, const Backward<BFloat16>& in,
+                               const Gradients<BFloat16>& out, float* products,
+                               const Dropout& dropout);
+
+/// Whether there are kernels for heads of that width, and whether rows lie where they are copied from
+/// in 16 bytes at once.
+template <class... H>
+bool fits_tensor_cores(int depth, const H&... heads) {
+  constexpr int widest = 128, at_once = 8;
+  const auto lies_so = [](const auto& head) {
+    return head.row % at_once == 0 && reinterpret_cast<std::uintptr_t>(head.data) % 16 == 0;
+  };
+  return depth <= widest && depth % at_once == 0 && (lies_so(heads) && ...);
+}
+
+/// Calls call(std::integral_constant<int, D>()) for the narrowest kernel, whose heads are D wide, that
+/// has room for heads of that width.
+template <class F>
+void with_depth(int depth, const F& call) {
+  if (depth <= 32) return call(std::integral_constant<int, 32>());
+  if (depth <= 64) return call(std::integral_constant<int, 64>());
+  return call(std::integral_constant<int, 128>());
+}
+
+/// Rows that a warp has, and columns that it multiplies at once: of a head, or of rows of the other side.
+inline constexpr int warp_rows = 16, warps = tile_rows / warp_rows, tile_threads = warps * warp;
+
+/// Blocks that a multiprocessor is to have registers for, or more.
+template <int Depth>
+inline constexpr int tile_blocks = Depth > 64 ? 2 : 3;
+
+/// A tile in shared memory, of rows that are Depth wide: its rows begin in other banks than the seven
+/// before them, so that a matrix of 8 × 8 is in all banks.
+template <int Depth>
+struct TileRoom {
+  static constexpr int pitch = Depth + 8, elements = tile_rows * pitch;
+  BFloat16* at;
+
+  /// Begins to copy n rows of a head, `row` elements from one to the next, and zeros for the rest.
+  __device__ void begin_copy_of(const BFloat16* from, int row, int n, int depth) const {
+    constexpr int parts = Depth / 8;
+    for (int i = int(threadIdx.x); i < tile_rows * parts; i += tile_threads) {
+      const int r = i / parts, c = i % parts * 8;
+      const bool there = r < n && c < depth;
+      begin_copy<16>(at + r * pitch + c, there ? from + std::int64_t(r) * row + c : from, there);
+    }
+  }
+  /// Rows [r, r + 16) × columns [c, c + 16) for the left of a product.
+  __device__ Left left(int r, int c) const {
+    const int lane = int(threadIdx.x) % warp;
+    Left left;
+    load_matrices<false>(at + (r + lane % 16) * pitch + c + lane / 16 * 8, left.pairs);
+    return left;
+  }
+  /// Rows [r, r + 16) × columns [c, c + 16) for the right of a product, as they lie.
+  __device__ Right right(int r, int c) const {
+    const int lane = int(threadIdx.x) % warp;
+    Right right;
+    load_matrices<true>(at + (r + lane % 16) * pitch + c + lane / 16 * 8, right.pairs);
+    return right;
+  }
+  /// The same for the right of a product, transposed.
+  __device__ Right transposed(int r, int c) const {
+    const int lane = int(threadIdx.x) % warp;
+    Right right;
+    load_matrices<false>(at + (r + lane / 16 * 8 + lane % 8) * pitch + c + lane / 8 % 2 * 8,
+                         right.pairs);
+    return right;
+  }
+};
+
+/// The lane's first row of its tile; the other one is 8 rows on.
+__device__ __forceinline__ int lane_row() {
+  return int(threadIdx.x) / warp * warp_rows + int(threadIdx.x) % warp / 4;
+}
+/// The row of the lane's k-th sum of a product, and its column.
+__device__ __forceinline__ int row_of_sum(int k) { return lane_row() + k / 2 * 8; }
+__device__ __forceinline__ int column_of_sum(int k) { return int(threadIdx.x) % 4 * 2 + k % 2; }
+
+/// 2^x, by the unit for it: numbers below 2^-126 are zero.
+__device__ __forceinline__ float power_of_two(float x) {
+#ifdef __CUDACC__
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#else
+  return exp2f(x);
+#endif
+}
+
+/// The smaller one; what is no number stays so.
+__device__ __forceinline__ float smaller(float a, float b) {
+#ifdef __CUDACC__
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+  return least;
+#else
+  return a > b ? b : a;
+#endif
+}
+
+/// The sum over the four lanes that have a row, in each of them.
+__device__ __forceinline__ float sum_of_row(float x) {
+  x += __shfl_xor_sync(~0u, x, 1);
+  return x + __shfl_xor_sync(~0u, x, 2);
+}
+
+/// What the lanes of two products of 16 × 8 have, as the left of the next.
+__device__ __forceinline__ Left left_of(const Sums& first, const Sums& second) {
+  return {{pair_of(first.x[0], first.x[1]), pair_of(first.x[2], first.x[3]),
+           pair_of(second.x[0], second.x[1]), pair_of(second.x[2], second.x[3])}};
+}
+
+/// products += left · the transposed of rows [r, r + 16) of the other side; left: all columns of the
+/// warp's rows.
+template <int Depth>
+__device__ __forceinline__ void multiply_rows(const Left (&left)[Depth / 16],
+                                              const TileRoom<Depth>& other, int r,
+                                              Sums (&products)[2]) {
+  SINTER_UNROLL
+  for (int c = 0; c < Depth / 16; ++c) {
+    const Right right = other.transposed(r, c * 16);
+    for (int half : {0, 1}) multiply_add(left[c], right, half, products[half]);
+  }
+}
+
+/// sums += weights · rows [r, r + 16) of the other side.
+template <int Depth>
+__device__ __forceinline__ void add_rows(const Left& weights, const TileRoom<Depth>& other, int r,
+                                         Sums (&sums)[Depth / 8]) {
+  SINTER_UNROLL
+  for (int c = 0; c < Depth / 16; ++c) {
+    const Right right = other.right(r, c * 16);
+    for (int half : {0, 1}) multiply_add(weights, right, half, sums[2 * c + half]);
+  }
+}
+
+/// Whether each of a warp's queries, the first of which is `query`, sees each of n keys from `key` on;
+/// likewise of a warp's keys and n queries.
+__device__ __forceinline__ bool all_see(const Span& span, int most, int query, int queries, int key,
+                                        int keys) {
+  return sees(span, most, query, key + keys - 1) && sees(span, most, query + queries - 1, key);
+}
+
+/// Puts the lane's sums of the tile's first `count` rows, each times the factor of its row.
+template <int Depth>
+__device__ void put_rows(const Sums (&sums)[Depth / 8], const float (&factors)[2], int count,
+                         int depth, BFloat16* to, int row, bool add) {
+  SINTER_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const int r = lane_row() + half * 8;
+    if (r >= count) return;
+    BFloat16* line = to + std::int64_t(r) * row + column_of_sum(0);
+    SINTER_UNROLL
+    for (int j = 0; j < Depth / 8; ++j) {
+      if (j * 8 >= depth) break;
+      const float first = sums[j].x[half * 2] * factors[half],
+                  second = sums[j].x[half * 2 + 1] * factors[half];
+      if (add) {
+        put_element(line + j * 8, first, true);
+        put_element(line + j * 8 + 1, second, true);
+      } else {
+        *reinterpret_cast<std::uint32_t*>(line + j * 8) = pair_of(first, second);
+      }
+    }
+  }
+}
+
+}  // namespace sinter::kernel
