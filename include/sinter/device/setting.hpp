@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What layers are made with: a precision policy, and the device where it is not the host.
 #pragma once
+#include <cstdint>
 #include <type_traits>
 
 #include "sinter/kernels/tensor.hpp"
@@ -17,6 +18,14 @@ struct Setting : Precision {
 template <class R>
 using SettingOf = std::conditional_t<R::device::on_host, typename R::precision,
                                      Setting<typename R::precision, typename R::device>>;
+
+/// Bytes of logits that a loss computes at once, about: what a cache of the CPU has room for; on a card,
+/// so many that their products fill it and that the gradient of the weight is added to seldom.
+#ifdef SINTER_CUDA
+inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{512} << 20;
+#else
+inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{4} << 20;
+#endif
 
 /// A tensor whose elements the host cannot reach: kernels take it as they take any other.
 template <class T>

@@ -27,9 +27,9 @@ struct LinearCrossEntropy {
   static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f), Padding)};
   static constexpr Saved<Keep, Keep> saved{input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
-  /// Logits of about four megabytes, but of at least 128 rows: enough for a fast matmul.
+  /// Of at least 128 rows: enough for a fast matmul on a CPU.
   static constexpr int chunk(std::int64_t rows) {
-    std::int64_t most = std::max(std::int64_t(128), (std::int64_t(1) << 20) / Vocabulary);
+    const std::int64_t most = std::max(std::int64_t(128), logit_bytes_at_once / 4 / Vocabulary);
     return int(std::min(rows, most));
   }
   static constexpr std::int64_t scratch(std::int64_t rows) {

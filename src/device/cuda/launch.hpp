@@ -41,6 +41,9 @@ struct Grid {
   int shared_bytes = 0;
 };
 
+/// The most shared memory that a block can have on the thread's card.
+int most_shared_bytes();
+
 /// How many blocks have `count` of something, when each has so many.
 inline unsigned blocks_of(std::int64_t count, int each) {
   return unsigned((count + each - 1) / each);
@@ -64,7 +67,7 @@ struct CapturedGraph {
 
 /// A queue of launches.
 struct Stream::Pool {
-  static constexpr std::size_t scratch_bytes = std::size_t{64} << 10;
+  static constexpr std::size_t scratch_bytes = std::size_t{2} << 20;
 
   Pool();
   ~Pool();

@@ -20,6 +20,13 @@ __global__ void set_condition(cudaGraphConditionalHandle handle, const std::int3
 
 void check_launch() { check(cudaGetLastError()); }
 
+int most_shared_bytes() {
+  int card = 0, bytes = 0;
+  check(cudaGetDevice(&card));
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, card));
+  return bytes;
+}
+
 Stream::Pool::Pool()
     : scratch(take_memory(scratch_bytes)), workspace(take_memory(workspace_bytes)) {
   if (!scratch || !workspace) throw std::bad_alloc();

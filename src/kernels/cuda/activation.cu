@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/activation.hpp"
 
-#include "kernels/cuda/each_element.hpp"
 #include "kernels/cuda/logistic.hpp"
+#include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
@@ -81,14 +81,17 @@ struct Tanh {
 
 template <class F, class T>
 __global__ void forward_elements(const T* x, T* y, std::int64_t n) {
-  for_each_element(n, [=](std::int64_t i) { y[i] = T(F::value(Wide<T>(x[i]))); });
+  map_elements(n, y, [](Wide<T> value) { return F::value(value); }, x);
 }
 
 template <class F, class T>
 __global__ void backward_elements(const T* x, const T* dy, T* dx, std::int64_t n, bool add) {
-  for_each_element(n, [=](std::int64_t i) {
-    put_element(dx + i, F::slope(Wide<T>(x[i])) * Wide<T>(dy[i]), add);
-  });
+  using S = Wide<T>;
+  const T* before = dx;
+  if (add)
+    map_elements(n, dx, [](S x, S dy, S sum) { return sum + F::slope(x) * dy; }, x, dy, before);
+  else
+    map_elements(n, dx, [](S x, S dy) { return F::slope(x) * dy; }, x, dy);
 }
 
 /// The two kernels of a function.

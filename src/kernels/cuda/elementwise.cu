@@ -2,7 +2,7 @@
 #include "sinter/kernels/elementwise.hpp"
 
 #include "device/cuda/sums.hpp"
-#include "kernels/cuda/each_element.hpp"
+#include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
@@ -10,31 +10,32 @@ namespace {
 
 template <class T>
 __global__ void fill_elements(T* y, Told<Wide<T>> value, std::int64_t n) {
-  const T element = T(*value);
-  for_each_element(n, [=](std::int64_t i) { y[i] = element; });
+  const Wide<T> element = *value;
+  map_elements(n, y, [=] { return element; });
 }
 
 template <class From, class To>
 __global__ void cast_elements(const From* x, To* y, std::int64_t n) {
-  for_each_element(n, [=](std::int64_t i) { y[i] = To(x[i]); });
+  map_elements(n, y, [](Wide<From> value) { return value; }, x);
 }
 
 template <class T>
 __global__ void scale_elements(const T* x, Told<Wide<T>> told, T* y, std::int64_t n) {
   const Wide<T> factor = *told;
-  for_each_element(n, [=](std::int64_t i) { y[i] = T(factor * Wide<T>(x[i])); });
+  map_elements(n, y, [=](Wide<T> value) { return factor * value; }, x);
 }
 
 template <class T>
 __global__ void add_scaled_elements(const T* x, Told<Wide<T>> told, T* y, std::int64_t n) {
   const Wide<T> factor = *told;
-  for_each_element(n,
-                   [=](std::int64_t i) { y[i] = T(fused(factor, Wide<T>(x[i]), Wide<T>(y[i]))); });
+  const T* before = y;
+  map_elements(
+      n, y, [=](Wide<T> value, Wide<T> sum) { return fused(factor, value, sum); }, x, before);
 }
 
 template <class T>
 __global__ void add_elements(const T* a, const T* b, T* y, std::int64_t n) {
-  for_each_element(n, [=](std::int64_t i) { y[i] = T(Wide<T>(a[i]) + Wide<T>(b[i])); });
+  map_elements(n, y, [](Wide<T> first, Wide<T> second) { return first + second; }, a, b);
 }
 
 template <class T>
@@ -42,35 +43,77 @@ void add_arrays(Stream& stream, const T* a, const T* b, T* y, std::int64_t n) {
   launch(stream, grid_of_elements(n), add_elements<T>, a, b, y, n);
 }
 
-/// The sum of every 32nd row of a column, over parts of 64 summands, which keeps errors small.
-template <class T>
-__device__ Wide<T> sum_of_rows(const T* x, int row, int rows, int columns) {
-  Wide<T> total = 0;
-  while (row < rows) {
-    Wide<T> part = 0;
-    for (int k = 0; k < 64 && row < rows; ++k, row += warp)
-      part += Wide<T>(x[std::int64_t(row) * columns]);
-    total += part;
+/// Warps of a block that sums columns.
+constexpr int sum_warps = 8;
+
+/// Adds rows [row, end), each sum_warps from the next, of N columns, over parts of 64 summands, which keeps
+/// errors small.
+template <int N, class T, class S>
+__device__ void add_rows_of(const T* x, int row, int end, int columns, Pack<S, N>& sums) {
+  while (row < end) {
+    Pack<S, N> part{};
+    SINTER_UNROLL_BY(8)
+    for (int k = 0; k < 64 && row < end; ++k, row += sum_warps) {
+      const Pack<T, N> mine = load_pack<N>(x + std::int64_t(row) * columns);
+      SINTER_UNROLL
+      for (int j = 0; j < N; ++j) part.x[j] += Wide<T>(mine.x[j]);
+    }
+    SINTER_UNROLL
+    for (int j = 0; j < N; ++j) sums.x[j] += part.x[j];
   }
-  return total;
 }
 
-/// A block of 32 × 32 threads has 32 columns. A warp reads a row of them at once; then each warp sums
-/// what all have of a column.
-template <class T, class G>
-__global__ void sum_columns(const T* x, G* sum, int rows, int columns, bool add) {
+/// A block has 32 packs of N columns of a strip of rows, and each of its warps every sum_warps-th row of
+/// them. Of several strips the sums are G's, a row for each.
+template <int N, class T, class G>
+__global__ void sum_columns(const T* x, G* sum, int rows, int columns, int strip, bool add) {
   using S = Wide<T>;
+  constexpr int wide = warp * N;
   S* room = shared_memory<S>();
-  const int lane = int(threadIdx.x), mine = int(threadIdx.y);
-  const int first = int(blockIdx.x) * warp;
-  const int column = first + lane;
-  room[lane * (warp + 1) + mine] =
-      column < columns ? sum_of_rows(x + column, mine, rows, columns) : S(0);
+  const int mine = int(threadIdx.y), first = int(blockIdx.x) * wide,
+            begin = int(blockIdx.y) * strip;
+  const int column = first + int(threadIdx.x) * N,
+            end = begin + strip < rows ? begin + strip : rows;
+  Pack<S, N> sums{};
+  if (column < columns) add_rows_of<N>(x + column, begin + mine, end, columns, sums);
+  SINTER_UNROLL
+  for (int j = 0; j < N; ++j) room[mine * wide + int(threadIdx.x) * N + j] = sums.x[j];
   __syncthreads();
-  const S total = warp_sum(room[mine * (warp + 1) + lane]);
-  if (lane > 0 || first + mine >= columns) return;
-  G* to = sum + first + mine;
-  *to = G(add ? S(*to) + total : total);
+  for (int c = mine * warp + int(threadIdx.x); c < wide; c += sum_warps * warp) {
+    if (first + c >= columns) return;
+    S total = 0;
+    for (int k = 0; k < sum_warps; ++k) total += room[k * wide + c];
+    G* to = sum + std::int64_t(blockIdx.y) * columns + first + c;
+    *to = G(add ? S(*to) + total : total);
+  }
+}
+
+/// Strips of rows, so that some blocks are at work on each multiprocessor; no more than have room in the
+/// stream's scratch, and none of but a few rows.
+template <class S>
+int strips_of(int rows, int columns, int across) {
+  constexpr int wanted_blocks = 4 * 132, fewest_rows = 64;
+  const std::int64_t room = std::int64_t(Stream::Pool::scratch_bytes / sizeof(S)) / columns;
+  return int(std::max<std::int64_t>(
+      std::min<std::int64_t>({wanted_blocks / across, rows / fewest_rows, room}), 1));
+}
+
+template <int N, class T, class G>
+void launch_sums(Stream& stream, const T* x, G* sum, int rows, int columns, int strips, bool add) {
+  const int room = sum_warps * warp * N * int(sizeof(Wide<T>));
+  launch(stream, {{blocks_of(columns, warp * N), unsigned(strips)}, {warp, sum_warps}, room},
+         sum_columns<N, T, G>, x, sum, rows, columns, int(blocks_of(rows, strips)), add);
+}
+
+template <int N, class T, class G>
+void sum_in_strips(Stream& stream, Tensor<const T> x, Tensor<G> sum) {
+  using S = Wide<T>;
+  const int rows = x.rows, columns = sum.columns;
+  const int strips = strips_of<S>(rows, columns, int(blocks_of(columns, warp * N)));
+  if (strips == 1) return launch_sums<N>(stream, x.data, sum.data, rows, columns, 1, sum.add);
+  S* parts = reinterpret_cast<S*>(stream.device().scratch);
+  launch_sums<N>(stream, x.data, parts, rows, columns, strips, false);
+  launch_sums<N>(stream, static_cast<const S*>(parts), sum.data, strips, columns, 1, sum.add);
 }
 
 }  // namespace
@@ -118,11 +161,12 @@ void cast(Stream& stream, const From* x, To* y, std::int64_t n) {
   launch(stream, grid_of_elements(n), cast_elements<From, To>, x, y, n);
 }
 
+/// In packs of a size that is the same for all types, so that sums are taken in the same order.
 template <class T, class G>
 void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum) {
-  const int columns = sum.columns, room = warp * (warp + 1) * int(sizeof(Wide<T>));
-  launch(stream, {unsigned(columns + warp - 1) / warp, {warp, warp}, room}, sum_columns<T, G>,
-         x.data, sum.data, int(x.rows), columns, bool(sum.add));
+  constexpr int most = 4;
+  if (sum.columns % most == 0 && may_be_packs(x.data)) return sum_in_strips<most>(stream, x, sum);
+  sum_in_strips<1>(stream, x, sum);
 }
 
 #define SINTER_INSTANTIATE(T)                                        \

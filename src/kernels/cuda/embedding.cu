@@ -52,10 +52,11 @@ __global__ void sum_positions(const T* dy, const std::int32_t* starts, int count
   });
 }
 
-constexpr int warps = 4, columns_of_lane = 4, columns_of_warp = warp * columns_of_lane;
+constexpr int warps = 4, columns_of_lane = 32, columns_of_warp = warp * columns_of_lane;
+constexpr int ids_at_once = 8 * warp;
 
 /// A warp has a row, and some columns. If the row is the first one that has its id, the warp finds
-/// all others that do, 32 ids at a time, and sums their gradients in order: no list of rows is kept
+/// all others that do, some ids at a time, and sums their gradients in order: no list of rows is kept
 /// anywhere. (In rows² / 32 steps at most, which are few beside the products of as many rows.)
 template <class T, class G>
 __global__ void sum_rows_of_ids(const std::int32_t* ids, const T* dy, G* dtable, int rows,
@@ -65,22 +66,41 @@ __global__ void sum_rows_of_ids(const std::int32_t* ids, const T* dy, G* dtable,
   const int lane = int(threadIdx.x) % warp;
   if (row >= rows) return;
   const std::int32_t id = ids[row];
-  for (int before = 0; before < row; before += warp)
-    if (__any_sync(~0u, before + lane < row && ids[before + lane] == id)) return;
+  for (int before = 0; before < row; before += ids_at_once) {
+    bool found = false;
+    SINTER_UNROLL
+    for (int k = 0; k < ids_at_once / warp; ++k) {
+      const int other = before + k * warp + lane;
+      found |= other < row && ids[other] == id;
+    }
+    if (__any_sync(~0u, found)) return;
+  }
   const int column = int(blockIdx.y) * columns_of_warp + lane;
   G* to = dtable + std::int64_t(id) * width;
   S sums[columns_of_lane] = {};
+  SINTER_UNROLL
   for (int k = 0; k < columns_of_lane; ++k)
     if (add && column + k * warp < width) sums[k] = S(to[column + k * warp]);
-  for (int first = row; first < rows; first += warp) {
-    unsigned found = __ballot_sync(~0u, first + lane < rows && ids[first + lane] == id);
-    for (int r = first; found; ++r, found >>= 1) {
-      if (!(found & 1)) continue;
-      for (int k = 0; k < columns_of_lane; ++k)
-        if (column + k * warp < width)
-          sums[k] += S(dy[std::int64_t(r) * width + column + k * warp]);
+  const auto add_row = [&](int r) {
+    const T* from = dy + std::int64_t(r) * width + column;
+    SINTER_UNROLL
+    for (int k = 0; k < columns_of_lane; ++k)
+      if (column + k * warp < width) sums[k] += S(from[k * warp]);
+  };
+  for (int first = row; first < rows; first += ids_at_once) {
+    bool mine[ids_at_once / warp];
+    SINTER_UNROLL
+    for (int k = 0; k < ids_at_once / warp; ++k) {
+      const int other = first + k * warp + lane;
+      mine[k] = other < rows && ids[other] == id;
+    }
+    for (int k = 0; k < ids_at_once / warp; ++k) {
+      unsigned found = __ballot_sync(~0u, mine[k]);
+      for (int r = first + k * warp; found; ++r, found >>= 1)
+        if (found & 1) add_row(r);
     }
   }
+  SINTER_UNROLL
   for (int k = 0; k < columns_of_lane; ++k)
     if (column + k * warp < width) to[column + k * warp] = G(sums[k]);
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/maxima.hpp"
-#include "kernels/cuda/each_element.hpp"
+#include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/matmul.hpp"
@@ -13,6 +13,8 @@ namespace sinter::kernel {
 namespace {
 
 constexpr int threads = 256, rows_of_block = threads / warp;
+/// Threads of a block that has a long row for itself.
+constexpr int most_threads = 1024, long_row = 16384;
 
 template <class T>
 __global__ void widen_elements(const T* x, Wide<T>* y, std::int64_t n) {
@@ -38,44 +40,82 @@ __global__ void narrow_row(Wide<T>* data, int columns) {
   }
 }
 
-/// Logits and their gradient; rows are `stride` apart. What lies between them gets the slope 0.
-template <class T>
+/// Logits and their gradient; rows are `stride` elements apart, of the gradient `slope_stride`. What lies
+/// between them gets the slope 0. Where a gradient takes the place of its logits, it may be narrower: then
+/// it lies in the first part of the row.
+template <class X, class Y>
 struct Logits {
-  const T* data;
-  T* gradient;
+  const X* data;
+  Y* gradient;
   std::int32_t vocabulary, stride;
+  std::int64_t slope_stride;
 };
 
-/// A block has a row. A thread reads again only what it alone writes.
-template <class T, class S = Wide<T>>
-__global__ void cross_entropy_rows(Logits<T> in, bool add, const std::int32_t* targets, S* losses,
-                                   Told<double> told) {
+/// The softmax of a row: its largest logit, and the sum of exponentials relative to that.
+template <class S>
+struct Denominator {
+  S most, sum = 0;
+
+  __device__ void add(S x) {
+    const S before = most;
+    most = larger(most, x);
+    if (!(most == before)) sum *= exp(before - most);
+    sum += x == most ? S(1) : exp(x - most);
+  }
+  /// Of all threads of a block.
+  __device__ void reduce(S* room) {
+    const S mine = most;
+    most = block_max(mine, room);
+    sum = block_sum(sum * exp(mine - most), room);
+  }
+};
+
+/// A block has a row, in packs of N logits. It reads them twice; or, if it keeps them, once, and then from
+/// shared memory.
+template <int N, bool Keeps, class X, class Y, class S = Wide<X>>
+__global__ void __launch_bounds__(most_threads)
+    cross_entropy_rows(Logits<X, Y> in, bool add, const std::int32_t* targets, S* losses,
+                       Told<double> told) {
   S* room = shared_memory<S>();
-  const std::int64_t at = std::int64_t(blockIdx.x) * in.stride;
-  const int target = targets[blockIdx.x], me = int(threadIdx.x);
-  const T* x = in.data + at;
-  T* slopes = in.gradient ? in.gradient + at : nullptr;
-  if (slopes && !add)
-    for (int c = me + (target < 0 ? 0 : in.vocabulary); c < in.stride; c += threads)
-      slopes[c] = T(0.f);
+  const int target = targets[blockIdx.x], me = int(threadIdx.x), vocabulary = in.vocabulary;
+  const int step = int(blockDim.x) * N;
+  const X* x = in.data + std::int64_t(blockIdx.x) * in.stride;
+  Y* slopes = in.gradient ? in.gradient + std::int64_t(blockIdx.x) * in.slope_stride : nullptr;
   if (target < 0) {
     if (me == 0) losses[blockIdx.x] = 0;
+    if (slopes && !add)
+      for (int c = me; c < in.stride; c += int(blockDim.x)) slopes[c] = Y(0.f);
     return;
   }
-  S most = S(x[0]);
-  for (int c = me; c < in.vocabulary; c += threads) most = larger(most, S(x[c]));
+  X* kept = reinterpret_cast<X*>(room + most_threads / warp);  // a thread reads what it has put
+  Denominator<S> softmax{S(x[0])};
+  SINTER_UNROLL_BY(4)
+  for (int c = me * N; c < vocabulary; c += step) {
+    const Pack<X, N> mine = load_pack<N>(x + c);
+    if (Keeps) store_pack(kept + c, mine);
+    for (int k = 0; k < N && c + k < vocabulary; ++k) softmax.add(S(mine.x[k]));
+  }
   const S of_target = S(x[target]);
-  most = block_max(most, room);
-  S sum = 0;
-  for (int c = me; c < in.vocabulary; c += threads) sum += exp(S(x[c]) - most);
-  sum = block_sum(sum, room);
-  if (me == 0) losses[blockIdx.x] = log(sum) - (of_target - most);
+  softmax.reduce(room);
+  if (me == 0) losses[blockIdx.x] = log(softmax.sum) - (of_target - softmax.most);
   if (!slopes) return;
-  const S weight = S(*told), factor = weight / sum;
-  for (int c = me; c < in.vocabulary; c += threads) {
-    S slope = exp(S(x[c]) - most) * factor;
-    if (add) slope += S(slopes[c]);
-    slopes[c] = T(c == target ? slope - weight : slope);
+  const S weight = S(*told), factor = weight / softmax.sum;
+  for (int first = 0; first < in.stride; first += step) {
+    const int c = first + me * N;
+    Pack<X, N> mine{};
+    if (c < vocabulary) mine = load_pack<N>(Keeps ? kept + c : x + c);
+    // Behind the barrier nobody reads what narrower slopes take the place of.
+    if (!Keeps && sizeof(Y) < sizeof(X)) __syncthreads();
+    if (c >= in.stride) continue;
+    Pack<Y, N> result{};
+    if (add) result = load_pack<N>(slopes + c);
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) {
+      S slope = c + k < vocabulary ? exp(S(mine.x[k]) - softmax.most) * factor : S(0);
+      if (add) slope += S(result.x[k]);
+      result.x[k] = Y(c + k == target ? slope - weight : slope);
+    }
+    store_pack(slopes + c, result);
   }
 }
 
@@ -98,21 +138,20 @@ __global__ void squared_errors(const T* x, const T* target, S* losses, T* dx, bo
   if (lane == 0) losses[row] = sum;
 }
 
-template <class T, class S>
-void cross_entropy_of(Stream& stream, const Logits<T>& logits, bool add,
+template <class X, class Y, class S>
+void cross_entropy_of(Stream& stream, const Logits<X, Y>& logits, bool add,
                       const std::int32_t* targets, S* losses, double weight, int rows) {
-  launch(stream, {unsigned(rows), threads, threads / warp * int(sizeof(S))},
-         cross_entropy_rows<T, S>, logits, add, targets, losses, stream.device().tell(weight));
-}
-
-/// The rows of a matrix, rounded to T where they lie; they keep their distance.
-template <class T>
-Matrix<const T> narrow_rows(Stream& stream, Tensor<Wide<T>> rows) {
-  constexpr int ratio = sizeof(Wide<T>) / sizeof(T);
-  if constexpr (ratio > 1)
-    launch(stream, {unsigned(rows.rows), threads}, narrow_row<T>, rows.data, int(rows.columns));
-  return {reinterpret_cast<const T*>(rows.data), rows.rows, rows.columns,
-          std::int64_t(ratio) * rows.columns};
+  constexpr int pack = 16 / int(sizeof(X)), sums = most_threads / warp * int(sizeof(S));
+  const bool packs = logits.stride % pack == 0 && logits.slope_stride % pack == 0 &&
+                     may_be_packs(logits.data, logits.gradient);
+  const std::int64_t row = std::int64_t(logits.stride) * sizeof(X);
+  const bool keeps = packs && logits.vocabulary >= long_row && sums + row <= most_shared_bytes();
+  const auto kernel = keeps   ? cross_entropy_rows<pack, true, X, Y, S>
+                      : packs ? cross_entropy_rows<pack, false, X, Y, S>
+                              : cross_entropy_rows<1, false, X, Y, S>;
+  launch(stream,
+         {unsigned(rows), unsigned(keeps ? most_threads : threads), keeps ? sums + int(row) : sums},
+         kernel, logits, add, targets, losses, stream.device().tell(weight));
 }
 
 /// Both kernels of a head. With a bias the last row of `logits` is not of a chunk: it holds the
@@ -141,16 +180,26 @@ void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
     } else {
       matmul(stream, inputs, transposed(weights), some);
     }
-    const Logits<S> of_chunk{logits.data, gradients ? logits.data : nullptr, table.rows, columns};
-    cross_entropy_of(stream, of_chunk, false, targets.data + first, losses.data + first, weight,
-                     count);
+    const bool summed = bool(dbias);  // slopes before they are rounded
+    const auto put_slopes = [&](auto* gradient, int ratio) {
+      using Slope = std::remove_pointer_t<decltype(gradient)>;
+      const Logits<S, Slope> of_chunk{logits.data, gradients ? gradient : nullptr, table.rows,
+                                      columns, std::int64_t(ratio) * columns};
+      cross_entropy_of(stream, of_chunk, false, targets.data + first, losses.data + first, weight,
+                       count);
+    };
+    constexpr int ratio = sizeof(S) / sizeof(T);
+    T* const narrow = reinterpret_cast<T*>(logits.data);
+    summed ? put_slopes(logits.data, 1) : put_slopes(narrow, ratio);
     if (!gradients) continue;
-    if (dbias) {
+    if (summed) {
       column_sum(stream, some, wide_bias);
       launch(stream, grid_of_elements(columns), put_elements<S, G>, wide_bias.data, dbias.data,
              dbias.add || first > 0, columns);
+      if constexpr (ratio > 1)
+        launch(stream, {unsigned(count), threads}, narrow_row<T>, logits.data, columns);
     }
-    const auto slopes = narrow_rows<T>(stream, some);
+    const Matrix<const T> slopes{narrow, count, columns, std::int64_t(ratio) * columns};
     auto turned = slopes;
     turned.transposed = true;
     if (dx) matmul(stream, slopes, weights, Tensor<T>(dx.data + at, count, width, dx.add));
@@ -165,7 +214,7 @@ void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
 template <class T, class S>
 void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets, Tensor<S> losses,
                    Tensor<T> dlogits, double weight) {
-  const Logits<T> all{logits.data, dlogits.data, logits.columns, logits.columns};
+  const Logits<T, T> all{logits.data, dlogits.data, logits.columns, logits.columns, logits.columns};
   cross_entropy_of(stream, all, dlogits.add, targets.data, losses.data, weight, logits.rows);
 }
 

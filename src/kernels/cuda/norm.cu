@@ -2,7 +2,7 @@
 #include "sinter/kernels/norm.hpp"
 
 #include "device/cuda/sums.hpp"
-#include "kernels/cuda/each_element.hpp"
+#include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
@@ -45,7 +45,7 @@ __global__ void sum_partial(const double* partial, int groups, double* result, b
 }
 
 /// The most thread blocks of add_squares, and how many neighbours' squares are added before they go into bins.
-constexpr std::int64_t most_bin_groups = 256;
+constexpr std::int64_t most_bin_groups = 4 * 132;
 constexpr int together = 16;
 
 /// What a thread block has of a BinnedSum.
@@ -55,25 +55,60 @@ struct Bins {
 };
 static_assert(most_bin_groups * sizeof(Bins) <= Stream::Pool::scratch_bytes);
 
-/// Adds a sum ≥ 0, in whatever order others are.
-__device__ void add_to_bins(double sum, Bins& bins) {
-  if (!(sum < 0x1p320)) {
-    atomicAdd(&bins.beyond, sum * 0x1p1000);
-    return;
+/// What a thread has of three neighbouring bins, and which the first is: squares of like numbers mostly go
+/// into the same ones, for which threads would wait for each other.
+struct Window {
+  int first = 0;
+  unsigned long long whole[3] = {};
+
+  /// Adds a sum ≥ 0, in whatever order others are.
+  __device__ void add(double sum, Bins& bins) {
+    if (!(sum < 0x1p320)) {
+      atomicAdd(&bins.beyond, sum * 0x1p1000);
+      return;
+    }
+    const auto bits = std::bit_cast<unsigned long long>(sum), hidden = 1ull << 52;
+    const int exponent = int(bits >> 52);
+    unsigned long long digits = (bits & (hidden - 1)) | (exponent > 0 ? hidden : 0);
+    int place = (exponent > 0 ? exponent : 1) - 1075 - BinnedSum::lowest;
+    if (place < 0) {
+      digits = place > -64 ? digits >> -place : 0;
+      place = 0;
+    }
+    const int k = place / BinnedSum::width, shift = place % BinnedSum::width;
+    if (k != first) put(bins, k);
+    const unsigned long long low = digits << shift, high = shift > 0 ? digits >> (64 - shift) : 0;
+    whole[0] += low & 0xffffffffu;
+    whole[1] += low >> BinnedSum::width;
+    whole[2] += high;
   }
-  const auto bits = std::bit_cast<unsigned long long>(sum), hidden = 1ull << 52;
-  const int exponent = int(bits >> 52);
-  unsigned long long digits = (bits & (hidden - 1)) | (exponent > 0 ? hidden : 0);
-  int place = (exponent > 0 ? exponent : 1) - 1075 - BinnedSum::lowest;
-  if (place < 0) {
-    digits = place > -64 ? digits >> -place : 0;
-    place = 0;
+  /// Adds what it has to the bins, and begins others.
+  __device__ void put(Bins& bins, int next) {
+    SINTER_UNROLL
+    for (int p = 0; p < 3; ++p) {
+      if (whole[p] != 0) atomicAdd(&bins.whole[first + p], whole[p]);
+      whole[p] = 0;
+    }
+    first = next;
   }
-  const int k = place / BinnedSum::width, shift = place % BinnedSum::width;
-  const unsigned long long low = digits << shift, high = shift > 0 ? digits >> (64 - shift) : 0;
-  const unsigned long long parts[]{low & 0xffffffffu, low >> BinnedSum::width, high};
-  for (int p = 0; p < 3; ++p)
-    if (parts[p] != 0) atomicAdd(&bins.whole[k + p], parts[p]);
+};
+
+/// Σ x² of neighbours, in halves: of those that are 8 apart, 4 apart, and so on.
+template <class T>
+__device__ double squares_of(const T* x, int n) {
+  double sums[together / 2];
+  SINTER_UNROLL
+  for (int k = 0; k < together / 2; ++k) {
+    const double low = k < n ? double(Wide<T>(x[k])) : 0;
+    const double high = k + together / 2 < n ? double(Wide<T>(x[k + together / 2])) : 0;
+    sums[k] = fused(high, high, low * low);
+  }
+  SINTER_UNROLL
+  for (int half = together / 4; half > 0; half /= 2) {
+    SINTER_UNROLL
+    for (int k = 0; k < half; ++k) sums[k] += sums[k + half];
+  }
+  return sums[0];
 }
 
 template <class T>
@@ -84,15 +119,19 @@ __global__ void bin_groups(const T* x, std::int64_t n, Bins* partial) {
   if (me == 0) bins.beyond = 0;
   __syncthreads();
   const std::int64_t all = (n + together - 1) / together, group = blockIdx.x, groups = gridDim.x;
-  const std::int64_t end = all * (group + 1) / groups * together;
-  for (std::int64_t i = all * group / groups * together; i < end; i += threads) {
-    const std::int64_t at = i + me;
-    double sum = at < end && at < n ? summand<true>(x[at]) : 0;
-    const double high = __shfl_down_sync(~0u, at < end && at < n ? double(Wide<T>(x[at])) : 0., 8);
-    sum = fused(high, high, sum);
-    for (int lanes = together / 4; lanes > 0; lanes /= 2) sum += __shfl_down_sync(~0u, sum, lanes);
-    if (me % together == 0) add_to_bins(sum, bins);
+  const std::int64_t end = all * (group + 1) / groups;
+  const bool packs = may_be_packs(x);
+  Window window;
+  for (std::int64_t i = all * group / groups + me; i < end; i += threads) {
+    const std::int64_t at = i * together, left = n - at;
+    if (packs && left >= together) {
+      const Pack<T, together> mine = load_pack<together>(x + at);
+      window.add(squares_of(mine.x, together), bins);
+    } else {
+      window.add(squares_of(x + at, left < together ? int(left) : together), bins);
+    }
   }
+  window.put(bins, 0);
   __syncthreads();
   if (me < BinnedSum::count) partial[group].whole[me] = bins.whole[me];
   if (me == 0) partial[group].beyond = bins.beyond;

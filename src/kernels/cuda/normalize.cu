@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/sums.hpp"
-#include "kernels/cuda/each_element.hpp"
+#include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
@@ -20,36 +20,57 @@ __device__ __forceinline__ S centred(T x, S mean) {
   return Centred ? S(x) - mean : S(x);
 }
 
-/// A warp has a row. b, if any: the second summand of h.
-template <bool Centred, class T, class S>
+/// Calls body(c) for the first column c of each pack of N columns that a lane has of a row.
+template <int N, class F>
+__device__ __forceinline__ void for_each_pack(int width, const F& body) {
+  for (int c = int(threadIdx.x) % warp * N; c < width; c += warp * N) body(c);
+}
+
+/// A warp has a row, in packs of N elements. b, if any: the second summand of h.
+template <bool Centred, int N, class T, class S>
 __global__ void forward_rows(const T* a, const T* b, const T* weight, const T* bias, T* h, T* y,
                              S* means, S* inverses, int rows, int width, S eps) {
   const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
-  const int lane = int(threadIdx.x) % warp;
   if (row >= rows) return;
   const std::int64_t at = std::int64_t(row) * width;
   const T* x = a + at;
-  if (b) {
-    for (int c = lane; c < width; c += warp) h[at + c] = T(S(x[c]) + S(b[at + c]));
-    x = h + at;  // each lane reads what it wrote
-  }
-  S mean = 0;
-  if (Centred) {
-    S sum = 0;
-    for (int c = lane; c < width; c += warp) sum += S(x[c]);
-    mean = warp_sum(sum) / S(width);
-  }
+  S sum = 0;
+  if (Centred || b)
+    for_each_pack<N>(width, [&](int c) {
+      Pack<T, N> mine = load_pack<N>(x + c);
+      if (b) {
+        const Pack<T, N> other = load_pack<N>(b + at + c);
+        SINTER_UNROLL
+        for (int k = 0; k < N; ++k) mine.x[k] = T(S(mine.x[k]) + S(other.x[k]));
+        store_pack(h + at + c, mine);
+      }
+      SINTER_UNROLL
+      for (int k = 0; k < N; ++k) sum += S(mine.x[k]);
+    });
+  if (b) x = h + at;  // each lane reads what it wrote
+  const S mean = Centred ? warp_sum(sum) / S(width) : S(0);
   S squares = 0;
-  for (int c = lane; c < width; c += warp) {
-    const S v = centred<Centred>(x[c], mean);
-    squares += v * v;
-  }
+  for_each_pack<N>(width, [&](int c) {
+    const Pack<T, N> mine = load_pack<N>(x + c);
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) {
+      const S v = centred<Centred>(mine.x[k], mean);
+      squares += v * v;
+    }
+  });
   const S inverse = S(1) / sqrt(warp_sum(squares) / S(width) + eps);
-  for (int c = lane; c < width; c += warp) {
-    const S normal = centred<Centred>(x[c], mean) * inverse * S(weight[c]);
-    y[at + c] = T(Centred ? normal + S(bias[c]) : normal);
-  }
-  if (lane > 0) return;
+  for_each_pack<N>(width, [&](int c) {
+    const Pack<T, N> mine = load_pack<N>(x + c), factors = load_pack<N>(weight + c);
+    Pack<T, N> more{}, result;
+    if (Centred) more = load_pack<N>(bias + c);
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) {
+      const S normal = centred<Centred>(mine.x[k], mean) * inverse * S(factors.x[k]);
+      result.x[k] = T(Centred ? normal + S(more.x[k]) : normal);
+    }
+    store_pack(y + at + c, result);
+  });
+  if (threadIdx.x % warp > 0) return;
   if (Centred) means[row] = mean;
   inverses[row] = inverse;
 }
@@ -69,51 +90,100 @@ struct Gradients {
   std::int32_t add_dx, add_dx2;
 };
 
+/// Puts N elements.
+template <int N, class T, class S>
+__device__ __forceinline__ void put_pack(T* to, const Pack<S, N>& from, bool add) {
+  Pack<T, N> result{};
+  if (add) result = load_pack<N>(to);
+  SINTER_UNROLL
+  for (int k = 0; k < N; ++k) put_element(result.x + k, from.x[k], add);
+  store_pack(to, result);
+}
+
 /// With n = (x - mean) inverse and e = dy weight: dx = inverse (e - mean(e) - n mean(e n)); without
-/// mean(e) where rows are not centred. A warp has a row.
-template <bool Centred, class T, class S>
+/// mean(e) where rows are not centred. A warp has a row, in packs of N elements.
+template <bool Centred, int N, class T, class S>
 __global__ void backward_rows(Rows<T, S> in, Gradients<T> out) {
-  const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
-  const int lane = int(threadIdx.x) % warp, width = in.width;
+  const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp, width = in.width;
   if (row >= in.rows) return;
   const std::int64_t at = std::int64_t(row) * width;
   const S mean = Centred ? in.means[row] : S(0), inverse = in.inverses[row];
+  // Calls body(c, e, n) for each pack.
+  const auto each = [&](const auto& body) {
+    for_each_pack<N>(width, [&](int c) {
+      const Pack<T, N> x = load_pack<N>(in.x + at + c), dy = load_pack<N>(in.dy + at + c),
+                       weight = load_pack<N>(in.weight + c);
+      Pack<S, N> e, n;
+      SINTER_UNROLL
+      for (int k = 0; k < N; ++k) {
+        e.x[k] = S(dy.x[k]) * S(weight.x[k]);
+        n.x[k] = centred<Centred>(x.x[k], mean) * inverse;
+      }
+      body(c, e, n);
+    });
+  };
   S sum_e = 0, sum_en = 0;
-  for (int c = lane; c < width; c += warp) {
-    const S e = S(in.dy[at + c]) * S(in.weight[c]);
-    sum_e += e;
-    sum_en += e * centred<Centred>(in.x[at + c], mean) * inverse;
-  }
+  each([&](int, const Pack<S, N>& e, const Pack<S, N>& n) {
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) {
+      sum_e += e.x[k];
+      sum_en += e.x[k] * n.x[k];
+    }
+  });
   const S mean_e = Centred ? warp_sum(sum_e) / S(width) : S(0);
   const S mean_en = warp_sum(sum_en) / S(width);
-  for (int c = lane; c < width; c += warp) {
-    const S n = centred<Centred>(in.x[at + c], mean) * inverse;
-    const S e = S(in.dy[at + c]) * S(in.weight[c]);
-    S dx = inverse * (e - mean_e - n * mean_en);
-    if (out.dh_in) dx += S(out.dh_in[at + c]);
-    if (out.dx) put_element(out.dx + at + c, dx, out.add_dx);
-    if (out.dx2) put_element(out.dx2 + at + c, dx, out.add_dx2);
-  }
+  each([&](int c, const Pack<S, N>& e, const Pack<S, N>& n) {
+    Pack<T, N> more{};
+    if (out.dh_in) more = load_pack<N>(out.dh_in + at + c);
+    Pack<S, N> dx;
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) {
+      dx.x[k] = inverse * (e.x[k] - mean_e - n.x[k] * mean_en);
+      if (out.dh_in) dx.x[k] += S(more.x[k]);
+    }
+    if (out.dx) put_pack<N>(out.dx + at + c, dx, out.add_dx);
+    if (out.dx2) put_pack<N>(out.dx2 + at + c, dx, out.add_dx2);
+  });
 }
 
 /// Sums of blocks of rows: of each, those of the weight and then, where rows are centred, those of
-/// the bias. A thread has a column of a block.
-template <bool Centred, class T, class S>
+/// the bias. A block of threads has 32 packs of N columns of a block of rows, and each of its warps every
+/// rows_of_block-th row.
+template <bool Centred, int N, class T, class S>
 __global__ void sum_row_blocks(Rows<T, S> in, int block, S* partial) {
-  const int column = int(blockIdx.x * blockDim.x + threadIdx.x), width = in.width;
-  if (column >= width) return;
+  constexpr int wide = warp * N, sums = rows_of_block * wide;
+  S* room = shared_memory<S>();
+  const int lane = int(threadIdx.x) % warp, mine = int(threadIdx.x) / warp, width = in.width;
+  const int across = int(blockIdx.x) * wide, column = across + lane * N;
   const int first = int(blockIdx.y) * block,
             end = first + block < in.rows ? first + block : in.rows;
-  S dweight = 0, dbias = 0;
-  for (int r = first; r < end; ++r) {
-    const std::int64_t at = std::int64_t(r) * width + column;
-    const S dy = S(in.dy[at]), mean = Centred ? in.means[r] : S(0);
-    dweight += dy * (centred<Centred>(in.x[at], mean) * in.inverses[r]);
-    dbias += dy;
+  Pack<S, N> dweight{}, dbias{};
+  if (column < width) {
+    SINTER_UNROLL_BY(4)
+    for (int r = first + mine; r < end; r += rows_of_block) {
+      const std::int64_t at = std::int64_t(r) * width + column;
+      const Pack<T, N> x = load_pack<N>(in.x + at), dy = load_pack<N>(in.dy + at);
+      const S mean = Centred ? in.means[r] : S(0), inverse = in.inverses[r];
+      SINTER_UNROLL
+      for (int k = 0; k < N; ++k) {
+        dweight.x[k] += S(dy.x[k]) * (centred<Centred>(x.x[k], mean) * inverse);
+        dbias.x[k] += S(dy.x[k]);
+      }
+    }
   }
-  S* mine = partial + std::int64_t(blockIdx.y) * (Centred ? 2 : 1) * width + column;
-  mine[0] = dweight;
-  if (Centred) mine[width] = dbias;
+  SINTER_UNROLL
+  for (int k = 0; k < N; ++k) {
+    room[mine * wide + lane * N + k] = dweight.x[k];
+    room[sums + mine * wide + lane * N + k] = dbias.x[k];
+  }
+  __syncthreads();
+  for (int c = int(threadIdx.x); c < (Centred ? 2 : 1) * wide; c += threads) {
+    const int of = c / wide, mine_of = c % wide;
+    if (across + mine_of >= width) continue;
+    S sum = 0;
+    for (int k = 0; k < rows_of_block; ++k) sum += room[of * sums + k * wide + mine_of];
+    partial[(std::int64_t(blockIdx.y) * (Centred ? 2 : 1) + of) * width + across + mine_of] = sum;
+  }
 }
 
 /// The blocks' sums, in order: n of each, which lie `stride` apart.
@@ -126,6 +196,15 @@ __global__ void sum_blocks(const S* partial, int blocks, int stride, G* total, i
   total[column] = G(sum);
 }
 
+/// Calls call(std::integral_constant<int, N>()) with the size of packs that rows may be read in, which
+/// begin at these places: the same for all types, so that sums are taken in the same order.
+template <class F, class... P>
+void with_packs(int width, const F& call, const P*... at) {
+  constexpr int most = 4;
+  if (width % most == 0 && may_be_packs(at...)) return call(std::integral_constant<int, most>());
+  call(std::integral_constant<int, 1>());
+}
+
 template <bool Centred, class T, class S, class G>
 void backward(Stream& stream, const Rows<T, S>& in, const Gradients<T>& out, Tensor<G> dweight,
               Tensor<G> dbias, S* scratch) {
@@ -135,25 +214,43 @@ void backward(Stream& stream, const Rows<T, S>& in, const Gradients<T>& out, Ten
     const int blocks = int(blocks_of(in.rows, block));
     const unsigned across = blocks_of(width, threads);
     if (blocks > 0)
-      launch(stream, {{across, unsigned(blocks)}, threads}, sum_row_blocks<Centred, T, S>, in,
-             block, scratch);
+      with_packs(
+          width,
+          [&]<int N>(std::integral_constant<int, N>) {
+            launch(stream,
+                   {{blocks_of(width, warp * N), unsigned(blocks)},
+                    threads,
+                    2 * threads * N * int(sizeof(S))},
+                   sum_row_blocks<Centred, N, T, S>, in, block, scratch);
+          },
+          in.x, in.dy);
     launch(stream, {across, threads}, sum_blocks<S, G>, scratch, blocks, sums, dweight.data, width,
            bool(dweight.add));
     if (dbias)
       launch(stream, {across, threads}, sum_blocks<S, G>, scratch + width, blocks, sums, dbias.data,
              width, bool(dbias.add));
   }
-  if (out.dx || out.dx2)
-    launch(stream, {blocks_of(in.rows, rows_of_block), threads}, backward_rows<Centred, T, S>, in,
-           out);
+  if (!out.dx && !out.dx2) return;
+  with_packs(
+      width,
+      [&]<int N>(std::integral_constant<int, N>) {
+        launch(stream, {blocks_of(in.rows, rows_of_block), threads},
+               backward_rows<Centred, N, T, S>, in, out);
+      },
+      in.x, in.weight, in.dy, out.dh_in, out.dx, out.dx2);
 }
 
 template <class T, class S>
 void forward(Stream& stream, const T* a, const T* b, const T* weight, const T* bias, T* h,
              Tensor<T> y, S* means, S* inverses, S eps) {
-  const auto kernel = means ? forward_rows<true, T, S> : forward_rows<false, T, S>;
-  launch(stream, {blocks_of(y.rows, rows_of_block), threads}, kernel, a, b, weight, bias, h, y.data,
-         means, inverses, int(y.rows), int(y.columns), eps);
+  with_packs(
+      y.columns,
+      [&]<int N>(std::integral_constant<int, N>) {
+        const auto kernel = means ? forward_rows<true, N, T, S> : forward_rows<false, N, T, S>;
+        launch(stream, {blocks_of(y.rows, rows_of_block), threads}, kernel, a, b, weight, bias, h,
+               y.data, means, inverses, int(y.rows), int(y.columns), eps);
+      },
+      a, b, weight, bias, h, static_cast<const T*>(y.data));
 }
 
 }  // namespace
