@@ -38,6 +38,7 @@ expect 1 "$run" bert
 says 'python3 has no module torch'
 
 program test_gpu_training <<<'exit 0'
+program test_gpu_kernels <<<'exit 0'
 program bytes_gpt2 <<'PLAYED'
 while [[ $# -gt 0 ]]; do
   [[ $1 != --out ]] || { mkdir -p "$2/last"; echo "${PLAYED_BITS:-$2}" >"$2/last/model.safetensors"; }
@@ -69,6 +70,17 @@ expect 0 "$run" bert --only large --out "$scratch/out"
 says 'asked: --peers python3 --only large'
 says 'PyTorch 2, commit'
 expect 1 "$run" bert --out "$scratch/out"
+
+# Binaries that were built elsewhere: nothing is compiled.
+rm "$scratch/asked"
+mv "$project/build/gpu/bin" "$scratch/built"
+expect 1 "$run" tests --built "$scratch/none"
+says 'is no folder of binaries'
+expect 1 "$run" gpt2 --built "$scratch/built" --out "$scratch/out"
+says 'has no binary bench_gpu_gpt2'
+expect 0 "$run" bert --built "$scratch/built" --only large --out "$scratch/out"
+says 'asked: --peers python3 --only large'
+[[ ! -e $scratch/asked ]] || fail 'something was compiled'
 
 expect 2 "$root/bench/gpu/carry"
 says 'bench/gpu/carry FOLDER'

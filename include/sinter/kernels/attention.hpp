@@ -17,13 +17,14 @@
 //   dv       3 τ ε Σ p |dy|
 //   dq, dk   3 τ ε Σ p (g + Σ p g) |k or q| / √d, where g = Σ |dy v| of a row and a key
 // In dk and dv, L is also times the heads of queries that share the key, over which they sum.
-// BFloat16 with AVX-512 BF16 or AMX, in heads whose width is a multiple of 16: p, and ds = p (dy v - Σ p
-// dy v), are rounded to it before they are multiplied, which changes each by up to u = 2⁻⁸ of
-// itself; and Σ p dy v = dy y takes a y that was rounded, too, twice with p: by up to 2 u Σ p g. So y
-// errs by u Σ p |v| more, dv by u Σ p |dy|, dq and dk by 3 u Σ p (g + Σ p g) |k or q| / √d: as if τ
-// were u / ε more, in all but log_sum. AMX sums 16 even and 16 odd products apart, then
-// both: no product goes through more roundings than where all are summed one after the other.
-// Subnormal numbers count as zero there.
+// BFloat16 with AVX-512 BF16 or AMX, in heads whose width is a multiple of 16, and on a card with
+// tensor cores, in heads up to 128 wide whose width is a multiple of 8: p, and ds = p (dy v - Σ p dy
+// v), are rounded to it before they are multiplied, which changes each by up to u = 2⁻⁸ of itself; and
+// Σ p dy v = dy y takes a y that was rounded, too, twice with p: by up to 2 u Σ p g. So y errs by
+// u Σ p |v| more, dv by u Σ p |dy|, dq and dk by 3 u Σ p (g + Σ p g) |k or q| / √d: as if τ were u / ε
+// more, in all but log_sum. AMX sums 16 even and 16 odd products apart, then both: no product goes
+// through more roundings than where all are summed one after the other. Subnormal numbers count as
+// zero there.
 #pragma once
 #include <cstdint>
 

@@ -51,7 +51,7 @@ __device__ __forceinline__ std::uint32_t pair_of(float first, float second) {
 __device__ __forceinline__ void multiply_add(const Left& left, const Right& right, int half,
                                              Sums& sums) {
 #ifdef __CUDACC__
-  float(&x)[4] = sums.x;
+  [[maybe_unused]] float(&x)[4] = sums.x;
   SINTER_TENSOR_CORES(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+f"(x[0]),
@@ -90,7 +90,7 @@ __device__ __forceinline__ void begin_copy(void* to, const void* from, bool ther
   static_assert(Bytes == 4 || Bytes == 16);
 #ifdef __CUDACC__
   const auto at = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  const int bytes = there ? Bytes : 0;
+  [[maybe_unused]] const int bytes = there ? Bytes : 0;
   if constexpr (Bytes == 16)
     SINTER_TENSOR_CORES("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from),
                         "r"(bytes) : "memory");

@@ -20,6 +20,9 @@ void propagate_by_tensor_cores(Stream& stream, const Backward<BFloat16>& in,
                                const Gradients<BFloat16>& out, float* products,
                                const Dropout& dropout);
 
+/// Whether this binary's code for the card multiplies bfloat16 by tensor cores: from compute capability 8.0 on.
+bool has_tensor_cores();
+
 /// Whether there are kernels for heads of that width, and whether rows lie where they are copied from
 /// in 16 bytes at once.
 template <class... H>
@@ -28,7 +31,7 @@ bool fits_tensor_cores(int depth, const H&... heads) {
   const auto lies_so = [](const auto& head) {
     return head.row % at_once == 0 && reinterpret_cast<std::uintptr_t>(head.data) % 16 == 0;
   };
-  return depth <= widest && depth % at_once == 0 && (lies_so(heads) && ...);
+  return depth <= widest && depth % at_once == 0 && (lies_so(heads) && ...) && has_tensor_cores();
 }
 
 /// Calls call(std::integral_constant<int, D>()) for the narrowest kernel, whose heads are D wide, that

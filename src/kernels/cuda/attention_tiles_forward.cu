@@ -2,6 +2,9 @@
 #include <limits>
 
 #include "device/cuda/maxima.hpp"
+#ifdef __CUDACC__
+#include "device/cuda/errors.hpp"
+#endif
 #include "kernels/cuda/attention_tiles.hpp"
 
 namespace sinter::kernel {
@@ -142,6 +145,19 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
 }
 
 }  // namespace
+
+bool has_tensor_cores() {
+#ifdef __CUDACC__
+  static const bool has = [] {
+    cudaFuncAttributes code;
+    check(cudaFuncGetAttributes(&code, attend_to_tiles<64, false>));
+    return code.ptxVersion >= 80;
+  }();
+  return has;
+#else
+  return true;
+#endif
+}
 
 void attend_by_tensor_cores(Stream& stream, const Forward<BFloat16>& in, const Dropout& dropout) {
   with_depth(in.depth, [&]<int Depth>(std::integral_constant<int, Depth>) {
