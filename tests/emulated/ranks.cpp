@@ -4,68 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "emulated/on_world.hpp"
-#include "emulated/training/steps.hpp"
-#include "sinter/parallel/ddp.hpp"
-#include "sinter/parallel/split_batch.hpp"
-#include "sinter/parallel/zero.hpp"
+#include "emulated/training/rank.hpp"
 #include "support/message_of.hpp"
-#include "support/trainers.hpp"
 
 namespace sinter::testing {
 namespace {
-
-template <int Ranks, class Precision = Fp32, int Micro = 1>
-using Shared = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = Micro}>,
-                    AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>,
-                    Ddp<{.bucket_bytes = 10'000, .ranks = Ranks}>>;
-
-template <int Ranks, class Precision, int Stage = 1>
-using Shards = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 1}>,
-                    AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>,
-                    Zero<{.stage = Stage, .bucket_bytes = 10'000, .ranks = Ranks}>>;
-
-template <int Ranks, class Precision>
-using AtRoot =
-    Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 1}>,
-         AdamW<{.lr = 1e-2, .weight_decay = .1}>, Precision, Cuda<>, SplitBatch<{.ranks = Ranks}>>;
-
-/// What some steps of a rank leave.
-struct Trace {
-  std::vector<Measured> steps;
-  std::vector<kernel::Votes> votes;  // of all ranks, in each of them
-  double evaluated = 0;              // a sum of losses, after them
-  NamedNumbers parameters;
-  bool operator==(const Trace&) const = default;
-};
-
-/// What a rank says in a step.
-kernel::Votes votes_of(int rank, int step) {
-  return {.stop = double(rank == 1 && step >= 3),
-          .save = double(rank == 0 && step == 2),
-          .done = double(step == 3 || step == rank),
-          .failed = double(rank == 1 && step == 4)};
-}
-
-class Nothing final : public Observer {
-  void before(const Machine&, int, int) override {}
-  void after(const Machine&, int, int) override {}
-};
-
-template <class R>
-Trace train(const World& world, bool graph = true) {
-  Trainer<R> trainer({.seed = 3, .threads = 1, .world = world});
-  Nothing nothing;
-  if (!graph) trainer.observe({&nothing});  // who has an observer launches directly
-  Trace trace;
-  for (int s = 0; s < 6; ++s) {
-    trainer.vote(votes_of(world.rank, s));
-    trace.steps.push_back(take_step(trainer, s));
-    trace.votes.push_back(trainer.votes());
-  }
-  trace.evaluated = trainer.evaluate(batch_of(1)).sum;
-  if (world.rank == 0 || !trainer.plan().model.at_root) trace.parameters = parameters_of(trainer);
-  return trace;
-}
 
 template <class R>
 std::vector<Trace> train_all(bool graph = true) {
@@ -100,10 +43,6 @@ TEST_CASE("ranks have the same bits, and those of one rank to rounding") {
   SUBCASE("4 ranks, Fp32") {
     check(train_all<Shared<4, Fp32>>(), train<Tiny<Cuda<>, Fp32>>({}), 1e-5);
   }
-}
-
-TEST_CASE("one rank has the bits of no ranks, its transfers in the graph") {
-  CHECK(train<Shared<1, Fp32, 2>>({}) == train<Tiny<Cuda<>, Fp32>>({}));
 }
 
 TEST_CASE("transfers in a graph have the bits of direct ones") {

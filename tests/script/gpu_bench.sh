@@ -39,6 +39,7 @@ says 'python3 has no module torch'
 
 program test_gpu_training <<<'exit 0'
 program test_gpu_kernels <<<'exit 0'
+program test_gpu_one_rank <<<'exit 0'
 program bytes_gpt2 <<'PLAYED'
 while [[ $# -gt 0 ]]; do
   [[ $1 != --out ]] || { mkdir -p "$2/last"; echo "${PLAYED_BITS:-$2}" >"$2/last/model.safetensors"; }
