@@ -16,10 +16,10 @@ inline std::string processor_text() { return device_text(0); }
 
 namespace sinter::bench {
 
-constexpr double lr = 1e-4, weight_decay = 0.1, beta2 = 0.95, max_norm = 1.0;
+constexpr double weight_decay = 0.1, beta2 = 0.95, max_norm = 1.0;
 
 /// All in bf16, with master weights in fp32.
-template <class Model, int Context, int Vocabulary, int Sequences>
+template <class Model, int Context, int Vocabulary, int Sequences, double lr>
 struct trained
     : Recipe<Model, Bf16, Tokens<Context, Vocabulary>,
              AdamW<{.lr = lr, .beta2 = beta2, .weight_decay = weight_decay}>,
@@ -39,6 +39,7 @@ struct Race {
   int layers, heads, width, context, vocabulary, sequences;
   int steps;   ///< of a round
   int labels;  ///< classes of a sequence; 0 predicts each next token
+  double lr;   ///< as `trained` has it
   bool tiny;
   std::vector<Peer> peers;
   TrainerCore (*trainer)(TrainerSettings);
@@ -70,7 +71,7 @@ inline void write_job(const Race& race, int rounds, const std::filesystem::path&
                                                        {"context", race.context},
                                                        {"labels", race.labels},
                                                        {"packed", false},
-                                                       {"lr", lr},
+                                                       {"lr", race.lr},
                                                        {"beta2", beta2},
                                                        {"max_norm", max_norm},
                                                        {"weight_decay", weight_decay},

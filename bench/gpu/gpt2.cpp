@@ -9,6 +9,8 @@ using bench::Race;
 
 namespace {
 
+constexpr double lr = 1e-4;
+
 template <Gpt2Options Shape, int Sequences>
 Race race(std::string name, int steps, std::vector<bench::Peer> peers, bool tiny = false) {
   return {std::move(name),
@@ -21,10 +23,11 @@ Race race(std::string name, int steps, std::vector<bench::Peer> peers, bool tiny
           Sequences,
           steps,
           0,
+          lr,
           tiny,
           std::move(peers),
           bench::make_trainer<
-              bench::trained<Gpt2<Shape>, Shape.positions, Shape.vocabulary, Sequences>>};
+              bench::trained<Gpt2<Shape>, Shape.positions, Shape.vocabulary, Sequences, lr>>};
 }
 
 constexpr Gpt2Options small{.vocabulary = 50304};

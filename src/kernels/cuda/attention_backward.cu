@@ -23,7 +23,7 @@ __device__ void load_queries(const Backward<T>& in, const Mask<S>& mask, std::in
     room.first[me] = S(log2_e) * in.log_sum[(at + me) * in.heads + head];
     room.keys[me] = row_key(for_head(mask.dropout, head), at + me);
   }
-  if constexpr (of != Of::v)
+  if constexpr (of != Of::v) {
     for (int r = me / warp; r < n; r += warps) {
       const T *dy = in.dy.of(at + r, head, in.depth), *y = in.y.of(at + r, head, in.depth);
       S sum = 0;
@@ -31,6 +31,7 @@ __device__ void load_queries(const Backward<T>& in, const Mask<S>& mask, std::in
       sum = warp_sum(sum);
       if (me % warp == 0) room.second[r] = sum;
     }
+  }
 }
 
 /// A tile of pairs of a query and a key: rows of the block's tile, which starts at `first` in its

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
     }
     float factors[2];
     softmax.tile(scores, factors);
-    if (Drops) {  // not constexpr: nvcc 13.0 would leave out the loop behind it as well
+    if (Drops) {
       for (int half = 0; half < 2; ++half) {
         const std::uint64_t key = row_key(for_head(mask.dropout, head), at + lane_row() + half * 8);
         SINTER_UNROLL
