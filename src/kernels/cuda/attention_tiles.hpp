@@ -132,16 +132,17 @@ __device__ __forceinline__ Left left_of(const Sums& first, const Sums& second) {
            pair_of(second.x[0], second.x[1]), pair_of(second.x[2], second.x[3])}};
 }
 
-/// products += left · the transposed of rows [r, r + 16) of the other side; left: all columns of the
-/// warp's rows.
+/// Products += left · the transposed of rows [r, r + 16) of the other side, of which `first` has 8 and
+/// `second` the others; left: all columns of the warp's rows.
 template <int Depth>
 __device__ __forceinline__ void multiply_rows(const Left (&left)[Depth / 16],
-                                              const TileRoom<Depth>& other, int r,
-                                              Sums (&products)[2]) {
+                                              const TileRoom<Depth>& other, int r, Sums& first,
+                                              Sums& second) {
   SINTER_UNROLL
   for (int c = 0; c < Depth / 16; ++c) {
     const Right right = other.transposed(r, c * 16);
-    for (int half : {0, 1}) multiply_add(left[c], right, half, products[half]);
+    multiply_add(left[c], right, 0, first);
+    multiply_add(left[c], right, 1, second);
   }
 }
 

@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
     SINTER_UNROLL_BY(2)
     for (int part = 0; part < tile_rows; part += 16) {
       Sums scores[2] = {}, slopes[2] = {};
-      multiply_rows<Depth>(keys, queries, part, scores);
-      multiply_rows<Depth>(values, dy, part, slopes);
+      multiply_rows<Depth>(keys, queries, part, scores[0], scores[1]);
+      multiply_rows<Depth>(values, dy, part, slopes[0], slopes[1]);
       const bool whole = n - part >= 16 &&
                          all_see(in.span, most, first + part, 16, mine.first + warp_row, warp_rows);
       SINTER_UNROLL
@@ -219,8 +219,8 @@ __global__ void __launch_bounds__(tile_threads, Depth > 64 ? 2 : 4)
     SINTER_UNROLL_BY(2)
     for (int part = 0; part < tile_rows; part += 16) {
       Sums scores[2] = {}, slopes[2] = {};
-      multiply_rows<Depth>(queries, keys, part, scores);
-      multiply_rows<Depth>(dy, values, part, slopes);
+      multiply_rows<Depth>(queries, keys, part, scores[0], scores[1]);
+      multiply_rows<Depth>(dy, values, part, slopes[0], slopes[1]);
       const bool whole = n - part >= 16 &&
                          all_see(in.span, most, mine.first + warp_row, warp_rows, first + part, 16);
       SINTER_UNROLL

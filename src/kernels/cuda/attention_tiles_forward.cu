@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
     Scores scores = {};
     SINTER_UNROLL
     for (int j = 0; j < tile_rows / 16; ++j)
-      multiply_rows<Depth>(queries, keys, j * 16, reinterpret_cast<Sums(&)[2]>(scores[2 * j]));
+      multiply_rows<Depth>(queries, keys, j * 16, scores[2 * j], scores[2 * j + 1]);
     const bool whole =
         n == tile_rows && all_see(in.span, most, warp_query, warp_rows, first, tile_rows);
     if (!whole) {
