@@ -29,6 +29,13 @@ float number(std::uint32_t pair, int half) {
   return std::bit_cast<float>(half ? pair & 0xffff0000u : pair << 16);
 }
 
+void make(const LateCopy& copy) {
+  if (copy.from)
+    std::memcpy(copy.to, copy.from, std::size_t(copy.bytes));
+  else
+    std::memset(copy.to, 0, std::size_t(copy.bytes));
+}
+
 }  // namespace
 
 void multiply_add(const std::uint32_t* left, const std::uint32_t* right, float* sums) {
@@ -76,7 +83,8 @@ void begin_copy(void* to, const void* from, int bytes, bool there) {
   const auto address =
       reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   if (address % unsigned(bytes) != 0) refuse("a copy between places that are not aligned for it");
-  current->late.push_back({to, there ? from : nullptr, bytes, current->groups});
+  const LateCopy copy{to, there ? from : nullptr, bytes, current->groups};
+  runs_ahead() ? make(copy) : current->late.push_back(copy);
 }
 
 void end_group() { ++current->groups; }
@@ -84,10 +92,7 @@ void end_group() { ++current->groups; }
 void wait_for_groups_but(int last) {
   std::erase_if(current->late, [last](const LateCopy& copy) {
     if (copy.group >= current->groups - last) return false;
-    if (copy.from)
-      std::memcpy(copy.to, copy.from, std::size_t(copy.bytes));
-    else
-      std::memset(copy.to, 0, std::size_t(copy.bytes));
+    make(copy);
     return true;
   });
 }

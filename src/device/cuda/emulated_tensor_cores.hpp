@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor cores on the emulated device, and what brings operands to them. Copies are done as late as
-// they may be: when their thread waits for them.
+// they may be, when their thread waits for them; in orders in which warps run ahead, as early.
 #pragma once
 #include <cstdint>
 

@@ -205,6 +205,8 @@ void refuse(const char* what) {
   std::abort();
 }
 
+bool runs_ahead() { return block->order & 2; }
+
 void wait_for_block() {
   block->at_barrier.push_back(me());
   block->release_if_complete();

@@ -64,6 +64,8 @@ inline constexpr int orders = 4;
 void run(dim3 grid, dim3 block, int shared_bytes, int order, void (*body)(const void*),
          const void* closure);
 
+/// Whether bit 1 of the order is set.
+bool runs_ahead();
 /// Waits for all threads of the block that are not done.
 void wait_for_block();
 /// Waits for all lanes of the warp.
