@@ -67,7 +67,7 @@ struct CapturedGraph {
 
 /// A queue of launches.
 struct Stream::Pool {
-  static constexpr std::size_t scratch_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t scratch_bytes = std::size_t{512} << 10;
 
   Pool();
   ~Pool();
