@@ -14,11 +14,10 @@ template <class P, class F>
 void together(P mine, const F& all) {
   if (lanes_of_warp() != lanes) refuse("tensor cores of a part of a warp");
   std::uint64_t* places = exchange();
-  const P* at = &mine;
-  std::memcpy(places + current->lane(), &at, sizeof at);
+  places[current->lane()] = std::bit_cast<std::uint64_t>(&mine);
   if (last_of_warp()) {
     const P* parts[lanes];
-    std::memcpy(parts, places, sizeof parts);
+    for (int lane = 0; lane < lanes; ++lane) parts[lane] = std::bit_cast<P*>(places[lane]);
     all(parts);
   }
   wait_for_warp();
