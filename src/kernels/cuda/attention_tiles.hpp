@@ -90,6 +90,33 @@ struct TileRoom {
   }
 };
 
+/// The tiles of keys and values that a block of queries goes over: of two there is room, in turns, so that
+/// one may be on its way while the other is in use.
+template <int Depth>
+struct KeyTiles {
+  using Room = TileRoom<Depth>;
+  Heads<const BFloat16> k, v;
+  BFloat16* rooms;     ///< for 4 tiles
+  std::int64_t start;  ///< of the sequence's keys
+  Range seen;          ///< by the queries
+  std::int32_t head, depth;
+
+  __device__ Room keys(int turn) const { return {rooms + 2 * turn * Room::elements}; }
+  __device__ Room values(int turn) const { return {rooms + (2 * turn + 1) * Room::elements}; }
+  /// Rows of the tile that begins with key `first`.
+  __device__ int rows(int first) const {
+    return seen.last - first < tile_rows ? seen.last - first : tile_rows;
+  }
+  /// Begins to copy that tile, if there is one, as a group.
+  __device__ void fetch(int first, int turn) const {
+    if (const int n = rows(first); n > 0) {
+      keys(turn).begin_copy_of(k.of(start + first, head, depth), k.row, n, depth);
+      values(turn).begin_copy_of(v.of(start + first, head, depth), v.row, n, depth);
+    }
+    end_group();
+  }
+};
+
 /// The lane's first row of its tile; the other one is 8 rows on.
 __device__ __forceinline__ int lane_row() {
   return int(threadIdx.x) / warp * warp_rows + int(threadIdx.x) % warp / 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As in attention_backward.cu, but that dk and dv come of one kernel and dq of another, each of which computes p and ds anew, so that no sum depends on the order of
-// blocks.
+// As in attention_backward.cu, but that dk and dv come of one kernel and dq of another, each of which
+// computes p and ds anew, so that no sum depends on the order of blocks.
 #include "kernels/cuda/attention_tiles.hpp"
 #include "kernels/cuda/packs.hpp"
 
@@ -176,19 +176,11 @@ __global__ void __launch_bounds__(tile_threads, Depth > 64 ? 2 : 4)
   // Queries and dy; keys and values, twice each.
   BFloat16* const rooms = shared_memory<BFloat16>();
   const auto room = [=](int number) { return Room{rooms + number * Room::elements}; };
-  const auto fetch = [&](int first, int turn) {
-    const int n = seen.last - first < tile_rows ? seen.last - first : tile_rows;
-    const std::int64_t key = std::int64_t(start) + first;
-    if (n > 0) {
-      room(2 + 2 * turn).begin_copy_of(in.k.of(key, head, depth), in.k.row, n, depth);
-      room(3 + 2 * turn).begin_copy_of(in.v.of(key, head, depth), in.v.row, n, depth);
-    }
-    end_group();
-  };
+  const KeyTiles<Depth> tiles{in.k, in.v, rooms + 2 * Room::elements, start, seen, head, depth};
   room(0).begin_copy_of(in.q.of(at, head, depth), in.q.row, mine.count, depth);
   room(1).begin_copy_of(in.dy.of(at, head, depth), in.dy.row, mine.count, depth);
   end_group();
-  fetch(seen.first, 0);
+  tiles.fetch(seen.first, 0);
   wait_for_groups_but<1>();
   __syncthreads();
   Left queries[Depth / 16], dy[Depth / 16];
@@ -211,11 +203,11 @@ __global__ void __launch_bounds__(tile_threads, Depth > 64 ? 2 : 4)
   Sums dq[Depth / 8] = {};
   int turn = 0;
   for (int first = seen.first; first < seen.last; first += tile_rows, turn ^= 1) {
-    fetch(first + tile_rows, turn ^ 1);
+    tiles.fetch(first + tile_rows, turn ^ 1);
     wait_for_groups_but<1>();
     __syncthreads();
-    const int n = seen.last - first < tile_rows ? seen.last - first : tile_rows;
-    const Room keys = room(2 + 2 * turn), values = room(3 + 2 * turn);
+    const int n = tiles.rows(first);
+    const Room keys = tiles.keys(turn), values = tiles.values(turn);
     SINTER_UNROLL_BY(2)
     for (int part = 0; part < tile_rows; part += 16) {
       Sums scores[2] = {}, slopes[2] = {};

@@ -10,9 +10,6 @@
 namespace sinter::kernel {
 namespace {
 
-template <int Depth>
-constexpr int shared_bytes = 5 * TileRoom<Depth>::elements * int(sizeof(BFloat16));
-
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// The scores of a warp's rows and 64 keys: of the keys from 8 j on, those of [j].
@@ -67,34 +64,26 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
   const float scale = float(log2_e / sqrt(double(depth)));
   // Queries, then keys and values, twice each.
   BFloat16* const rooms = shared_memory<BFloat16>();
-  const auto room = [=](int number) { return Room{rooms + number * Room::elements}; };
-  const auto fetch = [&](int first, int turn) {
-    const int n = seen.last - first < tile_rows ? seen.last - first : tile_rows;
-    const std::int64_t key = std::int64_t(start) + first;
-    if (n > 0) {
-      room(1 + 2 * turn).begin_copy_of(in.k.of(key, head, depth), in.k.row, n, depth);
-      room(2 + 2 * turn).begin_copy_of(in.v.of(key, head, depth), in.v.row, n, depth);
-    }
-    end_group();
-  };
-  room(0).begin_copy_of(in.q.of(at, head, depth), in.q.row, mine.count, depth);
+  const Room own{rooms};
+  const KeyTiles<Depth> tiles{in.k, in.v, rooms + Room::elements, start, seen, head, depth};
+  own.begin_copy_of(in.q.of(at, head, depth), in.q.row, mine.count, depth);
   end_group();
-  fetch(seen.first, 0);
+  tiles.fetch(seen.first, 0);
   wait_for_groups_but<1>();
   __syncthreads();
   Left queries[Depth / 16];
   SINTER_UNROLL
   for (int c = 0; c < Depth / 16; ++c)
-    queries[c] = room(0).left(int(threadIdx.x) / warp * warp_rows, c * 16);
+    queries[c] = own.left(int(threadIdx.x) / warp * warp_rows, c * 16);
   Softmax softmax{scale};
   Sums y[Depth / 8] = {};
   int turn = 0;
   for (int first = seen.first; first < seen.last; first += tile_rows, turn ^= 1) {
-    fetch(first + tile_rows, turn ^ 1);
+    tiles.fetch(first + tile_rows, turn ^ 1);
     wait_for_groups_but<1>();
     __syncthreads();
-    const int n = seen.last - first < tile_rows ? seen.last - first : tile_rows;
-    const Room keys = room(1 + 2 * turn), values = room(2 + 2 * turn);
+    const int n = tiles.rows(first);
+    const Room keys = tiles.keys(turn), values = tiles.values(turn);
     Scores scores = {};
     SINTER_UNROLL
     for (int j = 0; j < tile_rows / 16; ++j)
@@ -107,8 +96,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
         SINTER_UNROLL
         for (int k = 0; k < 4; ++k) {
           const int key = j * 8 + column_of_sum(k), query = mine.first + row_of_sum(k);
-          if ((key >= n) | (sees(in.span, most, query, first + key) == false))
-            scores[j].x[k] = -infinity;
+          if ((key >= n) | !sees(in.span, most, query, first + key)) scores[j].x[k] = -infinity;
         }
       }
     }
@@ -161,8 +149,9 @@ bool has_tensor_cores() {
 
 void attend_by_tensor_cores(Stream& stream, const Forward<BFloat16>& in, const Dropout& dropout) {
   with_depth(in.depth, [&]<int Depth>(std::integral_constant<int, Depth>) {
-    const Grid grid{
-        {blocks_of(in.queries, tile_rows), unsigned(in.heads)}, tile_threads, shared_bytes<Depth>};
+    const Grid grid{{blocks_of(in.queries, tile_rows), unsigned(in.heads)},
+                    tile_threads,
+                    5 * TileRoom<Depth>::elements * int(sizeof(BFloat16))};
     const auto kernel =
         dropout.probability > 0 ? attend_to_tiles<Depth, true> : attend_to_tiles<Depth, false>;
     launch(stream, grid, kernel, in, stream.device().tell(Mask<float>(dropout)));
