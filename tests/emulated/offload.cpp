@@ -24,11 +24,6 @@ using Runs = Offload<{.to = OffloadTo::host, .bucket_bytes = 100'000}>;
 using Weights = Offload<{.to = OffloadTo::host, .weights = true, .bucket_bytes = 1}>;
 const TrainerSettings settings{.seed = 3, .threads = 1};
 
-class Nothing final : public Observer {
-  void before(const Machine&, int, int) override {}
-  void after(const Machine&, int, int) override {}
-};
-
 /// What some steps leave: figures, weights and state.
 struct Trace {
   std::vector<Measured> steps;
@@ -45,8 +40,8 @@ NamedNumbers all_of(const TrainerCore& trainer) {
 template <class R>
 Trace train(bool graph = true) {
   Trainer<R> trainer(settings);
-  Nothing nothing;
-  if (!graph) trainer.observe({&nothing});  // who has an observer launches directly
+  LaunchesDirectly observer;
+  if (!graph) trainer.observe({&observer});  // who has an observer launches directly
   Trace trace;
   for (int s = 0; s < 6; ++s) trace.steps.push_back(take_step(trainer, s));
   trace.numbers = all_of(trainer);

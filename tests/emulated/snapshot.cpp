@@ -60,20 +60,14 @@ struct Early {
   }
 };
 
-/// With an observer, a machine launches directly and makes no graph.
-class Nothing final : public Observer {
-  void before(const Machine&, int, int) override {}
-  void after(const Machine&, int, int) override {}
-};
-
 }  // namespace
 
 TEST_CASE("a snapshot stays as it is while steps go on") {
   Trainer<Usual> trainer(settings);
   for (int s = 0; s < 6; ++s)  // each shape twice: a graph that is made, and one that is there
     check_stays(trainer, [&] { take_step(trainer, s); });
-  Nothing nothing;
-  trainer.observe({&nothing});
+  LaunchesDirectly observer;
+  trainer.observe({&observer});
   check_stays(trainer, [&] { take_step(trainer, 6); });
 }
 

@@ -80,17 +80,11 @@ void check_moved(double bound) {
   check_moved<Precision, OnCpu, OnDevice>(bound);
 }
 
-/// With an observer, a machine launches directly and makes no graph.
-class Nothing final : public Observer {
-  void before(const Machine&, int, int) override {}
-  void after(const Machine&, int, int) override {}
-};
-
 template <class R>
 void check_graph() {
   Trainer<R> graph(settings), direct(settings);
-  Nothing nothing;
-  direct.observe({&nothing});
+  LaunchesDirectly observer;
+  direct.observe({&observer});
   for (int s = 0; s < steps; ++s) {
     CAPTURE(s);
     CHECK(take_step(graph, s) == take_step(direct, s));

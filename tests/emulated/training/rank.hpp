@@ -41,16 +41,11 @@ inline kernel::Votes votes_of(int rank, int step) {
           .failed = double(rank == 1 && step == 4)};
 }
 
-class LaunchesDirectly final : public Observer {
-  void before(const Machine&, int, int) override {}
-  void after(const Machine&, int, int) override {}
-};
-
 template <class R>
 Trace train(const World& world, bool graph = true) {
   Trainer<R> trainer({.seed = 3, .threads = 1, .world = world});
-  LaunchesDirectly direct;
-  if (!graph) trainer.observe({&direct});  // who has an observer launches directly
+  LaunchesDirectly observer;
+  if (!graph) trainer.observe({&observer});
   Trace trace;
   for (int s = 0; s < 6; ++s) {
     trainer.vote(votes_of(world.rank, s));

@@ -24,6 +24,12 @@ namespace sinter::testing {
 
 inline constexpr int context = 12, vocabulary = 29;
 
+/// With an observer, a machine launches directly and makes no graph.
+class LaunchesDirectly final : public Observer {
+  void before(const Machine&, int, int) override {}
+  void after(const Machine&, int, int) override {}
+};
+
 using TinyGpt = Gpt2<{.layers = 2,
                       .heads = 2,
                       .width = 32,
