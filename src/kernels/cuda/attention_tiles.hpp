@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of bfloat16 by tensor cores, in tiles as attention.hpp has them. A block of four warps has
-// a tile of 64 rows, of which each warp has 16, and goes over tiles of 64 rows of the other side, the
-// next of which is on its way into shared memory meanwhile. Scores and weights stay in registers: the
-// sums of one product are, as lanes have them, what the next one has on its left.
+// a tile of rows, of which each warp has one part of 16 rows or two, so that what it reads from shared
+// memory is used for both, and goes over tiles of 64 rows of the other side, the next of which is on its
+// way into shared memory meanwhile. Scores and weights stay in registers: the sums of one product are,
+// as lanes have them, what the next one has on its left.
 #pragma once
 #include "device/cuda/sums.hpp"
 #include "device/cuda/tensor_cores.hpp"
 #include "kernels/cuda/attention.hpp"
+#include "kernels/cuda/packs.hpp"
 
 namespace sinter::kernel {
 
@@ -43,12 +45,20 @@ void with_depth(int depth, const F& call) {
   return call(std::integral_constant<int, 128>());
 }
 
-/// Rows that a warp has, and columns that it multiplies at once: of a head, or of rows of the other side.
-inline constexpr int warp_rows = 16, warps = tile_rows / warp_rows, tile_threads = warps * warp;
+/// Rows of a part, and columns that are multiplied at once: of a head, or of rows of the other side.
+inline constexpr int part_rows = 16, warps = 4, tile_threads = warps * warp;
+/// Parts that a warp has: as many as there are registers for.
+template <int Depth>
+inline constexpr int warp_parts = Depth > 64 ? 1 : 2;
+/// Rows of a warp.
+template <int Depth>
+inline constexpr int warp_rows = part_rows * warp_parts<Depth>;
+/// Rows of the tile of a block.
+template <int Depth>
+inline constexpr int own_rows = warps * warp_rows<Depth>;
 
 /// Blocks that a multiprocessor is to have registers for, or more.
-template <int Depth>
-inline constexpr int tile_blocks = Depth > 64 ? 2 : 3;
+inline constexpr int tile_blocks = 2;
 
 /// A tile in shared memory, of rows that are Depth wide: its rows begin in other banks than the seven
 /// before them, so that a matrix of 8 × 8 is in all banks.
@@ -57,14 +67,16 @@ struct TileRoom {
   static constexpr int pitch = Depth + 8, elements = tile_rows * pitch;
   BFloat16* at;
 
-  /// Begins to copy n rows of a head, `row` elements from one to the next, and zeros for the rest.
+  /// Begins to copy n rows of a head, `row` elements from one to the next, and zeros for the rest of Rows.
+  template <int Rows = tile_rows>
   __device__ void begin_copy_of(const BFloat16* from, int row, int n, int depth) const {
-    constexpr int parts = Depth / 8;
-    for (int i = int(threadIdx.x); i < tile_rows * parts; i += tile_threads) {
-      const int r = i / parts, c = i % parts * 8;
-      const bool there = r < n && c < depth;
-      begin_copy<16>(at + r * pitch + c, there ? from + std::int64_t(r) * row + c : from, there);
-    }
+    constexpr int packs = Depth / 8, at_once = tile_threads / packs;
+    static_assert(Rows % at_once == 0);
+    const int first = int(threadIdx.x) / packs, c = int(threadIdx.x) % packs * 8;
+    from += std::int64_t(first) * row + c;
+    SINTER_UNROLL
+    for (int r = 0; r < Rows; r += at_once, from += std::int64_t(at_once) * row)
+      begin_copy<16>(at + (first + r) * pitch + c, from, first + r < n && c < depth);
   }
   /// Rows [r, r + 16) × columns [c, c + 16) for the left of a product.
   __device__ Left left(int r, int c) const {
@@ -117,13 +129,22 @@ struct KeyTiles {
   }
 };
 
-/// The lane's first row of its tile; the other one is 8 rows on.
-__device__ __forceinline__ int lane_row() {
-  return int(threadIdx.x) / warp * warp_rows + int(threadIdx.x) % warp / 4;
+/// The warp's first row of its block's tile.
+template <int Depth>
+__device__ __forceinline__ int warp_row() {
+  return int(threadIdx.x) / warp * warp_rows<Depth>;
 }
-/// The row of the lane's k-th sum of a product, and its column.
-__device__ __forceinline__ int row_of_sum(int k) { return lane_row() + k / 2 * 8; }
+/// The lane's row of the first or other half of a part, of the rows of its warp.
+__device__ __forceinline__ int lane_row(int part, int half) {
+  return part * part_rows + half * 8 + int(threadIdx.x) % warp / 4;
+}
+/// The column of the lane's k-th sum of a product; its row is that of half k / 2.
 __device__ __forceinline__ int column_of_sum(int k) { return int(threadIdx.x) % 4 * 2 + k % 2; }
+
+/// What scores are multiplied by, to the base of 2.
+__device__ __forceinline__ float score_scale(int depth) {
+  return float(log2_e) / sqrtf(float(depth));
+}
 
 /// 2^x, by the unit for it: numbers below 2^-126 are zero.
 __device__ __forceinline__ float power_of_two(float x) {
@@ -159,28 +180,62 @@ __device__ __forceinline__ Left left_of(const Sums& first, const Sums& second) {
            pair_of(second.x[0], second.x[1]), pair_of(second.x[2], second.x[3])}};
 }
 
-/// Products += left · the transposed of rows [r, r + 16) of the other side, of which `first` has 8 and
-/// `second` the others; left: all columns of the warp's rows.
+/// All columns of a warp's rows, for the left of products.
 template <int Depth>
-__device__ __forceinline__ void multiply_rows(const Left (&left)[Depth / 16],
-                                              const TileRoom<Depth>& other, int r, Sums& first,
-                                              Sums& second) {
+using Lefts = Left[warp_parts<Depth>][Depth / 16];
+/// Sums of all columns of a head, for each of a warp's rows.
+template <int Depth>
+using RowSums = Sums[warp_parts<Depth>][Depth / 8];
+
+template <int Depth>
+__device__ __forceinline__ void load_lefts(const TileRoom<Depth>& room, Lefts<Depth>& lefts) {
   SINTER_UNROLL
-  for (int c = 0; c < Depth / 16; ++c) {
-    const Right right = other.transposed(r, c * 16);
-    multiply_add(left[c], right, 0, first);
-    multiply_add(left[c], right, 1, second);
+  for (int part = 0; part < warp_parts<Depth>; ++part) {
+    SINTER_UNROLL
+    for (int c = 0; c < Depth / 16; ++c)
+      lefts[part][c] = room.left(warp_row<Depth>() + part * part_rows, c * 16);
   }
 }
 
-/// sums += weights · rows [r, r + 16) of the other side.
+/// Products of a warp's rows and 16 of the other side: the first 8 of them, and the others.
 template <int Depth>
-__device__ __forceinline__ void add_rows(const Left& weights, const TileRoom<Depth>& other, int r,
-                                         Sums (&sums)[Depth / 8]) {
+using Products = Sums[warp_parts<Depth>][2];
+
+/// products = lefts · the transposed of rows [r, r + 16) of the other side.
+template <int Depth>
+__device__ __forceinline__ void multiply_rows(const Lefts<Depth>& lefts,
+                                              const TileRoom<Depth>& other, int r,
+                                              Products<Depth>& products) {
+  SINTER_UNROLL
+  for (auto& of_part : products) of_part[0] = of_part[1] = {};
+  SINTER_UNROLL
+  for (int c = 0; c < Depth / 16; ++c) {
+    const Right right = other.transposed(r, c * 16);
+    SINTER_UNROLL
+    for (int part = 0; part < warp_parts<Depth>; ++part) {
+      multiply_add(lefts[part][c], right, 0, products[part][0]);
+      multiply_add(lefts[part][c], right, 1, products[part][1]);
+    }
+  }
+}
+
+/// sums += weights · rows [r, r + 16) of the other side; weights: as multiply_rows() left them.
+template <int Depth>
+__device__ __forceinline__ void add_rows(const Products<Depth>& weights,
+                                         const TileRoom<Depth>& other, int r,
+                                         RowSums<Depth>& sums) {
+  Left lefts[warp_parts<Depth>];
+  SINTER_UNROLL
+  for (int part = 0; part < warp_parts<Depth>; ++part)
+    lefts[part] = left_of(weights[part][0], weights[part][1]);
   SINTER_UNROLL
   for (int c = 0; c < Depth / 16; ++c) {
     const Right right = other.right(r, c * 16);
-    for (int half : {0, 1}) multiply_add(weights, right, half, sums[2 * c + half]);
+    SINTER_UNROLL
+    for (int part = 0; part < warp_parts<Depth>; ++part) {
+      multiply_add(lefts[part], right, 0, sums[part][2 * c]);
+      multiply_add(lefts[part], right, 1, sums[part][2 * c + 1]);
+    }
   }
 }
 
@@ -191,25 +246,31 @@ __device__ __forceinline__ bool all_see(const Span& span, int most, int query, i
   return sees(span, most, query, key + keys - 1) && sees(span, most, query + queries - 1, key);
 }
 
-/// Puts the lane's sums of the tile's first `count` rows, each times the factor of its row.
+/// Whether none of those queries sees any of those keys.
+__device__ __forceinline__ bool none_see(const Span& span, int most, int query, int queries,
+                                         int key, int keys) {
+  return span.causal != 0 && (key >= query + queries || key + keys <= query + 1 - most);
+}
+
+/// Puts the sums of the tile's first `count` rows, each times the factor of its row.
 template <int Depth>
-__device__ void put_rows(const Sums (&sums)[Depth / 8], const float (&factors)[2], int count,
-                         int depth, BFloat16* to, int row, bool add) {
+__device__ void put_rows(const RowSums<Depth>& sums, const float (&factors)[warp_parts<Depth>][2],
+                         int count, int depth, BFloat16* to, int row, bool add) {
   SINTER_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    const int r = lane_row() + half * 8;
-    if (r >= count) return;
-    BFloat16* line = to + std::int64_t(r) * row + column_of_sum(0);
+  for (int part = 0; part < warp_parts<Depth>; ++part) {
     SINTER_UNROLL
-    for (int j = 0; j < Depth / 8; ++j) {
-      if (j * 8 >= depth) break;
-      const float first = sums[j].x[half * 2] * factors[half],
-                  second = sums[j].x[half * 2 + 1] * factors[half];
-      if (add) {
-        put_element(line + j * 8, first, true);
-        put_element(line + j * 8 + 1, second, true);
-      } else {
-        *reinterpret_cast<std::uint32_t*>(line + j * 8) = pair_of(first, second);
+    for (int half = 0; half < 2; ++half) {
+      const int r = warp_row<Depth>() + lane_row(part, half);
+      if (r >= count) return;
+      BFloat16* line = to + std::int64_t(r) * row + column_of_sum(0);
+      SINTER_UNROLL
+      for (int j = 0; j < Depth / 8; ++j) {
+        if (j * 8 >= depth) break;
+        Pack<BFloat16, 2> more{};
+        if (add) more = load_pack<2>(line + j * 8);
+        const float *x = sums[part][j].x + half * 2, factor = factors[part][half];
+        *reinterpret_cast<std::uint32_t*>(line + j * 8) =
+            pair_of(x[0] * factor + float(more.x[0]), x[1] * factor + float(more.x[1]));
       }
     }
   }

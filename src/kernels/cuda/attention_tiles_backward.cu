@@ -2,7 +2,6 @@
 // As in attention_backward.cu, but that dk and dv come of one kernel and dq of another, each of which
 // computes p and ds anew, so that no sum depends on the order of blocks.
 #include "kernels/cuda/attention_tiles.hpp"
-#include "kernels/cuda/packs.hpp"
 
 namespace sinter::kernel {
 namespace {
@@ -73,164 +72,214 @@ struct Weights {
   }
 };
 
+/// The tiles of queries that a block of keys goes over, of one head after another that shares the keys.
+struct QueryTiles {
+  Range seeing;     ///< the keys, of each head
+  int first, head;  ///< of the tile
+
+  __device__ void step() {
+    first += tile_rows;
+    if (first < seeing.last) return;
+    first = seeing.first;
+    ++head;
+  }
+  __device__ int rows() const {
+    return seeing.last - first < tile_rows ? seeing.last - first : tile_rows;
+  }
+};
+
 /// A block has a tile of keys of a head, and all heads of queries that share it.
 template <int Depth, bool Drops>
-__global__ void __launch_bounds__(tile_threads, tile_blocks<Depth>)
+__global__ void __launch_bounds__(tile_threads, tile_blocks)
     sum_for_keys(Backward<BFloat16> in, const float* products, Told<Mask<float>> told,
                  Gradients<BFloat16> out) {
   using Room = TileRoom<Depth>;
-  const int depth = in.depth, sharing = in.k.sharing, first_head = int(blockIdx.y) * sharing;
-  const Tile mine = tile_of_block(in.keys, tile_rows);
+  constexpr int parts = warp_parts<Depth>;
+  const int depth = in.depth, first_head = int(blockIdx.y) * in.k.sharing;
+  const int last_head = first_head + in.k.sharing;
+  const Tile mine = tile_of_block(in.keys, own_rows<Depth>);
   if (mine.count <= 0) return;
   const int start = in.queries.starts[mine.sequence];
   const int length = in.queries.starts[mine.sequence + 1] - start;
   const Range seeing = queries_seeing(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
-  const int most = in.span.most_seen(mine.length);
-  const int warp_row = int(threadIdx.x) / warp * warp_rows;
-  const Weights<Drops> weights{float(log2_e / sqrt(double(depth))), *told};
-  // What belongs to queries, twice; keys and values; queries and dy, twice each.
+  const int most = in.span.most_seen(mine.length), first_key = mine.first + warp_row<Depth>();
+  const Weights<Drops> weights{score_scale(depth), *told};
+  // What belongs to queries, twice; queries and dy, twice each.
   std::byte* const shared = shared_memory<std::byte>();
   BFloat16* const rooms = reinterpret_cast<BFloat16*>(shared + 2 * QueryRoom::bytes);
   const auto room = [=](int number) { return Room{rooms + number * Room::elements}; };
-  const int tiles = (seeing.last - seeing.first + tile_rows - 1) / tile_rows;
-  const auto fetch = [&](int tile) {
-    if (tile < tiles * sharing) {
-      const int head = first_head + tile / tiles, turn = tile % 2;
-      const int first = seeing.first + tile % tiles * tile_rows;
-      const int n = seeing.last - first < tile_rows ? seeing.last - first : tile_rows;
-      const std::int64_t query = std::int64_t(start) + first;
-      room(2 + 2 * turn).begin_copy_of(in.q.of(query, head, depth), in.q.row, n, depth);
-      room(3 + 2 * turn).begin_copy_of(in.dy.of(query, head, depth), in.dy.row, n, depth);
-      QueryRoom(shared + turn * QueryRoom::bytes)
-          .template begin_copy_of<Drops>(in, products, query, n, head, weights.mask);
-    }
+  QueryTiles next{seeing, seeing.first, first_head};
+  const auto fetch_next = [&](int turn) {
+    if (next.head == last_head) return;
+    const std::int64_t query = std::int64_t(start) + next.first;
+    const int n = next.rows(), head = next.head;
+    room(2 * turn).begin_copy_of(in.q.of(query, head, depth), in.q.row, n, depth);
+    room(2 * turn + 1).begin_copy_of(in.dy.of(query, head, depth), in.dy.row, n, depth);
+    QueryRoom(shared + turn * QueryRoom::bytes)
+        .template begin_copy_of<Drops>(in, products, query, n, head, weights.mask);
     end_group();
+    next.step();
   };
-  room(0).begin_copy_of(in.k.of(at, first_head, depth), in.k.row, mine.count, depth);
-  room(1).begin_copy_of(in.v.of(at, first_head, depth), in.v.row, mine.count, depth);
+  // Keys and values, until they are in registers; then the second turn of the others begins there.
+  const Room own_keys = room(2);
+  const Room own_values{own_keys.at + Room::pitch * own_rows<Depth>};
+  own_keys.template begin_copy_of<own_rows<Depth>>(in.k.of(at, first_head, depth), in.k.row,
+                                                   mine.count, depth);
+  own_values.template begin_copy_of<own_rows<Depth>>(in.v.of(at, first_head, depth), in.v.row,
+                                                     mine.count, depth);
   end_group();
-  fetch(0);
+  fetch_next(0);
   wait_for_groups_but<1>();
   __syncthreads();
-  Left keys[Depth / 16], values[Depth / 16];
-  SINTER_UNROLL
-  for (int c = 0; c < Depth / 16; ++c) {
-    keys[c] = room(0).left(warp_row, c * 16);
-    values[c] = room(1).left(warp_row, c * 16);
-  }
-  Sums dk[Depth / 8] = {}, dv[Depth / 8] = {};
-  for (int tile = 0; tile < tiles * sharing; ++tile) {
-    fetch(tile + 1);
-    wait_for_groups_but<1>();
-    __syncthreads();
-    const int turn = tile % 2, first = seeing.first + tile % tiles * tile_rows;
-    const int n = seeing.last - first < tile_rows ? seeing.last - first : tile_rows;
-    const Room queries = room(2 + 2 * turn), dy = room(3 + 2 * turn);
+  Lefts<Depth> keys, values;
+  load_lefts<Depth>(own_keys, keys);
+  load_lefts<Depth>(own_values, values);
+  RowSums<Depth> dk = {}, dv = {};
+  int turn = 0;
+  for (QueryTiles tile{seeing, seeing.first, first_head}; tile.head < last_head;
+       tile.step(), turn ^= 1) {
+    wait_for_groups_but<0>();
+    __syncthreads();  // the tile is there, and nobody needs what the next one replaces
+    fetch_next(turn ^ 1);
+    if (warp_row<Depth>() >= mine.count) continue;
+    const int first = tile.first, n = tile.rows();
+    const Room queries = room(2 * turn), dy = room(2 * turn + 1);
     const QueryRoom of_queries(shared + turn * QueryRoom::bytes);
-    SINTER_UNROLL_BY(2)
-    for (int part = 0; part < tile_rows; part += 16) {
-      Sums scores[2] = {}, slopes[2] = {};
-      multiply_rows<Depth>(keys, queries, part, scores[0], scores[1]);
-      multiply_rows<Depth>(values, dy, part, slopes[0], slopes[1]);
-      const bool whole = n - part >= 16 &&
-                         all_see(in.span, most, first + part, 16, mine.first + warp_row, warp_rows);
-      SINTER_UNROLL
-      for (int half = 0; half < 2; ++half) {
+    SINTER_UNROLL_BY(3 - parts)
+    for (int row = 0; row < tile_rows; row += 16) {
+      if (none_see(in.span, most, first + row, 16, first_key, warp_rows<Depth>)) continue;
+      Products<Depth> scores, slopes;
+      multiply_rows<Depth>(keys, queries, row, scores);
+      multiply_rows<Depth>(values, dy, row, slopes);
+      // Calls body(score, slope, query of the tile, key of the warp) for each of the lane's.
+      const auto each = [&](const auto& body) {
         SINTER_UNROLL
-        for (int k = 0; k < 4; ++k) {
-          const int c = part + half * 8 + column_of_sum(k), key = mine.first + row_of_sum(k);
-          weights.make(scores[half].x[k], slopes[half].x[k], of_queries.log_sum[c],
-                       of_queries.products[c], Drops ? of_queries.keys[c] : 0, key);
-          if (!whole && ((c >= n) | !sees(in.span, most, first + c, key)))
-            scores[half].x[k] = slopes[half].x[k] = 0;
+        for (int half = 0; half < 2; ++half) {
+          SINTER_UNROLL
+          for (int part = 0; part < parts; ++part) {
+            SINTER_UNROLL
+            for (int k = 0; k < 4; ++k)
+              body(scores[part][half].x[k], slopes[part][half].x[k],
+                   row + half * 8 + column_of_sum(k), lane_row(part, k / 2));
+          }
         }
-      }
-      add_rows<Depth>(left_of(scores[0], scores[1]), dy, part, dv);
-      add_rows<Depth>(left_of(slopes[0], slopes[1]), queries, part, dk);
+      };
+      each([&](float& score, float& slope, int query, int key) {
+        weights.make(score, slope, of_queries.log_sum[query], of_queries.products[query],
+                     Drops ? of_queries.keys[query] : 0, first_key + key);
+      });
+      if (n - row < 16 || !all_see(in.span, most, first + row, 16, first_key, warp_rows<Depth>))
+        each([&](float& score, float& slope, int query, int key) {
+          if ((query >= n) | !sees(in.span, most, first + query, first_key + key))
+            score = slope = 0;
+        });
+      add_rows<Depth>(scores, dy, row, dv);
+      add_rows<Depth>(slopes, queries, row, dk);
     }
-    __syncthreads();  // the next tile but one is put where this one is
   }
-  const float scale = float(1 / sqrt(double(depth)));
-  put_rows<Depth>(dk, {scale, scale}, mine.count, depth, out.dk.of(at, first_head, depth),
-                  out.dk.row, out.add_to_keys);
-  put_rows<Depth>(dv, {1, 1}, mine.count, depth, out.dv.of(at, first_head, depth), out.dv.row,
+  float scales[parts][2], ones[parts][2];
+  SINTER_UNROLL
+  for (int part = 0; part < parts; ++part)
+    for (int half : {0, 1}) {
+      scales[part][half] = 1 / sqrtf(float(depth));
+      ones[part][half] = 1;
+    }
+  put_rows<Depth>(dk, scales, mine.count, depth, out.dk.of(at, first_head, depth), out.dk.row,
+                  out.add_to_keys);
+  put_rows<Depth>(dv, ones, mine.count, depth, out.dv.of(at, first_head, depth), out.dv.row,
                   out.add_to_keys);
 }
 
-/// A block has a tile of queries of a head. It needs fewer registers than that of keys.
+/// A block has a tile of queries of a head.
 template <int Depth, bool Drops>
-__global__ void __launch_bounds__(tile_threads, Depth > 64 ? 2 : 4)
+__global__ void __launch_bounds__(tile_threads, tile_blocks)
     sum_for_queries(Backward<BFloat16> in, Told<Mask<float>> told, Gradients<BFloat16> out) {
   using Room = TileRoom<Depth>;
+  constexpr int parts = warp_parts<Depth>;
   const int depth = in.depth, head = int(blockIdx.y);
-  const Tile mine = tile_of_block(in.queries, tile_rows);
+  const Tile mine = tile_of_block(in.queries, own_rows<Depth>);
   if (mine.count <= 0) return;
   const int start = in.keys.starts[mine.sequence];
   const int length = in.keys.starts[mine.sequence + 1] - start;
   const Range seen = keys_seen(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
-  const int most = in.span.most_seen(length);
-  const int warp_row = int(threadIdx.x) / warp * warp_rows;
-  const Weights<Drops> weights{float(log2_e / sqrt(double(depth))), *told};
-  // Queries and dy; keys and values, twice each.
+  const int most = in.span.most_seen(length), query = mine.first + warp_row<Depth>();
+  const Weights<Drops> weights{score_scale(depth), *told};
+  // Queries and dy, until they are in registers, are where the second turn of the others begins.
   BFloat16* const rooms = shared_memory<BFloat16>();
-  const auto room = [=](int number) { return Room{rooms + number * Room::elements}; };
-  const KeyTiles<Depth> tiles{in.k, in.v, rooms + 2 * Room::elements, start, seen, head, depth};
-  room(0).begin_copy_of(in.q.of(at, head, depth), in.q.row, mine.count, depth);
-  room(1).begin_copy_of(in.dy.of(at, head, depth), in.dy.row, mine.count, depth);
+  const KeyTiles<Depth> tiles{in.k, in.v, rooms, start, seen, head, depth};
+  const Room own_queries{rooms + 2 * Room::elements};
+  const Room own_dy{own_queries.at + Room::pitch * own_rows<Depth>};
+  own_queries.template begin_copy_of<own_rows<Depth>>(in.q.of(at, head, depth), in.q.row,
+                                                      mine.count, depth);
+  own_dy.template begin_copy_of<own_rows<Depth>>(in.dy.of(at, head, depth), in.dy.row, mine.count,
+                                                 depth);
   end_group();
   tiles.fetch(seen.first, 0);
   wait_for_groups_but<1>();
   __syncthreads();
-  Left queries[Depth / 16], dy[Depth / 16];
+  Lefts<Depth> queries, dy;
+  load_lefts<Depth>(own_queries, queries);
+  load_lefts<Depth>(own_dy, dy);
+  float log_sum[parts][2], product[parts][2];
+  std::uint64_t mask_keys[parts][2];
   SINTER_UNROLL
-  for (int c = 0; c < Depth / 16; ++c) {
-    queries[c] = room(0).left(warp_row, c * 16);
-    dy[c] = room(1).left(warp_row, c * 16);
-  }
-  float log_sum[2], product[2];
-  std::uint64_t mask_keys[2];
-  for (int half : {0, 1}) {
-    // Rows that the tile does not have are not put anywhere.
-    const int r = lane_row() + half * 8;
-    const std::int64_t query = at + (r < mine.count ? r : 0);
-    product[half] =
-        product_of_row(in.dy.of(query, head, depth), in.y.of(query, head, depth), depth);
-    log_sum[half] = in.log_sum[query * in.heads + head];
-    mask_keys[half] = row_key(for_head(weights.mask.dropout, head), query);
-  }
-  Sums dq[Depth / 8] = {};
+  for (int part = 0; part < parts; ++part)
+    for (int half : {0, 1}) {
+      // Rows that the tile does not have are not put anywhere.
+      const int r = warp_row<Depth>() + lane_row(part, half);
+      const std::int64_t row = at + (r < mine.count ? r : 0);
+      product[part][half] =
+          product_of_row(in.dy.of(row, head, depth), in.y.of(row, head, depth), depth);
+      log_sum[part][half] = in.log_sum[row * in.heads + head];
+      mask_keys[part][half] = row_key(for_head(weights.mask.dropout, head), row);
+    }
+  RowSums<Depth> dq = {};
   int turn = 0;
   for (int first = seen.first; first < seen.last; first += tile_rows, turn ^= 1) {
+    wait_for_groups_but<0>();
+    __syncthreads();  // the tile is there, and nobody needs what the next one replaces
     tiles.fetch(first + tile_rows, turn ^ 1);
-    wait_for_groups_but<1>();
-    __syncthreads();
+    if (warp_row<Depth>() >= mine.count) continue;
     const int n = tiles.rows(first);
     const Room keys = tiles.keys(turn), values = tiles.values(turn);
     SINTER_UNROLL_BY(2)
-    for (int part = 0; part < tile_rows; part += 16) {
-      Sums scores[2] = {}, slopes[2] = {};
-      multiply_rows<Depth>(queries, keys, part, scores[0], scores[1]);
-      multiply_rows<Depth>(dy, values, part, slopes[0], slopes[1]);
-      const bool whole = n - part >= 16 &&
-                         all_see(in.span, most, mine.first + warp_row, warp_rows, first + part, 16);
-      SINTER_UNROLL
-      for (int half = 0; half < 2; ++half) {
+    for (int row = 0; row < tile_rows; row += 16) {
+      if (none_see(in.span, most, query, warp_rows<Depth>, first + row, 16)) continue;
+      Products<Depth> scores, slopes;
+      multiply_rows<Depth>(queries, keys, row, scores);
+      multiply_rows<Depth>(dy, values, row, slopes);
+      // Calls body(score, slope, part, half of its row, key of the tile) for each of the lane's.
+      const auto each = [&](const auto& body) {
         SINTER_UNROLL
-        for (int k = 0; k < 4; ++k) {
-          const int c = part + half * 8 + column_of_sum(k), query = mine.first + row_of_sum(k);
-          weights.make(scores[half].x[k], slopes[half].x[k], log_sum[k / 2], product[k / 2],
-                       mask_keys[k / 2], first + c);
-          if (!whole && ((c >= n) | !sees(in.span, most, query, first + c))) slopes[half].x[k] = 0;
+        for (int half = 0; half < 2; ++half) {
+          SINTER_UNROLL
+          for (int part = 0; part < parts; ++part) {
+            SINTER_UNROLL
+            for (int k = 0; k < 4; ++k)
+              body(scores[part][half].x[k], slopes[part][half].x[k], part, k / 2,
+                   row + half * 8 + column_of_sum(k));
+          }
         }
-      }
-      add_rows<Depth>(left_of(slopes[0], slopes[1]), keys, part, dq);
+      };
+      each([&](float& score, float& slope, int part, int half, int key) {
+        weights.make(score, slope, log_sum[part][half], product[part][half], mask_keys[part][half],
+                     first + key);
+      });
+      if (n - row < 16 || !all_see(in.span, most, query, warp_rows<Depth>, first + row, 16))
+        each([&](float&, float& slope, int part, int half, int key) {
+          if ((key >= n) | !sees(in.span, most, query + lane_row(part, half), first + key))
+            slope = 0;
+        });
+      add_rows<Depth>(slopes, keys, row, dq);
     }
-    __syncthreads();  // the next tile but one is put where this one is
   }
-  const float scale = float(1 / sqrt(double(depth)));
-  put_rows<Depth>(dq, {scale, scale}, mine.count, depth, out.dq.of(at, head, depth), out.dq.row,
+  float scales[parts][2];
+  SINTER_UNROLL
+  for (int part = 0; part < parts; ++part)
+    for (int half : {0, 1}) scales[part][half] = 1 / sqrtf(float(depth));
+  put_rows<Depth>(dq, scales, mine.count, depth, out.dq.of(at, head, depth), out.dq.row,
                   out.add_to_dq);
 }
 
@@ -246,17 +295,20 @@ void propagate_by_tensor_cores(Stream& stream, const Backward<BFloat16>& in,
            in.y, in.heads, in.depth, n, products);
   }
   with_depth(in.depth, [&]<int Depth>(std::integral_constant<int, Depth>) {
-    constexpr int bytes = 6 * TileRoom<Depth>::elements * int(sizeof(BFloat16));
+    // One turn of two tiles, and two of the block's own.
+    constexpr int bytes =
+        2 * TileRoom<Depth>::pitch * (tile_rows + own_rows<Depth>)*int(sizeof(BFloat16));
     const bool drops = dropout.probability > 0;
     if (out.dk.data)
       launch(stream,
-             {{blocks_of(in.keys, tile_rows), unsigned(in.heads / in.k.sharing)},
+             {{blocks_of(in.keys, own_rows<Depth>), unsigned(in.heads / in.k.sharing)},
               tile_threads,
               bytes + 2 * QueryRoom::bytes},
              drops ? sum_for_keys<Depth, true> : sum_for_keys<Depth, false>, in, products, mask,
              out);
     if (out.dq.data)
-      launch(stream, {{blocks_of(in.queries, tile_rows), unsigned(in.heads)}, tile_threads, bytes},
+      launch(stream,
+             {{blocks_of(in.queries, own_rows<Depth>), unsigned(in.heads)}, tile_threads, bytes},
              drops ? sum_for_queries<Depth, true> : sum_for_queries<Depth, false>, in, mask, out);
   });
 }
