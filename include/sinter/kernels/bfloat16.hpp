@@ -3,6 +3,7 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "sinter/kernels/wide.hpp"
 
@@ -14,12 +15,20 @@ struct BFloat16 {
 
   BFloat16() = default;
   /// Rounds a float.
-  constexpr explicit BFloat16(float x) : bits(rounded(std::bit_cast<std::uint32_t>(x))) {}
+  constexpr explicit BFloat16(float x) : bits(rounded(x)) {}
   /// The same number; exact.
   constexpr operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
 
  private:
-  static constexpr std::uint16_t rounded(std::uint32_t full) {
+  static constexpr std::uint16_t rounded(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (!std::is_constant_evaluated()) {
+      std::uint16_t bits;
+      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+      return bits;
+    }
+#endif
+    const auto full = std::bit_cast<std::uint32_t>(x);
     bool nan = (full & 0x7fffffff) > 0x7f800000;
     return std::uint16_t((nan ? full | 0x400000 : full + 0x7fff + (full >> 16 & 1)) >> 16);
   }

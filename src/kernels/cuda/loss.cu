@@ -2,6 +2,7 @@
 #include "sinter/kernels/loss.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "device/cuda/maxima.hpp"
 #include "kernels/cuda/packs.hpp"
@@ -51,16 +52,27 @@ struct Logits {
   std::int64_t slope_stride;
 };
 
+template <class S>
+inline constexpr S none = -std::numeric_limits<S>::infinity();
+
 /// The softmax of a row: its largest logit, and the sum of exponentials relative to that.
 template <class S>
 struct Denominator {
   S most, sum = 0;
 
-  __device__ void add(S x) {
-    const S before = most;
-    most = larger(most, x);
-    if (!(most == before)) sum *= exp(before - most);
-    sum += x == most ? S(1) : exp(x - most);
+  /// -∞ adds nothing.
+  template <int N>
+  __device__ void add(const S (&x)[N]) {
+    S largest = most;
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) largest = larger(largest, x[k]);
+    if (largest > most) {
+      sum *= exp(most - largest);
+      most = largest;
+    }
+    const S base = most == none<S> ? S(0) : most;
+    SINTER_UNROLL
+    for (int k = 0; k < N; ++k) sum += exp(x[k] - base);
   }
   /// Of all threads of a block.
   __device__ void reduce(S* room) {
@@ -89,11 +101,22 @@ __global__ void __launch_bounds__(most_threads)
   }
   X* kept = reinterpret_cast<X*>(room + most_threads / warp);  // a thread reads what it has put
   Denominator<S> softmax{S(x[0])};
-  SINTER_UNROLL_BY(4)
-  for (int c = me * N; c < vocabulary; c += step) {
-    const Pack<X, N> mine = load_pack<N>(x + c);
-    if (Keeps) store_pack(kept + c, mine);
-    for (int k = 0; k < N && c + k < vocabulary; ++k) softmax.add(S(mine.x[k]));
+  constexpr int packs = 16 / N;  // that are on their way at once
+  for (int first = me * N; first < vocabulary; first += packs * step) {
+    Pack<X, N> mine[packs] = {};
+    SINTER_UNROLL
+    for (int p = 0; p < packs; ++p)
+      if (first + p * step < vocabulary) mine[p] = load_pack<N>(x + first + p * step);
+    S logits[packs * N];
+    SINTER_UNROLL
+    for (int p = 0; p < packs; ++p) {
+      const int c = first + p * step;
+      if (Keeps && c < vocabulary) store_pack(kept + c, mine[p]);
+      SINTER_UNROLL
+      for (int k = 0; k < N; ++k)
+        logits[p * N + k] = c + k < vocabulary ? S(mine[p].x[k]) : none<S>;
+    }
+    softmax.add(logits);
   }
   const S of_target = S(x[target]);
   softmax.reduce(room);
@@ -111,9 +134,11 @@ __global__ void __launch_bounds__(most_threads)
     if (add) result = load_pack<N>(slopes + c);
     SINTER_UNROLL
     for (int k = 0; k < N; ++k) {
-      S slope = c + k < vocabulary ? exp(S(mine.x[k]) - softmax.most) * factor : S(0);
-      if (add) slope += S(result.x[k]);
-      result.x[k] = Y(c + k == target ? slope - weight : slope);
+      // Of all elements, so that none waits at a branch for the others.
+      const S share = exp(S(mine.x[k]) - softmax.most) * factor;
+      S slope = S(result.x[k]) + (c + k < vocabulary ? share : S(0));
+      if (c + k == target) slope -= weight;
+      result.x[k] = Y(slope);
     }
     store_pack(slopes + c, result);
   }
