@@ -78,7 +78,7 @@ SINTER_STUB_S(normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Tensor<T>
 SINTER_STUB_S(add_normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Input<T>, Output<T>,
                                     Tensor<T>, Output<S>, Tensor<S>, double))
 SINTER_STUB_G(normalize_backward(Stream&, Input<T>, Input<T>, Input<S>, Input<S>, Input<T>,
-                                 Input<T>, Tensor<T>, Output<T>, Tensor<G>, Output<G>, S*))
+                                 Input<T>, Tensor<T>, Output<T>, Tensor<G>, Output<G>, S*, int))
 SINTER_STUB_S(attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<S>, Sequences, AttentionSpan,
                                 Dropout))
 SINTER_STUB_S(attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<S>, Tensor<T>,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sinter/kernels/normalize.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter {
@@ -25,6 +26,14 @@ using SettingOf = std::conditional_t<R::device::on_host, typename R::precision,
 inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{512} << 20;
 #else
 inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{4} << 20;
+#endif
+
+/// Blocks of rows that the backward pass of a norm sums apart: on a card four for each of its multiprocessors,
+/// of which large ones have 132.
+#ifdef SINTER_CUDA
+inline constexpr int norm_row_blocks = 4 * 132;
+#else
+inline constexpr int norm_row_blocks = kernel::least_row_blocks;
 #endif
 
 /// A tensor whose elements the host cannot reach: kernels take it as they take any other.

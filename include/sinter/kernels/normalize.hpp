@@ -45,9 +45,11 @@ template <class T, class S>
 void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weight, Input<T> bias,
                            Output<T> h, Tensor<T> y, Output<S> mean, Tensor<S> inverse, double eps);
 
-/// Elements of S that normalize_backward needs as scratch; `gradients`: 2 with a bias, else 1.
-constexpr std::int64_t normalize_scratch(int gradients, int width) {
-  return std::int64_t{32} * gradients * width;
+/// Blocks of rows that normalize_backward has room for the sums of.
+inline constexpr int least_row_blocks = 32;
+/// Elements of S that it needs as scratch; `gradients`: 2 with a bias, else 1.
+constexpr std::int64_t normalize_scratch(int gradients, int width, int blocks = least_row_blocks) {
+  return std::int64_t{blocks} * gradients * width;
 }
 
 /// Gradients at x, or at h = a + b. Each result obeys its add flag; one that is empty is not
@@ -59,11 +61,14 @@ constexpr std::int64_t normalize_scratch(int gradients, int width) {
 ///   dweight  Σ_r dy (x - mean) inverse
 ///   dbias    Σ_r dy; empty for RMS norm, and where dweight is
 ///   mean     empty for RMS norm
-///   scratch  normalize_scratch() elements, not needed if dweight is empty
+///   scratch  normalize_scratch() elements for so many blocks, not needed if dweight is empty
+///   blocks   at least least_row_blocks. A card reads rows once where there are some for each of its
+///            multiprocessors; the CPU uses the least
 /// x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in.
 template <class T, class S, class G>
 void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> mean,
                         Input<S> inverse, Input<T> dy, Input<T> dh_in, Tensor<T> dx, Output<T> dx2,
-                        Tensor<G> dweight, Output<G> dbias, S* scratch);
+                        Tensor<G> dweight, Output<G> dbias, S* scratch,
+                        int blocks = least_row_blocks);
 
 }  // namespace sinter::kernel

@@ -56,14 +56,14 @@ template <int W, class Fields>
 struct AnyNorm : Fields {
   static constexpr bool cheap = true;
   static constexpr std::int64_t scratch(std::int64_t) {
-    return kernel::normalize_scratch(int(fields<Param>(Fields::params).size()), W);
+    return kernel::normalize_scratch(int(fields<Param>(Fields::params).size()), W, norm_row_blocks);
   }
 
  protected:
   static void backward_into(auto& c, auto dh, auto dy, auto first, auto second) {
     kernel::normalize_backward(c.stream(), c.saved.x, c.weights.weight, Fields::mean(c.saved),
                                c.saved.inverse, dy, dh, first, second, c.gradients.weight,
-                               Fields::bias(c.gradients), c.scratch());
+                               Fields::bias(c.gradients), c.scratch(), norm_row_blocks);
   }
 };
 

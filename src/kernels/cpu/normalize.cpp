@@ -136,7 +136,7 @@ namespace {
 
 SINTER_DISPATCH(NormalizeTable)
 
-static_assert(normalize_scratch(1, 1) == most_row_blocks);
+static_assert(least_row_blocks == most_row_blocks);
 
 /// Element `at`, or null where there is no tensor.
 template <class T>
@@ -179,7 +179,7 @@ void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weig
 template <class T, class S, class G>
 void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> mean,
                         Input<S> inverse, Input<T> dy, Input<T> dh_in, Tensor<T> dx, Output<T> dx2,
-                        Tensor<G> dweight, Output<G> dbias, S* scratch) {
+                        Tensor<G> dweight, Output<G> dbias, S* scratch, int) {
   auto kernel = table<T>().backward[bool(mean)];
   const int width = x.columns, sums = dbias ? 2 * width : width;
   S* partials = dweight ? scratch : nullptr;
@@ -205,7 +205,7 @@ SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #define SINTER_INSTANTIATE(T, G)                                                                   \
   template void normalize_backward(Stream&, Input<T>, Input<T>, Input<Wide<T>>, Input<Wide<T>>,    \
                                    Input<T>, Input<T>, Tensor<T>, Output<T>, Tensor<G>, Output<G>, \
-                                   Wide<T>*);
+                                   Wide<T>*, int);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

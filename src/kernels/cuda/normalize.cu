@@ -11,8 +11,8 @@ namespace sinter::kernel {
 namespace {
 
 constexpr int threads = 256, rows_of_block = threads / warp;
-constexpr int most_row_blocks = 32, least_row_block = 16;
-static_assert(normalize_scratch(1, 1) == most_row_blocks);
+/// Rows that a block has at once in the backward pass.
+constexpr int rows_at_once = 2 * rows_of_block;
 
 /// Where rows are not centred, the mean is zero.
 template <bool Centred, class S, class T>
@@ -100,12 +100,12 @@ __device__ __forceinline__ void put_pack(T* to, const Pack<S, N>& from, bool add
   store_pack(to, result);
 }
 
-/// With n = (x - mean) inverse and e = dy weight: dx = inverse (e - mean(e) - n mean(e n)); without
-/// mean(e) where rows are not centred. A warp has a row, in packs of N elements.
+/// dx of a row, by a warp, in packs of N elements. With n = (x - mean) inverse and e = dy weight: dx =
+/// inverse (e - mean(e) - n mean(e n)); without mean(e) where rows are not centred.
 template <bool Centred, int N, class T, class S>
-__global__ void backward_rows(Rows<T, S> in, Gradients<T> out) {
-  const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp, width = in.width;
-  if (row >= in.rows) return;
+__device__ __forceinline__ void backward_row(const Rows<T, S>& in, const Gradients<T>& out,
+                                             int row) {
+  const int width = in.width;
   const std::int64_t at = std::int64_t(row) * width;
   const S mean = Centred ? in.means[row] : S(0), inverse = in.inverses[row];
   // Calls body(c, e, n) for each pack.
@@ -146,22 +146,21 @@ __global__ void backward_rows(Rows<T, S> in, Gradients<T> out) {
   });
 }
 
-/// Sums of blocks of rows: of each, those of the weight and then, where rows are centred, those of
-/// the bias. A block of threads has 32 packs of N columns of a block of rows, and each of its warps every
-/// rows_of_block-th row.
+/// Adds what rows [first, end) give the weight, and behind that the bias, to the block's sums, which begin with
+/// its first rows. A thread has packs of N columns.
 template <bool Centred, int N, class T, class S>
-__global__ void sum_row_blocks(Rows<T, S> in, int block, S* partial) {
-  constexpr int wide = warp * N, sums = rows_of_block * wide;
-  S* room = shared_memory<S>();
-  const int lane = int(threadIdx.x) % warp, mine = int(threadIdx.x) / warp, width = in.width;
-  const int across = int(blockIdx.x) * wide, column = across + lane * N;
-  const int first = int(blockIdx.y) * block,
-            end = first + block < in.rows ? first + block : in.rows;
-  Pack<S, N> dweight{}, dbias{};
-  if (column < width) {
-    SINTER_UNROLL_BY(4)
-    for (int r = first + mine; r < end; r += rows_of_block) {
-      const std::int64_t at = std::int64_t(r) * width + column;
+__device__ __forceinline__ void sum_columns(const Rows<T, S>& in, int first, int end, bool begins,
+                                            S* sums) {
+  const int width = in.width;
+  for (int c = int(threadIdx.x) * N; c < width; c += threads * N) {
+    Pack<S, N> dweight{}, dbias{};
+    if (!begins) {
+      dweight = load_pack<N>(sums + c);
+      if (Centred) dbias = load_pack<N>(sums + width + c);
+    }
+    SINTER_UNROLL_BY(8)
+    for (int r = first; r < end; ++r) {
+      const std::int64_t at = std::int64_t(r) * width + c;
       const Pack<T, N> x = load_pack<N>(in.x + at), dy = load_pack<N>(in.dy + at);
       const S mean = Centred ? in.means[r] : S(0), inverse = in.inverses[r];
       SINTER_UNROLL
@@ -170,30 +169,47 @@ __global__ void sum_row_blocks(Rows<T, S> in, int block, S* partial) {
         dbias.x[k] += S(dy.x[k]);
       }
     }
-  }
-  SINTER_UNROLL
-  for (int k = 0; k < N; ++k) {
-    room[mine * wide + lane * N + k] = dweight.x[k];
-    room[sums + mine * wide + lane * N + k] = dbias.x[k];
-  }
-  __syncthreads();
-  for (int c = int(threadIdx.x); c < (Centred ? 2 : 1) * wide; c += threads) {
-    const int of = c / wide, mine_of = c % wide;
-    if (across + mine_of >= width) continue;
-    S sum = 0;
-    for (int k = 0; k < rows_of_block; ++k) sum += room[of * sums + k * wide + mine_of];
-    partial[(std::int64_t(blockIdx.y) * (Centred ? 2 : 1) + of) * width + across + mine_of] = sum;
+    store_pack(sums + c, dweight);
+    if (Centred) store_pack(sums + width + c, dbias);
   }
 }
 
-/// The blocks' sums, in order: n of each, which lie `stride` apart.
+/// A block has every gridDim.x-th part of the rows, and reads it once from the card's memory. sums: of each
+/// block, or null where nobody wants them.
+template <bool Centred, int N, class T, class S>
+__global__ void backward_rows(Rows<T, S> in, Gradients<T> out, S* sums) {
+  if (sums) sums += std::int64_t(blockIdx.x) * (Centred ? 2 : 1) * in.width;
+  const int me = int(blockIdx.x), step = int(gridDim.x) * rows_at_once;
+  for (int first = me * rows_at_once; first < in.rows; first += step) {
+    const int end = first + rows_at_once < in.rows ? first + rows_at_once : in.rows;
+    if (sums) {
+      sum_columns<Centred, N>(in, first, end, first == me * rows_at_once, sums);
+      __syncthreads();  // dx may take the place of dy
+    }
+    if (!out.dx && !out.dx2) continue;
+    for (int r = first + int(threadIdx.x) / warp; r < end; r += rows_of_block)
+      backward_row<Centred, N>(in, out, r);
+  }
+}
+
+/// The blocks' sums: a thread adds those of every 8th block, in order, and then one those of 8 threads.
 template <class S, class G>
-__global__ void sum_blocks(const S* partial, int blocks, int stride, G* total, int n, bool add) {
-  const int column = int(blockIdx.x * blockDim.x + threadIdx.x);
-  if (column >= n) return;
-  S sum = add ? S(total[column]) : S(0);
-  for (int b = 0; b < blocks; ++b) sum += partial[std::int64_t(b) * stride + column];
-  total[column] = G(sum);
+__global__ void sum_blocks(const S* sums, int blocks, int width, int all, G* dweight, bool add,
+                           G* dbias, bool add_bias) {
+  S* room = shared_memory<S>();
+  const int lane = int(threadIdx.x) % warp, part = int(threadIdx.x) / warp;
+  const int column = int(blockIdx.x) * warp + lane;
+  S sum = 0;
+  if (column < all)
+    for (int b = part; b < blocks; b += rows_of_block) sum += sums[std::int64_t(b) * all + column];
+  room[threadIdx.x] = sum;
+  __syncthreads();
+  if (part > 0 || column >= all) return;
+  for (int other = 1; other < rows_of_block; ++other) sum += room[other * warp + lane];
+  if (column < width)
+    put_element(dweight + column, sum, add);
+  else
+    put_element(dbias + column - width, sum, add_bias);
 }
 
 /// Calls call(std::integral_constant<int, N>()) with the size of packs that rows may be read in, which
@@ -207,37 +223,22 @@ void with_packs(int width, const F& call, const P*... at) {
 
 template <bool Centred, class T, class S, class G>
 void backward(Stream& stream, const Rows<T, S>& in, const Gradients<T>& out, Tensor<G> dweight,
-              Tensor<G> dbias, S* scratch) {
-  const int width = in.width, sums = Centred ? 2 * width : width;
-  if (dweight) {  // before dx, which may take the place of dy
-    const int block = std::max(int(blocks_of(in.rows, most_row_blocks)), least_row_block);
-    const int blocks = int(blocks_of(in.rows, block));
-    const unsigned across = blocks_of(width, threads);
-    if (blocks > 0)
-      with_packs(
-          width,
-          [&]<int N>(std::integral_constant<int, N>) {
-            launch(stream,
-                   {{blocks_of(width, warp * N), unsigned(blocks)},
-                    threads,
-                    2 * threads * N * int(sizeof(S))},
-                   sum_row_blocks<Centred, N, T, S>, in, block, scratch);
-          },
-          in.x, in.dy);
-    launch(stream, {across, threads}, sum_blocks<S, G>, scratch, blocks, sums, dweight.data, width,
-           bool(dweight.add));
-    if (dbias)
-      launch(stream, {across, threads}, sum_blocks<S, G>, scratch + width, blocks, sums, dbias.data,
-             width, bool(dbias.add));
-  }
-  if (!out.dx && !out.dx2) return;
-  with_packs(
-      width,
-      [&]<int N>(std::integral_constant<int, N>) {
-        launch(stream, {blocks_of(in.rows, rows_of_block), threads},
-               backward_rows<Centred, N, T, S>, in, out);
-      },
-      in.x, in.weight, in.dy, out.dh_in, out.dx, out.dx2);
+              Tensor<G> dbias, S* scratch, int most_blocks) {
+  const int parts = int(blocks_of(in.rows, rows_at_once));
+  const int blocks = dweight ? std::min(parts, most_blocks) : parts;
+  if (dweight || out.dx || out.dx2)
+    with_packs(
+        in.width,
+        [&]<int N>(std::integral_constant<int, N>) {
+          launch(stream, {unsigned(blocks), threads}, backward_rows<Centred, N, T, S>, in, out,
+                 dweight ? scratch : nullptr);
+        },
+        in.x, in.weight, in.dy, out.dh_in, out.dx, out.dx2, scratch);
+  const int all = (Centred ? 2 : 1) * in.width;
+  if (dweight)
+    launch(stream, {blocks_of(all, warp), threads, threads * int(sizeof(S))}, sum_blocks<S, G>,
+           scratch, blocks, in.width, all, dweight.data, bool(dweight.add), dbias.data,
+           bool(dbias.add));
 }
 
 template <class T, class S>
@@ -273,11 +274,12 @@ void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weig
 template <class T, class S, class G>
 void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> mean,
                         Input<S> inverse, Input<T> dy, Input<T> dh_in, Tensor<T> dx, Output<T> dx2,
-                        Tensor<G> dweight, Output<G> dbias, S* scratch) {
+                        Tensor<G> dweight, Output<G> dbias, S* scratch, int blocks) {
   const Rows<T, S> in{x.data, weight.data, dy.data, mean.data, inverse.data, x.rows, x.columns};
   const Gradients<T> out{dh_in.data, dx.data, dx2.data, dx.add, dx2.add};
-  if (mean) return backward<true>(stream, in, out, dweight, dbias, scratch);
-  backward<false>(stream, in, out, dweight, dbias, scratch);
+  // Without rows there is no mean either.
+  if (mean || dbias) return backward<true>(stream, in, out, dweight, dbias, scratch, blocks);
+  backward<false>(stream, in, out, dweight, dbias, scratch, blocks);
 }
 
 #define SINTER_INSTANTIATE(T)                                                                     \
@@ -290,7 +292,7 @@ SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #define SINTER_INSTANTIATE(T, G)                                                                   \
   template void normalize_backward(Stream&, Input<T>, Input<T>, Input<Wide<T>>, Input<Wide<T>>,    \
                                    Input<T>, Input<T>, Tensor<T>, Output<T>, Tensor<G>, Output<G>, \
-                                   Wide<T>*);
+                                   Wide<T>*, int);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -139,7 +139,8 @@ TEST_CASE_TEMPLATE("layer norm, alone and with the residual sum, both directions
   });
 }
 
-TEST_CASE_TEMPLATE("layer norm's backward without weights, over its own input", T, float, double) {
+TEST_CASE_TEMPLATE("layer norm's backward over its own input, with weights and without", T, float,
+                   double) {
   Stream stream(2);
   const int rows = 50, width = 48;
   const auto x = normal_values<T>(rows * width, 1), dy = normal_values<T>(rows * width, 2);
@@ -148,13 +149,28 @@ TEST_CASE_TEMPLATE("layer norm's backward without weights, over its own input", 
   kernel::normalize_forward(stream, tensor(x, rows, width), tensor(weight, 1, width),
                             tensor(bias, 1, width), tensor(y, rows, width), tensor(mean, rows, 1),
                             tensor(inverse, rows, 1), eps);
-  auto dx = dy;
-  kernel::normalize_backward<T, T, T>(stream, tensor(x, rows, width), tensor(weight, 1, width),
-                                      tensor(mean, rows, 1), tensor(inverse, rows, 1),
-                                      tensor(dx, rows, width), {}, tensor(dx, rows, width), {}, {},
-                                      {}, nullptr);
   const Reference<T> want(x, weight, bias, dy, rows, width);
-  CHECK(share_of_bound(dx, want.dx, want.dx_scale, 8 + width / 8.) <= 1);
+  const auto backward = [&](const std::vector<T>& from, std::vector<T>& dx, auto dweight,
+                            auto dbias) {
+    std::vector<T> scratch(kernel::normalize_scratch(2, width));
+    kernel::normalize_backward<T, T, T>(stream, tensor(x, rows, width), tensor(weight, 1, width),
+                                        tensor(mean, rows, 1), tensor(inverse, rows, 1),
+                                        tensor(from, rows, width), {}, tensor(dx, rows, width), {},
+                                        dweight, dbias, scratch.data());
+    CHECK(share_of_bound(dx, want.dx, want.dx_scale, 8 + width / 8.) <= 1);
+  };
+  auto dx = dy;
+  backward(dx, dx, kernel::Tensor<T>(), kernel::Tensor<T>());
+  std::vector<T> elsewhere(rows * width), sums[2][2];
+  for (auto& [dweight, dbias] : sums) dweight = dbias = std::vector<T>(width);
+  const auto with_weights = [&](const std::vector<T>& from, std::vector<T>& to, auto& of) {
+    backward(from, to, tensor(of[0], 1, width), tensor(of[1], 1, width));
+  };
+  with_weights(dy, elsewhere, sums[0]);
+  dx = dy;
+  with_weights(dx, dx, sums[1]);
+  CHECK(sums[0][0] == sums[1][0]);
+  CHECK(sums[0][1] == sums[1][1]);
 }
 
 TEST_CASE_TEMPLATE("layer norm of values far from zero is exact to their rounding", T, float,
