@@ -37,26 +37,10 @@ HostBatch random_batch(std::uint64_t seed) {
   return batch;
 }
 
-/// Hands the bytes of the world's id from the first process to the other.
-std::string exchange(int rank, const int (&pipe)[2]) {
-  if (rank == 0) {
-    std::string id = nccl_world_id();
-    if (write(pipe[1], id.data(), id.size()) != ssize_t(id.size()))
-      throw Error("The id of the world cannot be handed to the other process.");
-    return id;
-  }
-  close(pipe[1]);  // so that the end of the first process is the end of the pipe
-  std::string id(256, '\0');
-  const ssize_t got = read(pipe[0], id.data(), id.size());
-  if (got <= 0) throw Error("The first process has ended without a word.");
-  id.resize(std::size_t(got));
-  return id;
-}
-
-void train(int rank, const int (&pipe)[2], int steps) {
+void train(int rank, const std::string& id, int steps) {
   setenv("CUDA_VISIBLE_DEVICES", std::to_string(rank).c_str(), 1);
   open_card(0);
-  Trainer<gpt2_on_two> trainer({.world = {rank, cards, exchange(rank, pipe)}});
+  Trainer<gpt2_on_two> trainer({.world = {rank, cards, id}});
   double loss = 0;
   Clock::time_point begin;
   for (int s = 0; s < warm_up + steps; ++s) {
@@ -77,19 +61,17 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s [STEPS]\n", argv[0]);
     return 2;
   }
-  int pipe[2];
-  if (::pipe(pipe) != 0) return 1;
+  const std::string id = shared_memory_world_id();
   const pid_t other = fork();  // before CUDA, which does not outlive it
   const int rank = other == 0 ? 1 : 0;
   int failed = 0;
   try {
-    train(rank, pipe, steps);
+    train(rank, id, steps);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
     failed = 1;
   }
   if (rank == 1) return failed;
-  close(pipe[1]);
   int status = 0;
   waitpid(other, &status, 0);
   return failed || status != 0;

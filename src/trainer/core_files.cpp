@@ -139,7 +139,8 @@ void TrainerCore::copy_content(Snapshot& to) const {
 std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
 
 void TrainerCore::add_facts(std::vector<Fact>& facts) const {
-  const auto state = state_json(recipe_, 0, settings_.seed);
+  auto state = state_json(recipe_, 0, settings_.seed);
+  state.at("options").erase("device.card");  // each rank has one of its own
   for (const char* name : {"recipe", "policies", "options", "seed"}) {
     const auto& value = state.at(name);
     facts.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});

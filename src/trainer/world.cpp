@@ -46,7 +46,8 @@ void check_world(const RecipeView& recipe, const World& world) {
         (world.ranks == 1 ? "is one process"
                           : "are " + std::to_string(world.ranks) + " processes") +
         ". " + (recipe.on_host ? "" : "On cards each rank is a process. ") +
-        "Start as many as there are ranks, each with its TrainerSettings::world (docs/" +
+        "Start as many as there are ranks, by a launcher such as ./sinter launch -n " +
+        std::to_string(ranks) + ", or each with its TrainerSettings::world (docs/" +
         (recipe.on_host ? "running" : "gpu") + ".md), or make parallel.ranks " +
         std::to_string(world.ranks) + ".");
   if (world.rank < 0 || world.rank >= ranks)
@@ -54,9 +55,8 @@ void check_world(const RecipeView& recipe, const World& world) {
                         "; ranks are counted from 0 to " + std::to_string(ranks - 1) + ".");
   if (world.id.empty() && ranks > 1)
     throw ArgumentError(
-        "Sinter: TrainerSettings::world.id is empty. Make it by " +
-        std::string(recipe.on_host ? "shared_memory_world_id()" : "nccl_world_id()") +
-        " in one process, and give it to all.");
+        "Sinter: TrainerSettings::world.id is empty. Make it by shared_memory_world_id() in one "
+        "process, and give it to all.");
 }
 
 void check_together(const RecipeView& recipe) {

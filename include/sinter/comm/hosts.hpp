@@ -24,4 +24,8 @@ namespace sinter {
 ///           or other facts, or if hosts do not reach each other; RankError if one has died meanwhile
 [[nodiscard]] std::unique_ptr<Communicator> hosts_rank(const World& world);
 
+/// Makes the end of a rank that is a process: shared_memory_rank() where all ranks are of one host, and
+/// otherwise hosts_rank().
+[[nodiscard]] std::unique_ptr<Communicator> process_rank(const World& world);
+
 }  // namespace sinter

@@ -10,7 +10,7 @@ namespace sinter {
 
 /// A world that a launcher has made.
 struct LaunchedWorld {
-  World world;           ///< of ranks on the CPU, without facts
+  World world;           ///< without facts
   std::string launcher;  ///< for messages, such as "torchrun" or "./sinter launch"
 };
 
@@ -18,8 +18,7 @@ struct LaunchedWorld {
 /// mpirun or mpiexec of Open MPI, mpiexec of MPICH and Intel MPI, srun, and of two in one another the
 /// inner one. There is none if no launcher has started this process, or one has started it alone. The id is
 /// the same in all ranks, and on one host another in each run and each restart. If the launcher has started
-/// ranks on several hosts, the world also has their meeting. It is for ranks on the CPU: NCCL's ids are made
-/// by a rank, and are no launcher's (docs/running.md has the variables).
+/// ranks on several hosts, the world also has their meeting (docs/running.md has the variables).
 /// throws    ArgumentError that names the launcher and the variable, if one is missing or wrong
 [[nodiscard]] std::optional<LaunchedWorld> launched_world();
 

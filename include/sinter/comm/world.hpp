@@ -26,14 +26,14 @@ struct Meeting {
 struct World {
   int rank = 0;   ///< the number of this one, from 0
   int ranks = 1;  ///< how many there are
-  /// By what they know each other: on the CPU shared_memory_world_id(), on cards nccl_world_id() of
-  /// one of them, which gives it to all. It may be empty if there is one.
+  /// By what they know each other, such as shared_memory_world_id() of one of them, which gives it to all.
+  /// It may be empty if there is one.
   std::string id{};
   /// How long a rank waits until all have come, and then for one that lives, but does not take part in
   /// a sum: it hangs, or computes something that the others do not. (One that is stopped is given up
-  /// sooner.) NCCL has limits of its own.
+  /// sooner.) On cards only the first: there NCCL has limits of its own.
   std::chrono::milliseconds timeout{300'000};
-  /// What ranks on the CPU compare when they come: binary, recipe, options, data. If they differ in
+  /// What ranks compare when they come: binary, recipe, options, data. If they differ in
   /// any, none begins.
   std::vector<Fact> facts{};
   /// Where they find each other if they are of several hosts.

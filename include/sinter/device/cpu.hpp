@@ -4,7 +4,6 @@
 // when the binary is linked, and a binary has those of one device.
 #pragma once
 #include "sinter/comm/hosts.hpp"
-#include "sinter/comm/shared_memory.hpp"
 #include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
@@ -21,7 +20,7 @@ struct Cpu {
   static void open(const Options&) { open_cpu(); }
   /// Makes this process's end of ranks that are processes.
   static std::unique_ptr<Communicator> join(kernel::Stream&, const World& world) {
-    return world.meeting.address.empty() ? shared_memory_rank(world) : hosts_rank(world);
+    return process_rank(world);
   }
 };
 

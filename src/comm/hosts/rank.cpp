@@ -153,4 +153,8 @@ std::unique_ptr<Communicator> hosts_rank(const World& world) {
   return std::make_unique<hosts::HostsRank>(world);
 }
 
+std::unique_ptr<Communicator> process_rank(const World& world) {
+  return world.meeting.address.empty() ? shared_memory_rank(world) : hosts_rank(world);
+}
+
 }  // namespace sinter

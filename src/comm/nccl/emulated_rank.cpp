@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of NCCL on the emulated device: the ranks are threads of one process, and transfers those of
-// thread_ranks(), in the order of each rank's stream.
+// In place of NCCL on the emulated device: transfers are those of ranks on the CPU that share memory, in the
+// order of each rank's stream. They are who notices that a rank is lost.
 #include <deque>
-#include <map>
-#include <mutex>
 
+#include "comm/card_world.hpp"
 #include "device/cuda/emulated_submit.hpp"
 #include "sinter/comm/nccl.hpp"
+#include "sinter/comm/shared_memory.hpp"
 
 namespace sinter {
 namespace {
@@ -15,11 +15,14 @@ using kernel::emulated::Opened;
 
 class EmulatedRank final : public Communicator {
   kernel::Stream& stream;
+  const std::unique_ptr<CardWorld> world;  // none of a group
   const std::unique_ptr<Communicator> end;
   std::deque<Opened> opened;  // one for each transfer under way, whose thread knows no device
 
  public:
-  EmulatedRank(kernel::Stream& s, std::unique_ptr<Communicator> e) : stream(s), end(std::move(e)) {}
+  EmulatedRank(kernel::Stream& s, std::unique_ptr<Communicator> e,
+               std::unique_ptr<CardWorld> w = nullptr)
+      : stream(s), world(std::move(w)), end(std::move(e)) {}
 
   int rank() const override { return end->rank(); }
   int ranks() const override { return end->ranks(); }
@@ -37,7 +40,10 @@ class EmulatedRank final : public Communicator {
   void barrier() override {
     kernel::emulated::submit(stream, [this] { end->barrier(); });
   }
-  void abort() noexcept override { end->abort(); }
+  void abort() noexcept override {
+    if (world) world->abort();
+    end->abort();
+  }
 
  private:
   void start_transfer(const Transfer& transfer) override {
@@ -53,40 +59,16 @@ class EmulatedRank final : public Communicator {
   }
 };
 
-/// The ends of worlds that have not been taken yet.
-class Worlds {
-  std::mutex mutex;
-  std::map<std::string, std::vector<std::unique_ptr<Communicator>>> ends;
-  int made = 0;
-
- public:
-  std::string next_id() {
-    const std::scoped_lock lock(mutex);
-    return "world " + std::to_string(++made);
-  }
-  std::unique_ptr<Communicator> take(const World& world) {
-    if (world.id.empty()) return std::move(thread_ranks(1)[0]);
-    const std::scoped_lock lock(mutex);
-    auto& all = ends[world.id];
-    if (all.empty()) all = thread_ranks(world.ranks);
-    auto mine = std::move(all.at(std::size_t(world.rank)));
-    if (std::ranges::none_of(all, [](const auto& left) { return bool(left); }))
-      ends.erase(world.id);
-    return mine;
-  }
-};
-
-Worlds& worlds() {
-  static Worlds all;
-  return all;
-}
-
 }  // namespace
 
-std::string nccl_world_id() { return worlds().next_id(); }
-
 std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world) {
-  return std::make_unique<EmulatedRank>(stream, worlds().take(world));
+  auto hosts = std::make_unique<CardWorld>(world, shared_memory_world_id, [](const auto&) {});
+  World cards;
+  cards.rank = world.rank;
+  cards.ranks = world.ranks;
+  cards.id = hosts->id();
+  cards.timeout = world.timeout;
+  return std::make_unique<EmulatedRank>(stream, shared_memory_rank(cards), std::move(hosts));
 }
 
 }  // namespace sinter

@@ -4,17 +4,11 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
-namespace {
 
-[[noreturn]] void refuse() {
+std::unique_ptr<Communicator> nccl_rank(kernel::Stream&, const World&) {
   throw Error(
       "Sinter: ranks on cards exchange gradients by NCCL, which was not found when this binary was "
       "built. Install libnccl-dev, or run scripts/fetch_cuda.py, and build again; or use Single.");
 }
-
-}  // namespace
-
-std::string nccl_world_id() { refuse(); }
-std::unique_ptr<Communicator> nccl_rank(kernel::Stream&, const World&) { refuse(); }
 
 }  // namespace sinter

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks over NCCL. A transfer runs on a stream of its own, which begins at an event of the card's stream
-// and ends with one for which that waits: in a capture, the two become edges of the graph.
+// and ends with one for which that waits: in a capture, the two become edges of the graph. What waits on a
+// card for a rank that is lost waits for ever: the host's side ends the process then.
 #include <cuda_runtime.h>
 #include <nccl.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
+#include "comm/card_world.hpp"
 #include "device/cuda/errors.hpp"
 #include "device/cuda/launch.hpp"
 #include "sinter/comm/nccl.hpp"
@@ -75,6 +79,7 @@ class Room {
 
 class NcclRank final : public Communicator {
   kernel::Stream& stream;
+  const std::unique_ptr<CardWorld> hosts;  // none of a group
   const int me, count;
   ncclComm_t all;
   cudaStream_t transfers = nullptr;
@@ -86,8 +91,9 @@ class NcclRank final : public Communicator {
 
  public:
   /// made  takes it over
-  NcclRank(kernel::Stream& s, ncclComm_t made, int rank, int ranks)
-      : stream(s), me(rank), count(ranks), all(made) {
+  NcclRank(kernel::Stream& s, ncclComm_t made, int rank, int ranks,
+           std::unique_ptr<CardWorld> world = nullptr)
+      : stream(s), hosts(std::move(world)), me(rank), count(ranks), all(made) {
     check(cudaStreamCreateWithFlags(&transfers, cudaStreamNonBlocking));
   }
   ~NcclRank() override {
@@ -108,6 +114,7 @@ class NcclRank final : public Communicator {
   }
   void barrier() override { sum(reinterpret_cast<double*>(come.get()), 1); }
   void abort() noexcept override {
+    if (hosts) hosts->abort();
     if (ncclComm_t ranks = released()) ncclCommAbort(ranks);
   }
 
@@ -218,25 +225,27 @@ class NcclRank final : public Communicator {
   }
 };
 
-}  // namespace
-
-std::string nccl_world_id() {
+std::string make_id() {
   ncclUniqueId id;
   check(ncclGetUniqueId(&id));
   return {std::begin(id.internal), std::end(id.internal)};
 }
+static_assert(sizeof(ncclUniqueId) <= std::size_t(CardWorld::most_id));
+
+}  // namespace
 
 std::unique_ptr<Communicator> nccl_rank(kernel::Stream& stream, const World& world) {
+  const auto end_process = [rank = world.rank](const std::string& what) {
+    std::fprintf(stderr, "error: rank %d: %s\n", rank, what.c_str());
+    std::fflush(nullptr);
+    std::_Exit(1);
+  };
+  auto hosts = std::make_unique<CardWorld>(world, make_id, end_process);
   ncclUniqueId id{};
-  const std::string bytes = world.id.empty() ? nccl_world_id() : world.id;
-  if (bytes.size() != sizeof id)
-    throw Error("Sinter: the id of a world has " + std::to_string(bytes.size()) + " bytes, not " +
-                std::to_string(sizeof id) +
-                ". Give each rank what nccl_world_id() returned in one.");
-  std::ranges::copy(bytes, id.internal);
+  std::ranges::copy(hosts->id(), id.internal);
   ncclComm_t all = nullptr;
   check(ncclCommInitRank(&all, world.ranks, id, world.rank));
-  return std::make_unique<NcclRank>(stream, all, world.rank, world.ranks);
+  return std::make_unique<NcclRank>(stream, all, world.rank, world.ranks, std::move(hosts));
 }
 
 }  // namespace sinter

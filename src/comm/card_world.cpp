@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/card_world.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+
+#include "sinter/comm/hosts.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter {
+namespace {
+
+/// How often ranks look whether all live. What notices that one does not is the communicator, when it waits.
+constexpr std::chrono::milliseconds between_looks{200};
+
+/// The first rank's text, in all.
+std::string text_of_first(Communicator& ranks, const CardWorld::Id& make) {
+  struct Text {
+    std::uint64_t size;
+    std::array<char, CardWorld::most_id> bytes;
+  } text{};
+  if (ranks.rank() == 0) {
+    const std::string made = make();
+    if (made.size() > text.bytes.size())
+      throw Error("Sinter: the id of a world has " + std::to_string(made.size()) + " bytes, and " +
+                  std::to_string(text.bytes.size()) + " at most.");
+    text.size = made.size();
+    made.copy(text.bytes.data(), made.size());
+  }
+  std::array<float, sizeof text / sizeof(float)> numbers;  // whatever they mean
+  std::memcpy(numbers.data(), &text, sizeof text);
+  ranks.start_broadcast(numbers.data(), std::int64_t(numbers.size()), 0);
+  ranks.wait(numbers.data());
+  std::memcpy(&text, numbers.data(), sizeof text);
+  return {text.bytes.data(), std::size_t(text.size)};
+}
+
+}  // namespace
+
+CardWorld::CardWorld(const World& world, const Id& make_id, Lost lost)
+    : hosts_(process_rank(world)), lost_(std::move(lost)), id_(text_of_first(*hosts_, make_id)) {
+  if (world.ranks > 1) thread_ = std::thread([this] { watch(); });
+}
+
+CardWorld::~CardWorld() {
+  set(State::ends);
+  if (thread_.joinable()) thread_.join();
+}
+
+void CardWorld::abort() noexcept {
+  set(State::aborted);
+  hosts_->abort();
+}
+
+/// The first that is said stays.
+void CardWorld::set(State state) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ == State::lives) state_ = state;
+  }
+  changed_.notify_one();
+}
+
+CardWorld::State CardWorld::next_state() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, between_looks, [this] { return state_ != State::lives; });
+  return state_;
+}
+
+void CardWorld::watch() {
+  try {
+    for (;;) {
+      const State state = next_state();
+      if (state == State::aborted) return;  // the others are told
+      double ending = state == State::ends ? 1 : 0;
+      hosts_->sum(&ending, 1);
+      if (ending > 0) return;
+    }
+  } catch (const Error& error) {
+    std::unique_lock lock(mutex_);
+    const bool unasked = state_ == State::lives;
+    lock.unlock();
+    if (unasked) lost_(error.what());
+  }
+}
+
+}  // namespace sinter
