@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "sinter/comm/launched_world.hpp"
@@ -12,7 +14,7 @@
 namespace sinter::cli {
 namespace {
 
-constexpr std::string_view ranks_option = "parallel.ranks";
+constexpr std::string_view ranks_option = "parallel.ranks", card_option = "device.card";
 
 void require_verb_of_ranks(Verb verb, const std::string& started) {
   if (verb == Verb::train || verb == Verb::eval) return;
@@ -23,11 +25,6 @@ void require_verb_of_ranks(Verb verb, const std::string& started) {
 }
 
 void require_recipe_of_ranks(const RecipeView& recipe, const std::string& started) {
-  if (!recipe.on_host)
-    throw UsageError(fmt::format(
-        "{}, and this binary computes on GPUs, where no launcher's world is read yet. See "
-        "docs/gpu.md for a program with a trainer of its own.",
-        started));
   if (recipe.join_world) return;
   throw UsageError(
       fmt::format("{}, and the recipe {} has no ranks that are processes: Ddp has. Run it without "
@@ -36,6 +33,11 @@ void require_recipe_of_ranks(const RecipeView& recipe, const std::string& starte
 }
 
 void require_flags_of_ranks(const Arguments& a, const std::string& started) {
+  if (std::ranges::find(a.options, card_option) != a.options.end())
+    throw UsageError(
+        fmt::format("{}, each of which takes the card of its number on its host. Leave --{} out; "
+                    "CUDA_VISIBLE_DEVICES says which cards there are.",
+                    started, card_option));
   if (std::ranges::find(a.options, ranks_option) != a.options.end())
     throw UsageError(
         fmt::format("{}, which is the number of ranks. Leave --{} out.", started, ranks_option));
@@ -54,6 +56,19 @@ void set_ranks(RecipeView& recipe, Arguments& a, const std::string& started) {
                                  recipe.name, ranks));
   ranks = a.world.ranks;
   a.options.emplace_back(ranks_option);
+}
+
+/// Whether the launcher has left this process one card alone to see.
+bool sees_one_card() {
+  const char* const cards = std::getenv("CUDA_VISIBLE_DEVICES");
+  return cards && *cards && !std::strchr(cards, ',');
+}
+
+/// Each rank of a host has a card of its own, from the recipe's on.
+void choose_card(RecipeView& recipe, const World& world) {
+  const auto option = std::ranges::find(recipe.options, card_option, &Option::dotted);
+  if (option == recipe.options.end() || sees_one_card()) return;
+  *std::get<int*>(option->value) += world.ranks_here ? world.rank_here : world.rank;
 }
 
 }  // namespace
@@ -76,6 +91,7 @@ void take_launched_world(RecipeView& recipe, Arguments& a) {
     a.world.timeout = std::chrono::milliseconds(std::int64_t(1000 * *a.rank_timeout));
   a.quiet |= !is_first(a);
   set_ranks(recipe, a, started);
+  choose_card(recipe, a.world);
 }
 
 World world_with_facts(const Arguments& a, const SamplerState& data, std::vector<Fact> facts) {

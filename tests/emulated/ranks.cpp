@@ -3,6 +3,10 @@
 // NCCL.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <map>
+
+#include "cli/launched.hpp"
 #include "emulated/on_world.hpp"
 #include "emulated/training/rank.hpp"
 #include "support/message_of.hpp"
@@ -103,6 +107,33 @@ TEST_CASE("a rank that ends is noticed by those that wait for it") {
     return message_of<Error>([&] { take_step(trainer, 0); });
   });
   CHECK(said[0].find("waits for ranks that have stopped") != std::string::npos);
+}
+
+TEST_CASE("a launched rank has the card of its number on its host, or the one that it sees") {
+  const auto card_of = [](const std::map<std::string, std::string>& told) {
+    for (const auto& [name, value] : told) setenv(name.c_str(), value.c_str(), 1);
+    RecipeView recipe = Trainer<Shared<2>>::options();
+    cli::Arguments arguments;
+    arguments.verb = cli::Verb::train;
+    arguments.out = "run";
+    cli::take_launched_world(recipe, arguments);
+    for (const auto& [name, value] : told) unsetenv(name.c_str());
+    return *std::get<int*>(
+        std::ranges::find(recipe.options, "device.card", &Option::dotted)->value);
+  };
+  using Told = std::map<std::string, std::string>;
+  Told here{{"SINTER_RANK", "1"}, {"SINTER_RANKS", "2"}, {"SINTER_WORLD", "w"}};
+  CHECK(card_of(here) == 1);
+  here["CUDA_VISIBLE_DEVICES"] = "4,6";
+  CHECK(card_of(here) == 1);
+  here["CUDA_VISIBLE_DEVICES"] = "6";
+  CHECK(card_of(here) == 0);
+  CHECK(card_of({{"RANK", "3"},
+                 {"WORLD_SIZE", "4"},
+                 {"LOCAL_RANK", "1"},
+                 {"LOCAL_WORLD_SIZE", "2"},
+                 {"MASTER_ADDR", "127.0.0.1"},
+                 {"MASTER_PORT", "29500"}}) == 1);
 }
 
 TEST_CASE("worlds that cannot be") {
