@@ -102,6 +102,11 @@ struct TileRoom {
   }
 };
 
+/// Rows of the tile that begins with row `first` of a range; none if it is behind the last.
+__device__ __forceinline__ int rows_of_tile(const Range& range, int first) {
+  return range.last - first < tile_rows ? range.last - first : tile_rows;
+}
+
 /// The tiles of keys and values that a block of queries goes over: of two there is room, in turns, so that
 /// one may be on its way while the other is in use.
 template <int Depth>
@@ -115,13 +120,9 @@ struct KeyTiles {
 
   __device__ Room keys(int turn) const { return {rooms + 2 * turn * Room::elements}; }
   __device__ Room values(int turn) const { return {rooms + (2 * turn + 1) * Room::elements}; }
-  /// Rows of the tile that begins with key `first`.
-  __device__ int rows(int first) const {
-    return seen.last - first < tile_rows ? seen.last - first : tile_rows;
-  }
-  /// Begins to copy that tile, if there is one, as a group.
+  /// Begins to copy the tile that begins with key `first`, if there is one, as a group.
   __device__ void fetch(int first, int turn) const {
-    if (const int n = rows(first); n > 0) {
+    if (const int n = rows_of_tile(seen, first); n > 0) {
       keys(turn).begin_copy_of(k.of(start + first, head, depth), k.row, n, depth);
       values(turn).begin_copy_of(v.of(start + first, head, depth), v.row, n, depth);
     }
@@ -252,10 +253,24 @@ __device__ __forceinline__ bool none_see(const Span& span, int most, int query, 
   return span.causal != 0 && (key >= query + queries || key + keys <= query + 1 - most);
 }
 
-/// Puts the sums of the tile's first `count` rows, each times the factor of its row.
+/// sums = each times the factor of its row.
 template <int Depth>
-__device__ void put_rows(const RowSums<Depth>& sums, const float (&factors)[warp_parts<Depth>][2],
-                         int count, int depth, BFloat16* to, int row, bool add) {
+__device__ __forceinline__ void scale_rows(RowSums<Depth>& sums,
+                                           const float (&factors)[warp_parts<Depth>][2]) {
+  SINTER_UNROLL
+  for (int part = 0; part < warp_parts<Depth>; ++part) {
+    SINTER_UNROLL
+    for (Sums& s : sums[part]) {
+      SINTER_UNROLL
+      for (int k = 0; k < 4; ++k) s.x[k] *= factors[part][k / 2];
+    }
+  }
+}
+
+/// Puts the sums of the tile's first `count` rows, times a factor.
+template <int Depth>
+__device__ void put_rows(const RowSums<Depth>& sums, float factor, int count, int depth,
+                         BFloat16* to, int row, bool add) {
   SINTER_UNROLL
   for (int part = 0; part < warp_parts<Depth>; ++part) {
     SINTER_UNROLL
@@ -268,7 +283,7 @@ __device__ void put_rows(const RowSums<Depth>& sums, const float (&factors)[warp
         if (j * 8 >= depth) break;
         Pack<BFloat16, 2> more{};
         if (add) more = load_pack<2>(line + j * 8);
-        const float *x = sums[part][j].x + half * 2, factor = factors[part][half];
+        const float* x = sums[part][j].x + half * 2;
         *reinterpret_cast<std::uint32_t*>(line + j * 8) =
             pair_of(x[0] * factor + float(more.x[0]), x[1] * factor + float(more.x[1]));
       }

@@ -83,9 +83,7 @@ struct QueryTiles {
     first = seeing.first;
     ++head;
   }
-  __device__ int rows() const {
-    return seeing.last - first < tile_rows ? seeing.last - first : tile_rows;
-  }
+  __device__ int rows() const { return rows_of_tile(seeing, first); }
 };
 
 /// A block has a tile of keys of a head, and all heads of queries that share it.
@@ -178,16 +176,9 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
       add_rows<Depth>(slopes, queries, row, dk);
     }
   }
-  float scales[parts][2], ones[parts][2];
-  SINTER_UNROLL
-  for (int part = 0; part < parts; ++part)
-    for (int half : {0, 1}) {
-      scales[part][half] = 1 / sqrtf(float(depth));
-      ones[part][half] = 1;
-    }
-  put_rows<Depth>(dk, scales, mine.count, depth, out.dk.of(at, first_head, depth), out.dk.row,
-                  out.add_to_keys);
-  put_rows<Depth>(dv, ones, mine.count, depth, out.dv.of(at, first_head, depth), out.dv.row,
+  put_rows<Depth>(dk, 1 / sqrtf(float(depth)), mine.count, depth, out.dk.of(at, first_head, depth),
+                  out.dk.row, out.add_to_keys);
+  put_rows<Depth>(dv, 1, mine.count, depth, out.dv.of(at, first_head, depth), out.dv.row,
                   out.add_to_keys);
 }
 
@@ -242,7 +233,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
     __syncthreads();  // the tile is there, and nobody needs what the next one replaces
     tiles.fetch(first + tile_rows, turn ^ 1);
     if (warp_row<Depth>() >= mine.count) continue;
-    const int n = tiles.rows(first);
+    const int n = rows_of_tile(seen, first);
     const Room keys = tiles.keys(turn), values = tiles.values(turn);
     SINTER_UNROLL_BY(2)
     for (int row = 0; row < tile_rows; row += 16) {
@@ -275,12 +266,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
       add_rows<Depth>(slopes, keys, row, dq);
     }
   }
-  float scales[parts][2];
-  SINTER_UNROLL
-  for (int part = 0; part < parts; ++part)
-    for (int half : {0, 1}) scales[part][half] = 1 / sqrtf(float(depth));
-  put_rows<Depth>(dq, scales, mine.count, depth, out.dq.of(at, head, depth), out.dq.row,
-                  out.add_to_dq);
+  put_rows<Depth>(dq, 1 / sqrtf(float(depth)), mine.count, depth, out.dq.of(at, head, depth),
+                  out.dq.row, out.add_to_dq);
 }
 
 }  // namespace

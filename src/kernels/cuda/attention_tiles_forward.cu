@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
     tiles.fetch(first + tile_rows, turn ^ 1);
     if (warp_row<Depth>() >= mine.count) continue;
     if (none_see(in.span, most, query, warp_rows<Depth>, first, tile_rows)) continue;
-    const int n = tiles.rows(first);
+    const int n = rows_of_tile(seen, first);
     const Room keys = tiles.keys(turn), values = tiles.values(turn);
     Scores<Depth> scores;
     SINTER_UNROLL
@@ -125,14 +125,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
         score = mask.apply(score, row_keys[part][half], first + key);
       });
     }
-    SINTER_UNROLL
-    for (int part = 0; part < warp_parts<Depth>; ++part) {
-      SINTER_UNROLL
-      for (Sums& s : y[part]) {
-        SINTER_UNROLL
-        for (int k = 0; k < 4; ++k) s.x[k] *= factors[part][k / 2];
-      }
-    }
+    scale_rows<Depth>(y, factors);
     SINTER_UNROLL
     for (int j = 0; j < tile_rows / 16; ++j) add_rows<Depth>(scores[j], values, j * 16, y);
   }
@@ -149,7 +142,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
             softmax[part].most[half] * scale * float(ln_2) + logf(sum);
     }
   }
-  put_rows<Depth>(y, factors, mine.count, depth, in.y.of(at, head, depth), in.y.row, false);
+  scale_rows<Depth>(y, factors);
+  put_rows<Depth>(y, 1, mine.count, depth, in.y.of(at, head, depth), in.y.row, false);
 }
 
 }  // namespace
