@@ -13,7 +13,6 @@ Words training(const Scratch& scratch, const std::string& out, const Words& more
 }
 
 const Words short_run{"--steps", "24"};
-const Words endless{"--steps", "9999999", "--schedule.steps", "9999999"};
 
 /// Goes on for three steps with so many ranks, and with as many threads from a copy.
 void check_resumes(const Scratch& scratch, const std::string& out, int ranks) {

@@ -67,6 +67,9 @@ inline void check_place(const std::string& said, int rank) {
     CHECK(said.find(", at instruction ", in_step) != std::string::npos);
 }
 
+/// A run that ends when it is stopped.
+inline const Words endless{"--steps", "9999999", "--schedule.steps", "9999999"};
+
 inline void wait_for_steps(const std::string& run_folder, std::size_t steps) {
   REQUIRE(wait_for(
       [&] { return fs::exists(run_folder + "/last") && metrics(run_folder).size() > steps; }));

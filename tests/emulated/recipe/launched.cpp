@@ -10,8 +10,6 @@ Words training(const Scratch& scratch, const std::string& out, const Words& more
          Words{"--seed", "7", "--eval-every", "10", "--save-every", "4"} + more;
 }
 
-const Words endless{"--steps", "9999999", "--schedule.steps", "9999999"};
-
 TEST_CASE("launched ranks train, go on from a checkpoint bit for bit, and evaluate together") {
   Scratch scratch;
   const auto train = [&](const std::string& out, const char* steps, const Words& more = {}) {
