@@ -1,60 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model type, traced and planned unit by unit, frozen into constants.
+// The model of a recipe, as constants: its graph, where parameters lie, and the state of policies.
 #pragma once
 #include <numeric>
 
 #include "sinter/device/setting.hpp"
-#include "sinter/graph/checks.hpp"
-#include "sinter/graph/freezing.hpp"
-#include "sinter/graph/parameters.hpp"
-#include "sinter/graph/tracer.hpp"
 #include "sinter/plan/owners.hpp"
-#include "sinter/plan/unit_planner.hpp"
-#include "sinter/recipe/claims.hpp"
+#include "sinter/plan/traced_model.hpp"
 #include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/hooks.hpp"
 
 namespace sinter {
 
-/// A list that can outlive constant evaluation, as a vector cannot.
-template <class T, int Capacity>
-struct List {
-  std::array<T, Capacity> items{};
-  int count = 0;
-
-  constexpr List() = default;
-  constexpr explicit List(std::span<const T> from) : count(int(from.size())) {
-    if (count > Capacity) throw "Sinter: a plan is larger than its bound";
-    std::copy(from.begin(), from.end(), items.begin());
-  }
-  constexpr std::span<const T> view() const { return {items.data(), std::size_t(count)}; }
-};
-
 namespace detail {
 
-/// Which of the graphs of a model is traced. They share parameters by the names of their units.
-struct TrainingTrace {
-  static constexpr bool trained = true;
-  template <class Model>
-  static constexpr void trace(auto& tracer) {
-    Model::trace(tracer);
-  }
-};
-struct PredictionTrace {
-  static constexpr bool trained = false;
-  template <class Model>
-  static constexpr void trace(auto& tracer) {
-    if constexpr (requires { Model::predict(tracer); }) Model::predict(tracer);
-  }
-};
-/// Of a model that predicts at each position in another way.
-struct RowPredictionTrace {
-  static constexpr bool trained = false;
-  template <class Model>
-  static constexpr void trace(auto& tracer) {
-    Model::predict_rows(tracer);
-  }
-};
 template <class R>
 concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predict_rows(tracer); };
 
@@ -160,165 +118,81 @@ constexpr bool works_on_shards() {
   }
 }
 
-/// The elements of a precision policy, by Type.
-template <class Precision>
-constexpr std::array<Element, types> elements_of() {
-  return {element_of<typename Precision::compute>,  element_of<typename Precision::statistic>,
-          element_of<typename Precision::gradient>, element_of<typename Precision::master>,
-          element_of<StateOf<Precision>>,           Element::i32};
+/// The most rows and sequences of a recipe's micro-batch.
+template <class R>
+constexpr BatchRows batch_rows() {
+  return {R::batch::micro * R::data::context, R::batch::micro * second_context<typename R::data>(),
+          R::batch::micro + (row_multiple<R>() > 1)};  // one of padding
 }
 
-/// The model of the recipe R, traced, checked, planned and frozen. Which: one of the traces above.
+/// The model of the recipe R, traced, checked, planned and frozen. Which: one of the traces.
 template <class R, class Which>
 struct Traced {
   using Precision = SettingOf<R>;
-  using Memory = typename R::memory;
+  template <class Trace>
+  using Graphs = TracedModel<typename R::model, Precision, typename R::memory,
+                             SpeakersOf<typename R::all>, batch_rows<R>(), Trace>;
+  using Shared = Graphs<Which>;
 
-  static constexpr Sizes sizes = [] {
-    constexpr int rows = R::batch::micro * R::data::context;
-    constexpr int sequences = R::batch::micro + (row_multiple<R>() > 1);  // one of padding
-    constexpr int second_rows = R::batch::micro * second_context<typename R::data>();
-    Sizes s{{rows, second_rows, sequences, sequences}, {}, elements_of<Precision>()};
-    for (int t = 0; t < types; ++t) s.bytes[t] = bytes_of(s.element[t]);
-    return s;
-  }();
+  static constexpr const Sizes& sizes = Shared::sizes;
   static constexpr bool casts =
       !std::is_same_v<typename Precision::compute, typename Precision::master>;
+  static constexpr RecomputedInside inside = Shared::inside;
+  static constexpr int plans_per_block = Shared::plans_per_block;
+  static constexpr const auto& count = Shared::count;
+  static constexpr const auto& frozen = Shared::frozen;
 
-  static constexpr Graph trace() {
-    Tracer<Precision> tracer;
-    Which::template trace<typename R::model>(tracer);
-    return tracer.graph;
-  }
-  /// Where nothing runs backward, nothing is kept or recomputed.
-  static constexpr RecomputedInside inside =
-      Which::trained ? recomputed_by<Memory>() : RecomputedInside{Memory::recomputed_inside};
-  static constexpr int plans_per_block = inside.plans_per_block();
-
-  struct Counts {
-    int locals, nodes, blocks, units, externals, writers, results, offsets;
-    Fault fault;
-  };
-  static constexpr Counts count_all() {
-    Graph graph = trace();
-    if (!graph.fault.what) resolve_ties(graph);
-    if (!graph.fault.what) check_used(graph);
-    if (!graph.fault.what) {
-      if constexpr (Which::trained) {
-        check_loss(graph);
-        mark_frozen(graph, frozen_patterns(typename R::all{}));
-        check_parameter_groups(graph, typename R::all{});
-        if (!graph.fault.what && !graph.units[graph.writers[graph.results[0]]].backward)
-          graph.fault.note_name("all parameters are frozen", "");
-      } else {
-        check_shared(graph);
-      }
-    }
-    return {int(graph.locals.size()),  int(graph.nodes.size()),     int(graph.blocks.size()),
-            int(graph.units.size()),   int(graph.externals.size()), int(graph.writers.size()),
-            int(graph.results.size()), int(graph.offsets.size()),   graph.fault};
-  }
-  static constexpr Counts count = count_all();
-
-  struct Frozen {
-    List<Local, count.locals> locals;
-    List<Node, count.nodes> nodes;
-    List<Block, count.blocks> blocks;
-    List<Unit, count.units> units;
-    List<External, count.externals> externals;
-    List<int, count.writers> writers;
-    List<int, count.results> results;
-    List<UnitPlan, plans_per_block * count.blocks> plans;
-    // For each node one call in forward, recompute and evaluate, and up to two in backward.
-    List<LayerCall, plans_per_block * 5 * count.nodes> layer_calls;
-    List<short, count.units> order;
-    List<ParameterOffsets, count.units> offsets;
-    List<std::int64_t, count.offsets> parameter_offsets;
-    std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
-  };
   static constexpr int shards = shards_of<R>();
   static constexpr bool has_owners = detail::has_owners<R>();
   static constexpr int equal_shards = has_owners ? 1 : shards;
   static constexpr bool at_root = updates_at_root<R>();
   static constexpr Space gradients = splits_gradients<R>() ? Space::d_weights : Space::gradient;
-  static constexpr Frozen freeze() {
-    Graph graph = trace();
-    resolve_ties(graph);
-    mark_frozen(graph, frozen_patterns(typename R::all{}));
-    choose_plans(graph, inside);
-    Frozen f;
-    std::vector<LayerCall> layer_calls;
-    layer_calls.reserve(plans_per_block * 5 * count.nodes);
-    f.plans = decltype(f.plans)(plan_units(graph, sizes, inside, Which::trained, layer_calls));
-    f.layer_calls = decltype(f.layer_calls)(layer_calls);
-    f.locals = decltype(f.locals)(graph.locals);
-    f.nodes = decltype(f.nodes)(graph.nodes);
-    f.blocks = decltype(f.blocks)(graph.blocks);
-    f.units = decltype(f.units)(graph.units);
-    f.externals = decltype(f.externals)(graph.externals);
-    f.writers = decltype(f.writers)(graph.writers);
-    f.results = decltype(f.results)(graph.results);
-    f.order = decltype(f.order)(finality(graph));
-    f.parameter_offsets = decltype(f.parameter_offsets)(graph.offsets);
-    f.offsets.count = count.units;
+
+  /// Where the parameters of units lie.
+  struct Offsets {
+    List<ParameterOffsets, count.units> of_unit;
+    std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
+  };
+  static constexpr Offsets place_parameters() {
+    Offsets all;
+    all.of_unit.count = count.units;
+    auto& offsets = all.of_unit.items;
+    const auto& units = frozen.units.items;
     if constexpr (Which::trained) {
-      for (short g : f.order.view()) {
-        const Block& block = graph.blocks[graph.units[g].block];
-        f.offsets.items[g] = {f.decayed, f.undecayed};
-        f.decayed += whole_shards(block.decayed, equal_shards);
-        f.undecayed += whole_shards(block.undecayed, equal_shards);
+      const auto block_of = [](int u) -> const Block& {
+        return frozen.blocks.items[units[u].block];
+      };
+      for (short g : frozen.order.view()) {
+        offsets[g] = {all.decayed, all.undecayed};
+        all.decayed += whole_shards(block_of(g).decayed, equal_shards);
+        all.undecayed += whole_shards(block_of(g).undecayed, equal_shards);
       }
-      for (ParameterOffsets& unit : f.offsets.items) unit.undecayed += f.decayed;
+      for (ParameterOffsets& unit : offsets) unit.undecayed += all.decayed;
       for (int u = 0; u < count.units; ++u) {
-        if (!graph.units[u].frozen) continue;
-        const Block& block = graph.blocks[graph.units[u].block];
-        const std::int64_t at = f.decayed + f.undecayed + f.frozen;
-        f.offsets.items[u] = {at, at + block.decayed, at + block.decayed + block.undecayed};
-        f.frozen += block.decayed + block.undecayed + block.running;
+        if (!units[u].frozen) continue;
+        const Block& block = block_of(u);
+        const std::int64_t at = all.decayed + all.undecayed + all.frozen;
+        offsets[u] = {at, at + block.decayed, at + block.decayed + block.undecayed};
+        all.frozen += block.decayed + block.undecayed + block.running;
       }
       for (int u = 0; u < count.units; ++u) {
-        if (graph.units[u].frozen) continue;
-        f.offsets.items[u].running = f.decayed + f.undecayed + f.frozen + f.running;
-        f.running += graph.blocks[graph.units[u].block].running;
+        if (units[u].frozen) continue;
+        offsets[u].running = all.decayed + all.undecayed + all.frozen + all.running;
+        all.running += block_of(u).running;
       }
-    } else {
-      share_parameters(graph, f);
+    } else {  // those of the units of the same names in the training graph
+      const auto& training = Traced<R, TrainingTrace>::offsets;
+      all.decayed = training.decayed;
+      all.undecayed = training.undecayed;
+      all.frozen = training.frozen;
+      all.running = training.running;
+      for (int u = 0; u < count.units; ++u)
+        if (int same = Shared::same_unit(units[u], u); same >= 0)
+          offsets[u] = training.of_unit.items[same];
     }
-    return f;
+    return all;
   }
-  /// The unit of the same name in the training graph, or -1. Most have the same number, too.
-  static constexpr int same_unit(const Graph& graph, int u) {
-    const Model& training = Traced<R, TrainingTrace>::model;
-    if (u < training.count() && same_name(graph.units[u], training.units[u])) return u;
-    for (int t = 0; t < training.count(); ++t)
-      if (same_name(graph.units[u], training.units[t])) return t;
-    return -1;
-  }
-  /// Checks that predict() has the parameters of training and no others.
-  static constexpr void check_shared(Graph& graph) {
-    const Model& training = Traced<R, TrainingTrace>::model;
-    for (int u = 0; u < int(graph.units.size()); ++u) {
-      const Block& block = graph.blocks[graph.units[u].block];
-      int same = same_unit(graph, u);
-      if (same < 0 && (block.parameters || block.running))
-        graph.fault.note("predict() has new parameters", graph.units[u].name, u);
-      if (same >= 0 && (block.decayed != training.block(same).decayed ||
-                        block.undecayed != training.block(same).undecayed ||
-                        block.running != training.block(same).running))
-        graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
-    }
-  }
-  /// Gives units the parameters of the units of the same names in the training graph.
-  static constexpr void share_parameters(const Graph& graph, Frozen& f) {
-    const Model& training = Traced<R, TrainingTrace>::model;
-    f.decayed = training.decayed;
-    f.undecayed = training.undecayed;
-    f.frozen = training.frozen;
-    f.running = training.running;
-    for (int u = 0; u < int(graph.units.size()); ++u)
-      if (int same = same_unit(graph, u); same >= 0) f.offsets.items[u] = training.offsets[same];
-  }
-  static constexpr Frozen frozen = freeze();
+  static constexpr Offsets offsets = place_parameters();
 
   // ---- state of policies
   template <class P>
@@ -361,7 +235,7 @@ struct Traced {
             .plans = frozen.plans.view(),
             .layer_calls = frozen.layer_calls.view(),
             .order = frozen.order.view(),
-            .offsets = frozen.offsets.view(),
+            .offsets = offsets.of_unit.view(),
             .parameter_offsets = frozen.parameter_offsets.view(),
             .regions = regions.view(),
             .sizes = sizes,
@@ -369,10 +243,10 @@ struct Traced {
             .keeps_weights = !fetches_weights<R>(),
             .gradients = gradients,
             .masters = offloads_weights<R>() ? Space::fetched : Space::master,
-            .decayed = frozen.decayed,
-            .undecayed = frozen.undecayed,
-            .frozen = frozen.frozen,
-            .running = frozen.running,
+            .decayed = offsets.decayed,
+            .undecayed = offsets.undecayed,
+            .frozen = offsets.frozen,
+            .running = offsets.running,
             .shards = shards,
             .owned = owners,
             .most_owned = most_owned(owners),
