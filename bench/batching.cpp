@@ -16,7 +16,7 @@
 #include <memory>
 
 #include "contest.hpp"
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "recipes.hpp"
 #include "sinter/files/decompress.hpp"
 

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Files of src/ that may be compiled as one: those of a folder. Most of a file's time goes into headers, so
-# that a build from nothing takes half as long. clang-tidy reads them so, and SINTER_UNITE compiles them so: not for
-# programs that are shipped, as the linker takes such a file whole, with all libraries that it needs.
-set(SINTER_UNITED_FOLDERS cli data data/tokenizer files hugging_face launch report run trainer)
+# that a build from nothing takes half as long. clang-tidy reads them so, and SINTER_UNITE compiles them so. The
+# linker takes such a file whole, with all libraries that it needs: what one of them needs that many programs do
+# without stays alone, as do those that call it (data/examples is apart from data for Parquet's).
+set(SINTER_UNITED_FOLDERS cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files hugging_face
+  launch plan report run trainer world)
 
 # Of two files with the same name in an unnamed namespace, one is named here, and stays alone (also where
 # both compile: a call of one may take the other's overload); so do those with libraries or options of
 # their own.
 set(SINTER_ALONE cli/profiled_seconds.cpp cli/run.cpp cli/run_record.cpp cli/train.cpp
-  cli/train_tokenizer.cpp data/array_file.cpp data/example_source.cpp data/parquet_examples.cpp data/tokenizer/sentencepiece.cpp
-  data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp files/run_folder_lock.cpp
-  files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
+  cli/train_tokenizer.cpp comm/hosts/pairs.cpp comm/hosts/store.cpp comm/launched_world.cpp data/array_file.cpp
+  data/examples/parquet_examples.cpp
+  data/tokenizer/sentencepiece.cpp data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp
+  files/run_folder_lock.cpp files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
   hugging_face/seq2seq.cpp report/terminal.cpp)
 
 # Sets FOLDER in the caller to that of a FILE, relative to src/, which is compiled with others of it, or to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of examples. The first byte says which: dialogues, pairs of fields, texts alone, or tables.
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "fuzz/support.hpp"
 
 using namespace sinter;

@@ -2,8 +2,8 @@
 // Files of labelled texts. The first byte says which: JSON lines or tables, of pairs or not.
 #include <algorithm>
 
-#include "data/encode_records.hpp"
-#include "data/example_formats.hpp"
+#include "data/examples/encode_records.hpp"
+#include "data/examples/example_formats.hpp"
 #include "fuzz/support.hpp"
 
 using namespace sinter;

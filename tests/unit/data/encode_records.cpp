@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/encode_records.hpp"
+#include "data/examples/encode_records.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "sinter/data/columns.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"

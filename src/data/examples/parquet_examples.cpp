@@ -2,7 +2,7 @@
 // Examples written as columns of Parquet files, which Apache Arrow reads where a build has it.
 #include <fmt/format.h>
 
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "sinter/files/io.hpp"
 
 #if SINTER_HAS_ARROW

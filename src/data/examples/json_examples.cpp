@@ -2,7 +2,7 @@
 // Examples written as JSON lines.
 #include <fmt/format.h>
 
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 

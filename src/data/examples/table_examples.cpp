@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "sinter/data/labelled_set.hpp"
 #include "sinter/data/paired_examples.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <memory>
 
-#include "data/example_formats.hpp"
-#include "data/read_records.hpp"
+#include "data/examples/example_formats.hpp"
+#include "data/examples/read_records.hpp"
 #include "sinter/data/example_source.hpp"
 #include "sinter/error.hpp"
 

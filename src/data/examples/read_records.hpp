@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "data/encode_records.hpp"
+#include "data/examples/encode_records.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
 

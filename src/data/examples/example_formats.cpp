@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 
 #include <fmt/format.h>
 

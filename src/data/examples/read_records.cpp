@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/read_records.hpp"
+#include "data/examples/read_records.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <new>
 #include <thread>
 
-#include "data/example_formats.hpp"
+#include "data/examples/example_formats.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/device/available.hpp"
 #include "sinter/error.hpp"
