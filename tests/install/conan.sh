@@ -15,7 +15,7 @@ export CONAN_HOME=$scratch/conan SINTER_CACHE=${Torch_DIR%/libtorch-*}
 unset Torch_DIR
 conan=$scratch/V/bin/conan
 unoptimized=(-s build_type=Debug
-  -c 'tools.cmake.cmaketoolchain:extra_variables={"CMAKE_CXX_FLAGS_DEBUG": ""}')
+  -c "tools.cmake.cmaketoolchain:extra_variables={'CMAKE_CXX_FLAGS_DEBUG': '$cxx_flags'}")
 
 new_project my_reader
 
