@@ -29,7 +29,7 @@ BEGIN {
   if (room == "device") asks("DevicePolicy", "on_host open")
   if (room == "layer")
     asks("layer.hpp", "in out params saved cheap loss pools flops scratch forward backward")
-  if (room == "layer") asks("layer.hpp", "takes_last ids_below reads_weights_in_backward")
+  if (room == "layer") asks("layer.hpp", "takes_last ids_below passes_gradient reads_weights_in_backward")
   asks("NamedSlot", "name decisive")
   asks("RuleList", "holds enforce reason")
   asks("hooks.hpp", "contradiction why_fixed offered note regions rules model_rules frozen")

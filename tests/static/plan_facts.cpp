@@ -140,6 +140,22 @@ constexpr std::int64_t saved_of_block = Plan<Gpt2Small<Policies...>>::model.plan
 static_assert(saved_of_block<> == rows * 4 * (15 * width + 2 * 2 + heads));
 static_assert(saved_of_block<Selective> == rows * 4 * (9 * width + heads));
 static_assert(saved_of_block<Full> == saved_of_block<>);
+// The residual join at a block's end moves no gradient: what reads it next reads where it lies. That
+// of the first block's input lies outside, and the embedding of positions has it as it is.
+template <class P>
+constexpr int gradients_put_by_sums(int unit) {
+  const auto& model = P::model;
+  const Touches& backward = model.plan(unit).phase[int(Phase::backward)];
+  int put = 0;
+  for (int c = backward.first_call; c < backward.first_call + backward.calls; ++c) {
+    const LayerCall& call = model.layer_calls[c];
+    const Node& node = model.nodes[model.block(unit).first_node + call.node];
+    if (!call.backward || !node.layer->passes_gradient) continue;
+    for (const Operand& dx : call.dx) put += dx.where != Operand::nowhere;
+  }
+  return put;
+}
+static_assert(gradients_put_by_sums<plan>(0) == 0 && gradients_put_by_sums<plan>(1) == 0);
 // Of all units that are recomputed, one saved block exists at a time.
 static_assert(Plan<Gpt2Small<Full>>::bytes < plan::bytes - (layers - 2) * saved_of_block<>);
 static_assert(Plan<Gpt2Small<Full>>::bytes < Plan<Gpt2Small<Selective>>::bytes);

@@ -41,6 +41,7 @@ template <int Vocabulary, int W>
 struct AddEmbedding {
   static constexpr std::array in{W, 0};
   static constexpr std::array out{W};
+  static constexpr bool passes_gradient = true;
   static constexpr int ids_below = Vocabulary;
   static constexpr bool reads_weights_in_backward = false;
   template <class T>
@@ -70,6 +71,7 @@ template <int Vocabulary, int W>
 struct AddFirstEmbedding {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
+  static constexpr bool passes_gradient = true;
   static constexpr bool reads_weights_in_backward = false;
   template <class T>
   struct Params {
@@ -97,6 +99,7 @@ template <int Positions, int W, int Offset = 0>
 struct AddPosition {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
+  static constexpr bool passes_gradient = true;
   static constexpr bool reads_weights_in_backward = false;
   template <class T>
   struct Params {

@@ -12,6 +12,7 @@
 // and its params may be an array of any number of Param, its saved one of at most four Keep.
 // Any layer may state facts:
 //   cheap                        whether its results are worth recomputing rather than keeping
+//   passes_gradient              whether dx is dy for each operand, see Layer::passes_gradient
 //   loss                         whether its result is one loss for each row, see Layer::loss
 //   pools                        whether its result has one row for each sequence
 //   takes_last                   whether it pools by taking the last row, see Layer::takes_last
@@ -239,6 +240,9 @@ struct Layer {
   int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;  ///< how many there are of each
   int ids_below = 0;                                              ///< 0 if it takes any ids
   bool cheap = false;  ///< whether its results are worth recomputing rather than keeping
+  /// Whether the gradient of each operand but ids is that of the one result, as of a sum. Where no one
+  /// adds to it, the two may lie in one place, and backward is given no dx.
+  bool passes_gradient = false;
   /// In training the forward of a loss is not called: its backward writes both the losses and the
   /// gradients (of loss_weight times their sum), so that nothing is computed twice.
   bool loss = false;
@@ -310,6 +314,7 @@ constexpr Layer describe_layer() {
   for (int width : L::out) layer.out[layer.outputs++] = width;
   layer.reads_weights_in_backward = layer.param_count > 0;
   if constexpr (requires { L::cheap; }) layer.cheap = L::cheap;
+  if constexpr (requires { L::passes_gradient; }) layer.passes_gradient = L::passes_gradient;
   if constexpr (requires { L::loss; }) layer.loss = L::loss;
   if constexpr (requires { L::pools; }) layer.pools = L::pools;
   if constexpr (requires { L::takes_last; }) layer.takes_last = L::takes_last;

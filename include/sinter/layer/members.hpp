@@ -73,6 +73,15 @@ concept NamesFlops = !std::is_final_v<L> && !requires { &BesideFacts<L>::flops; 
 template <class L>
 concept NamesScratch = !std::is_final_v<L> && !requires { &BesideFacts<L>::scratch; };
 
+/// Whether L has one result for each row of its operands, and all are as wide, but for ids.
+template <class L>
+constexpr bool keeps_shape() {
+  if constexpr (requires { requires L::pools; }) return false;
+  for (int width : L::in)
+    if (width > 0 && width != L::out[0]) return false;
+  return L::out.size() == 1;
+}
+
 /// A member of a layer that is missing or of another kind, and what is expected of it. Both are
 /// empty if nothing is wrong.
 struct LayerMisfit {
@@ -94,6 +103,12 @@ constexpr LayerMisfit member_misfit() {
     return {"saved", "Saved<Keep, Keep> or array, 1-4"};
   if constexpr (requires { L::cheap; })
     if constexpr (!is_bool<decltype(L::cheap)>) return {"cheap", "constexpr bool"};
+  if constexpr (requires { L::passes_gradient; }) {
+    if constexpr (!is_bool<decltype(L::passes_gradient)>)
+      return {"passes_gradient", "constexpr bool"};
+    if constexpr (L::passes_gradient && !keeps_shape<L>())
+      return {"passes_gradient", "operands as wide as its result"};
+  }
   if constexpr (requires { L::loss; })
     if constexpr (!is_bool<decltype(L::loss)>) return {"loss", "constexpr bool"};
   if constexpr (requires { L::pools; })

@@ -17,6 +17,7 @@ struct AddSinusoids {
                 "AddSinusoids: the width is odd or too large.");
   static constexpr std::array in{W};
   static constexpr std::array out{W};
+  static constexpr bool passes_gradient = true;
   static constexpr std::int64_t scratch(std::int64_t rows) { return rows * W; }
 
   static void forward(auto& c) {

@@ -168,7 +168,9 @@ class UnitPlanner {
     }
     for (int i = 0; i < d.layer->inputs; ++i) {
       const Local& x = unit.local(d.in[i]);
-      if (d.layer->in[i] > 0) {
+      if (shares_gradient(d, i)) {
+        gradient[d.in[i]] = gradient[d.out];
+      } else if (d.layer->in[i] > 0) {
         out.back().dx[i] = use(gradient_of(d.in[i]), x);
         gradient[d.in[i]].put = Operand::add;
       } else {
@@ -177,6 +179,20 @@ class UnitPlanner {
     }
     if (d.layer->reads_weights_in_backward) use_weights(d);
     use_scratch(d);
+  }
+  /// Whether the gradient of operand i may lie where that of the result does: nobody adds to it, as
+  /// no other reads the operand, and it has no place of its own outside.
+  constexpr bool shares_gradient(const Node& d, int i) const {
+    const int v = d.in[i];
+    const Local &x = unit.local(v), &y = unit.local(d.out);
+    if (!d.layer->passes_gradient || v < unit.block.inputs || unit.output(v) >= 0) return false;
+    return x.axis == y.axis && x.width == y.width && x.type == y.type && readers_of(v) == 1;
+  }
+  constexpr int readers_of(int v) const {
+    int readers = 0;
+    for (int n = 0; n < unit.block.nodes; ++n)
+      for (int i = 0; i < unit.node(n).layer->inputs; ++i) readers += unit.node(n).in[i] == v;
+    return readers;
   }
   /// The gradient of a value that leaves the unit lies outside; nodes inside that read the value
   /// have added to it there.
