@@ -156,28 +156,28 @@ struct Traced {
   static constexpr Offsets place_parameters() {
     Offsets all;
     all.of_unit.count = count.units;
-    auto& offsets = all.of_unit.items;
+    auto& of_unit = all.of_unit.items;
     const auto& units = frozen.units.items;
     if constexpr (Which::trained) {
       const auto block_of = [](int u) -> const Block& {
         return frozen.blocks.items[units[u].block];
       };
       for (short g : frozen.order.view()) {
-        offsets[g] = {all.decayed, all.undecayed};
+        of_unit[g] = {all.decayed, all.undecayed};
         all.decayed += whole_shards(block_of(g).decayed, equal_shards);
         all.undecayed += whole_shards(block_of(g).undecayed, equal_shards);
       }
-      for (ParameterOffsets& unit : offsets) unit.undecayed += all.decayed;
+      for (ParameterOffsets& unit : of_unit) unit.undecayed += all.decayed;
       for (int u = 0; u < count.units; ++u) {
         if (!units[u].frozen) continue;
         const Block& block = block_of(u);
         const std::int64_t at = all.decayed + all.undecayed + all.frozen;
-        offsets[u] = {at, at + block.decayed, at + block.decayed + block.undecayed};
+        of_unit[u] = {at, at + block.decayed, at + block.decayed + block.undecayed};
         all.frozen += block.decayed + block.undecayed + block.running;
       }
       for (int u = 0; u < count.units; ++u) {
         if (units[u].frozen) continue;
-        offsets[u].running = all.decayed + all.undecayed + all.frozen + all.running;
+        of_unit[u].running = all.decayed + all.undecayed + all.frozen + all.running;
         all.running += block_of(u).running;
       }
     } else {  // those of the units of the same names in the training graph
@@ -188,7 +188,7 @@ struct Traced {
       all.running = training.running;
       for (int u = 0; u < count.units; ++u)
         if (int same = Shared::same_unit(units[u], u); same >= 0)
-          offsets[u] = training.of_unit.items[same];
+          of_unit[u] = training.of_unit.items[same];
     }
     return all;
   }
