@@ -8,6 +8,7 @@
 #include "sinter/graph/tracer.hpp"
 #include "sinter/plan/unit_planner.hpp"
 #include "sinter/recipe/claims.hpp"
+#include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/hooks.hpp"
 
 namespace sinter {
