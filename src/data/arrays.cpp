@@ -29,15 +29,6 @@ void require_sequences(int sequences) {
     throw ArgumentError(fmt::format("A batch must have at least 1 row, not {}.", sequences));
 }
 
-void require_position(const SamplerState& saved, std::int64_t last) {
-  if (saved.position > std::uint64_t(last))
-    throw ArgumentError(
-        fmt::format("The saved position in the data, row {}, is impossible: it can "
-                    "be at most {} in these arrays. The sampler's state is "
-                    "damaged; resume from another checkpoint.",
-                    saved.position, last));
-}
-
 /// Makes the batch the drawn rows, of which it copies those of the drawn part alone.
 void fill_all(HostBatch& batch, const BatchDraw& draw, const ArrayRows& data) {
   const bool classes = !data.classes.empty();
@@ -154,7 +145,7 @@ void ArrayData::fill(const BatchDraw& draw, HostBatch& batch) const { fill_all(b
 
 void ArrayData::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  require_position(saved, data.rows - 1);
+  require_position(saved, data.rows - 1, "row", "these arrays");
   now = saved;
   shuffle = shuffle_of(now);
 }
@@ -189,7 +180,7 @@ void EvaluationArrays::fill(const BatchDraw& draw, HostBatch& batch) const {
 
 void EvaluationArrays::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  require_position(saved, data.rows);
+  require_position(saved, data.rows, "row", "these arrays");
   now = saved;
 }
 

@@ -82,4 +82,13 @@ void require_same_data(const SamplerState& saved, const SamplerState& own) {
            fmt::format("{:016x}", own.data_hash));
 }
 
+void require_position(const SamplerState& saved, std::int64_t last, std::string_view item,
+                      std::string_view data) {
+  if (saved.position > std::uint64_t(last))
+    throw ArgumentError(
+        fmt::format("The saved position in the data, {} {}, is impossible: it can be at most {} in "
+                    "{}. The sampler's state is damaged; resume from another checkpoint.",
+                    item, saved.position, last, data));
+}
+
 }  // namespace sinter

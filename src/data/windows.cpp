@@ -44,15 +44,6 @@ SamplerState start(const TokenView& tokens, WindowShape shape, const char* order
           .data_hash = tokens.hash()};
 }
 
-void require_position(const SamplerState& saved, std::int64_t last) {
-  if (saved.position > std::uint64_t(last))
-    throw ArgumentError(
-        fmt::format("The saved position in the data, window {}, is impossible: it "
-                    "can be at most {} in this text. The sampler's state is "
-                    "damaged; resume from another checkpoint.",
-                    saved.position, last));
-}
-
 /// The shape of the next batch.
 BatchShape next_shape(const BatchShapes& shapes, const SamplerState& now, WindowShape whole) {
   return shapes ? shapes(now.items) : BatchShape{whole.sequences, whole.context};
@@ -147,7 +138,7 @@ void SequentialWindows::restart_at_end() {
 
 void SequentialWindows::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  require_position(saved, windows);
+  require_position(saved, windows, "window", "this text");
   now = saved;
   restart_at_end();  // it may have been saved with a smaller batch
 }
@@ -207,7 +198,7 @@ void ShuffledWindows::fill(const BatchDraw& draw, HostBatch& batch) const {
 void ShuffledWindows::restore(const SamplerState& saved) {
   require_same_data(saved, now);
   const Epoch there = epoch_of(saved);
-  require_position(saved, std::int64_t(there.order.size()) - 1);
+  require_position(saved, std::int64_t(there.order.size()) - 1, "window", "this text");
   now = saved;
   epoch = there;
 }
@@ -246,7 +237,7 @@ void EvaluationWindows::fill(const BatchDraw& draw, HostBatch& batch) const {
 
 void EvaluationWindows::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  require_position(saved, windows());
+  require_position(saved, windows(), "window", "this text");
   now = saved;
 }
 

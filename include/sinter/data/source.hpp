@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -46,6 +47,12 @@ struct SamplerState {
 /// Seed, epoch and position may differ: they are what a restore brings back.
 /// throws    ArgumentError with both values of the first thing that differs
 void require_same_data(const SamplerState& saved, const SamplerState& own);
+
+/// Checks that the position of `saved` is at most `last`. item and data: what messages call what it
+/// counts and where it lies, such as "row" and "these arrays".
+/// throws    ArgumentError with the position and `last`
+void require_position(const SamplerState& saved, std::int64_t last, std::string_view item,
+                      std::string_view data);
 
 template <class Source, Text Member, Text Expected>
 auto a_data_source_lacks_a_member() {

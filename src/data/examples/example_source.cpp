@@ -37,15 +37,6 @@ SamplerState start(const ExampleList& set, ExampleRange range, std::string order
           .data_hash = set.hash()};
 }
 
-void require_position(const SamplerState& saved, std::int64_t last) {
-  if (saved.position > std::uint64_t(last))
-    throw ArgumentError(
-        fmt::format("The saved position in the data, example {}, is impossible: it can be at most "
-                    "{} in these data. The sampler's state is damaged; resume from another "
-                    "checkpoint.",
-                    saved.position, last));
-}
-
 /// Puts drawn examples into a batch, one after the other, with the content of those of the drawn part.
 class Filling {
  public:
@@ -193,7 +184,7 @@ void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
 
 void ExampleBatches::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  require_position(saved, range.count - 1);
+  require_position(saved, range.count - 1, "example", "these data");
   now = saved;
   draw_epoch();
 }
@@ -252,7 +243,7 @@ void EvaluationExamples::fill(const BatchDraw& draw, HostBatch& batch) const {
 
 void EvaluationExamples::restore(const SamplerState& saved) {
   require_same_data(saved, now);
-  require_position(saved, range.count);
+  require_position(saved, range.count, "example", "these data");
   now = saved;
 }
 
