@@ -72,10 +72,10 @@ verb_doctor() {
 
   echo 'To test:'
   wish doctest "$(has_header doctest/doctest.h && echo found || true)" "$(apt doctest-dev)"
-  wish clang++-19 "$(path_of clang++-19)" "$(apt clang-19)"
   wish clang-format-19 "$(path_of clang-format-19)" "$(apt clang-format-19)"
 
   echo 'For ./sinter checks:'
+  wish clang++-19 "$(path_of clang++-19)" "$(apt clang-19)"
   wish clang-tidy-19 "$(path_of clang-tidy-19)" "$(apt clang-tidy-19)"
   wish llvm-symbolizer-19 "$(path_of llvm-symbolizer-19)" "$(apt llvm-19)"
   wish 'sanitizers of clang 19' "$(has_fuzzer && echo found || true)" "$(apt libclang-rt-19-dev)"
