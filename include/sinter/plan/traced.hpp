@@ -129,10 +129,8 @@ constexpr BatchRows batch_rows() {
 template <class R, class Which>
 struct Traced {
   using Precision = SettingOf<R>;
-  template <class Trace>
-  using Graphs = TracedModel<typename R::model, Precision, typename R::memory,
-                             SpeakersOf<typename R::all>, batch_rows<R>(), Trace>;
-  using Shared = Graphs<Which>;
+  using Shared = TracedModel<typename R::model, Precision, typename R::memory,
+                             SpeakersOf<typename R::all>, batch_rows<R>(), Which>;
 
   static constexpr const Sizes& sizes = Shared::sizes;
   static constexpr bool casts =
