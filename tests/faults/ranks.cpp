@@ -308,8 +308,9 @@ TEST_CASE("a rank that fails is no reason to wait for it") {
 TEST_CASE("a rank that is stopped is given up, with transfers of all, and of two, under way") {
   for (const auto& work : {sum_for_ever, pass_for_ever}) {
     RankProcesses ranks(
-        3, [&](const World& world, const Say& say) { return work(world, say, 1'000'000); });
+        3, [&](const World& world, const Say& say) { return work(world, say, 3'000'000); });
     hear_all(ranks);
+    std::this_thread::sleep_for(100ms);  // each has made transfers already
     const auto begin = std::chrono::steady_clock::now();
     ranks.signal(1, SIGSTOP);
     const std::string want = ranks.name(1) + " has been stopped, as by SIGSTOP, for 3.5 s.";
