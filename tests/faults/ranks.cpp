@@ -105,6 +105,7 @@ TEST_CASE("a rank dies in the middle of a transfer") {
 }
 
 /// Sends to the next rank what it has from the one before, and exchanges parts with all, for ever.
+/// requires  count is a multiple of the ranks
 std::string pass_for_ever(const World& world, const Say& say, std::int64_t count) {
   const auto end = shared_memory_rank(world);
   say_all_have_come(*end, say);
@@ -310,7 +311,7 @@ TEST_CASE("a rank that is stopped is given up, with transfers of all, and of two
     RankProcesses ranks(
         3, [&](const World& world, const Say& say) { return work(world, say, 3'000'000); });
     hear_all(ranks);
-    std::this_thread::sleep_for(100ms);  // each has made transfers already
+    std::this_thread::sleep_for(100ms);  // transfers are under way
     const auto begin = std::chrono::steady_clock::now();
     ranks.signal(1, SIGSTOP);
     const std::string want = ranks.name(1) + " has been stopped, as by SIGSTOP, for 3.5 s.";
