@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "device/cpu/processor.hpp"
+#include "hardware/cpu/processor.hpp"
 
 namespace sinter::bench {
 

@@ -15,8 +15,8 @@
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
-#include "sinter/recipe/options.hpp"
+#include "sinter/policy/options.hpp"
+#include "sinter/recipe/plan.hpp"
 
 // ---- Kernels that do nothing.
 namespace sinter::kernel {

@@ -17,7 +17,7 @@ if(SINTER_SANITIZE MATCHES "address")
   list(JOIN left_out "" left_out)
 else()
   # What has threads of its own: streams, readers, ranks, saves.
-  set(chosen "^(unit/(kernels/stream|data/reader.*|comm/.*|batch/accumulation|cli/loop)|faults/hosts)$")
+  set(chosen "^(unit/(hardware/stream|data/reader.*|comm/.*|batch/accumulation|cli/loop)|faults/hosts)$")
   set(left_out "^unit/comm/process_trainers$")
 endif()
 

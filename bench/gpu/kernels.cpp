@@ -18,8 +18,8 @@
 #include <new>
 #include <utility>
 
-#include "device/cuda/queue.hpp"
-#include "sinter/device/card.hpp"
+#include "hardware/cuda/queue.hpp"
+#include "sinter/hardware/card.hpp"
 
 namespace {
 

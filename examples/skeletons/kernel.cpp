@@ -7,9 +7,9 @@
 // this file includes itself, see below.)
 #ifndef SINTER_SKELETON_HEADER
 #define SINTER_SKELETON_HEADER
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
-#include "sinter/kernels/stream.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {
@@ -29,7 +29,7 @@ void squared_relu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx
 
 // ---- 2. The code for CPUs. First what knows no instruction set: how work is split over threads,
 // and which instruction sets there are (targets.hpp comes before any header of Highway).
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
 // Now Highway's ritual. foreach_target.h includes the file that HWY_TARGET_INCLUDE names, this one,

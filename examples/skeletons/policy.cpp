@@ -51,7 +51,7 @@ struct Signum {
   // with fresh weights. Without a type or shape it is one number for each parameter.
   static constexpr std::array regions{Region{"momentum_buffer"}};
 
-  // What the optimizer's concept asks for, in sinter/recipe/concepts.hpp. s is a Stretch: a part of
+  // What the optimizer's concept asks for, in sinter/policy/concepts.hpp. s is a Stretch: a part of
   // all parameters, flat, in which all are treated alike.
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {

@@ -4,7 +4,7 @@
 #pragma once
 
 // A recipe: a type composed of policies, and its plan
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 
 // Models and data
@@ -99,9 +99,9 @@
 #include "sinter/schedule/warmup_stable_decay.hpp"
 
 // What policies and instructions of one's own may use
+#include "sinter/base/with_element.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
-#include "sinter/plan/savings.hpp"
-#include "sinter/run/elements.hpp"
+#include "sinter/recipe/savings.hpp"
 
 // Ranks that are processes, and forecasts of more of them
 #include "sinter/comm/hosts.hpp"
@@ -114,18 +114,18 @@
 #include "sinter/world/measure.hpp"
 
 // Checkpoints, weights and a run's folder
-#include "sinter/device/available.hpp"
-#include "sinter/device/away_memory.hpp"
 #include "sinter/device/cpu.hpp"
 #include "sinter/device/cuda.hpp"
-#include "sinter/device/device.hpp"
-#include "sinter/device/unplanned.hpp"
 #include "sinter/files/event_file.hpp"
 #include "sinter/files/load.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/run_mark.hpp"
 #include "sinter/files/weights.hpp"
+#include "sinter/hardware/available.hpp"
+#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/device.hpp"
+#include "sinter/hardware/unplanned.hpp"
 
 // The trainer, the loop around it, and the binary
 #include "sinter/cli/run.hpp"

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <memory>
 
-#include "device/unplanned.hpp"
+#include "hardware/unplanned.hpp"
 
 namespace sinter::autograd {
 namespace {

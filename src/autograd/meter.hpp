@@ -10,7 +10,7 @@
 namespace sinter::autograd {
 
 /// Counts what LibTorch's allocator gives to this thread and takes back from it while it lives, in
-/// the first step of training that a trainer of this process takes (device/unplanned.hpp). In other
+/// the first step of training that a trainer of this process takes (hardware/unplanned.hpp). In other
 /// calls it does nothing, as counting takes a lock.
 class Meter {
  public:

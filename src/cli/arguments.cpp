@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
-#include "recipe/nearest.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter::cli {

@@ -12,10 +12,10 @@
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
 #include "cli/world_forecast.hpp"
-#include "sinter/device/device.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
-#include "sinter/plan/savings.hpp"
+#include "sinter/hardware/device.hpp"
+#include "sinter/recipe/savings.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "recipe/nearest.hpp"
+#include "base/nearest.hpp"
 
 namespace sinter::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "cli/output.hpp"
+#include "sinter/base/with_element.hpp"
 #include "sinter/plan/parameter.hpp"
-#include "sinter/run/elements.hpp"
 
 namespace sinter::cli {
 namespace {

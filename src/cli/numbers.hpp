@@ -9,8 +9,8 @@
 #include <string>
 #include <type_traits>
 
+#include "sinter/base/range.hpp"
 #include "sinter/error.hpp"
-#include "sinter/recipe/range.hpp"
 
 namespace sinter::cli {
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/output.hpp"
-#include "sinter/device/device.hpp"
+#include "sinter/hardware/device.hpp"
 
 namespace sinter::cli {
 namespace {

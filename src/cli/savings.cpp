@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "cli/output.hpp"
-#include "sinter/plan/savings.hpp"
+#include "sinter/recipe/savings.hpp"
 
 namespace sinter::cli {
 namespace {

@@ -18,9 +18,9 @@
 #include "cli/run_record.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
-#include "sinter/device/device.hpp"
-#include "sinter/device/unplanned.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "sinter/hardware/device.hpp"
+#include "sinter/hardware/unplanned.hpp"
 #include "sinter/trainer/loop.hpp"
 
 namespace sinter::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/world/measure.hpp"
 
 namespace sinter::cli {

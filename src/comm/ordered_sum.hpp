@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
 
 namespace sinter {
 

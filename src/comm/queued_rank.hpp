@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/exchange.hpp"
-#include "sinter/run/elements.hpp"
+#include "sinter/base/with_element.hpp"
 
 namespace sinter {
 

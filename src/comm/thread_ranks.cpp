@@ -8,7 +8,7 @@
 #include "comm/queued_rank.hpp"
 #include "comm/rings.hpp"
 #include "comm/transfer_text.hpp"
-#include "kernels/cpu/sleeper.hpp"
+#include "hardware/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {

@@ -10,7 +10,7 @@
 
 #include "data/array_file.hpp"
 #include "sinter/data/arrays.hpp"
-#include "sinter/device/available.hpp"
+#include "sinter/hardware/available.hpp"
 
 namespace sinter {
 namespace {

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "data/refuse_data.hpp"
-#include "sinter/device/available.hpp"
 #include "sinter/error.hpp"
+#include "sinter/hardware/available.hpp"
 
 namespace sinter {
 namespace {

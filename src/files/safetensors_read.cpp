@@ -7,9 +7,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
 #include "sinter/files/safetensors.hpp"
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
 
 namespace sinter {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sinter/recipe/range.hpp"
+#include "sinter/base/range.hpp"
 
 namespace sinter::hugging_face {
 

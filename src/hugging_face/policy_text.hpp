@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sinter/recipe/option_checks.hpp"
+#include "sinter/policy/option_checks.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::hugging_face {

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "cli/numbers.hpp"
 #include "comm/shared_memory/segment.hpp"  // most_ranks
-#include "recipe/nearest.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter::launch {

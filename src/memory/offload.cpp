@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sinter/device/away_memory.hpp"
+#include "sinter/hardware/away_memory.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter::executes {

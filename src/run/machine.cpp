@@ -10,14 +10,14 @@
 #include "run/rank_error.hpp"
 #include "run/row_prediction.hpp"
 #include "run/traffic_check.hpp"
+#include "sinter/base/with_element.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/data/host_batch.hpp"
-#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
+#include "sinter/hardware/away_memory.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/run/elements.hpp"
 
 namespace sinter {
 

@@ -2,9 +2,9 @@
 // Values of parameters, whole, into and out of what a rank holds of them.
 #include <algorithm>
 
-#include "sinter/device/away_memory.hpp"
+#include "sinter/base/with_element.hpp"
+#include "sinter/hardware/away_memory.hpp"
 #include "sinter/plan/placement.hpp"
-#include "sinter/run/elements.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

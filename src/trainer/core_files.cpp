@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "sinter/device/away_memory.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/load.hpp"
 #include "sinter/files/safetensors.hpp"
 #include "sinter/files/weights.hpp"
+#include "sinter/hardware/away_memory.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/load_rules.hpp"
 #include "trainer/saved_tensors.hpp"

@@ -2,10 +2,10 @@
 // Parameters by name: how they start, reading and writing them.
 #include <algorithm>
 
-#include "recipe/nearest.hpp"
+#include "base/nearest.hpp"
+#include "sinter/base/with_element.hpp"
 #include "sinter/error.hpp"
 #include "sinter/kernels/random.hpp"
-#include "sinter/run/elements.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/whole_values.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sinter/base/with_element.hpp"
 #include "sinter/error.hpp"
-#include "sinter/run/elements.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter {

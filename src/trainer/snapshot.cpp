@@ -5,9 +5,9 @@
 #include <span>
 #include <utility>
 
-#include "sinter/device/available.hpp"
-#include "sinter/device/memory.hpp"
 #include "sinter/files/checkpoint.hpp"
+#include "sinter/hardware/available.hpp"
+#include "sinter/hardware/memory.hpp"
 
 namespace sinter {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "sinter/base/with_element.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/error.hpp"
 #include "sinter/plan/placement.hpp"
-#include "sinter/run/elements.hpp"
 
 namespace sinter {
 

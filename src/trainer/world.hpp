@@ -13,7 +13,7 @@ int ranks_here(const RecipeView& recipe, const World& world);
 int processes_of(const RecipeView& recipe, const World& world);
 /// throws    ArgumentError if the world is not that of the recipe's ranks
 void check_world(const RecipeView& recipe, const World& world);
-/// Runs the program of training on all ranks against each other (world/simulate.hpp), in as many
+/// Runs the program of training on all ranks against each other (proof/simulate.hpp), in as many
 /// micro-batches as a whole global batch has.
 /// throws    Error, which names two ranks and their instructions, if they do not fit together
 void check_together(const RecipeView& recipe);

@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "sinter/comm/shared_memory.hpp"
-#include "sinter/device/away_memory.hpp"
-#include "sinter/device/memory.hpp"
 #include "sinter/error.hpp"
+#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/memory.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/elementwise.hpp"
-#include "sinter/kernels/stream.hpp"
 
 namespace sinter {
 namespace {

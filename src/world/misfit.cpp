@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sinter/error.hpp"
-#include "sinter/world/proof.hpp"
+#include "sinter/proof/proof.hpp"
 
 namespace sinter {
 

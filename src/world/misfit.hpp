@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of ranks whose programs do not fit together.
 #pragma once
-#include "sinter/world/simulate.hpp"
+#include "sinter/proof/simulate.hpp"
 
 namespace sinter {
 

@@ -3,8 +3,8 @@
 // precision.
 #include "support/torch.hpp"
 // (first: it mends macros)
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/axes_models.hpp"
 #include "support/recipes.hpp"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "device/cuda/launch.hpp"
 #include "emulated/alike.hpp"
-#include "sinter/device/memory.hpp"
+#include "hardware/cuda/launch.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "support/ended.hpp"
 
 using namespace sinter;

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/launch.hpp"
-#include "device/cuda/queue.hpp"
 #include "emulated/alike.hpp"
-#include "sinter/device/memory.hpp"
+#include "hardware/cuda/launch.hpp"
+#include "hardware/cuda/queue.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "support/ended.hpp"
 
 using namespace sinter;

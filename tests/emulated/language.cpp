@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 #include "support/ended.hpp"
 
 using namespace sinter::kernel;

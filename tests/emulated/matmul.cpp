@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "device/cuda/queue.hpp"
 #include "emulated/alike.hpp"
-#include "sinter/device/memory.hpp"
+#include "hardware/cuda/queue.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
 using namespace sinter;

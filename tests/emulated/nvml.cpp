@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a card is doing, told by a library that plays NVIDIA's.
-#include "device/cuda/nvml.hpp"
+#include "hardware/cuda/nvml.hpp"
 
 #include <doctest/doctest.h>
 

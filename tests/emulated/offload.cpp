@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "device/cuda/emulated_memory.hpp"
+#include "emulated/device/emulated_memory.hpp"
 #include "emulated/training/steps.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/memory/offload.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emulated/training/steps.hpp"
-#include "sinter/device/memory.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/sinter.hpp"
 #include "support/trainers.hpp"

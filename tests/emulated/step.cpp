@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
-#include "device/cuda/queue.hpp"
 #include "emulated/alike.hpp"
-#include "sinter/device/memory.hpp"
+#include "hardware/cuda/queue.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the emulated device makes of tensor cores and of copies into shared memory, and which mistakes it
 // shows. Which lane has which number is PTX's; this file writes it down once more.
-#include "device/cuda/tensor_cores.hpp"
+#include "hardware/cuda/tensor_cores.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 #include "support/ended.hpp"
 
 using namespace sinter::kernel;

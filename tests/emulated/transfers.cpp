@@ -8,7 +8,7 @@
 
 #include "emulated/on_world.hpp"
 #include "sinter/comm/mesh.hpp"
-#include "sinter/device/memory.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "unit/kernels/narrow.hpp"
 
 namespace sinter::testing {

@@ -9,8 +9,8 @@
 #include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/model/seq2seq.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/recipes.hpp"
 #include "support/running_layer.hpp"
 

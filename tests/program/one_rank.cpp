@@ -11,7 +11,7 @@
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
-#include "sinter/world/simulate.hpp"
+#include "sinter/proof/simulate.hpp"
 
 namespace sinter::testing {
 namespace {

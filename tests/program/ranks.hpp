@@ -8,10 +8,10 @@
 #include <exception>
 #include <thread>
 
+#include "sinter/base/with_element.hpp"
 #include "sinter/comm/communicator.hpp"
-#include "sinter/device/away_memory.hpp"
-#include "sinter/kernels/stream.hpp"
-#include "sinter/run/elements.hpp"
+#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
 #include "support/device.hpp"

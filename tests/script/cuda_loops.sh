@@ -17,5 +17,5 @@ printf '  if constexpr (X) {\n    for (int i = 0; i < n; ++i) f(i);\n  }\n' >"$s
 [[ -n $(loops_without_braces "$scratch/bad.cu") ]] || fail 'a loop without braces is not found'
 [[ -z $(loops_without_braces "$scratch/good.cu") ]] || fail 'a loop with braces is taken for one without'
 
-found=$(loops_without_braces src/kernels/cuda/*.{cu,hpp} src/device/cuda/*.{cu,hpp} src/comm/nccl/*.cu)
+found=$(loops_without_braces src/kernels/cuda/*.{cu,hpp} src/hardware/cuda/*.{cu,hpp} src/comm/nccl/*.cu)
 [[ -z $found ]] || fail "give these loops braces:"$'\n'"$found"

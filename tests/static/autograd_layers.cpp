@@ -4,8 +4,8 @@
 #include "sinter/layer/autograd.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/memory/checkpoint.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 
 using namespace sinter;

@@ -6,8 +6,8 @@
 #include "sinter/memory/budget.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/recipes.hpp"
 
 namespace sinter::testing {

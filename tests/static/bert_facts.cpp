@@ -5,7 +5,7 @@
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
 #include "sinter/objective/masked_lm.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

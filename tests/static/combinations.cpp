@@ -9,7 +9,7 @@
 #include <boost/hana/partition.hpp>
 #include <boost/hana/unpack.hpp>
 
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/combinations.hpp"
 
 namespace sinter::testing {

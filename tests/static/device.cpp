@@ -2,8 +2,8 @@
 // A recipe for a card is planned and verified as the same recipe for the CPU.
 #include "sinter/device/cuda.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace {

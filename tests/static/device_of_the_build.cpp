@@ -2,7 +2,7 @@
 // A recipe that names no device gets that of the build.
 #define SINTER_CUDA 1
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace {

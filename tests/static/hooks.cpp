@@ -3,7 +3,7 @@
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parameters/average.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

@@ -6,7 +6,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

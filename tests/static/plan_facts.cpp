@@ -8,8 +8,8 @@
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parameters/freeze.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

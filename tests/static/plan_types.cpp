@@ -7,8 +7,8 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

@@ -5,7 +5,7 @@
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

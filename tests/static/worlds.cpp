@@ -9,8 +9,8 @@
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
 

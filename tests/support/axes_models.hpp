@@ -10,7 +10,7 @@
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "support/batches.hpp"
 #include "support/device.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How programs copy the weights.
 #pragma once
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 namespace sinter::testing {
 

@@ -4,7 +4,7 @@
 #pragma once
 #include "sinter/device/default.hpp"
 #ifdef SINTER_CUDA
-#include "device/cuda/emulated_memory.hpp"
+#include "emulated/device/emulated_memory.hpp"
 #endif
 
 namespace sinter::testing {

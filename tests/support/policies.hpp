@@ -2,7 +2,7 @@
 // Policies of a user, to be put together wrongly.
 #pragma once
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 namespace acme {
 

@@ -5,7 +5,7 @@
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/recipe/slots.hpp"
+#include "sinter/policy/slots.hpp"
 
 namespace sinter::testing {
 

@@ -2,7 +2,7 @@
 // A recipe whose model is one layer, 8 wide, and a loss.
 #pragma once
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 
 namespace sinter::testing {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "sinter/run/elements.hpp"
+#include "sinter/base/with_element.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/device.hpp"
 #include "support/held_gradients.hpp"

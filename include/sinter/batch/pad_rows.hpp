@@ -4,8 +4,8 @@
 #include <string>
 
 #include "sinter/data/batch_shape.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/model.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sinter/data/batch_shape.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -2,7 +2,7 @@
 // How examples of different lengths become batches: the slot `batching`.
 #pragma once
 #include "sinter/data/batching.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter {

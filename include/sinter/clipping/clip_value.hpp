@@ -2,7 +2,7 @@
 #pragma once
 #include <limits>
 
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

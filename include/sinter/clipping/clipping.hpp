@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a clipping policy becomes the instruction `norm`. This folder holds the slot `clipping`.
 #pragma once
+#include "sinter/policy/hooks.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/recipe/hooks.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

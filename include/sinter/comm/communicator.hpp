@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/element.hpp"
+#include "sinter/base/float16.hpp"
 #include "sinter/comm/operation.hpp"
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
-#include "sinter/layer/layer.hpp"
 
 namespace sinter {
 
@@ -42,7 +42,7 @@ struct Transfer {
 /// order in which both have started it. A group may not begin before the first wait or other transfer
 /// after it, and whoever waits for one of it may wait for all. (Ranks on the CPU do more: there a send and
 /// its receive run as soon as both are started and all transfers of other kinds before them have run. No
-/// program may build on that: the simulation in world/simulate.hpp does not know it.)
+/// program may build on that: the simulation in proof/simulate.hpp does not know it.)
 /// requires  all ranks start the same transfers of all ranks, of the same sizes, in the same order, and
 ///           between the same two of them as many sends from one rank to another as that starts receives
 ///           from it. The n-th of those fit: they have the same count and the same element

@@ -8,8 +8,8 @@
 #include "sinter/batch/batch.hpp"
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/error.hpp"
-#include "sinter/recipe/claims.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/claims.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/next_token.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

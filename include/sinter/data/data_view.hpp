@@ -2,7 +2,7 @@
 // What a data policy offers to the verbs of a binary.
 //
 // A data policy says how long its sequences are and which ids there may be (DataPolicy in
-// recipe/concepts.hpp). That is enough for a program that feeds a trainer itself. For the binary to
+// policy/concepts.hpp). That is enough for a program that feeds a trainer itself. For the binary to
 // read data, too, a policy offers static members, each of which may be left out:
 //   open        OpenedData open(const DataRequest&) reads what --data names. With it, `train` and
 //               `eval` work, with all of their flags.

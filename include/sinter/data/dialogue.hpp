@@ -3,7 +3,7 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
 #include "sinter/data/next_token.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -4,7 +4,7 @@
 #include "sinter/data/example_files.hpp"
 #include "sinter/data/next_token.hpp"
 #include "sinter/data/paired_tokens.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/base/text.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
 #include "sinter/data/sequence_classes.hpp"
-#include "sinter/recipe/concepts.hpp"
-#include "sinter/recipe/text.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

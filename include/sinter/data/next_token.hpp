@@ -3,8 +3,8 @@
 #pragma once
 #include <algorithm>
 
-#include "sinter/recipe/policy_facts.hpp"
-#include "sinter/recipe/rules.hpp"
+#include "sinter/policy/policy_facts.hpp"
+#include "sinter/policy/rules.hpp"
 
 namespace sinter {
 

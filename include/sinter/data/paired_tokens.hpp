@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What data of pairs, a text and the reply to it, demand of a model.
 #pragma once
-#include "sinter/recipe/policy_facts.hpp"
-#include "sinter/recipe/rules.hpp"
+#include "sinter/policy/policy_facts.hpp"
+#include "sinter/policy/rules.hpp"
 
 namespace sinter {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
+#include "sinter/policy/policy_facts.hpp"
+#include "sinter/policy/rules.hpp"
 #include "sinter/program/id_limit.hpp"
-#include "sinter/recipe/policy_facts.hpp"
-#include "sinter/recipe/rules.hpp"
 
 namespace sinter {
 

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "sinter/base/text.hpp"
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/host_batch.hpp"
-#include "sinter/recipe/text.hpp"
 
 namespace sinter {
 

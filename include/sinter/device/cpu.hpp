@@ -4,7 +4,7 @@
 // when the binary is linked, and a binary has those of one device.
 #pragma once
 #include "sinter/comm/hosts.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

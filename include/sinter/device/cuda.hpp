@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/comm/nccl.hpp"
-#include "sinter/device/card.hpp"
+#include "sinter/hardware/card.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/model.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sinter/base/text.hpp"
 #include "sinter/graph/graph.hpp"
-#include "sinter/recipe/text.hpp"
 
 namespace sinter {
 

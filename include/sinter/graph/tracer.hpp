@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sinter/graph/diagnose.hpp"
 #include "sinter/graph/graph.hpp"
 #include "sinter/layer/members.hpp"
-#include "sinter/recipe/diagnose.hpp"
 
 namespace sinter {
 

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/decision.hpp"
-#include "sinter/kernels/float16.hpp"
-#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

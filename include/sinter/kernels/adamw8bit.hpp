@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/optimizer.hpp"
-#include "sinter/kernels/stream.hpp"
 
 namespace sinter::kernel {
 

@@ -2,9 +2,9 @@
 // Columns of a matrix, copied. T: float, double, BFloat16 or Float16. Copies are exact; a sum is
 // the exact one, rounded once to Wide<T> and once to T.
 #pragma once
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
-#include "sinter/kernels/stream.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {

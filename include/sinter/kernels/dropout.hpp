@@ -8,7 +8,7 @@
 #pragma once
 #include <cstdint>
 
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {

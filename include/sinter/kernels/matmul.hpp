@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
-#include "sinter/kernels/stream.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {

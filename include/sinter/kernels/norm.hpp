@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 
 namespace sinter::kernel {
 

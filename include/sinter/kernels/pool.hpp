@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows to sequences.
 #pragma once
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 
 namespace sinter::kernel {
 

@@ -8,9 +8,9 @@
 //   dgate  16 ε |dy up|
 //   dup    4 ε max(|gate|, 1) |dy|
 #pragma once
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
-#include "sinter/kernels/stream.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {

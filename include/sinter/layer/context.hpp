@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "sinter/device/setting.hpp"
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/random.hpp"
 #include "sinter/kernels/tensor.hpp"
 #include "sinter/layer/layer.hpp"
+#include "sinter/layer/setting.hpp"
 
 namespace sinter {
 

@@ -33,38 +33,13 @@
 #include <memory>
 #include <span>
 
+#include "sinter/base/element.hpp"
+
 namespace sinter {
 
 /// The roles of elements. The precision policy says which C++ type plays each.
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 inline constexpr int types = 6;  ///< how many there are
-
-struct BFloat16;  // kernels/bfloat16.hpp
-struct Float16;   // kernels/float16.hpp
-
-/// The type of an element, for whoever must know it without the C++ type. A precision policy with a
-/// type of its own specialises element_of.
-enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
-/// The size of an element.
-constexpr int bytes_of(Element element) {
-  constexpr int bytes[]{4, 8, 2, 2, 4, 1};
-  return bytes[int(element)];
-}
-/// The element of the C++ type T.
-template <class T>
-inline constexpr Element element_of = T::element;
-template <>
-inline constexpr Element element_of<float> = Element::f32;
-template <>
-inline constexpr Element element_of<double> = Element::f64;
-template <>
-inline constexpr Element element_of<Float16> = Element::f16;
-template <>
-inline constexpr Element element_of<BFloat16> = Element::bf16;
-template <>
-inline constexpr Element element_of<std::int32_t> = Element::i32;
-template <>
-inline constexpr Element element_of<std::uint8_t> = Element::u8;
 
 /// How a parameter starts.
 struct Init {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This folder holds the slot `memory`: what is kept for backward, and what is computed again.
 #pragma once
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

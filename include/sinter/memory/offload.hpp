@@ -3,8 +3,8 @@
 #pragma once
 #include "sinter/parallel/fetched_weights.hpp"
 #include "sinter/plan/placement.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/regions.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of a recipe with Bert or DistilBert.
 #pragma once
-#include "sinter/recipe/concepts.hpp"
-#include "sinter/recipe/policy_facts.hpp"
+#include "sinter/policy/concepts.hpp"
+#include "sinter/policy/policy_facts.hpp"
 
 namespace sinter::bert {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 namespace classifier {

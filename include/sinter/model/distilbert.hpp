@@ -14,7 +14,7 @@
 #include "sinter/model/bert_rules.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/model/optional_dropout.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -13,7 +13,7 @@
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/model/optional_dropout.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

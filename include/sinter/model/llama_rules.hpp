@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of a recipe with Llama.
 #pragma once
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter::llama {
 

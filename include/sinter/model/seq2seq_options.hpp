@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sinter/kernels/activation.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -2,7 +2,7 @@
 // What a model is shown of tokens, and what it predicts: the slot `objective`.
 #pragma once
 #include "sinter/data/objective.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "sinter/kernels/adafactor.hpp"
 #include "sinter/optimizer/rules.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

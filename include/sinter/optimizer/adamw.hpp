@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "sinter/kernels/optimizer.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

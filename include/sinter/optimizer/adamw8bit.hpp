@@ -5,7 +5,7 @@
 #include "sinter/kernels/adamw8bit.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -9,8 +9,8 @@
 #include "sinter/kernels/norm.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/regions.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

@@ -4,8 +4,8 @@
 #pragma once
 #include <cassert>
 
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

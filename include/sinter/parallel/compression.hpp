@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sinter/device/memory.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
 namespace sinter {

@@ -4,8 +4,8 @@
 
 #include "sinter/parallel/compression.hpp"
 #include "sinter/parallel/transfers.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

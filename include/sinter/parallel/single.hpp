@@ -2,7 +2,7 @@
 // This folder holds the slot `parallel`: how ranks share the work of a step. What they
 // say to each other is in comm/.
 #pragma once
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/clipping/clipping.hpp"
-#include "sinter/device/memory.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/optimizer/optimizer.hpp"
 #include "sinter/parallel/ddp.hpp"

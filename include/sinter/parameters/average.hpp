@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "sinter/kernels/average.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sinter/graph/names.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sinter/graph/names.hpp"
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

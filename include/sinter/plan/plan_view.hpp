@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan without the type of its recipe.
 #pragma once
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/plan/placement.hpp"
 #include "sinter/plan/unit_planner.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
-#include "sinter/recipe/hooks.hpp"
+#include "sinter/policy/hooks.hpp"
 
 namespace sinter {
 

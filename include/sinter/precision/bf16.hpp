@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sinter/kernels/bfloat16.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/precision/cast.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

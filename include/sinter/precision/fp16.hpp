@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sinter/kernels/float16.hpp"
+#include "sinter/base/float16.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/precision/cast.hpp"
 #include "sinter/precision/loss_scale.hpp"
-#include "sinter/recipe/concepts.hpp"
 
 namespace sinter {
 

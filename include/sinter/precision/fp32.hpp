@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This folder holds the slot `precision`: the types of weights, activations, gradients and sums.
 #pragma once
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

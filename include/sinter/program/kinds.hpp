@@ -6,7 +6,7 @@
 
 namespace sinter {
 
-/// How they run (src/program/kinds.cpp).
+/// How they run (src/run/kinds.cpp).
 namespace executes {
 void nothing(Machine&, const Bound&);
 void load(Machine&, const Bound&);

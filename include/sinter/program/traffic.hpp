@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "sinter/base/element.hpp"
 #include "sinter/comm/mesh.hpp"
 #include "sinter/comm/operation.hpp"
-#include "sinter/layer/layer.hpp"
 
 namespace sinter {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "sinter/recipe/concepts.hpp"
-#include "sinter/recipe/diagnose.hpp"
+#include "sinter/graph/diagnose.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

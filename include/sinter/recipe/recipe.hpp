@@ -13,12 +13,12 @@
 #include "sinter/memory/keep_all.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/single.hpp"
+#include "sinter/policy/claims.hpp"
+#include "sinter/policy/concepts.hpp"
+#include "sinter/policy/hooks.hpp"
+#include "sinter/policy/option_checks.hpp"
 #include "sinter/precision/fp32.hpp"
-#include "sinter/recipe/claims.hpp"
-#include "sinter/recipe/concepts.hpp"
 #include "sinter/recipe/data_members.hpp"
-#include "sinter/recipe/hooks.hpp"
-#include "sinter/recipe/option_checks.hpp"
 #include "sinter/schedule/constant.hpp"
 
 namespace sinter {
@@ -32,7 +32,7 @@ auto policy_does_not_fit_its_slot() {
       CompletePolicy<P>,
       "Sinter: this policy is not all that its slot asks for. What: the policy is P in "
       "this error, and what it misses follows as a note. Why: the slot's concept in "
-      "sinter/recipe/concepts.hpp is the contract. Fix: give it that member, and keep it empty: "
+      "sinter/policy/concepts.hpp is the contract. Fix: give it that member, and keep it empty: "
       "options are static, state is a region.");
 }
 

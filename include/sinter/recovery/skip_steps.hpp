@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/recovery/reaction.hpp"
 #include "sinter/run/step_figures.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/recipe/concepts.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter {

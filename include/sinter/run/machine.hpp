@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "sinter/device/memory.hpp"
+#include "sinter/hardware/memory.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/decision.hpp"
-#include "sinter/kernels/stream.hpp"
 #include "sinter/layer/context.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "sinter/policy/slots.hpp"
 #include "sinter/program/model.hpp"
-#include "sinter/recipe/slots.hpp"
 #include "sinter/run/step_figures.hpp"
 
 namespace sinter {

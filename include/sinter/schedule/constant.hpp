@@ -2,7 +2,7 @@
 // This folder holds the slot `schedule`: the factor by which the optimizer's learning rate is
 // multiplied in each step, counted from 1.
 #pragma once
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/schedule/warmup.hpp"
 
 namespace sinter {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/schedule/warmup.hpp"
 
 namespace sinter {

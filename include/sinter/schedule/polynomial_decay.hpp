@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "sinter/recipe/concepts.hpp"
+#include "sinter/policy/concepts.hpp"
 #include "sinter/schedule/warmup.hpp"
 
 namespace sinter {

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "sinter/recipe/range.hpp"
+#include "sinter/base/range.hpp"
 
 namespace sinter {
 

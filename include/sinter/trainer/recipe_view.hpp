@@ -9,8 +9,8 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/objective.hpp"
 #include "sinter/model/hugging_face.hpp"
-#include "sinter/plan/alternatives.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/alternatives.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/trainer/run_state.hpp"
 
 namespace sinter {
@@ -19,7 +19,7 @@ namespace sinter {
 struct RecipeView {
   std::string name;                   ///< of the recipe's type
   std::vector<std::string> policies;  ///< "slot: type", defaults included
-  /// The hooks that each of them has (recipe/hooks.hpp), in the same order.
+  /// The hooks that each of them has (policy/hooks.hpp), in the same order.
   std::vector<std::span<const std::string_view>> hooks;
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;

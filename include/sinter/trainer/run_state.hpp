@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What policies carry from step to step beside the weights, such as a loss scale or the best loss.
 #pragma once
+#include "sinter/base/bound_function.hpp"
 #include "sinter/error.hpp"
-#include "sinter/recipe/bound_function.hpp"
-#include "sinter/recipe/options.hpp"
+#include "sinter/policy/options.hpp"
 #include "sinter/recovery/reaction.hpp"
 #include "sinter/run/step_figures.hpp"
 
 namespace sinter {
 
 /// The run state of all policies of a recipe, and functions that tell these what happens.
-/// Checkpoints hold it. What a policy may do is in recipe/hooks.hpp.
+/// Checkpoints hold it. What a policy may do is in policy/hooks.hpp.
 struct RunState {
   std::vector<Option> fields;     ///< of all policies
   std::vector<OptionsOf> states;  ///< where they lie, by slot, for instructions

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it costs a rank to compute, and ranks to speak to each other: with these the simulation of all
-// ranks (world/simulate.hpp) also gives the time of a step.
+// ranks (proof/simulate.hpp) also gives the time of a step.
 #pragma once
 #include <bit>
 

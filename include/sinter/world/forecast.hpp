@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recipe would take on another number of ranks than it has here: memory, what is sent, and the time
-// of a step, by the simulation of all ranks (world/simulate.hpp) with costs (world/costs.hpp).
+// of a step, by the simulation of all ranks (proof/simulate.hpp) with costs (world/costs.hpp).
 #pragma once
 #include "sinter/plan/owners.hpp"
+#include "sinter/proof/simulate.hpp"
 #include "sinter/world/away.hpp"
 #include "sinter/world/costs.hpp"
-#include "sinter/world/simulate.hpp"
 
 namespace sinter {
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "comm/shared_memory/gather.hpp"
-#include "kernels/cpu/sleeper.hpp"
+#include "hardware/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::hosts {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "kernels/cpu/sleeper.hpp"
+#include "hardware/cpu/sleeper.hpp"
 
 namespace sinter::hosts {
 namespace {

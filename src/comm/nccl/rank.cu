@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "comm/card_world.hpp"
-#include "device/cuda/errors.hpp"
-#include "device/cuda/launch.hpp"
+#include "hardware/cuda/errors.hpp"
+#include "hardware/cuda/launch.hpp"
 #include "sinter/comm/nccl.hpp"
 
 namespace sinter {

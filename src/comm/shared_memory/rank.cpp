@@ -9,7 +9,7 @@
 #include "comm/queued_rank.hpp"
 #include "comm/shared_memory/collectives.hpp"
 #include "comm/shared_memory/gather.hpp"
-#include "kernels/cpu/sleeper.hpp"
+#include "hardware/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter {

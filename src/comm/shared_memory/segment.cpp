@@ -17,7 +17,7 @@
 #include <new>
 
 #include "comm/transfer_text.hpp"
-#include "kernels/cpu/sleeper.hpp"
+#include "hardware/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::shared_memory {

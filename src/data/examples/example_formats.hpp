@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sinter/data/examples.hpp"
-#include "sinter/device/available.hpp"
+#include "sinter/hardware/available.hpp"
 
 namespace sinter {
 

@@ -10,9 +10,9 @@
 
 #include "data/examples/example_formats.hpp"
 #include "sinter/data/byte_corpus.hpp"
-#include "sinter/device/available.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
+#include "sinter/hardware/available.hpp"
 
 namespace sinter {
 namespace {

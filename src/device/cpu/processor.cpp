@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cpu/processor.hpp"
+#include "hardware/cpu/processor.hpp"
 
 #include <hwy/targets.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sinter/device/cpu.hpp"
-#include "sinter/device/device.hpp"
+#include "sinter/hardware/device.hpp"
 
 namespace sinter {
 namespace {

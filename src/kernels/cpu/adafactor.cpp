@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/adafactor.hpp"
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/row_blocks.hpp"
-#include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "sinter/kernels/norm.hpp"
 

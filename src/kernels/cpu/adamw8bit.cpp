@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "kernels/dynamic_map.hpp"
 

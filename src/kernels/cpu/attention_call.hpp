@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/mask.hpp"
 #include "sinter/kernels/attention.hpp"
 

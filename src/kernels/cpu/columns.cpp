@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/columns.hpp"
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/ranges.hpp"
-#include "kernels/cpu/split.hpp"
 
 namespace sinter::kernel {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/dropout.hpp"
 
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "kernels/mask.hpp"
 #include "sinter/kernels/elementwise.hpp"

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/ranges.hpp"
-#include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/ranges.hpp"
-#include "kernels/cpu/split.hpp"
 
 namespace sinter::kernel {
 

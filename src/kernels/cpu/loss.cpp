@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/ranges.hpp"
-#include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/matmul.hpp"

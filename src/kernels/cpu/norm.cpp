@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "sinter/kernels/elementwise.hpp"
 

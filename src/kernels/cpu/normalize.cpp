@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/ranges.hpp"
 #include "kernels/cpu/row_blocks.hpp"
-#include "kernels/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

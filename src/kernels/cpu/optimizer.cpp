@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

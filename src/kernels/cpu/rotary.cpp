@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/cpu/split.hpp"
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

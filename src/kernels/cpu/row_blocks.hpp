@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "hardware/cpu/split.hpp"
 #include "kernels/cpu/ranges.hpp"
-#include "kernels/cpu/split.hpp"
 
 namespace sinter::kernel {
 

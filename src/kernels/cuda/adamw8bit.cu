@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "device/cuda/maxima.hpp"
+#include "hardware/cuda/maxima.hpp"
 #include "kernels/cuda/each_element.hpp"
 #include "kernels/dynamic_map.hpp"
 

@@ -2,7 +2,7 @@
 // With p the probabilities, ds = p (dy v - Σ p dy v) and Σ p dy v = dy y: dq = ds k / √d, dk = dsᵀ q /
 // √d and dv = pᵀ dy. Each gradient is summed by a kernel of its own, which computes of p and ds what
 // it needs: a few products more than if all came of one, but no sum depends on the order of blocks.
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 #include "kernels/cuda/attention.hpp"
 #include "kernels/cuda/attention_tiles.hpp"
 #include "kernels/elements.hpp"

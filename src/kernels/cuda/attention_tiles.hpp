@@ -5,8 +5,8 @@
 // way into shared memory meanwhile. Scores and weights stay in registers: the sums of one product are,
 // as lanes have them, what the next one has on its left.
 #pragma once
-#include "device/cuda/sums.hpp"
-#include "device/cuda/tensor_cores.hpp"
+#include "hardware/cuda/sums.hpp"
+#include "hardware/cuda/tensor_cores.hpp"
 #include "kernels/cuda/attention.hpp"
 #include "kernels/cuda/packs.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include "device/cuda/maxima.hpp"
+#include "hardware/cuda/maxima.hpp"
 #ifdef __CUDACC__
-#include "device/cuda/errors.hpp"
+#include "hardware/cuda/errors.hpp"
 #endif
 #include "kernels/cuda/attention_tiles.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cuda/launch.hpp"
+#include "hardware/cuda/launch.hpp"
 
 namespace sinter::kernel {
 

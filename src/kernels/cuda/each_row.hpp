@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 
 namespace sinter::kernel {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/elementwise.hpp"
 
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 #include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 

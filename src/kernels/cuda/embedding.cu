@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/embedding.hpp"
 
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 #include "kernels/cuda/each_element.hpp"
 #include "kernels/cuda/sequences.hpp"
 #include "kernels/elements.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "device/cuda/language.hpp"
+#include "hardware/cuda/language.hpp"
 
 namespace sinter::kernel {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "device/cuda/maxima.hpp"
+#include "hardware/cuda/maxima.hpp"
 #include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 #include "sinter/kernels/elementwise.hpp"

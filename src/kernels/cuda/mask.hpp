@@ -3,7 +3,7 @@
 #pragma once
 #include <limits>
 
-#include "device/cuda/launch.hpp"
+#include "hardware/cuda/launch.hpp"
 #include "kernels/mask.hpp"
 
 namespace sinter::kernel {

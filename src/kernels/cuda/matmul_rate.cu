@@ -4,8 +4,8 @@
 #include <chrono>
 #include <vector>
 
-#include "device/cuda/launch.hpp"
-#include "device/cuda/queue.hpp"
+#include "hardware/cuda/launch.hpp"
+#include "hardware/cuda/queue.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {

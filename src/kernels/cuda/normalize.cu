@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "device/cuda/sums.hpp"
+#include "hardware/cuda/sums.hpp"
 #include "kernels/cuda/packs.hpp"
 #include "kernels/elements.hpp"
 

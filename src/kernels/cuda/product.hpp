@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "device/cuda/errors.hpp"
-#include "device/cuda/launch.hpp"
+#include "hardware/cuda/errors.hpp"
+#include "hardware/cuda/launch.hpp"
 
 namespace sinter::kernel {
 

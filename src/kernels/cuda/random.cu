@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "device/cuda/queue.hpp"
+#include "hardware/cuda/queue.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {

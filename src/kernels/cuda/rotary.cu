@@ -3,7 +3,7 @@
 
 #include <numbers>
 
-#include "device/cuda/maxima.hpp"
+#include "hardware/cuda/maxima.hpp"
 #include "kernels/cuda/each_element.hpp"
 #include "kernels/cuda/each_row.hpp"
 #include "kernels/cuda/sequences.hpp"

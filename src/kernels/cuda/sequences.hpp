@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where rows lie in sequences, whose starts only the device knows.
 #pragma once
-#include "device/cuda/launch.hpp"
+#include "hardware/cuda/launch.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::kernel {

@@ -3,7 +3,7 @@
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct Head {

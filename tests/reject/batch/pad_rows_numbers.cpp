@@ -2,7 +2,7 @@
 // Must not compile: PadRows: a target of this model is numbers
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct Eights {

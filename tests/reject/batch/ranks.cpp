@@ -2,7 +2,7 @@
 // Must not compile: Batch: micro × ranks does not divide global
 #include "sinter/model/mlp.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Batch<{.global = 8, .micro = 8}>, Ddp<{.ranks = 2}>> {};

@@ -5,7 +5,7 @@
 // and: {"at least 1"}
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, ScaledRate<{.base = 0}>> {};

@@ -3,7 +3,7 @@
 #include "sinter/batching/dynamic_batch.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine

@@ -2,7 +2,7 @@
 // Must not compile: BatchWarmup: the ramp does not fit the batch
 #include "sinter/curriculum/batch_warmup.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Batch<{.global = 32, .micro = 4}>,

@@ -3,7 +3,7 @@
 #include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 256}>,

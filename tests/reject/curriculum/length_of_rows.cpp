@@ -2,7 +2,7 @@
 // Must not compile: LengthWarmup: these data have no sequences to cut
 #include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, LengthWarmup<>> {};

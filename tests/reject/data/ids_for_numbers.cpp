@@ -4,7 +4,7 @@
 // and: Bytes<
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Bytes<>> {};

@@ -2,7 +2,7 @@
 // Must not compile: LabelledText: the model has fewer types of tokens than a pair
 #include "sinter/data/labelled_text.hpp"
 #include "sinter/model/bert.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Bert<{.layers = 1,

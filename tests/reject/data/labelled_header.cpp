@@ -2,7 +2,7 @@
 // Must not compile: LabelledText: .header = false with JSON lines
 #include "sinter/data/labelled_text.hpp"
 #include "sinter/model/bert.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine

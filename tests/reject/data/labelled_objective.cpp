@@ -2,7 +2,7 @@
 // Must not compile: LabelledText: an objective with labels
 #include "sinter/data/labelled_text.hpp"
 #include "sinter/objective/masked_lm.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/pooled_model.hpp"
 using namespace sinter;
 

@@ -2,7 +2,7 @@
 // Must not compile: LabelledText: the batching pads sequences
 #include "sinter/batching/padded.hpp"
 #include "sinter/data/labelled_text.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/pooled_model.hpp"
 using namespace sinter;
 

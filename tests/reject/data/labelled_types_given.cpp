@@ -2,7 +2,7 @@
 // Must not compile: LabelledText: data and model do not agree on types of tokens
 #include "sinter/data/labelled_text.hpp"
 #include "sinter/model/bert.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Bert<{.layers = 1,

@@ -6,7 +6,7 @@
 // and: OpenedData open(const DataRequest&)
 #include "sinter/data/data_view.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

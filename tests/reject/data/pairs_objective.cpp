@@ -2,7 +2,7 @@
 // Must not compile: DialoguePairs: an objective with replies
 #include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/objective/masked_lm.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "support/reply_model.hpp"
 using namespace sinter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: g.tokens(1), g.tokens(0) and g.targets(0), in this order
 #include "sinter/data/dialogue_pairs.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "support/axes_models.hpp"
 using namespace sinter;

@@ -2,7 +2,7 @@
 // Must not compile: The model sees the token that it is to predict
 #include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/layer/attention.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "support/axes_models.hpp"
 using namespace sinter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: DialoguePairs: .start is not in the vocabulary
 #include "sinter/data/dialogue_pairs.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "support/reply_model.hpp"
 using namespace sinter;

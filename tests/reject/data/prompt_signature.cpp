@@ -4,7 +4,7 @@
 // and: Prompt prompt(const Tokenizer&
 #include "sinter/data/data_view.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct Lines {

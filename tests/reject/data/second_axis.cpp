@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: The model has an input on axis 1, and these data have one sequence at a time
 #include "sinter/data/dialogue.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "support/reply_model.hpp"
 using namespace sinter;

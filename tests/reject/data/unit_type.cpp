@@ -4,7 +4,7 @@
 // and: constexpr DataUnit unit
 #include "sinter/data/data_view.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct Table {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: this policy is not all that its slot asks for
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct Abacus {

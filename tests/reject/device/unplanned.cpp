@@ -3,7 +3,7 @@
 #include "sinter/device/cuda.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/unplanned_layer.hpp"
 using namespace sinter;
 

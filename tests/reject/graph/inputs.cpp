@@ -3,7 +3,7 @@
 // and: Linear<4, 8
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

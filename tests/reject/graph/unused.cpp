@@ -3,7 +3,7 @@
 // and: what a unit returns is never used
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

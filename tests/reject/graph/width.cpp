@@ -4,7 +4,7 @@
 // and: 640
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

@@ -2,7 +2,7 @@
 // Must not compile: Budget: nothing fits. What: the least that this recipe needs
 #include "sinter/memory/budget.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 using namespace sinter;
 

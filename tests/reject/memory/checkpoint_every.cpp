@@ -4,7 +4,7 @@
 // and: {"at least 1"}
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Checkpoint<{.every = 0}>> {};

@@ -3,7 +3,7 @@
 #include "sinter/device/cuda.hpp"
 #include "sinter/memory/offload.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine

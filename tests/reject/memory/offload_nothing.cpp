@@ -3,7 +3,7 @@
 #include "sinter/memory/offload.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/sgd.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<{.in = 1, .hidden = 4, .out = 1}>, Sgd<>, Offload<>> {};

@@ -4,7 +4,7 @@
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adam.hpp"
 #include "sinter/parallel/zero.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<{.in = 1, .hidden = 4, .out = 1}>, Zero<{.stage = 2, .ranks = 2}>,

@@ -2,7 +2,7 @@
 // Must not compile: Bert, DistilBert: there is one label
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/bert.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Bert<{.layers = 1,

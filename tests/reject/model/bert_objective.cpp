@@ -3,7 +3,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/objective/masked_lm.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Bert<{.layers = 1,

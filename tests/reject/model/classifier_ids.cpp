@@ -3,7 +3,7 @@
 // and: Embedding<16, 4
 #include "sinter/layer/embedding.hpp"
 #include "sinter/model/classifier.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Classifier<Embedding<16, 4>>> {};

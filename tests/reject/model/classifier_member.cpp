@@ -3,7 +3,7 @@
 // and: acme::Swish
 // and: {"cheap"}
 #include "sinter/model/classifier.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

@@ -2,7 +2,7 @@
 // Must not compile: Classifier: Layer, in this error, does not turn one operand of numbers into one
 // and: acme::Widthless
 #include "sinter/model/classifier.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

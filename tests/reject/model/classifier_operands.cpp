@@ -3,7 +3,7 @@
 // and: Add<8>
 #include "sinter/layer/add.hpp"
 #include "sinter/model/classifier.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Classifier<Add<8>>> {};

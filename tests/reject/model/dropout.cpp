@@ -4,7 +4,7 @@
 // and: {"at least 0 and below 1"}
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Gpt2<{.layers = 2, .dropout = 1.0}>, Bytes<>> {};

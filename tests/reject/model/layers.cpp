@@ -3,7 +3,7 @@
 // and: {"layers"}
 // and: {"at least 2"}
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<{.layers = 1}>> {};

@@ -2,7 +2,7 @@
 // Must not compile: Llama: the data's context is beyond the model's positions
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/llama.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .positions = 128}>,

@@ -4,7 +4,7 @@
 // and: {"lower it, or raise the other"}
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/llama.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Llama<{.layers = 2,

@@ -2,7 +2,7 @@
 // Must not compile: Llama: width is not an even multiple of heads
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/llama.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 100}>, Bytes<>> {};

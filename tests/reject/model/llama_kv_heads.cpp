@@ -2,7 +2,7 @@
 // Must not compile: Llama: kv_heads does not divide heads
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/llama.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .kv_heads = 3, .width = 64}>, Bytes<>> {};

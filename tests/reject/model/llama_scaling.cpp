@@ -4,7 +4,7 @@
 // and: {"choose linear or llama3"}
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/llama.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .scaling_factor = 2}>, Bytes<>> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Seq2Seq: the model's vocabulary is smaller than the data's
 #include "sinter/model/seq2seq.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/recipes.hpp"
 using namespace sinter;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Seq2Seq: heads does not divide width, or width is odd
 #include "sinter/model/seq2seq.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/recipes.hpp"
 using namespace sinter;
 

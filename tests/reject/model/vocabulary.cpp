@@ -2,7 +2,7 @@
 // Must not compile: the model's vocabulary is smaller than the data's
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Gpt2<{.layers = 2, .vocabulary = 255}>, Bytes<>> {};

@@ -3,7 +3,7 @@
 // and: {"vocabulary_multiple"}
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Gpt2<{.layers = 2, .vocabulary_multiple = 0}>, Bytes<>> {};

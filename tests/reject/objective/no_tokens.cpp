@@ -2,7 +2,7 @@
 // Must not compile: MaskedLm: the data have no tokens
 #include "sinter/model/mlp.hpp"
 #include "sinter/objective/masked_lm.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, MaskedLm<>> {};

@@ -6,7 +6,7 @@
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct Guess {

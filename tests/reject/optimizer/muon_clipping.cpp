@@ -3,7 +3,7 @@
 #include "sinter/clipping/clip_value.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/muon.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Muon<>, ClipValue<>> {};

@@ -2,7 +2,7 @@
 // Must not compile: Sgd: nesterov needs momentum
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/sgd.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Sgd<{.lr = 0.1, .nesterov = true}>> {};

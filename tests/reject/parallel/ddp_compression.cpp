@@ -2,8 +2,8 @@
 // Must not compile: Ddp: only gradients of fp32 are compressed to bf16
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct text {

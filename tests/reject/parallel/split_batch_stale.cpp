@@ -5,7 +5,7 @@
 
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/split_batch.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct text {

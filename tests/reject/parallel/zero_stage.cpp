@@ -3,7 +3,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/zero.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct text {

@@ -3,8 +3,8 @@
 // and: needs whole what the ranks split
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/zero.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/bf16.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct text {

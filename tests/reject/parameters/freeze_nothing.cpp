@@ -2,7 +2,7 @@
 // Must not compile: Freeze: no name is given
 #include "sinter/model/mlp.hpp"
 #include "sinter/parameters/freeze.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Freeze<>> {};

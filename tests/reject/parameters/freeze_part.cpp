@@ -4,7 +4,7 @@
 // and: "h.3.mlp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parameters/freeze.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Gpt2<>, Freeze<"h.3.mlp">> {};

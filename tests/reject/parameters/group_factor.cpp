@@ -3,7 +3,7 @@
 // and: GroupOptions{-2
 #include "sinter/model/mlp.hpp"
 #include "sinter/parameters/groups.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Groups<Group<"*.bias", {.learning_rate = -2}>>> {};

@@ -3,7 +3,7 @@
 #include "sinter/model/mlp.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/parameters/groups.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Groups<Freeze<"input">>> {};

@@ -3,8 +3,8 @@
 // and: {"initial_scale is below its minimum"}
 // and: {"raise it, or lower minimum_scale"}
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp16.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, Fp16<{.initial_scale = 1, .minimum_scale = 2}>> {};

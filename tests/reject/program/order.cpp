@@ -4,7 +4,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 namespace acme {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Must not compile: Sinter: R, in this error, is no recipe.
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine {};

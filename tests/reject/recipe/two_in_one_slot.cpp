@@ -2,8 +2,8 @@
 // Must not compile: two policies claim one slot
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
 struct mine : Recipe<Mlp<>, KeepAll, Fp64, Checkpoint<>> {};

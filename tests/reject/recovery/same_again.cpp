@@ -4,7 +4,7 @@
 // and: {"the same steps would fail again"}
 // and: {"lower factor, or skip_batches"}
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recovery/roll_back.hpp"
 using namespace sinter;
 

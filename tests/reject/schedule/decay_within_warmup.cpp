@@ -3,7 +3,7 @@
 // and: {"warmup and decay are beyond steps"}
 // and: {"raise steps, or lower one of them"}
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/schedule/warmup_stable_decay.hpp"
 using namespace sinter;
 

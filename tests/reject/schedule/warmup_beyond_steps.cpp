@@ -4,7 +4,7 @@
 // and: {"the warm-up is beyond the horizon"}
 // and: {"raise steps, or lower warmup"}
 #include "sinter/model/mlp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/schedule/linear_decay.hpp"
 using namespace sinter;
 

@@ -6,7 +6,7 @@
 #include "sinter/data/example_source.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/batchings.hpp"

@@ -7,7 +7,7 @@
 #include "sinter/data/example_source.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/batchings.hpp"

@@ -11,7 +11,7 @@
 #include "sinter/error.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "support/folder.hpp"
 #include "support/message_of.hpp"
 #include "support/pooled_model.hpp"

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "sinter/kernels/bfloat16.hpp"
-#include "sinter/kernels/float16.hpp"
+#include "sinter/base/bfloat16.hpp"
+#include "sinter/base/float16.hpp"
 #include "sinter/kernels/matmul.hpp"
 
 #include "kernels/cpu/gemm.hpp"

@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/norm.hpp"
-#include "sinter/kernels/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
 
 namespace sinter::testing {

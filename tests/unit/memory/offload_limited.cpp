@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "sinter/device/available.hpp"
+#include "sinter/hardware/available.hpp"
 #include "sinter/memory/offload.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/trainer/trainer.hpp"

@@ -20,7 +20,7 @@
 #include "sinter/error.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/plan/plan.hpp"
+#include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/folder.hpp"

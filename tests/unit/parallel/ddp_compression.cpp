@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "support/rank_processes.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 

@@ -8,7 +8,7 @@
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
-#include "sinter/world/simulate.hpp"
+#include "sinter/proof/simulate.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
 namespace sinter::testing {

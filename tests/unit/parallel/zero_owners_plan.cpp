@@ -9,7 +9,7 @@
 #include "sinter/optimizer/muon.hpp"
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parameters/average.hpp"
-#include "sinter/plan/savings.hpp"
+#include "sinter/recipe/savings.hpp"
 #include "sinter/world/forecast.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 

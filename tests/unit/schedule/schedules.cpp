@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sinter/recipe/options.hpp"
+#include "sinter/policy/options.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
 #include "sinter/schedule/cosine_restarts.hpp"
 #include "sinter/schedule/inverse_sqrt.hpp"

@@ -3,12 +3,12 @@
 #include "sinter/world/away.hpp"
 
 #include "sinter/error.hpp"
-#include "sinter/kernels/stream.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/memory/offload.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/world/measure.hpp"
-#include "unit/world/small_steps.hpp"
+#include "unit/proof/small_steps.hpp"
 
 namespace sinter::testing {
 namespace {

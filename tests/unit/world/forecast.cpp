@@ -6,7 +6,7 @@
 #include "sinter/parameters/average.hpp"
 #include "sinter/world/measure.hpp"
 #include "support/message_of.hpp"
-#include "unit/world/small_steps.hpp"
+#include "unit/proof/small_steps.hpp"
 
 namespace sinter::testing {
 namespace {

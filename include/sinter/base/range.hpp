@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the options of a policy may be: each number by itself, and several together.
+#pragma once
+#include <limits>
+
+#include "sinter/base/text.hpp"
+
+namespace sinter {
+
+/// What a number may be: finite, and within bounds, if it has any, which are whole numbers.
+///   Range().at_least(0).below(1)
+class Range {
+  struct Bound {
+    std::int64_t at = 0;
+    bool given = false, included = false;
+  };
+  Bound low, high;
+
+ public:
+  /// The same range, with a bound; so for the next three.
+  constexpr Range at_least(std::int64_t bound) const { return with(&Range::low, bound, true); }
+  constexpr Range above(std::int64_t bound) const { return with(&Range::low, bound, false); }
+  constexpr Range at_most(std::int64_t bound) const { return with(&Range::high, bound, true); }
+  constexpr Range below(std::int64_t bound) const { return with(&Range::high, bound, false); }
+
+  /// Whether there is a bound at all.
+  constexpr bool bounded() const { return low.given || high.given; }
+  /// Whether a number is finite and within the bounds.
+  constexpr bool holds(double value) const {
+    constexpr double largest = std::numeric_limits<double>::max();
+    const double least = double(low.at), most = double(high.at);
+    if (!(value >= -largest && value <= largest)) return false;  // NaN, too
+    if (low.given && !(low.included ? value >= least : value > least)) return false;
+    return !high.given || (high.included ? value <= most : value < most);
+  }
+  /// Says what is allowed, as "at least 0 and below 1"; nothing if any number is.
+  constexpr TextBuilder text() const {
+    TextBuilder words;
+    if (low.given) (words += low.included ? "at least " : "above ") += low.at;
+    if (low.given && high.given) words += " and ";
+    if (high.given) (words += high.included ? "at most " : "below ") += high.at;
+    return words;
+  }
+
+ private:
+  constexpr Range with(Bound Range::* bound, std::int64_t at, bool included) const {
+    Range range = *this;
+    range.*bound = {at, true, included};
+    return range;
+  }
+};
+
+/// What is wrong with options that are within their ranges one by one, and how to mend it; both are
+/// empty if nothing is wrong. Each has at most 33 characters, as clang 19 does not show long texts
+/// whole in an error (see Text).
+struct Contradiction {
+  std::string_view what{}, fix{};
+
+  constexpr explicit operator bool() const { return !what.empty(); }
+};
+
+}  // namespace sinter

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies with less memory that could take the place of a recipe's own.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/optimizer/adafactor.hpp"
+#include "sinter/optimizer/adamw8bit.hpp"
+#include "sinter/optimizer/lion.hpp"
+#include "sinter/optimizer/optimizer.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp16.hpp"
+#include "sinter/precision/fp32.hpp"
+#include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/traced.hpp"
+
+namespace sinter {
+
+/// The table of contents: all policies that are offered, in the order in which they are planned.
+/// Each policy says its words and its cost itself (`offered`).
+using OfferedPolicies =
+    Claimants<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
+              Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
+
+/// A policy as it is offered, and what it would change in the plan.
+struct Alternative {
+  Offer offer;
+  // An optimizer changes
+  const Kind* update = nullptr;  ///< planned, but never run
+  std::vector<Region> regions{};
+  bool by_parameter = false;  ///< it takes parameters whole
+  // a precision
+  std::optional<std::array<Element, types>> elements{};
+  // and a memory policy
+  std::optional<RecomputedInside> recomputed{};
+  Program (*rewrite)(const Model&, const Program&) = nullptr;
+};
+
+namespace detail {
+
+/// The recipe R with the policy P in its slot.
+template <class R, class P, class Slot = typename P::slot>
+struct With;
+template <class R, class P>
+struct With<R, P, slot::optimizer> : R {
+  using optimizer = P;
+};
+template <class R, class P>
+struct With<R, P, slot::precision> : R {
+  using precision = P;
+};
+template <class R, class P>
+struct With<R, P, slot::memory> : R {
+  using memory = P;
+};
+
+/// An update that is planned, but never run.
+template <class Optimizer>
+inline constexpr Kind planned_update{.name = "update",
+                                     .touch = touches::update<Optimizer>,
+                                     .run = executes::nothing,
+                                     .role = Role::update,
+                                     .workspace = executes::update_workspace<Optimizer>,
+                                     .if_applied = true};
+
+/// Whether the recipe Other obeys the rules of P, and of all policies of R in other slots, and its optimizer
+/// updates the shards that ranks have.
+template <class R, class P, class Other>
+constexpr bool allowed() {
+  bool all = rules_hold<Other, P>();
+  for_each_policy(typename R::all{}, [&]<hook::HasRules Q>(Q*) {
+    if constexpr (!std::is_same_v<typename Q::slot, typename P::slot>)
+      all &= rules_hold<Other, Q>();
+  });
+  return all && (shards_of<Other>() == 1 || works_on_shards<typename Other::optimizer, Other>());
+}
+
+template <class P>
+Alternative alternative_of() {
+  Alternative a{P::offered};
+  if constexpr (std::is_same_v<typename P::slot, slot::precision>) {
+    a.elements = elements_of<P>();
+  } else if constexpr (std::is_same_v<typename P::slot, slot::memory>) {
+    a.recomputed = recomputed_by<P>();
+    a.rewrite = P::rewrite;
+  } else {
+    a.update = &planned_update<P>;
+    a.by_parameter = ByParameter<P>;
+    for (Region region : P::regions) {
+      region.owner = &tag_of<P>;
+      a.regions.push_back(region);
+    }
+  }
+  return a;
+}
+
+/// Those of OfferedPolicies that are allowed, in this order.
+template <class... Offered>
+std::vector<Alternative> alternatives_among(std::span<const bool> allowed, Claimants<Offered...>) {
+  constexpr std::array makers{alternative_of<Offered>...};
+  std::vector<Alternative> list;
+  for (std::size_t k = 0; k < makers.size(); ++k)
+    if (allowed[k]) list.push_back(makers[k]());
+  return list;
+}
+template <class R, class... Offered>
+consteval auto allowed_of(Claimants<Offered...>) {
+  return std::array{allowed<R, Offered, With<R, Offered>>()...};
+}
+
+}  // namespace detail
+
+/// The alternatives that the recipe's rules allow.
+template <class R>
+std::vector<Alternative> alternatives_of() {
+  static constexpr std::array allowed = detail::allowed_of<R>(OfferedPolicies{});
+  return detail::alternatives_among(allowed, OfferedPolicies{});
+}
+
+}  // namespace sinter

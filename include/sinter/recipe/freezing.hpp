@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which units of a traced model are frozen.
+#pragma once
+#include "sinter/policy/hooks.hpp"
+#include "sinter/recipe/parameters.hpp"
+
+namespace sinter::detail {
+
+/// The patterns of the parameters that policies freeze.
+constexpr std::vector<const char*> frozen_patterns(auto policies) {
+  std::vector<const char*> patterns;
+  for_each_policy(policies, [&]<hook::HasFrozen P>(P*) {
+    patterns.insert(patterns.end(), P::frozen.begin(), P::frozen.end());
+  });
+  return patterns;
+}
+
+/// Whether names that begin with a unit's may match a pattern, as far as it has no star.
+constexpr bool may_match(std::string_view pattern, std::string_view unit) {
+  const std::size_t known = std::min({pattern.find('*'), pattern.size(), unit.size()});
+  return pattern.substr(0, known) == unit.substr(0, known);
+}
+
+/// Marks the units whose parameters are all frozen, and those that need no backward because of it.
+constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
+  std::vector<char> used(patterns.size(), 0);
+  for (Unit& unit : graph.units) {
+    const Block& block = graph.blocks[unit.block];
+    int frozen = 0, all = 0;
+    const char* by = nullptr;
+    if (std::ranges::any_of(patterns, [&](auto p) { return may_match(p, unit.name); }))
+      for_each_name(graph, unit, [&](std::string_view name) {
+        const char* match = nullptr;
+        for (std::size_t k = 0; k < patterns.size(); ++k)
+          if (matches_part(patterns[k], name)) {
+            match = patterns[k];
+            used[k] = 1;
+          }
+        if (match) {
+          by = match;
+          ++frozen;
+        }
+        ++all;
+      });
+    unit.frozen = frozen > 0;
+    if (frozen != 0 && frozen != all) graph.fault.note_name("a unit is frozen in part alone", by);
+    unit.backward = ((block.parameters || block.running) && !unit.frozen) ||
+                    (unit.tied >= 0 && !graph.units[unit.tied].frozen);
+    for (int k = 0; k < block.inputs; ++k)
+      if (unit.in[k] >= 0) unit.backward |= graph.units[graph.writers[unit.in[k]]].backward;
+  }
+  for (std::size_t k = 0; k < patterns.size(); ++k)
+    if (!used[k]) graph.fault.note_name("what is frozen is not there", patterns[k]);
+}
+
+}  // namespace sinter::detail

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a recipe: constants, each a plain function of those before.
+//   trace            model type -> graph
+//   plan units       graph -> model
+//   plain, policies  model -> program
+//   place            program -> buffers
+//   verify           program -> verdict
+//   simulate         the program on all ranks -> verdict
+#pragma once
+#include "sinter/clipping/clipping.hpp"
+#include "sinter/optimizer/optimizer.hpp"
+#include "sinter/plan/evaluation.hpp"
+#include "sinter/plan/flops.hpp"
+#include "sinter/plan/plan_view.hpp"
+#include "sinter/program/verify.hpp"
+#include "sinter/proof/proof.hpp"
+#include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/traced.hpp"
+
+namespace sinter {
+
+namespace detail {
+
+/// A program and its placement as constants, with room for PerUnit instructions and as many buffers
+/// for each unit. Constant evaluation pays for room, not for use; a program that needs more does
+/// not compile.
+template <int Units, int PerUnit>
+struct FrozenProgram {
+  static constexpr int room = PerUnit * Units + 32;
+  List<Instruction, room> instructions;
+  List<Buffer, room> buffers;
+  std::int64_t persistent, workspace, peak;
+
+  constexpr FrozenProgram(const Model& model, std::span<const Instruction> program)
+      : instructions(program) {
+    Placement placement = place(model, program);
+    buffers = decltype(buffers)(placement.buffers);
+    persistent = placement.persistent;
+    workspace = placement.workspace;
+    peak = placement.peak;
+  }
+  constexpr PlacementView view() const {
+    return {instructions.view(), buffers.view(), persistent, workspace, peak};
+  }
+};
+
+/// Lets one policy rewrite a program, if it is to come last, or if it is not. Its rewrite() may ask for the
+/// recipe. (Nothing is copied where there is none: copies are what costs in constant evaluation.)
+template <class R, bool Last, class P>
+constexpr void rewrite_by(const Model& model, Program& program) {
+  if constexpr (hook::RewritesLast<P> != Last) {
+    return;
+  } else if constexpr (hook::RewritesOf<P, R>) {
+    program = P::template rewrite<R>(model, std::move(program));
+  } else if constexpr (hook::RewritesAny<P>) {
+    program = P::rewrite(model, std::move(program));
+  }
+}
+/// Lets all of these policies, one after the other, that are to come last, or all others.
+template <class R, bool Last, class... Policies>
+constexpr void rewrite_by_all(Claimants<Policies...>, const Model& model, Program& program) {
+  (rewrite_by<R, Last, Policies>(model, program), ...);
+}
+
+/// Lets a policy rewrite a program of a model that evaluates or predicts.
+template <class P>
+constexpr void rewrite_forward_by(const Model& model, Program& program) {
+  if constexpr (hook::RewritesForward<P>) program = P::rewrite_forward(model, program);
+}
+/// A program of evaluation or prediction, as all policies rewrite it.
+template <class... Policies>
+constexpr Program forward_by_all(Claimants<Policies...>, const Model& model,
+                                 const Program& program) {
+  Program rewritten = program;
+  (rewrite_forward_by<Policies>(model, rewritten), ...);
+  return rewritten;
+}
+/// The same, of those of the recipe R.
+template <class R>
+constexpr Program forward_program(const Model& model, const Program& program) {
+  return forward_by_all(typename R::all{}, model, program);
+}
+
+/// The model's units planned for the evaluation of so many sequences at once, as constants.
+template <int Plans, int Nodes>
+struct FrozenUnits {
+  List<UnitPlan, Plans> plans;
+  List<LayerCall, Nodes> layer_calls;
+  Sizes sizes;
+
+  constexpr FrozenUnits(const Model& model, int micro, int sequences)
+      : sizes(sizes_for(model.sizes, micro, sequences)) {
+    const EvaluationUnits units(model, sizes);
+    plans = decltype(plans)(units.plans);
+    layer_calls = decltype(layer_calls)(units.layer_calls);
+  }
+};
+
+}  // namespace detail
+
+/// The plan of a recipe as it stands. A member is computed when it is first asked for.
+/// requires  R is legal
+template <class R>
+struct PlanAsIs {
+  using Training = detail::Traced<R, detail::TrainingTrace>;
+  using Predicting = detail::Traced<R, detail::PredictionTrace>;
+  /// The model as it is trained, with the plans of its units.
+  static constexpr const Model& model = Training::model;
+
+  // ---- programs
+  /// The plain program, rewritten by the policies: first those of slots of Sinter, then the others, and
+  /// of these last the ones that say so.
+  static constexpr Program write_training() {
+    Program rewritten = plain(model, &norm_kind<typename R::clipping>,
+                              &update_kind<typename R::optimizer, typename R::precision>);
+    using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
+                            typename R::optimizer, typename R::schedule, typename R::clipping,
+                            typename R::batch, typename R::data, typename R::model>;
+    detail::rewrite_by_all<R, false>(First{}, model, rewritten);
+    detail::rewrite_by_all<R, false>(typename R::extras{}, model, rewritten);
+    detail::rewrite_by_all<R, true>(typename R::extras{}, model, rewritten);
+    return rewritten;
+  }
+  /// The program of training in as much room as it may take.
+  using RoomForTraining =
+      detail::FrozenProgram<Training::count.units,
+                            model.is_away(Space::master) ? 26 : (model.has_away() ? 18 : 14)>;
+  /// Its instructions: a constant of its own, as compilers count what one costs.
+  static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
+  /// The program of training, with its placement.
+  static constexpr RoomForTraining training{model, written.view()};
+  /// The instructions of training.
+  static constexpr std::span<const Instruction> program = training.instructions.view();
+  /// The model of predict(), which shares the parameters.
+  static constexpr const Model& predicting = Predicting::model;
+  /// The model that predicts at each position: of predict_rows(), or of predict().
+  static constexpr const Model& predicting_rows = []() -> const Model& {
+    if constexpr (detail::PredictsRows<R>) {
+      return detail::Traced<R, detail::RowPredictionTrace>::model;
+    } else {
+      return predicting;
+    }
+  }();
+  /// The program of a prediction.
+  static constexpr detail::FrozenProgram<Predicting::count.units, 8> prediction{
+      predicting, detail::forward_program<R>(predicting, sinter::prediction(predicting))};
+
+  /// The program of an evaluation in training's micro-batches.
+  static constexpr Program write_evaluation() {
+    return detail::forward_program<R>(model, sinter::evaluation(model));
+  }
+
+  // ---- order
+  /// What the verifier says of the program of training.
+  static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
+  /// What it says of that of evaluation.
+  static constexpr Verdict evaluation_verdict = verify(model, write_evaluation(), {false, false});
+  /// What it says of that of prediction.
+  static constexpr Verdict prediction_verdict =
+      verify(predicting, prediction.instructions.view(), {false, false});
+  /// Whether the programs are sound. Where not, one compile error says why.
+  [[nodiscard]] static constexpr bool verified() {
+    if constexpr (!verdict.fine()) {
+      constexpr bool inside = verdict.at < int(program.size());
+      constexpr std::string_view rule = verdict.what,
+                                 name = inside ? program[verdict.at].kind->name : "the end";
+      (void)&the_program_is_wrong<R, Text<rule.size() + 1>(rule), Text<name.size() + 1>(name),
+                                  verdict.at>;
+      return false;
+    } else if constexpr (constexpr Verdict found =
+                             evaluation_verdict.fine() ? prediction_verdict : evaluation_verdict;
+                         !found.fine()) {
+      constexpr std::string_view rule = found.what;
+      (void)&the_forward_program_is_wrong<R, Text<rule.size() + 1>(rule), found.at>;
+      return false;
+    } else if constexpr (R::parallel::reduces) {
+      return fits_together();
+    } else {
+      return true;
+    }
+  }
+  /// Whether the rank First speaks as rank 0 does: compilers count what one constant costs.
+  template <int Ranks, int Iterations, int First>
+  static constexpr bool is_alike = speak_alike(model, program, Ranks, Iterations, First, First + 1);
+  /// Whether all do.
+  template <int Ranks, int Iterations, int First = 1>
+  static constexpr bool alike() {
+    if constexpr (First >= Ranks) {
+      return true;
+    } else {
+      return is_alike<Ranks, Iterations, First> && alike<Ranks, Iterations, First + 1>();
+    }
+  }
+  /// What a simulation of so many ranks, with so many iterations of the loop, says of the program of
+  /// training.
+  template <int Ranks, int Iterations>
+  static constexpr WorldVerdict together =
+      simulate(model, program, Ranks, Iterations, alike<Ranks, Iterations>());
+
+  // ---- sizes
+  /// Bytes that an evaluation in training's micro-batches needs.
+  static constexpr std::int64_t evaluation_peak = place(model, write_evaluation()).peak;
+  /// What the bytes of the arena are for.
+  static constexpr Memory memory =
+      memory_of(model, training.view(), std::max({training.peak, evaluation_peak, prediction.peak}),
+                &tag_of<typename R::optimizer>);
+  /// Bytes of the arena: everything that the step needs.
+  static constexpr std::int64_t bytes = memory.total;
+
+  // ---- evaluation, in as many sequences at once as these bytes hold
+  /// Sequences that an evaluation computes at once.
+  static constexpr int evaluation_micro = [] {
+    constexpr int micro = R::batch::micro;
+    constexpr detail::EvaluationSearch search(micro,
+                                              detail::evaluation_bound(micro, R::data::context),
+                                              training.persistent, evaluation_peak, bytes);
+    return detail::most_sequences<Training::model, micro, search, detail::forward_program<R>>();
+  }();
+  static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
+                                       Training::count.nodes>
+      evaluation_units{model, R::batch::micro, evaluation_micro};
+  /// The model, with units planned for so many.
+  static constexpr Model evaluating = [] {
+    Model wider = model;
+    wider.plans = evaluation_units.plans.view();
+    wider.layer_calls = evaluation_units.layer_calls.view();
+    wider.sizes = evaluation_units.sizes;
+    return wider;
+  }();
+  /// The program of an evaluation.
+  static constexpr detail::FrozenProgram<Training::count.units, 8> evaluation{
+      evaluating, detail::forward_program<R>(evaluating, sinter::evaluation(evaluating))};
+
+  /// Numbers in all parameters, each counted once, without padding.
+  static constexpr std::int64_t parameters = [] {
+    std::int64_t sum = 0;
+    for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
+    return sum;
+  }();
+  /// Operations for one token in a full sequence, forward and backward (flops.hpp). For a GPT that
+  /// is 6 for each parameter in a matmul (the tied head's included; biases, norms and look-ups not)
+  /// plus 6 × layers × width × context for causal attention, each pair of tokens counted once.
+  static constexpr std::int64_t flops_per_token =
+      training_flops(model, R::data::context, detail::second_context<typename R::data>());
+
+  /// The plan without its type.
+  static constexpr PlanView view{.model = model,
+                                 .evaluating = evaluating,
+                                 .predicting = predicting,
+                                 .predicting_rows = predicting_rows,
+                                 .training = training.view(),
+                                 .evaluation = evaluation.view(),
+                                 .prediction = prediction.view(),
+                                 .memory = memory,
+                                 .parameters = parameters,
+                                 .flops_per_token = flops_per_token,
+                                 .micro = R::batch::micro,
+                                 .evaluation_micro = evaluation_micro,
+                                 .context = R::data::context,
+                                 .second_context = detail::second_context<typename R::data>(),
+                                 .vocabulary = R::data::vocabulary,
+                                 .row_multiple = detail::row_multiple<R>(),
+                                 .recomputed = Training::inside,
+                                 .matmul_inputs = matmul_inputs_of<typename R::precision>(),
+                                 .optimizer = &tag_of<typename R::optimizer>,
+                                 .forward_program = detail::forward_program<R>};
+
+ private:
+  /// Whether ranks fit together, for all numbers of them that are proved from number K of these on.
+  template <std::size_t K = 0>
+  static constexpr bool fits_together() {
+    if constexpr (model.shards > proved_ranks.back()) {
+      return true;  // too many for a compiler: a trainer proves it when it is made
+    } else if constexpr (model.shards > 1) {
+      return fits_on<model.shards>();  // there is no other number
+    } else if constexpr (K == proved_ranks.size()) {
+      return true;
+    } else if constexpr (!fits_on<proved_ranks[K]>()) {
+      return false;
+    } else {
+      return fits_together<K + 1>();
+    }
+  }
+  template <int Ranks, int Iterations = 1>
+  static constexpr bool fits_on() {
+    constexpr WorldVerdict found = together<Ranks, Iterations>;
+    if constexpr (!found.fine()) {
+      constexpr std::string_view rule = found.what;
+      constexpr std::size_t size = place_letters(model, program, found.one).view().size();
+      constexpr std::size_t other_size = place_letters(model, program, found.other).view().size();
+      constexpr Text<size + 1> one(place_letters(model, program, found.one).view());
+      constexpr Text<other_size + 1> other(place_letters(model, program, found.other).view());
+      (void)&the_ranks_do_not_fit_together<R, Ranks, Text<rule.size() + 1>(rule), found.one.rank,
+                                           one, found.one.position, found.other.rank, other,
+                                           found.other.position>;
+      return false;
+    } else if constexpr (Iterations < telling_iterations(program)) {
+      return fits_on<Ranks, Iterations + 1>();
+    } else {
+      return true;
+    }
+  }
+};
+
+namespace detail {
+
+/// The recipe that is planned in place of R: the one that its memory policy chooses, or R itself.
+template <class R>
+struct Planned {
+  using type = R;
+};
+template <class R>
+  requires requires { typename R::memory::template Chosen<R, PlanAsIs>; }
+struct Planned<R> {
+  using type = typename R::memory::template Chosen<R, PlanAsIs>;
+};
+
+}  // namespace detail
+
+/// The plan of a recipe, after its memory policy has chosen (Budget).
+/// requires  R is legal
+template <class R>
+struct Plan : PlanAsIs<typename detail::Planned<R>::type> {};
+
+namespace detail {
+
+/// Whether a model's units are joined as they may be. Where not, one compile error says why.
+template <class R, class Which>
+constexpr bool is_joined() {
+  constexpr Fault fault = Traced<R, Which>::count.fault;
+  if constexpr (fault.what && !fault.told) {
+    constexpr std::string_view mistake = fault.what, unit = fault.unit;
+    constexpr Text<mistake.size() + 1> what(mistake);
+    constexpr Text<unit.size() + 1> where(unit);
+    if constexpr (fault.of_policy) {
+      (void)&a_policy_names_parameters_wrongly<R, what, where>;
+    } else {
+      (void)&the_model_is_wrong<R, what, where, fault.number>;
+    }
+  }
+  return !fault.what;
+}
+
+/// The same of all graphs of a recipe's model.
+template <class R>
+constexpr bool is_joined_in_all() {
+  if constexpr (!is_joined<R, TrainingTrace>()) {
+    return false;
+  } else if constexpr (!is_joined<R, PredictionTrace>()) {
+    return false;
+  } else if constexpr (PredictsRows<R>) {
+    return is_joined<R, RowPredictionTrace>();
+  } else {
+    return true;
+  }
+}
+
+/// Whether a model takes ids if the data gives them. Where not, one compile error says so.
+template <class R>
+constexpr bool takes_what_data_gives() {
+  constexpr bool fits = R::data::vocabulary == 0 ||
+                        std::ranges::any_of(Traced<R, TrainingTrace>::model.externals,
+                                            [](const External& input) { return input.width == 0; });
+  if constexpr (!fits) (void)&the_model_takes_no_ids<typename R::model, typename R::data>;
+  return fits;
+}
+
+template <class R, class... Rules>
+constexpr bool model_obeys(RuleList<Rules...>) {
+  auto obeys = []<class Rule>(Rule*) {
+    constexpr bool holds = [](const Model& model) {
+      if constexpr (requires { Rule::template holds<R>(model); }) {
+        return Rule::template holds<R>(model);
+      } else {
+        return Rule::holds(model);
+      }
+    }(Traced<R, TrainingTrace>::model);
+    if constexpr (!holds) (void)&Rule::template enforce<R>;
+    return holds;
+  };
+  return (obeys(static_cast<Rules*>(nullptr)) && ...);
+}
+/// Whether the traced model obeys the `model_rules` of all policies.
+template <class R, class... All>
+constexpr bool model_obeys_all(Claimants<All...>) {
+  auto obeys = []<class P>(P*) {
+    if constexpr (hook::HasModelRules<P>) {
+      return model_obeys<R>(typename P::model_rules{});
+    } else {
+      return true;
+    }
+  };
+  return (obeys(static_cast<All*>(nullptr)) && ...);
+}
+
+}  // namespace detail
+
+/// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
+/// compile error says why.
+template <class R>
+[[nodiscard]] constexpr bool ready() {
+  if constexpr (!requires { typename R::all; }) {
+    (void)&this_is_not_a_recipe<R>;
+    return false;
+  } else if constexpr (!R::template is_legal<R>()) {
+    return false;
+  } else if constexpr (!detail::is_joined_in_all<R>()) {
+    return false;
+  } else if constexpr (!detail::takes_what_data_gives<R>()) {
+    return false;
+  } else if constexpr (!detail::model_obeys_all<R>(typename R::all{})) {
+    return false;
+  } else if constexpr (requires { R::memory::template fits<R, Plan>(); }) {
+    if constexpr (R::memory::template fits<R, Plan>()) return Plan<R>::verified();
+    return false;
+  } else {
+    return Plan<R>::verified();
+  }
+}
+
+}  // namespace sinter

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of a recipe, as constants: its graph, where parameters lie, and the state of policies.
+#pragma once
+#include <numeric>
+
+#include "sinter/layer/setting.hpp"
+#include "sinter/plan/owners.hpp"
+#include "sinter/policy/concepts.hpp"
+#include "sinter/policy/hooks.hpp"
+#include "sinter/recipe/traced_model.hpp"
+
+namespace sinter {
+
+namespace detail {
+
+template <class R>
+concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predict_rows(tracer); };
+
+/// The rows of a micro-batch are padded to a multiple of this, which policies ask for with
+/// `row_multiple`.
+template <class R>
+constexpr int row_multiple() {
+  int multiple = 1;
+  for_each_policy(typename R::all{}, [&]<hook::HasRowMultiple P>(P*) {
+    multiple = std::lcm(multiple, P::row_multiple);
+  });
+  return multiple;
+}
+
+/// The most rows of a sequence of axis 1.
+template <class Data>
+constexpr int second_context() {
+  if constexpr (requires { Data::second_context; }) {
+    return Data::second_context;
+  } else {
+    return Data::context;
+  }
+}
+
+/// Over how many ranks a recipe splits what only the update needs (Model::shards).
+template <class R>
+constexpr int shards_of() {
+  if constexpr (hook::HasShards<typename R::parallel>) {
+    return R::parallel::shards;
+  } else {
+    return 1;
+  }
+}
+/// Whether shards are whole parameters of one owner each (Model::owned): the optimizer takes them so, and the
+/// policy that splits them knows it.
+template <class R>
+constexpr bool has_owners() {
+  if constexpr (hook::HasOwners<typename R::parallel> &&
+                hook::HasByParameter<typename R::optimizer>) {
+    return shards_of<R>() > 1 && R::parallel::owners && R::optimizer::by_parameter;
+  } else {
+    return false;
+  }
+}
+/// Whether one rank alone updates (Model::at_root).
+template <class R>
+constexpr bool updates_at_root() {
+  if constexpr (hook::HasAtRoot<typename R::parallel>) {
+    return R::parallel::at_root;
+  } else {
+    return false;
+  }
+}
+/// Whether a rank then has its shards of the gradients alone.
+template <class R>
+constexpr bool splits_gradients() {
+  if constexpr (hook::SplitsGradients<typename R::parallel>) {
+    return shards_of<R>() > 1;
+  } else {
+    return false;
+  }
+}
+/// Whether it then has its shards of the weights alone, so that those that layers read come and go.
+template <class R>
+constexpr bool splits_weights() {
+  if constexpr (hook::SplitsWeights<typename R::parallel>) {
+    return shards_of<R>() > 1;
+  } else {
+    return false;
+  }
+}
+/// Whether a policy of a recipe keeps the optimizer's state outside of the arena (Region::away).
+template <class R>
+constexpr bool offloads_state() {
+  bool any = false;
+  for_each_policy(typename R::all{}, [&]<hook::OffloadsState P>(P*) { any = true; });
+  return any;
+}
+/// Whether one keeps the masters there, so that weights that layers read come and go.
+template <class R>
+constexpr bool offloads_weights() {
+  bool any = false;
+  for_each_policy(typename R::all{}, [&]<hook::OffloadsWeights P>(P*) { any = true; });
+  return any;
+}
+/// Whether weights that layers read are a copy that comes and goes (Model::keeps_weights).
+template <class R>
+constexpr bool fetches_weights() {
+  return splits_weights<R>() || offloads_weights<R>();
+}
+/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where a rank
+/// has all that is kept of a parameter and others nothing, each optimizer does.
+template <class P, class R>
+constexpr bool works_on_shards() {
+  if constexpr (!std::is_same_v<P, typename R::optimizer>) {
+    return hook::WorksOnShards<P>;
+  } else if constexpr (updates_at_root<R>() || has_owners<R>()) {
+    return true;
+  } else if constexpr (hook::HasByParameter<P>) {
+    return !P::by_parameter;
+  } else {
+    return true;
+  }
+}
+
+/// The most rows and sequences of a recipe's micro-batch.
+template <class R>
+constexpr BatchRows batch_rows() {
+  return {R::batch::micro * R::data::context, R::batch::micro * second_context<typename R::data>(),
+          R::batch::micro + (row_multiple<R>() > 1)};  // one of padding
+}
+
+/// The model of the recipe R, traced, checked, planned and frozen. Which: one of the traces.
+template <class R, class Which>
+struct Traced {
+  using Precision = SettingOf<R>;
+  using Shared = TracedModel<typename R::model, Precision, typename R::memory,
+                             SpeakersOf<typename R::all>, batch_rows<R>(), Which>;
+
+  static constexpr const Sizes& sizes = Shared::sizes;
+  static constexpr bool casts =
+      !std::is_same_v<typename Precision::compute, typename Precision::master>;
+  static constexpr RecomputedInside inside = Shared::inside;
+  static constexpr int plans_per_block = Shared::plans_per_block;
+  static constexpr const auto& count = Shared::count;
+  static constexpr const auto& frozen = Shared::frozen;
+
+  static constexpr int shards = shards_of<R>();
+  static constexpr bool has_owners = detail::has_owners<R>();
+  static constexpr int equal_shards = has_owners ? 1 : shards;
+  static constexpr bool at_root = updates_at_root<R>();
+  static constexpr Space gradients = splits_gradients<R>() ? Space::d_weights : Space::gradient;
+
+  /// Where the parameters of units lie.
+  struct Offsets {
+    List<ParameterOffsets, count.units> of_unit;
+    std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
+  };
+  static constexpr Offsets place_parameters() {
+    Offsets all;
+    all.of_unit.count = count.units;
+    auto& of_unit = all.of_unit.items;
+    const auto& units = frozen.units.items;
+    if constexpr (Which::trained) {
+      const auto block_of = [](int u) -> const Block& {
+        return frozen.blocks.items[units[u].block];
+      };
+      for (short g : frozen.order.view()) {
+        of_unit[g] = {all.decayed, all.undecayed};
+        all.decayed += whole_shards(block_of(g).decayed, equal_shards);
+        all.undecayed += whole_shards(block_of(g).undecayed, equal_shards);
+      }
+      for (ParameterOffsets& unit : of_unit) unit.undecayed += all.decayed;
+      for (int u = 0; u < count.units; ++u) {
+        if (!units[u].frozen) continue;
+        const Block& block = block_of(u);
+        const std::int64_t at = all.decayed + all.undecayed + all.frozen;
+        of_unit[u] = {at, at + block.decayed, at + block.decayed + block.undecayed};
+        all.frozen += block.decayed + block.undecayed + block.running;
+      }
+      for (int u = 0; u < count.units; ++u) {
+        if (units[u].frozen) continue;
+        of_unit[u].running = all.decayed + all.undecayed + all.frozen + all.running;
+        all.running += block_of(u).running;
+      }
+    } else {  // those of the units of the same names in the training graph
+      const auto& training = Traced<R, TrainingTrace>::offsets;
+      all.decayed = training.decayed;
+      all.undecayed = training.undecayed;
+      all.frozen = training.frozen;
+      all.running = training.running;
+      for (int u = 0; u < count.units; ++u)
+        if (int same = Shared::same_unit(units[u], u); same >= 0)
+          of_unit[u] = training.of_unit.items[same];
+    }
+    return all;
+  }
+  static constexpr Offsets offsets = place_parameters();
+
+  // ---- state of policies
+  template <class P>
+  static constexpr int region_count() {
+    if constexpr (hook::HasRegions<P>) {
+      return int(P::regions.size());
+    } else {
+      return 0;
+    }
+  }
+  template <class P>
+  static constexpr void add_regions(auto& list) {
+    if constexpr (hook::HasRegions<P>) {
+      for (Region r : P::regions) {
+        r.owner = &tag_of<P>;
+        r.away = std::is_same_v<P, typename R::optimizer> && offloads_state<R>();
+        const bool of_owners = has_owners && std::is_same_v<P, typename R::optimizer>;
+        r.splits = (at_root || (shards > 1 && (!r.shape || of_owners))) && works_on_shards<P, R>();
+        list.items[list.count++] = r;
+      }
+    }
+  }
+  template <class... Policies>
+  static constexpr auto collect_regions(Claimants<Policies...>) {
+    List<Region, (region_count<Policies>() + ... + 0)> list;
+    (add_regions<Policies>(list), ...);
+    return list;
+  }
+  static constexpr auto regions = collect_regions(typename R::all{});
+
+  /// The model, with these slices that ranks own.
+  static constexpr Model model_of(std::span<const OwnedSlice> owners) {
+    return {.nodes = frozen.nodes.view(),
+            .locals = frozen.locals.view(),
+            .blocks = frozen.blocks.view(),
+            .units = frozen.units.view(),
+            .externals = frozen.externals.view(),
+            .writers = frozen.writers.view(),
+            .results = frozen.results.view(),
+            .plans = frozen.plans.view(),
+            .layer_calls = frozen.layer_calls.view(),
+            .order = frozen.order.view(),
+            .offsets = offsets.of_unit.view(),
+            .parameter_offsets = frozen.parameter_offsets.view(),
+            .regions = regions.view(),
+            .sizes = sizes,
+            .weights = casts || fetches_weights<R>() ? Space::weights : Space::master,
+            .keeps_weights = !fetches_weights<R>(),
+            .gradients = gradients,
+            .masters = offloads_weights<R>() ? Space::fetched : Space::master,
+            .decayed = offsets.decayed,
+            .undecayed = offsets.undecayed,
+            .frozen = offsets.frozen,
+            .running = offsets.running,
+            .shards = shards,
+            .owned = owners,
+            .most_owned = most_owned(owners),
+            .at_root = at_root};
+  }
+  static constexpr int count_owned() {
+    if constexpr (!has_owners) {
+      return 0;
+    } else if constexpr (!Which::trained) {
+      return Traced<R, TrainingTrace>::owned_count;
+    } else {
+      return int(ownable_slices(model_of({})).size());
+    }
+  }
+  static constexpr int owned_count = count_owned();
+  /// What ranks own, in all graphs of a model.
+  struct Owned {
+    List<OwnedSlice, owned_count> slices;
+  };
+  static constexpr Owned find_owners() {
+    if constexpr (!has_owners) {
+      return {};
+    } else if constexpr (!Which::trained) {
+      return {decltype(Owned::slices)(Traced<R, TrainingTrace>::owned.slices.view())};
+    } else {
+      return {decltype(Owned::slices)(owned_slices(model_of({}), shards))};
+    }
+  }
+  static constexpr Owned owned = find_owners();
+  static constexpr Model model = model_of(owned.slices.view());
+};
+
+}  // namespace detail
+}  // namespace sinter
