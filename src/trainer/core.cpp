@@ -75,18 +75,38 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
          gibibytes(cheapest->total) + "); `describe` lists others.";
 }
 
-/// Refuses what does not fit into what is available: `each` for a rank of this process, of which so much is
-/// taken already.
-/// Arenas are mapped without reserve: what is too much would be noticed by the system alone, which
-/// then ends some process.
-void require_memory(const RecipeView& recipe, AvailableMemory available, int ranks,
-                    const char* what, std::int64_t each, std::int64_t taken = 0) {
-  if (each - taken <= available.bytes / ranks) return;
-  available.bytes += ranks * taken;
-  throw Error("Sinter: " + std::string(what) +
-              (ranks > 1 ? std::to_string(ranks) + " times " : std::string()) + gibibytes(each) +
-              " of memory, and " + available.bound + " " + gibibytes(available.bytes) + ". " +
-              way_to_fit(recipe, available.bytes / ranks));
+/// The library that multiplies for the recipe's layers; to know it opens it, so that what it takes then
+/// counts as taken.
+kernel::MatmulLibrary library_of(const PlanView& plan) {
+  kernel::MatmulLibrary library{};
+  with_element(plan.model.sizes.element[int(Type::compute)],
+               [&]<class T>(T) { library = kernel::matmul_library<T>(plan.matmul_inputs); });
+  return library;
+}
+
+/// What a process' ranks need of memory.
+struct Need {
+  const char* what;         ///< begins the sentence that refuses it
+  int ranks;                ///< of this process
+  std::int64_t each;        ///< bytes of each of them
+  std::int64_t taken = 0;   ///< of these, what each has taken already
+  std::int64_t beside = 0;  ///< bytes of the process for the workspace of LibTorch's products
+};
+
+/// Throws Error where memory does not suffice. Arenas are mapped without reserve: only the system would notice,
+/// which then ends some process.
+void require_memory(const RecipeView& recipe, AvailableMemory available, const Need& need) {
+  const int ranks = need.ranks;
+  if (need.each - need.taken <= (available.bytes - need.beside) / ranks) return;
+  available.bytes += ranks * need.taken;
+  std::string text = std::string("Sinter: ") + need.what;
+  if (ranks > 1) text += std::to_string(ranks) + " times ";
+  text += gibibytes(need.each) + " of memory, ";
+  if (need.beside > 0)
+    text += "LibTorch's products up to " + std::to_string(need.beside >> 20) +
+            " MiB (none with --no-libtorch, or kernel::do_without_libtorch()), ";
+  throw Error(text + "and " + available.bound + " " + gibibytes(available.bytes) + ". " +
+              way_to_fit(recipe, (available.bytes - need.beside) / ranks));
 }
 
 void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
@@ -109,15 +129,23 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   const Memory& memory = plan().memory;
   const World& world = settings_.world;
   const int ranks = sinter::ranks_here(recipe_, world);
-  require_memory(recipe_, available_device_memory(), ranks, "the weights need ",
-                 memory.parameters + memory.weights);
-  // All of the arena is taken at once of a card, and of what a limit lets this process map.
-  require_memory(recipe_, recipe_.on_host ? mappable_memory() : available_device_memory(), ranks,
-                 "the plan needs ", memory.total);
-  recipe_.state.reset();
   const int processes = processes_of(recipe_, world);
   settings_.threads = threads_of(settings_, processes);
   int each = std::max(1, settings_.threads / ranks);
+  if (recipe_.on_host) {
+    const kernel::MatmulWorkspace thread = kernel::matmul_workspace(library_of(plan()));
+    beside_ = {ranks * each * thread.mapped, ranks * each * thread.touched};
+  }
+  require_memory(recipe_, available_device_memory(),
+                 {.what = "the weights need ",
+                  .ranks = ranks,
+                  .each = memory.parameters + memory.weights,
+                  .beside = beside_.touched});
+  // All of the arena is taken at once of a card, and of what a limit lets this process map.
+  require_memory(
+      recipe_, recipe_.on_host ? mappable_memory() : available_device_memory(),
+      {.what = "the plan needs ", .ranks = ranks, .each = memory.total, .beside = beside_.mapped});
+  recipe_.state.reset();
   if (settings_.pin) {
     processors_ = processors_for(each * ranks * processes);
     const int before = world.ranks_here ? world.rank_here : world.rank;  // on this host
@@ -258,8 +286,12 @@ void TrainerCore::require_memory_to_train() {
   if (memory_suffices_) return;
   const Memory& memory = plan().memory;
   if (recipe_.on_host)  // a card has given all of it when the arenas were made
-    require_memory(recipe_, available_device_memory(), ranks_here(), "the plan needs ",
-                   memory.total, memory.parameters + memory.weights);
+    require_memory(recipe_, available_device_memory(),
+                   {.what = "the plan needs ",
+                    .ranks = ranks_here(),
+                    .each = memory.total,
+                    .taken = memory.parameters + memory.weights,
+                    .beside = beside_.touched});
   for (const auto& machine : machines_)
     if (machine->has_away()) machine->away().open();
   memory_suffices_ = true;

@@ -27,6 +27,20 @@ MatmulUnit matmul_unit(MatmulInputs inputs = MatmulInputs::whole);
 template <class T>
 MatmulLibrary matmul_library(MatmulInputs inputs = MatmulInputs::whole);
 
+/// The most bytes that a library's products take of the host beside their operands, for each thread that
+/// multiplies. Opening the library takes its own.
+struct MatmulWorkspace {
+  std::int64_t mapped = 0;   ///< as limits of the process count (RLIMIT_DATA, RLIMIT_AS)
+  std::int64_t touched = 0;  ///< as the machine and control groups count
+};
+/// The workspace of a library's products. MKL packs operands into memory that it keeps for each thread, of which
+/// it says no bound: the numbers are above all that a test has seen (tests/unit/kernels/libtorch.cpp).
+constexpr MatmulWorkspace matmul_workspace(MatmulLibrary library) {
+  constexpr std::int64_t mebibyte = 1 << 20;
+  if (library != MatmulLibrary::libtorch) return {};
+  return {.mapped = 48 * mebibyte, .touched = 24 * mebibyte};
+}
+
 /// Whether the program begins with LibTorch, as one does that has layers of LibTorch's (Autograd).
 /// requires  no product was asked for yet that opens LibTorch
 bool is_linked_with_libtorch();

@@ -10,6 +10,7 @@
 #include "sinter/files/shards.hpp"
 #include "sinter/graph/names.hpp"
 #include "sinter/kernels/decision.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 #include "sinter/trainer/snapshot.hpp"
@@ -245,7 +246,8 @@ class TrainerCore {
   std::unique_ptr<RankThreads> threads_;
   std::vector<Observer*> observers_;
   std::int64_t steps_ = 0;
-  bool memory_suffices_ = false;  // to train, as far as it has been checked
+  kernel::MatmulWorkspace beside_;  // of LibTorch's products, for all threads of this process
+  bool memory_suffices_ = false;    // to train, as far as it has been checked
   kernel::Votes own_votes_;
 };
 

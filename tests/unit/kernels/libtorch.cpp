@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
 #include "kernels/cpu/gemm.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 #include "support/message_of.hpp"
@@ -25,6 +29,53 @@ TEST_CASE("a program begins without LibTorch, and opens it where that is the fas
   const bool has_mkl = library && dlsym(library, "sgemm_") && dlsym(library, "dgemm_") &&
                        dlsym(library, "MKL_Set_Num_Threads_Local");
   CHECK(found == has_mkl);
+}
+
+/// Bytes that this process has mapped and touched that no file has.
+kernel::MatmulWorkspace bytes_now() {
+  kernel::MatmulWorkspace bytes;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    long kibibytes = 0;
+    if (std::sscanf(line.c_str(), "VmData: %ld kB", &kibibytes) == 1)
+      bytes.mapped = kibibytes << 10;
+    if (std::sscanf(line.c_str(), "RssAnon: %ld kB", &kibibytes) == 1)
+      bytes.touched = kibibytes << 10;
+  }
+  return bytes;
+}
+
+TEST_CASE("LibTorch's products take no more memory of a thread than matmul_workspace() says") {
+  if (!kernel::has_vendor()) {
+    MESSAGE("skipped: no product of LibTorch is here");
+    return;
+  }
+  const kernel::MatmulWorkspace most = kernel::matmul_workspace(kernel::MatmulLibrary::libtorch);
+  constexpr int largest = 8192;
+  const std::vector<float> a(std::size_t(largest) * 1024, 1), b = a;
+  std::vector<float> c(std::size_t(largest) * 1024);
+  kernel::Stream stream(1);
+  const kernel::MatmulWorkspace before = bytes_now();
+  auto multiply = [&](int m, int n, int k) {
+    using kernel::Matrix;
+    const Matrix<const float> as[]{{a.data(), m, k, k, false}, {a.data(), k, m, m, true}};
+    const Matrix<const float> bs[]{{b.data(), k, n, n, false}, {b.data(), n, k, k, true}};
+    for (const auto& one : as)
+      for (const auto& other : bs)
+        kernel::matmul_by<float, float>(kernel::Gemm::vendor, stream, one, other,
+                                        Matrix<float>{c.data(), m, n, n, false}, {});
+  };
+  constexpr int sides[]{8, 64, 256, 1000, 4096, largest};
+  for (int m : sides)
+    for (int n : sides)
+      for (int k : sides)
+        if (std::max({m * n, n * k, m * k}) <= largest * 1024 && double(m) * n * k <= 1e9)
+          multiply(m, n, k);
+  const kernel::MatmulWorkspace after = bytes_now();
+  MESSAGE("mapped " << after.mapped - before.mapped << " bytes, touched "
+                    << after.touched - before.touched);
+  CHECK(after.mapped - before.mapped <= most.mapped);
+  CHECK(after.touched - before.touched <= most.touched);
 }
 
 }  // namespace

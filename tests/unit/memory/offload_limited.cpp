@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sinter/hardware/available.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/memory/offload.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/trainer/trainer.hpp"
@@ -27,10 +28,12 @@ using Wide = Made<
 using Kept = Wide<>;
 using Away = Wide<Offload<>>;
 
-/// What a process says that may map so many bytes more.
+/// What a process says that may map so many bytes more, beside what LibTorch takes where it multiplies.
 template <class R>
 std::string train_within(std::int64_t bytes, const std::filesystem::path& folder) {
   const Ended ended = ended_by([&] {
+    const auto library = kernel::matmul_library<float>();  // opened here, if it is
+    bytes += kernel::matmul_workspace(library).mapped;
     const std::int64_t huge = std::int64_t(1) << 60;
     setrlimit(RLIMIT_DATA, std::make_unique<rlimit>(rlimit{rlim_t(huge), rlim_t(huge)}).get());
     const std::int64_t taken = huge - mappable_memory().bytes;

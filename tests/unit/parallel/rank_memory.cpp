@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of ranks map and touch of memory, by what the system says of them, against the formulae of
-// docs/zero.md and docs/split_batch.md.
+// docs/zero.md and docs/split_batch.md. What LibTorch takes where it multiplies is beside them.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
+#include "sinter/kernels/matmul.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/ddp.hpp"
@@ -44,11 +45,23 @@ Bytes bytes_now() {
   return bytes;
 }
 
+/// Multiplies as the model does, so that what LibTorch takes where it multiplies is taken.
+void multiply_once() {
+  kernel::Stream stream(1);
+  const std::vector<float> rows(8 * width), matrix(width * width);
+  std::vector<float> result(8 * width), gradient(width * width);
+  const kernel::Tensor x(rows.data(), 8, width), w(matrix.data(), width, width);
+  kernel::matmul(stream, x, w, kernel::Tensor(result.data(), 8, width));
+  kernel::matmul(stream, x, transposed(w), kernel::Tensor(result.data(), 8, width));
+  kernel::matmul(stream, transposed(x), x, kernel::Tensor(gradient.data(), width, width));
+}
+
 /// Bytes that training takes in each process, of each parameter.
 template <class R>
 std::vector<Bytes> taken() {
   RankProcesses processes(ranks, [](const World& world, const RankProcesses::Say&) {
     const HostBatch batch = regression_batch(std::vector(8, 1), 8, 1, 1);
+    multiply_once();
     const Bytes before = bytes_now();
     Trainer<R> trainer({.seed = 1, .threads = 1, .world = world});
     for (int step = 0; step < 2; ++step) (void)trainer.step(batch);
