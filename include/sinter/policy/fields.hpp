@@ -37,10 +37,7 @@ struct Field {
 
 /// An aggregate that lists its fields.
 template <class S>
-concept HasFields = requires {
-  S::list_fields();
-  S::list_accessors();
-};
+concept HasFields = requires { S::list_fields(); };
 /// The list of such an aggregate.
 template <HasFields S>
 inline constexpr auto fields_of = S::list_fields();
@@ -66,13 +63,16 @@ struct accessors_impl<S, when<sinter::HasFields<S>>> {
 ///   };
 /// requires  at most 64 fields
 #define SINTER_FIELDS(...)                                                           \
+  template <class = void>                                                            \
   static constexpr auto list_fields() {                                              \
     return ::std::array{SINTER_FOR_EACH(SINTER_FIELD, __VA_ARGS__)};                 \
   }                                                                                  \
+  template <class = void>                                                            \
   static constexpr auto list_accessors() {                                           \
     return ::boost::hana::make_tuple(SINTER_FOR_EACH(SINTER_ACCESSOR, __VA_ARGS__)); \
   }
 
+// Both are templates so that only the policies of a recipe pay for their lists when it compiles.
 // Of `(lr).at_least(0)` one macro makes `Field{"lr"}.at_least(0)`. The other makes
 // `lr, .at_least(0)`, and takes the first of the two. What it makes of a name that is no field
 // cannot be called with the aggregate, which is how options are checked (option_checks.hpp).
