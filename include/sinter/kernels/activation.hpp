@@ -10,7 +10,7 @@
 
 namespace sinter::kernel {
 
-/// The functions that there are.
+/// Activation functions of activation_forward() and activation_backward().
 enum class Activation {
   gelu_tanh,  ///< x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), GPT-2's (Hendrycks & Gimpel 2016)
   gelu_erf,   ///< x/2 (1 + erf(x / √2))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adafactor (Shazeer & Stern 2018): the second moments of a matrix, kept as one number for each row
+// Adafactor (Shazeer & Stern 2018) stores the second moments of a matrix as one number for each row
 // and one for each column. The arithmetic is that of transformers' Adafactor.
 #pragma once
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sinter::kernel {
 
-/// The constants of one step.
+/// Constants of one step of adafactor().
 struct AdafactorStep {
   double lr;                           ///< the learning rate, or adafactor_rate(t)
   double beta1;                        ///< decay of the first moment; 0 if there is none
@@ -21,9 +21,9 @@ struct AdafactorStep {
   double eps_square = 1e-30;           ///< added to each squared gradient
   double eps_scale = 1e-3;             ///< the least scale of a parameter
   double clip_threshold = 1;           ///< the largest root mean square of an update
-  double weight_decay = 0;             ///< times the rate and the parameter, is taken away
-  const Decision* decision = nullptr;  ///< in the device's memory; its scale alone is obeyed
-  bool scale_parameter = true;  ///< whether lr is multiplied by the parameter's root mean square
+  double weight_decay = 0;             ///< p loses α weight_decay p, with α as in adafactor()
+  const Decision* decision = nullptr;  ///< in the device's memory; only its scale is used
+  bool scale_parameter = true;  ///< true if lr is multiplied by the parameter's root mean square
 };
 
 /// 1 - t^decay, where t counts steps from 1.
@@ -36,8 +36,8 @@ inline double adafactor_rate(std::int64_t t, bool warmup = false) {
   return std::min(1 / std::sqrt(double(t)), warmup ? 1e-6 * double(t) : 1e-2);
 }
 
-/// Whether a tensor has one second moment for each row and column. A vector has one for each
-/// element.
+/// True if a tensor has one second moment for each row and one for each column. A vector has one
+/// for each element.
 constexpr bool adafactor_factored(int rows, int columns) { return rows > 1 && columns > 1; }
 
 /// Floats that adafactor() needs as scratch.
@@ -46,14 +46,14 @@ constexpr std::int64_t adafactor_scratch(int rows, int columns) {
   return adafactor_factored(rows, columns) ? std::int64_t{32} * columns + rows : n / 1024 + 1;
 }
 
-/// Makes one step of one tensor, rows × columns. With s = g² + eps_square and R(x) the root mean
-/// square of x:
+/// Updates one tensor, rows × columns. With s = g² + eps_square and R(x) the root mean square of x:
 ///   row = beta2 row + (1 - beta2) mean of s over the row; column likewise
 ///   u = g / √(row column / mean(row)); in a vector each s has a moving mean v, and u = g / √v
 ///   α = lr max(eps_scale, R(p)) with scale_parameter, else lr
 ///   u = α u / max(1, R(u) / clip_threshold); with beta1: u = mean = beta1 mean + (1 - beta1) u
 ///   p -= α weight_decay p; p -= u; copy = p, rounded
-/// row_square holds `rows` elements and column_square `columns`; for a vector they are v and null.
+/// row_square holds `rows` elements and column_square `columns`; for a vector, row_square is v and
+/// column_square is null.
 /// mean is as large as master, and null where beta1 is 0; copy may be null. All moments start at
 /// zero. scratch holds adafactor_scratch(rows, columns) elements. (M, G, C) is (float, float,
 /// float), (float, float, BFloat16) or (float, float, Float16). The bits are the same for every

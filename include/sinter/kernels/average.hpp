@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Averages of what changes from step to step.
+// Moving averages over steps.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace sinter::kernel {
 
-/// average[i] += weight (x[i] - average[i]), in Wide<T>: one fused multiplication and addition
-/// after a rounded difference. Both arrays have n elements. T: float, double, BFloat16 or Float16.
+/// average[i] += weight (x[i] - average[i]), in Wide<T>: a fused multiply-add after a rounded
+/// difference. Both arrays have n elements. T: float, double, BFloat16 or Float16.
 template <class T>
 void move_average(Stream& stream, const T* x, Wide<T>* average, double weight, std::int64_t n);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of a matrix, copied. T: float, double, BFloat16 or Float16. Copies are exact; a sum is
-// the exact one, rounded once to Wide<T> and once to T.
+// Copies of columns of a matrix. T: float, double, BFloat16 or Float16. Copies are exact; the exact
+// sum is rounded once to Wide<T> and once to T.
 #pragma once
 #include "sinter/base/bfloat16.hpp"
 #include "sinter/base/float16.hpp"

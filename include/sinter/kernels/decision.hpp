@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the device knows until a step is over: the sum of the losses, the norm of the gradients,
-// and what follows from them. It is a place in the device's memory, which kernels write and read in
-// the order of the stream, so that no step waits for the host.
+// The decision of a step: the sum of the losses, the norm of the gradients, and whether the update
+// is applied. Kernels write and read it in the device's memory, in the order of the stream, so that
+// no step waits for the host.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -10,61 +10,61 @@
 
 namespace sinter::kernel {
 
-/// What ranks that are processes say to each other in the exchange that each step has anyway: each says 1 or
-/// 0, and all learn how many say so.
+/// Votes of ranks that are processes, 1 or 0 each, which travel with the sums that each step
+/// exchanges. Afterwards every rank holds their sums.
 struct Votes {
-  double stop = 0;    ///< the training is to stop
-  double save = 0;    ///< a checkpoint is to be saved after this step
-  double done = 0;    ///< of the checkpoint that is being saved, this rank's part is on the disk
-  double failed = 0;  ///< likewise, but it has failed
+  double stop = 0;    ///< 1 to stop the training
+  double save = 0;    ///< 1 to save a checkpoint after this step
+  double done = 0;    ///< 1 if this rank's part of the checkpoint being saved is on the disk
+  double failed = 0;  ///< 1 if saving this rank's part of the checkpoint has failed
 
-  static constexpr int count = 4;  ///< fields
+  static constexpr int count = 4;  ///< number of votes
   bool operator==(const Votes&) const = default;
 };
 static_assert(sizeof(Votes) == Votes::count * sizeof(double));
 
-/// What the instruction `norm` yields and `update` obeys.
+/// What a step has measured and decided: the instruction `norm` writes it and `update` follows it.
 struct Decision {
-  double loss = 0;  ///< the sum of the losses, of all ranks once the norm is taken
-  Votes votes{};    ///< this rank's; of all ranks once the norm is taken
-  /// Of an evaluation over ranks: how many predictions there were, of all once it is over.
+  double loss = 0;  ///< sum of this rank's losses; of all ranks once the norm is taken
+  Votes votes{};    ///< votes of this rank; sums over all ranks once the norm is taken
+  /// Number of predictions of this rank in an evaluation; of all ranks once the evaluation is over.
   double predictions = 0;
-  BinnedSum squares{};  ///< Σ g² of all gradients, as they are
-  double norm = 0;      ///< of all gradients, before clipping and without the loss scale
-  double scale = 1;     ///< multiplies each gradient: it undoes the loss scale, and clips
-  /// The largest magnitude that each gradient may then have.
+  BinnedSum squares{};  ///< Σ g² of all gradients, before clipping and with the loss scale
+  double norm = 0;      ///< norm of all gradients, before clipping and without the loss scale
+  double scale = 1;     ///< factor of each gradient: it undoes the loss scale, and clips
+  /// Bound to which the magnitude of each scaled gradient is clamped.
   double limit = std::numeric_limits<double>::infinity();
-  /// 1 if the step is applied: norm and loss are finite, and no guard refuses it. At 0 nothing is
+  /// 1 if the step is applied: norm and loss are finite, and no guard refuses it. If 0, nothing is
   /// updated.
   std::int32_t applied = 1;
 
-  // How many numbers ranks sum, from `loss` on:
-  static constexpr int up_to_votes = 1 + Votes::count;       ///< where all have the same gradients
-  static constexpr int up_to_predictions = up_to_votes + 1;  ///< of an evaluation
+  // Number of values, from `loss` on, that ranks sum:
+  static constexpr int up_to_votes = 1 + Votes::count;       ///< if all have the same gradients
+  static constexpr int up_to_predictions = up_to_votes + 1;  ///< in an evaluation
   static constexpr int up_to_squares =
-      up_to_predictions + BinnedSum::count;  ///< where each has its own
+      up_to_predictions + BinnedSum::count;  ///< if each adds squares of its own gradients
 };
 static_assert(offsetof(Decision, votes) == sizeof(double) &&
               offsetof(Decision, predictions) == Decision::up_to_votes * sizeof(double) &&
               offsetof(Decision, norm) == Decision::up_to_squares * sizeof(double));
 
-/// How gradients are bounded.
+/// Bounds to which gradients are clipped.
 struct ClippingRule {
-  /// Of the global norm: gradients are multiplied by bound / (norm + 1e-6) where that is below 1, as
-  /// torch.nn.utils.clip_grad_norm_ does.
+  /// Bound of the global norm: gradients are multiplied by bound / (norm + 1e-6) if that is below 1,
+  /// as torch.nn.utils.clip_grad_norm_ does.
   double bound = std::numeric_limits<double>::infinity();
-  /// Of each gradient's magnitude.
+  /// Bound of each gradient's magnitude.
   double limit = std::numeric_limits<double>::infinity();
 };
 
-/// Follows from decision->squares and ->loss: norm, applied, and by the rule scale and limit.
-/// loss_scale is what the gradients are multiplied by.
+/// Computes norm and applied from decision->squares and ->loss, and scale and limit by the rule.
+/// loss_scale is the factor that the gradients carry.
 void decide(Stream& stream, const ClippingRule& rule, double loss_scale, Decision* decision);
 
 /// Bounds above which a step that is finite is refused.
 struct StepBounds {
-  double loss = std::numeric_limits<double>::infinity();  ///< of the mean loss
-  double norm = std::numeric_limits<double>::infinity();  ///< of the gradients' norm
+  double loss = std::numeric_limits<double>::infinity();  ///< bound of the mean loss
+  double norm = std::numeric_limits<double>::infinity();  ///< bound of the gradients' norm
 };
 
 /// Clears decision->applied where loss_weight · decision->loss, or decision->norm, is above its bound.

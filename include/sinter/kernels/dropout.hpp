@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout whose mask is a pure function of a key and the element's row and column: nothing is
-// saved, recomputation repeats it, and so does any split of the global batch. T: float, double,
-// BFloat16 or Float16.
+// Dropout whose mask is a pure function of a key and the element's row and column. No mask is
+// saved: recomputation and any split of the global batch reproduce it. T: float, double, BFloat16
+// or Float16.
 //
 // Errors, with ε the epsilon of Wide<T>: 2 ε of the result, and with an add flag one ε of the sum
 // more; narrow types add the rounding of what is stored.
@@ -13,10 +13,10 @@
 
 namespace sinter::kernel {
 
-/// What is dropped, and with what probability.
+/// The probability of dropping an element, and what decides the mask.
 struct Dropout {
-  float probability = 0;       ///< of each element, in [0, 1), exact to 2⁻³²
-  std::uint64_t key = 0;       ///< mixes what else decides the mask: seed, step, layer (see mix())
+  float probability = 0;       ///< probability of dropping an element, in [0, 1), exact to 2⁻³²
+  std::uint64_t key = 0;       ///< hash of seed, step and layer, such as mix() makes it
   std::int64_t first_row = 0;  ///< the number of row 0 in the global batch
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise arithmetic, on tensors, and on flat arrays where a shape would say no more than a
-// length. Inputs and outputs may be the same array, but must not overlap otherwise. Each result is
-// the exact one, rounded once to Wide<T> and once to T.
+// Elementwise arithmetic, on tensors, and on flat arrays where only the length matters. Inputs and
+// outputs may be the same array, but must not overlap otherwise. Each exact result is rounded once
+// to Wide<T> and once to T.
 #pragma once
 #include <cstdint>
 
@@ -41,8 +41,8 @@ void add(Stream& stream, Input<T> a, Input<T> b, Tensor<T> y);
 template <class T>
 void put(Stream& stream, Input<T> x, Tensor<T> y);
 
-/// y = factor x, or y += factor x with its add flag, where the product is rounded, too, if the
-/// instruction set has no fused sum of it. Both have one shape.
+/// y = factor x, or y += factor x with its add flag. Without a fused multiply-add in the
+/// instruction set, the product is rounded before it is added. Both have one shape.
 template <class T>
 void scale(Stream& stream, Input<T> x, Wide<T> factor, Tensor<T> y);
 
@@ -53,7 +53,7 @@ void scale(Stream& stream, Input<T> x, Wide<T> factor, Tensor<T> y);
 template <class T, class G>
 void column_sum(Stream& stream, Tensor<const T> x, Tensor<G> sum);
 
-// The same for a tensor that the caller may write: T is not deduced through a conversion.
+// Overload for a writable tensor: T is not deduced through a conversion.
 template <class T, class G>
   requires(!std::is_const_v<T>)
 void column_sum(Stream& stream, Tensor<T> x, Tensor<G> sum) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table, looked up by token or by position. T: float, double, BFloat16 or Float16. G, of
-// the gradients of tables, is Wide<T>, or T: they are summed in Wide<T> and rounded once. The bits
-// are the same for every number of threads. Forward passes copy, or round each sum once. Errors of
-// gradients: √m ε Σ|dy|, with m the number of summands and ε the epsilon of Wide<T>.
+// Rows of a table, looked up by token or by position. T: float, double, BFloat16 or Float16. G, the
+// type of the tables' gradients, is Wide<T> or T: they are summed in Wide<T> and rounded once. The
+// bits are the same for every number of threads. Forward passes copy, or round each sum once.
+// Errors of gradients: √m ε Σ|dy|, with m the number of summands and ε the epsilon of Wide<T>.
 #pragma once
 #include <cstdint>
 
@@ -18,8 +18,8 @@ namespace sinter::kernel {
 template <class T>
 void embedding_forward(Stream& stream, Input<std::int32_t> ids, Input<T> table, Tensor<T> y);
 
-/// y[r] = x[r] + table[ids[r]]; where ids is empty, table[0] is added to each row. x, y: rows ×
-/// width, and may be the same.
+/// y[r] = x[r] + table[ids[r]]; if ids is empty, table[0] is added to each row. x, y: rows × width,
+/// and may be the same.
 /// requires  every id lies within the table
 template <class T>
 void add_embedding_forward(Stream& stream, Input<T> x, Input<std::int32_t> ids, Input<T> table,
@@ -49,7 +49,7 @@ void position_forward(Stream& stream, Input<T> x, Input<T> table, Sequences sequ
 template <class T, class G>
 void position_backward(Stream& stream, Tensor<const T> dy, Sequences sequences, Tensor<G> dtable);
 
-// The same for tensors that the caller may write: T is not deduced through a conversion.
+// Overloads for writable tensors: T is not deduced through a conversion.
 template <class T, class G>
   requires(!std::is_const_v<T>)
 void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<T> dy, Tensor<G> dtable,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses with their gradients. T is the type of elements, S that of losses and logits, G that of
-// gradients of weights: all float, all double, or T BFloat16 or Float16 with float for S, and float
-// or T for G. Each row has a loss; the caller sums them and divides the sum.
+// Losses with their gradients. T is the type of elements, S of losses and logits, G of gradients of
+// weights. They are all float, all double, or T is BFloat16 or Float16, S float, and G float or T.
+// Each row has a loss; the caller sums them and divides the sum.
 //
 // Errors, with ε the epsilon of S. A narrow T adds the rounding of what is stored, and an add flag
-// adds one ε of the sum. (√: roundings are as good as random, Higham & Mary 2019.)
+// adds one ε of the sum. (√ assumes that roundings behave as if random, Higham & Mary 2019.)
 //   cross_entropy         with τ = 8 + √vocabulary / 2: losses (τ + loss) ε, and dlogits
 //                         weight ε (p (τ + largest logit - logit), and 1 more at the target)
-//   linear_cross_entropy  the same with τ + 2 (1 + √width) max Σ|x table|, as the logits are
-//                         products; dx and dtable: what that makes of the sums over dlogits, and
-//                         matmul's own error; with dtable's √chunks ε |dtable before| more. With a
-//                         bias Σ|x table| + |bias| stands for Σ|x table|, and dbias is to dtable as
-//                         a column of ones is to x
+//   linear_cross_entropy  as cross_entropy with τ + 2 (1 + √width) max Σ|x table| for τ, as the
+//                         logits are products. dx and dtable: the effect on the sums over dlogits,
+//                         and matmul's own error; dtable's add flag adds √chunks ε |dtable before|.
+//                         With a bias, Σ|x table| + |bias| replaces Σ|x table|, and dbias errs as
+//                         dtable would for a column of ones in x
 //   mean_squared_error    losses (2 + √width / 2) ε loss, dx 2 ε |dx|
 #pragma once
 #include <cstdint>
@@ -36,19 +36,19 @@ void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets,
 /// is empty is not computed.
 ///   x        rows × width
 ///   table    vocabulary × width, with `padding` rows of zeros behind it
-///   targets  as above, and so are losses
+///   targets  as in cross_entropy(), and so are losses
 ///   dx       weight dloss/dx
-///   dtable   weight dloss/dtable; zeros are added or assigned exactly to the `padding` rows behind
+///   dtable   weight dloss/dtable; the `padding` rows behind it get exact zeros, assigned or added
 ///   logits   scratch, rows of a chunk × (vocabulary + padding)
 template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
                           Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
                           Tensor<S> logits);
 
-/// The same of the logits x tableᵀ + bias. There is no padding behind the table.
+/// linear_cross_entropy() of the logits x tableᵀ + bias, without padding behind the table.
 ///   bias     1 × vocabulary
 ///   dbias    weight dloss/dbias
-///   logits   scratch, a row more than a chunk has × vocabulary
+///   logits   scratch, (rows of a chunk + 1) × vocabulary
 template <class T, class S, class G>
 void linear_bias_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
                                Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx,

@@ -11,13 +11,13 @@
 
 namespace sinter::kernel {
 
-/// A tensor, or a part of one, as a product takes it.
+/// A tensor, or a part of one, as an operand of a matrix product.
 template <class T>
 struct Matrix {
   T* data = nullptr;
   int rows = 0, columns = 0;  ///< as stored
   std::int64_t stride = 0;    ///< elements from one row to the next
-  bool transposed = false;    ///< whether it takes part as its transpose
+  bool transposed = false;    ///< true if the product uses its transpose
 
   constexpr Matrix() = default;
   /// A part of a tensor, whose rows are row_stride elements apart.
@@ -36,38 +36,38 @@ struct Matrix {
   }
 };
 
-/// A tensor that takes part as its transpose.
+/// The transpose of a tensor, as an operand of a matrix product.
 template <class T>
 constexpr Matrix<T> transposed(Tensor<T> tensor) {
   return {tensor.data, tensor.rows, tensor.columns, tensor.columns, true};
 }
 
-/// Multiplications below which waking another thread costs more than it saves.
+/// Number of multiplications below which waking another thread costs more than it saves.
 inline constexpr double matmul_grain = 256 * 1024;
 
-/// What a product is added to.
+/// A matrix, or one row for all rows, to which a product is added.
 template <class T>
 struct Addend {
   const T* data = nullptr;  ///< null if there is nothing to add
   std::int64_t stride = 0;  ///< elements from one row to the next; 0: one row is added to all
 
-  /// Whether there is something to add.
+  /// True if there is something to add.
   explicit operator bool() const { return data; }
-  /// Where the part begins that is added from this place of the product on; null if there is none.
+  /// Address of what is added to the product's element (row, column); null if nothing is added.
   const T* at(std::int64_t row, std::int64_t column) const {
     return data ? data + row * stride + column : nullptr;
   }
-  /// What is added to the product from this place on.
+  /// The addend of the part of the product that begins at (row, column).
   Addend from(std::int64_t row, std::int64_t column) const { return {at(row, column), stride}; }
 };
 
 /// c = op(a) op(b) + addend. T, of a and b: float, double, BFloat16 or Float16; C, of c: T or
-/// Wide<T>. Sums are taken in Wide<T>, whose epsilon is ε: error ≤ (1 + √depth) ε Σ|a b| (roundings
-/// are as good as random, Higham & Mary 2019), and with an addend one ε of the sum more.
+/// Wide<T>. Sums are taken in Wide<T>, whose epsilon is ε. Error ≤ (1 + √depth) ε Σ|a b|, and one ε
+/// of the sum more with an addend. (√ assumes random roundings, Higham & Mary 2019.)
 ///
 /// Every call with the same shapes and number of threads gives the same bits on one kind of
-/// processor. (So do other numbers of threads where our own tiles run, which is wherever they are
-/// faster than the vendor's library; the latter promises nothing of the sort.)
+/// processor. Sinter's own tiles, used wherever they are faster than the vendor's library, give the
+/// same bits for every number of threads; the library does not promise that.
 ///
 /// Float16 is widened and multiplied in fp32: at the rate of fp32 at best, even where the processor
 /// multiplies fp16. On a stream with MatmulInputs::rounded, inputs of float may be rounded to

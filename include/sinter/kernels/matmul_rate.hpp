@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// What multiplies matrices on the device, and how fast that is.
+// Which instructions and which library multiply matrices on the device, and at what rate.
 #pragma once
 #include "sinter/kernels/matmul.hpp"
 
 namespace sinter::kernel {
 
-/// How the device multiplies a matmul's elements.
+/// How the device multiplies the elements of a matmul.
 enum class MatmulUnit : std::uint8_t {
-  own,      ///< as they are
+  own,      ///< in their own type
   amx,      ///< in tiles of bfloat16, summed in fp32 (Intel AMX)
   pairs,    ///< in pairs of bfloat16, summed in fp32 (AVX-512 BF16)
   tensor,   ///< by tensor cores, narrow types summed in fp32 (NVIDIA GPUs)
-  widened,  ///< not at all: they are widened to fp32 as they are packed, and multiplied so
+  widened,  ///< in fp32, to which they are widened when they are packed
 };
 
-/// Whose code multiplies.
+/// The library whose code multiplies matrices.
 enum class MatmulLibrary : std::uint8_t { sinter, libtorch, cublas };
 
-/// What matmul() uses for elements of type T: float, double, BFloat16 or Float16.
+/// The unit that matmul() uses for elements of type T: float, double, BFloat16 or Float16.
 template <class T>
 MatmulUnit matmul_unit(MatmulInputs inputs = MatmulInputs::whole);
 
-/// What multiplies elements of type T. On the CPU it is MKL in LibTorch instead of Sinter's own
-/// products where that is the faster one and LibTorch was found; to know that, opens LibTorch, which
+/// The library that multiplies elements of type T. On the CPU it is LibTorch, by its MKL, where
+/// LibTorch was found and is faster than Sinter's own products. Finding out opens LibTorch, which
 /// takes about 0.1 s.
 template <class T>
 MatmulLibrary matmul_library(MatmulInputs inputs = MatmulInputs::whole);
 
-/// The most bytes that a library's products take of the host beside their operands, for each thread that
-/// multiplies. Opening the library takes its own.
+/// Upper bounds of the host memory that a library's products take beside their operands, for each thread that
+/// multiplies. Opening the library takes more, once.
 struct MatmulWorkspace {
   std::int64_t mapped = 0;   ///< as limits of the process count (RLIMIT_DATA, RLIMIT_AS)
   std::int64_t touched = 0;  ///< as the machine and control groups count
 };
-/// The workspace of a library's products. MKL packs operands into memory that it keeps for each thread, of which
-/// it says no bound: the numbers are above all that a test has seen (tests/unit/kernels/libtorch.cpp).
+/// The workspace of a library's products. MKL packs operands into memory that it keeps for each thread.
+/// It documents no bound, so a test measures one (tests/unit/kernels/libtorch.cpp).
 constexpr MatmulWorkspace matmul_workspace(MatmulLibrary library) {
   constexpr std::int64_t mebibyte = 1 << 20;
   if (library != MatmulLibrary::libtorch) return {};
   return {.mapped = 48 * mebibyte, .touched = 24 * mebibyte};
 }
 
-/// Whether the program begins with LibTorch, as one does that has layers of LibTorch's (Autograd).
-/// requires  no product was asked for yet that opens LibTorch
+/// True if the program is linked with LibTorch, as a program with Autograd layers is.
+/// requires  no product has opened LibTorch yet
 bool is_linked_with_libtorch();
 
-/// From now on products do as if there were no LibTorch: Sinter's own multiply everything. What
-/// layers of LibTorch's (Autograd) compute stays theirs.
-/// throws    Error if LibTorch was asked for already: matmul(), and what tells of it, does so once
+/// Lets Sinter's own code compute all products from now on, as if there were no LibTorch. Autograd
+/// layers still compute with LibTorch.
+/// throws    Error if matmul(), or a function that describes it, has looked for LibTorch already
 void do_without_libtorch();
 
 /// Floating-point operations per second of matmul() on elements of type T, at a size where it runs
 /// at full speed. Measuring takes at most about `seconds` on the stream's threads, or one product
-/// where that takes longer; on a GPU, also the time in which products of that size are found.
+/// where that takes longer. On a GPU, choosing the algorithm for that size takes additional time.
 template <class T = float>
 double measured_matmul_rate(Stream& stream, double seconds = 0.05);
 

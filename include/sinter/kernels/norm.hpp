@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over flat arrays, accumulated in double over fixed blocks that are combined in order: the
 // bits are the same for every number of threads. NaN and infinity propagate. Error ≤ 16 ε Σ x² or
-// 16 ε Σ|x|, ε the epsilon of double: no sum has more than 1024 summands, up to n = 2³⁰ (roundings
-// are as good as random, Higham & Mary 2019). `result` is a place in the device's memory, which is
+// 16 ε Σ|x|, ε the epsilon of double: no sum has more than 1024 summands, up to n = 2³⁰ (if
+// roundings behave as if random, Higham & Mary 2019). `result` points to device memory, which is
 // assigned, or added to.
 #pragma once
 #include <cstddef>
@@ -12,19 +12,18 @@
 
 namespace sinter::kernel {
 
-/// A sum of numbers ≥ 0 that has the same bits in whatever order and parts they are added, be it by several
-/// ranks: numbers are cut at places that do not depend on them, and integers add up exactly (a
-/// superaccumulator, Neal 2015). Bin k counts in units of 2^(32 k - 320). The sum of several has in each bin
-/// the sum of theirs, by doubles, which is exact for up to 2^20 of them. What is below 2^-320 in a summand is
-/// rounded away, and a summand from 2^320 on counts as infinity.
+/// A sum of numbers ≥ 0 that has the same bits for every order and partition of the summands, also over several
+/// ranks. Numbers are cut at fixed places into integers, which add exactly (a superaccumulator, Neal 2015). Bin
+/// k counts in units of 2^(32 k - 320). To add sums, add their bins as doubles, which is exact for up to 2^20
+/// sums. Parts of a summand below 2^-320 are rounded away, and a summand from 2^320 on counts as infinity.
 struct BinnedSum {
-  static constexpr int count = 20;       ///< of the bins
-  static constexpr int width = 32;       ///< of a bin, in bits
+  static constexpr int count = 20;       ///< number of bins
+  static constexpr int width = 32;       ///< bits of a bin
   static constexpr int lowest = -320;    ///< the exponent of the unit of bin 0
-  double bins[std::size_t(count)] = {};  ///< integers; one that is not finite makes the sum so
+  double bins[std::size_t(count)] = {};  ///< integers; if one is not finite, the sum is not either
 
-  /// The sum, rounded once, to nearest and of two to the even one. So a factor of all summands that is a power
-  /// of two changes no bit of it.
+  /// The sum, rounded once to nearest, ties to even. Scaling all summands by a power of two therefore scales it
+  /// exactly.
   constexpr double value() const {
     std::uint64_t digits[std::size_t(count) + 1] = {};  // to the base of 2^width
     std::int64_t carry = 0;
@@ -44,7 +43,7 @@ struct BinnedSum {
   static constexpr double rounded(const std::uint64_t (&digits)[std::size_t(count) + 1]) {
     int top = count;
     while (top > 2 && digits[top] == 0) --top;
-    // The first 64 bits, of which the last says whether any behind it is set.
+    // The first 64 bits; the last is also set if any bit behind it is.
     std::uint64_t bits = digits[top] << width | digits[top - 1], next = digits[top - 2];
     if ((bits | next) == 0) return 0;
     int exponent = width * (top - 1) + lowest;
@@ -62,9 +61,9 @@ struct BinnedSum {
 };
 static_assert(-BinnedSum::lowest % BinnedSum::width == 0);
 
-/// Adds all x[i]² to a sum: those of 16 elements that follow each other are added in a fixed order in double,
-/// and these as BinnedSum says. So the bits are the same wherever an array is cut between such groups, and
-/// however it is filled up with zeros. Error: ≤ 8 ε of the sum.
+/// Adds all x[i]² to *sum. The squares of 16 consecutive elements are added in double, in a fixed order, and
+/// the results exactly (BinnedSum). The bits are therefore the same wherever an array is cut between such
+/// groups, and however it is padded with zeros. Error ≤ 8 ε of the sum.
 template <class T>
 void add_squares(Stream& stream, const T* x, std::int64_t n, BinnedSum* sum);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From rows to sequences.
+// Pooling: one row of each sequence.
 #pragma once
 #include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/tensor.hpp"
@@ -16,7 +16,7 @@ void last_rows(Stream& stream, Input<T> x, Sequences sequences, Tensor<T> y);
 template <class T>
 void last_rows_backward(Stream& stream, Input<T> dy, Sequences sequences, Tensor<T> dx);
 
-/// y[s] = x[first row of sequence s], and its gradient, likewise.
+/// y[s] = x[first row of sequence s]. x: rows × width, y: sequences × width.
 /// requires  no sequence is empty
 template <class T>
 void first_rows(Stream& stream, Input<T> x, Sequences sequences, Tensor<T> y);

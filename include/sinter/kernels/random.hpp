@@ -7,7 +7,7 @@
 
 namespace sinter::kernel {
 
-/// The distance of two states of SplitMix64 (Steele, Lea & Flood 2014).
+/// The difference of successive states of SplitMix64 (Steele, Lea & Flood 2014).
 inline constexpr std::uint64_t mix_step = 0x9e3779b97f4a7c15;
 
 /// SplitMix64's finaliser: a bijection of 64 bits in which every bit depends on every bit. 0 is
@@ -22,12 +22,12 @@ constexpr std::uint64_t mix_bits(std::uint64_t z) {
 /// mix(mix(mix(seed) + step) + layer).
 constexpr std::uint64_t mix(std::uint64_t z) { return mix_bits(z + mix_step); }
 
-/// data[i] = a number drawn from the normal distribution, a function of key and i alone (Box &
+/// data[i] = a number drawn from the normal distribution, a pure function of key and i (Box &
 /// Muller 1958, computed in double and then rounded to T; |value - mean| < 9 deviations).
 template <class T>
 void fill_normal(T* data, std::int64_t n, double mean, double deviation, std::uint64_t key);
 
-/// The same values, by all threads of the stream.
+/// fill_normal() with all threads of the stream, which gives the same values.
 template <class T>
 void fill_normal(Stream& stream, T* data, std::int64_t n, double mean, double deviation,
                  std::uint64_t key);

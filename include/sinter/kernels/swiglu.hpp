@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiGLU (Shazeer 2020): one half of a matrix, or one of two, through silu, gates the other. T:
+// SwiGLU (Shazeer 2020): silu of one half of a matrix, or of one matrix, multiplies the other. T:
 // float, double, BFloat16 or Float16. The bits are the same for every number of threads.
 //
 // Errors, with ε the epsilon of Wide<T>; a narrow T adds the rounding of what is stored, and an
@@ -25,12 +25,12 @@ void swiglu_forward(Stream& stream, Input<T> x, Tensor<T> y);
 template <class T>
 void swiglu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx);
 
-/// The same of two matrices: y = silu(gate) up. gate, up, y: rows × width.
+/// y = silu(gate) up of two matrices, silu(z) = z / (1 + exp(-z)). gate, up, y: rows × width.
 template <class T>
 void swiglu_forward(Stream& stream, Input<T> gate, Input<T> up, Tensor<T> y);
 
-/// Their gradients, or += with an add flag, each for itself; an empty one is not wanted. All are
-/// rows × width; neither dgate nor dup may be gate or up.
+/// dgate and dup = gradients of gate and up, or += with its add flag for each; an empty one is not
+/// computed. All are rows × width; neither dgate nor dup may be gate or up.
 template <class T>
 void swiglu_backward(Stream& stream, Input<T> gate, Input<T> up, Input<T> dy, Tensor<T> dgate,
                      Tensor<T> dup);

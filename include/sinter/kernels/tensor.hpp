@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels take.
+// Operands of kernels.
 #pragma once
 #include <cassert>
 #include <cstdint>
@@ -7,33 +7,33 @@
 
 namespace sinter::kernel {
 
-/// The shape of a tensor, and whether a kernel adds to what the tensor holds rather than assigns.
+/// The shape of a tensor, and its add flag.
 struct Shape {
   std::int32_t rows = 0;
   std::int32_t columns : 31 = 0;
-  bool add : 1 = false;  ///< whether kernels add to the elements rather than assign
+  bool add : 1 = false;  ///< true if kernels add to the elements rather than assign
 };
 
-/// rows × columns elements somewhere in the device's memory, the rows one after the other. An empty
-/// tensor, without data, stands for one that nobody has or wants. A tensor has sixteen bytes, which
-/// a call passes in two registers.
+/// A view of rows × columns elements in the device's memory, row after row. An empty tensor,
+/// without data, stands for an operand that does not exist or a result that is not wanted. A tensor
+/// has sixteen bytes, which a call passes in two registers.
 template <class T>
 struct Tensor : Shape {
   T* data = nullptr;  ///< row-major; null if the tensor is empty
 
   constexpr Tensor() = default;
-  /// Views r × c elements; `adds` says whether kernels add to them.
+  /// Views r × c elements, to which kernels add if `adds`, else assign.
   constexpr Tensor(T* at, int r, int c, bool adds = false) : Shape{r, c, adds}, data(at) {}
   /// Views elements of this shape.
   constexpr Tensor(T* at, Shape shape) : Shape(shape), data(at) {}
 
-  /// The same, to be read alone.
+  /// A view of the same elements that only reads them.
   constexpr operator Tensor<const T>() const
     requires(!std::is_const_v<T>)
   {
     return {data, static_cast<const Shape&>(*this)};
   }
-  /// Whether there is a tensor, and not an empty one.
+  /// True unless the tensor is empty.
   constexpr explicit operator bool() const { return data != nullptr; }
   /// rows × columns.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
@@ -43,7 +43,7 @@ struct Tensor : Shape {
            "Sinter: a tensor has no such element");
     return data[std::int64_t(row) * columns + column];
   }
-  /// Assigns to an element or adds to it, as `add` says. Does nothing if the tensor is empty.
+  /// Adds to an element if `add`, else assigns to it. Does nothing if the tensor is empty.
   void put(int row, int column, auto value) const {
     if (!data) return;
     T& element = (*this)(row, column);
@@ -52,7 +52,7 @@ struct Tensor : Shape {
 };
 static_assert(sizeof(Tensor<float>) == 16 && std::is_trivially_copyable_v<Tensor<float>>);
 
-/// Elements in a row, such as a policy's state of all parameters. It converts to the pointer that
+/// A view of a flat array, such as a policy's state of all parameters. Converts to the pointer that
 /// kernels take.
 template <class T>
 struct Flat {
@@ -78,10 +78,10 @@ using Output = std::type_identity_t<Tensor<T>>;
 
 /// Where the sequences on one axis start: sequence s is rows [starts[s], starts[s + 1]).
 struct Sequences {
-  /// count + 1 rows, the last one past the end; in the device's memory.
+  /// The first row of each sequence and the end of the last: count + 1 numbers in device memory.
   const std::int32_t* starts = nullptr;
-  int count = 0;  ///< how many there are
-  int total = 0;  ///< rows of all sequences together: starts[count], for the host
+  int count = 0;  ///< number of sequences
+  int total = 0;  ///< rows of all sequences together: starts[count], but in the host's memory
 
   constexpr Sequences() = default;
   /// requires  rows_of_all == at[sequences]
