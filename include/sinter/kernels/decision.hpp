@@ -50,8 +50,8 @@ static_assert(offsetof(Decision, votes) == sizeof(double) &&
 
 /// Bounds to which gradients are clipped.
 struct ClippingRule {
-  /// Bound of the global norm: gradients are multiplied by bound / (norm + 1e-6) if that is below 1,
-  /// as torch.nn.utils.clip_grad_norm_ does.
+  /// Bound of the global norm: gradients are multiplied by bound / (norm + 1e-6) if that is below
+  /// 1, as torch.nn.utils.clip_grad_norm_ does.
   double bound = std::numeric_limits<double>::infinity();
   /// Bound of each gradient's magnitude.
   double limit = std::numeric_limits<double>::infinity();

@@ -7,12 +7,12 @@ namespace sinter {
 
 namespace detail {
 
-/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads; each row sees its whole sequence or, if
-/// Causal, itself and the rows before it, with a Window no more than so many of them (Beltagy et
-/// al. 2020). Heads / KeyHeads neighbouring heads of q share one of k and v (Ainslie et al. 2023).
-/// x: rows × (W + 2 KeyHeads d) (q, k, v), y: rows × W. Keeps x, y and the log-sum-exp of each row
-/// and head; backward computes the probabilities again. Attention probabilities are dropped with
-/// probability Dropout.
+/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads. Each row attends to its whole sequence
+/// or, if Causal, to itself and the rows before it, at most Window of them in all if Window > 0
+/// (Beltagy et al. 2020). Heads / KeyHeads neighbouring heads of q share one of k and v (Ainslie et
+/// al. 2023). x: rows × (W + 2 KeyHeads d) (q, k, v), y: rows × W. Keeps x, y and the log-sum-exp
+/// of each row and head; backward computes the probabilities again. Attention probabilities are
+/// dropped with probability Dropout.
 template <int W, int Heads, bool Causal, float Dropout = 0.f, int KeyHeads = Heads, int Window = 0>
 struct Attention {
   static_assert(Heads > 0 && W % Heads == 0,
@@ -32,8 +32,8 @@ struct Attention {
     Statistic log_sum;
   };
   static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
-  /// Those of two matmuls over context × context, over half of it, or over the band of that half
-  /// that is as wide as the window.
+  /// Operations of two matmuls over context × context, over half of it if Causal, or over the band
+  /// of that half that is as wide as the window.
   static constexpr std::int64_t flops(std::int64_t context) {
     constexpr std::int64_t window = Window;
     if (!Causal) return 4 * context * W;
@@ -58,11 +58,11 @@ struct Attention {
 
 }  // namespace detail
 
-/// Each row sees itself and the rows before it in its sequence, with a Window above 0 no more than
-/// so many of them, the nearest.
+/// Attention of each row to itself and the rows before it in its sequence. A Window above 0 limits
+/// it to the nearest Window rows, itself included.
 template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads, int Window = 0>
 using CausalSelfAttention = detail::Attention<W, Heads, true, Dropout, KeyHeads, Window>;
-/// Each row sees its whole sequence.
+/// Attention of each row to its whole sequence.
 template <int W, int Heads, float Dropout = 0.f, int KeyHeads = Heads>
 using SelfAttention = detail::Attention<W, Heads, false, Dropout, KeyHeads>;
 

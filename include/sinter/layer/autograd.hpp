@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer that LibTorch computes. This header includes nothing of LibTorch: a recipe that names such
-// a layer compiles without it, if the code of the layer is in another file.
+// A layer that LibTorch computes. This header includes no LibTorch header: a recipe that names such
+// a layer compiles without LibTorch if the code of the layer is in another file.
 #pragma once
 #include <concepts>
 #include <typeinfo>
@@ -9,40 +9,40 @@
 
 namespace sinter {
 
-/// What the code of a layer is told of the layer, when an object for one of its uses is made.
+/// Describes a layer to its code, which makes an object for one of the layer's uses.
 struct AutogradSpec {
   const std::type_info* type;     ///< F, for error messages
-  std::span<const Param> params;  ///< of F, in its order
+  std::span<const Param> params;  ///< parameters of F, in its order
   std::span<const int> in, out;   ///< widths of operands and results
-  bool random;                    ///< whether forward may draw from LibTorch's generator
-  Element compute, gradient;      ///< of operands and weights; of gradients of parameters
-  Element master;                 ///< of running values
+  bool random;                    ///< true if forward may draw from LibTorch's generator
+  Element compute, gradient;      ///< types of operands and weights, and of parameters' gradients
+  Element master;                 ///< type of running values
 };
 
-/// Whether F says where its code is.
+/// F has make(), which leads to its code.
 template <class F>
 concept HasAutogradCode = requires(const AutogradSpec& spec) {
   { F::make(spec) } -> std::same_as<std::unique_ptr<LayerObject>>;
 };
 
-/// A layer whose forward is LibTorch's, and whose backward is that of its autograd. F is a type with
-///   in, out          the widths of operands and results, as a layer has them
-///   params           (optional) an array of Param, under the names that the module gives them; what
-///                    LibTorch calls buffers are among them, by running()
+/// A layer that LibTorch computes, with its autograd for backward. F is a type with
+///   in, out          the widths of operands and results, as in any layer
+///   params           (optional) an array of Param, under the names that the module gives them;
+///                    LibTorch's buffers are among them, as running()
 ///   make(spec)       static std::unique_ptr<LayerObject> make(const AutogradSpec&), which may be
 ///                    defined in another file: autograd::of_function() or autograd::of_module()
 ///                    (autograd/torch.hpp)
-///   random           (optional) false promises that forward draws nothing, as dropout does; ranks
-///                    then need not take turns
-/// and facts of layers that hold for it: pools, takes_last, causal, bidirectional, ids_below, flops.
-/// Parameters are parts of the flat buffers, as those of any layer. LibTorch computes in fp32, and
-/// with Fp64 in double precision: narrower operands and weights are widened, and what comes back is
-/// rounded. What dropout draws is a function of seed, step, place in the model and the first row of
-/// the micro-batch. Running values change once in each micro-batch; a frozen unit computes as in
-/// evaluation. Its temporary memory is not planned.
+///   random           (optional) false promises that forward draws no random numbers, unlike
+///                    dropout; ranks then need not take turns
+/// F may state facts of layers, too: pools, takes_last, causal, bidirectional, ids_below, flops.
+/// Parameters lie in the flat buffers, as in any layer. LibTorch computes in fp32, and with Fp64 in
+/// double precision: narrower operands and weights are widened, and results are rounded. The random
+/// numbers of dropout are a function of seed, step, place in the model and the first row of the
+/// micro-batch. Running values change once in each micro-batch; a frozen unit computes as in
+/// evaluation. The layer's temporary memory is not planned.
 template <class F>
 struct Autograd {
-  // What F lacks is no array here, and refused as a layer's own members are.
+  // A member that F lacks is Nothing here, and refused as a layer's missing member is.
   /// Widths of the operands.
   static constexpr auto in = [] {
     if constexpr (requires { F::in; }) {
@@ -59,7 +59,7 @@ struct Autograd {
       return Nothing{};
     }
   }();
-  /// Those of F.
+  /// Parameters of F, if any.
   static constexpr auto params = [] {
     if constexpr (requires { F::params; }) {
       return F::params;
@@ -67,7 +67,7 @@ struct Autograd {
       return std::array<Param, 0>{};
     }
   }();
-  /// All operands that are numbers: the graph that forward leaves reads them where they lie.
+  /// All operands except ids: LibTorch's graph, which forward leaves, reads them in place.
   static constexpr auto saved = [] {
     if constexpr (!detail::are_widths<decltype(in), std::size_t(max_inputs)>) {
       return Nothing{};
@@ -79,23 +79,23 @@ struct Autograd {
       return keeps;
     }
   }();
-  static constexpr bool unplanned = true;  ///< the graph is LibTorch's
-  /// Facts of layers, as F states them.
+  static constexpr bool unplanned = true;  ///< LibTorch allocates the graph
+  /// True if F states Layer::pools.
   static constexpr bool pools = requires { requires F::pools; };
-  static constexpr bool takes_last = requires { requires F::takes_last; };        ///< likewise
-  static constexpr bool causal = requires { requires F::causal; };                ///< likewise
-  static constexpr bool bidirectional = requires { requires F::bidirectional; };  ///< likewise
+  static constexpr bool takes_last = requires { requires F::takes_last; };        ///< as F states
+  static constexpr bool causal = requires { requires F::causal; };                ///< as F states
+  static constexpr bool bidirectional = requires { requires F::bidirectional; };  ///< as F states
   /// The bound of ids that F states, or 0.
   static constexpr int ids_below = [] {
     if constexpr (requires { F::ids_below; }) return F::ids_below;
     return 0;
   }();
-  /// Those that F states, or 0.
+  /// The operations that F states, or 0.
   static constexpr std::int64_t flops(std::int64_t context, std::int64_t other) {
     return flops_of<F>(context, other);
   }
 
-  /// Makes the object of a use. P is the precision policy.
+  /// Makes the object of one use of the layer. P is the precision policy.
   template <class P>
   static std::unique_ptr<LayerObject> object() {
     constexpr bool draws_nothing = requires { requires !F::random; };

@@ -5,7 +5,7 @@
 
 namespace sinter {
 
-/// y = its operands side by side, such as query, key and value for attention. Operand i: rows ×
+/// y = the operands side by side, such as query, key and value for attention. Operand i: rows ×
 /// Widths[i], y: rows × the sum of Widths.
 template <int... Widths>
 struct Concat {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between the plan, which counts bytes, and the layers, which have types.
+// Passes operands from the plan, which counts bytes, to layers, which see typed tensors.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -19,35 +19,35 @@ namespace sinter {
 using kernel::Sequences;
 using kernel::Tensor;
 
-/// What all layer calls on the micro-batch at hand have in common.
+/// What all layer calls on the current micro-batch share.
 struct Now {
-  std::array<Sequences, axes> sequences{};  ///< of each axis
-  kernel::Stream* stream = nullptr;         ///< for kernels of layers
+  std::array<Sequences, axes> sequences{};  ///< sequences of each axis
+  kernel::Stream* stream = nullptr;         ///< stream for kernels of layers
   double loss_weight = 0;  ///< 1 / (predictions in the whole global batch, over all ranks)
-  std::uint64_t seed = 0;  ///< of dropout
-  std::int64_t step = 0;   ///< the number of the step being taken, from 1
+  std::uint64_t seed = 0;  ///< seed of dropout
+  std::int64_t step = 0;   ///< number of the current step, from 1
   std::array<std::int64_t, axes> first_row{};  ///< the number of row 0 within the global batch
-  int iteration = 0;                           ///< of the loop over micro-batches, from 0
-  bool training = true;  ///< false in evaluation and prediction, which drop nothing out
+  int iteration = 0;                           ///< number of the micro-batch in its loop, from 0
+  bool training = true;  ///< true in training; evaluation and prediction drop nothing out
 };
 
-/// The key of dropout at a site. Mixing is chained, so that neighbouring seeds do not share steps.
+/// The key of dropout at a site. Mixing is chained, so that neighbouring seeds do not share keys.
 constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t site) {
   return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + site);
 }
 
 /// One operand, resolved to an address. It becomes a Tensor<T> only if T has the planned size.
 struct BoundOperand {
-  /// add_after_first: assign in the first micro-batch, add in the others.
+  /// How a gradient is written; add_after_first: assigned in the first micro-batch, then added.
   enum Put : std::uint8_t { assign, add, add_after_first };
 
   void* data = nullptr;                      ///< null if there is no such operand
-  kernel::Shape shape;                       ///< for the micro-batch at hand
+  kernel::Shape shape;                       ///< for the current micro-batch
   std::uint8_t element_bytes = 0, axis = 0;  ///< as planned
-  bool rows_of_axis = true;  ///< whether it has the rows of its axis, else a fixed number
-  Put put = assign;          ///< what a gradient becomes of what was there
+  bool rows_of_axis = true;  ///< true if it has the rows of its axis, else a fixed number
+  Put put = assign;          ///< how a gradient is written
 
-  /// Sets shape for the micro-batch at hand.
+  /// Sets shape for the current micro-batch.
   void update(const Now& now) {
     if (rows_of_axis) shape.rows = now.sequences[axis].rows();
     shape.add = put == add || (put == add_after_first && now.iteration > 0);
@@ -56,26 +56,26 @@ struct BoundOperand {
 
 /// Why forward is called.
 enum class Pass : std::uint8_t {
-  kept,     ///< backward comes next, and finds what this call leaves
-  dropped,  ///< backward comes, and before it the same call again, which leaves it
-  again,    ///< this is that call: the operands are those of the first one
-  alone     ///< no backward comes: an evaluation, a prediction, or nothing here is trained
+  kept,     ///< for backward, which reads what this call leaves
+  dropped,  ///< for its results only: the call is repeated (`again`) before backward
+  again,    ///< the repeated call, on the same operands; backward reads what it leaves
+  alone     ///< no backward follows: an evaluation, a prediction, or nothing here is trained
 };
 
-/// What a layer sees in one layer call. It is made once; only Now changes from micro-batch to
-/// micro-batch, and with it the shapes of operands.
+/// The operands of one layer call. Made once; only Now changes from micro-batch to micro-batch, and
+/// with it the shapes of operands.
 struct Call {
   std::array<BoundOperand, max_inputs> x, dx;    ///< operands and their gradients
   std::array<BoundOperand, max_outputs> y, dy;   ///< results and their gradients
   std::array<BoundOperand, max_fields> saved;    ///< in the order of Saved
   std::vector<BoundOperand> weights, gradients;  ///< in the order of Params
-  std::array<std::uint8_t, max_inputs> axis{};   ///< of each x
-  void* scratch = nullptr;                       ///< of as many elements as the layer asked for
+  std::array<std::uint8_t, max_inputs> axis{};   ///< axis of each x
+  void* scratch = nullptr;                       ///< elements that the layer's scratch() asked for
   const Now* now = nullptr;                      ///< what changes with each micro-batch
-  std::uint32_t dropout_site = 0;  ///< stands for the unit and node of the call in the model
-  LayerObject* object = nullptr;   ///< of this use, if the layer is unplanned
-  Pass pass = Pass::alone;         ///< of a call of forward, if the layer is unplanned
-  bool frozen = false;             ///< whether its unit is, if the layer is unplanned
+  std::uint32_t dropout_site = 0;  ///< identifies the unit and node of the call in the model
+  LayerObject* object = nullptr;   ///< object of this use, if the layer is unplanned
+  Pass pass = Pass::alone;         ///< why forward is called, if the layer is unplanned
+  bool frozen = false;             ///< true if the layer is unplanned and its unit frozen
 
   /// An operand as a tensor.
   /// requires  T has the size that was planned; asserted, where assertions are on
@@ -98,7 +98,7 @@ struct Call {
   }
 };
 
-/// Stands for the fields of a layer that has none, or an array in place of them.
+/// Stands for the fields of a layer that has none, or has an array instead.
 struct Nothing {};
 
 /// The layer's aggregate Params of T, or Nothing.
@@ -121,7 +121,7 @@ auto saved_type() {
   }
 }
 
-/// An operand that converts to the tensor type of whichever field it initialises.
+/// An operand that converts to the tensor type of the field that it initialises.
 struct Pending {
   const Call& call;
   const BoundOperand& operand;
@@ -144,8 +144,8 @@ Aggregate bind_fields(const Call& call, const auto& operands) {
   }
 }
 
-/// What the forward() and backward() of layer L see: tensors of the types that the precision policy
-/// P chose, or the Setting of one.
+/// The argument of forward() and backward() of layer L: operands as tensors of the types that P
+/// chooses. P is a precision policy, or the Setting of one.
 template <class L, class P>
 class Context {
   using Compute = TensorFor<P, typename P::compute>;
@@ -175,7 +175,7 @@ class Context {
 
   /// A zero of the type in which sums are accumulated.
   static auto zero() { return typename P::accumulate(0); }
-  /// Where the kernels of the layer run.
+  /// The stream that runs the kernels of the layer.
   kernel::Stream& stream() const { return *call.now->stream; }
   /// The sequences and rows of operand i.
   const Sequences& sequences(int i = 0) const { return call.now->sequences[call.axis[i]]; }
@@ -183,7 +183,7 @@ class Context {
   int rows(int i = 0) const { return sequences(i).rows(); }
   /// Operand i, in forward.
   Compute x(int i = 0) const { return call.as<Compute>(call.x[i]); }
-  /// The gradient of operand i, which backward writes; empty where nobody wants it.
+  /// The gradient of operand i, which backward writes; empty if it is not needed.
   Compute dx(int i = 0) const { return call.as<Compute>(call.dx[i]); }
   /// Result i, which forward writes, or backward if L is a loss.
   Result y(int i = 0) const { return call.as<Result>(call.y[i]); }
@@ -197,10 +197,10 @@ class Context {
   }
   /// The factor of each row's loss in the step's loss.
   double loss_weight() const { return call.now->loss_weight; }
-  /// Whether this is a step of training, rather than an evaluation or a prediction.
+  /// True in a training step, false in an evaluation or a prediction.
   bool training() const { return call.now->training; }
-  /// Dropout whose mask recomputation and any split of the global batch repeat; none outside
-  /// training.
+  /// Dropout with a mask that recomputation and any split of the global batch reproduce; none
+  /// outside training.
   kernel::Dropout dropout(float probability) const {
     const Now& now = *call.now;
     return {now.training ? probability : 0, dropout_key(now, call.dropout_site),
@@ -247,7 +247,7 @@ constexpr Layer erase_layer() {
   return layer;
 }
 
-/// The layer L with its type erased. Its address stands for the layer.
+/// The layer L with its type erased. Its address identifies the layer.
 template <class L, class P>
 inline constexpr Layer erased = erase_layer<L, P>();
 

@@ -5,15 +5,15 @@
 
 namespace sinter {
 
-/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads: each row of q sees all rows of kv that are
-/// of its sequence, as a decoder sees its encoder (Vaswani et al. 2017). q: rows × W, kv: rows × 2 W
+/// y = softmax(q kᵀ / √d) v for each head, d = W / Heads. Each row of q attends to all rows of kv
+/// in its sequence, as a decoder to its encoder (Vaswani et al. 2017). q: rows × W, kv: rows × 2 W
 /// (k, v), on another axis; y: as q. Keeps q, kv, y and the log-sum-exp of each row and head;
 /// backward computes the probabilities again. Attention probabilities are dropped with probability
 /// Dropout.
 ///
-/// It states neither `causal` nor `bidirectional`, as a row sees no others of its own axis. q and
-/// kv on one axis are SelfAttention, without its facts: nothing then refuses data whose targets are
-/// the next tokens.
+/// The layer states neither `causal` nor `bidirectional`, as rows attend to no other rows of their
+/// own axis. With q and kv on one axis it computes SelfAttention without these facts: data whose
+/// targets are the next tokens are then not refused.
 template <int W, int Heads, float Dropout = 0.f>
 struct CrossAttention {
   static_assert(Heads > 0 && W % Heads == 0,
@@ -28,9 +28,9 @@ struct CrossAttention {
     Statistic log_sum;
   };
   static constexpr Saved<Keep, Keep> saved{input(0), input(1), output(), statistic(Heads)};
-  /// Those of two matmuls over context × other.
+  /// Operations of two matmuls over context × other.
   static constexpr std::int64_t flops(std::int64_t, std::int64_t other) { return 4 * other * W; }
-  /// Sums of the gradients of kv, where the compute type is narrow.
+  /// Room for sums of the gradients of kv, needed if the compute type is narrow.
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t, std::int64_t other) {
     return kernel::attention_scratch<typename P::compute>(other, W);

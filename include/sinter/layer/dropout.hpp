@@ -7,8 +7,8 @@ namespace sinter {
 
 /// y = x / (1 - p) with probability 1 - p, else 0; y = x outside training (Srivastava et al. 2014).
 /// x, y: rows × W. The mask is a function of seed, step, dropout site, the row's number in the
-/// global batch and the column: nothing is kept, and recomputation and any split of the batch
-/// repeat it.
+/// global batch and the column. Keeps nothing: recomputation and any split of the batch reproduce
+/// the mask.
 template <int W, float Probability>
 struct Dropout {
   static_assert(Probability >= 0 && Probability < 1, "Dropout: the probability is outside [0, 1).");

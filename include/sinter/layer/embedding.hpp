@@ -6,8 +6,8 @@
 
 namespace sinter {
 
-/// y[r] = weight[ids[r]]. ids: one for each row, y: rows × W, weight: Vocabulary × W, behind which
-/// lie Padding rows of zeros, for a head that is tied to it.
+/// y[r] = weight[ids[r]]. ids: one for each row, y: rows × W, weight: Vocabulary × W, followed by
+/// Padding rows of zeros for a head that is tied to it.
 template <int Vocabulary, int W, int Padding = 0>
 struct Embedding {
   static constexpr std::array in{0};
@@ -65,8 +65,8 @@ struct AddEmbedding {
   }
 };
 
-/// y[r] = x[r] + weight[0]: AddEmbedding where all ids are 0, and nobody gives them. x, y: rows ×
-/// W, weight: Vocabulary × W, of which the other rows get no gradient.
+/// y[r] = x[r] + weight[0]: AddEmbedding for ids that are all 0 and no operand. x, y: rows × W,
+/// weight: Vocabulary × W; its other rows get no gradient.
 template <int Vocabulary, int W>
 struct AddFirstEmbedding {
   static constexpr std::array in{W};
@@ -93,7 +93,7 @@ struct AddFirstEmbedding {
 };
 
 /// y[r] = x[r] + weight[Offset + position of r in its sequence]. x, y: rows × W, weight: (Positions +
-/// Offset) × W, of which the first Offset rows are not used, and get no gradient (BART has two).
+/// Offset) × W; its first Offset rows are not used and get no gradient (BART has two).
 /// requires  no sequence is longer than Positions
 template <int Positions, int W, int Offset = 0>
 struct AddPosition {

@@ -64,9 +64,9 @@ struct Unembedding {
   }
 };
 
-/// Unembedding with a bias: y = x weightᵀ + bias. The bias is a parameter of its own where the
-/// weight is borrowed (g.tied_weight). x: rows × W, y: rows × Vocabulary, weight: Vocabulary × W,
-/// bias: Vocabulary.
+/// Unembedding with a bias: y = x weightᵀ + bias. The bias stays a parameter of this layer if the
+/// weight is borrowed from another (g.tied_weight). x: rows × W, y: rows × Vocabulary, weight:
+/// Vocabulary × W, bias: Vocabulary.
 template <int Vocabulary, int W>
 struct UnembeddingBias {
   static constexpr std::array in{W};

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer says about itself, and what the planner keeps of it.
+// What a layer states about itself, and its erased form, which the planner uses.
 //
 // A layer is an empty type:
 //   in, out      the widths of its operands and results; 0 stands for an operand of integer ids
 //   params       (optional) has one Param for each field of its aggregate Params
 //   saved        (optional) has one Keep for each field of its aggregate Saved
-//   forward(c)   and backward(c) compute, with what a Context gives them (context.hpp)
-// A layer that takes memory which is not planned has in place of the last two
+//   forward(c)   and backward(c) compute on a Context c (context.hpp)
+// A layer that allocates memory outside the plan has, instead of forward and backward,
 //   object<P>()  makes the LayerObject of one of its uses, which computes; P is the precision policy
 //   unplanned    true
-// and its params may be an array of any number of Param, its saved one of at most four Keep.
+// Its params may be an array of any number of Param, and its saved one of at most four Keep.
 // Any layer may state facts:
-//   cheap                        whether its results are worth recomputing rather than keeping
-//   passes_gradient              whether dx is dy for each operand, see Layer::passes_gradient
-//   loss                         whether its result is one loss for each row, see Layer::loss
-//   pools                        whether its result has one row for each sequence
-//   takes_last                   whether it pools by taking the last row, see Layer::takes_last
-//   causal                       whether its rows see none that follow them, see Layer::causal
-//   bidirectional                whether its rows see also those that follow them
-//   reads_weights_in_backward    whether it does so; by default it does if it has parameters
+//   cheap                        true if its results are worth recomputing rather than keeping
+//   passes_gradient              true if dx is dy for each operand, see Layer::passes_gradient
+//   loss                         true if its result is one loss for each row, see Layer::loss
+//   pools                        true if its result has one row for each sequence
+//   takes_last                   true if it pools by taking the last row, see Layer::takes_last
+//   causal                       true if rows depend on none that follow them, see Layer::causal
+//   bidirectional                true if rows depend also on rows that follow them
+//   reads_weights_in_backward    true if backward reads weights; by default, if it has parameters
 //   ids_below                    ids must be below this
-//   flops(context)               those of forward, for one row of a result in a sequence of `context`
-//                                rows; or flops(context, other), other the rows of that sequence on
-//                                the axis of the second operand
-//   scratch(rows)                elements of the statistic type that a layer call needs for itself,
-//                                for so many rows of the first operand; or scratch(rows, other),
-//                                other the rows of the second; or scratch<P>(rows) or
+//   flops(context)               operations of forward for one row of a result, in a sequence of
+//                                `context` rows; or flops(context, other), with `other` rows of
+//                                that sequence on the axis of the second operand
+//   scratch(rows)                elements of the statistic type that a layer call needs as scratch,
+//                                for `rows` rows of the first operand; or scratch(rows, other),
+//                                `other` rows of the second; or scratch<P>(rows) or
 //                                scratch<P>(rows, other), P the precision policy
 #pragma once
 #include <array>
@@ -39,19 +39,19 @@ namespace sinter {
 
 /// The roles of elements. The precision policy says which C++ type plays each.
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
-inline constexpr int types = 6;  ///< how many there are
+inline constexpr int types = 6;  ///< number of roles
 
 /// How a parameter starts.
 struct Init {
-  /// The distributions that there are.
+  /// Distributions of initial values.
   enum How : std::uint8_t { zeros, ones, normal, uniform } how = zeros;
   float scale = 0;  ///< normal: the deviation, around 0; uniform: numbers lie within ±scale
 };
-/// All 0, and all 1.
+/// Initial values that are all 0, and all 1.
 inline constexpr Init zeros{Init::zeros}, ones{Init::ones};
 /// Draws from the normal distribution around 0.
 constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
-/// Draws evenly from [-bound, bound].
+/// Draws uniformly from [-bound, bound].
 constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
 
 /// The most dimensions that a parameter has in files.
@@ -59,15 +59,15 @@ inline constexpr int max_dimensions = 4;
 
 /// A parameter, with the name and shape that it has in the architecture's files.
 struct Param {
-  const char* name;   ///< such as "weight"; its unit's and node's names come before it
+  const char* name;   ///< such as "weight"; in files, the unit's and node's names precede it
   int rows, columns;  ///< as in files; a vector has one row
   Init init;          ///< how it starts
-  bool matrix;        ///< weight decay acts on matrices, and not on vectors (biases, norms)
-  int padding = 0;  ///< rows of zeros behind it in flat buffers, and nowhere else: no file has them
-  int fan_in = 0, fan_out = 0;  ///< of a hidden() matrix, however it is stored; else 0
-  /// Its shape in files, with zeros behind it, where that is not rows × columns.
+  bool matrix;        ///< true if weight decay acts on it, false for vectors (biases, norms)
+  int padding = 0;    ///< rows of zeros behind it in flat buffers; files do not contain them
+  int fan_in = 0, fan_out = 0;  ///< features of a hidden() matrix, however it is stored; else 0
+  /// Shape in files, followed by zeros, if that is not rows × columns.
   std::array<int, max_dimensions> dimensions{};
-  /// Whether forward itself changes it in training, see running().
+  /// True if forward itself changes it in training; see running().
   bool running = false;
   /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
@@ -82,8 +82,8 @@ constexpr Param matrix(const char* name, int rows, int columns, Init init, int p
 constexpr Param vector(const char* name, int size, Init init) {
   return {name, 1, size, init, false};
 }
-/// A tensor of this name and of more dimensions than two, such as the weight of a convolution: to
-/// all but files it is a matrix with a row for each index of the first dimension.
+/// A tensor of this name with more than two dimensions, such as the weight of a convolution.
+/// Outside files it is a matrix with a row for each index of the first dimension.
 template <std::size_t N>
   requires(N > 2 && N <= std::size_t(max_dimensions))
 constexpr Param tensor(const char* name, const int (&dimensions)[N], Init init) {
@@ -93,9 +93,9 @@ constexpr Param tensor(const char* name, const int (&dimensions)[N], Init init) 
   for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
   return param;
 }
-/// Numbers of this name and shape that forward itself changes in training, such as the running mean
-/// of a batch norm, and not an optimizer: they have no gradient and no decay. Files hold them as
-/// they are after the last step that was applied.
+/// Running values of this name and shape, such as the running mean of a batch norm. Forward changes
+/// them in training, not an optimizer: they have no gradient and no decay. Files hold them as they
+/// are after the last applied step.
 template <std::size_t N>
   requires(N <= std::size_t(max_dimensions))
 constexpr Param running(const char* name, const int (&dimensions)[N], Init init) {
@@ -106,48 +106,48 @@ constexpr Param running(const char* name, const int (&dimensions)[N], Init init)
   param.running = true;
   return param;
 }
-/// The same for a single number, which has no dimension in files.
+/// A single running value, which has no dimension in files.
 constexpr Param running(const char* name, Init init) {
   Param param = vector(name, 1, init);
   param.running = true;
   return param;
 }
-/// The same matrix, which is said to lead from `in` hidden features to `out`: it is no embedding,
-/// and belongs neither to the first nor to the last layer of a model.
+/// Marks `matrix` as one that leads from `in` hidden features to `out`: it is no embedding, and
+/// belongs neither to the first nor to the last layer of a model.
 constexpr Param hidden(Param matrix, int in, int out) {
   matrix.fan_in = in;
   matrix.fan_out = out;
   return matrix;
 }
 
-/// One thing that backward reads: an operand or a result, which is free, as only its lifetime
-/// grows, or numbers of the layer's own.
+/// One thing that backward reads: an operand, a result, or numbers of the layer's own. Operands and
+/// results take no extra memory, but live longer.
 struct Keep {
   /// What is kept.
   enum Kind : std::uint8_t { input, output, own } kind;
-  int which = 0;              ///< of the operands or results
-  int width = 0;              ///< of `own`: numbers for each row
-  Type type = Type::compute;  ///< of `own`
+  int which = 0;              ///< index of the operand or result
+  int width = 0;              ///< for `own`: numbers for each row
+  Type type = Type::compute;  ///< for `own`: their type
 };
 /// Keeps an operand.
 constexpr Keep input(int which = 0) { return {Keep::input, which}; }
 /// Keeps a result.
 constexpr Keep output(int which = 0) { return {Keep::output, which}; }
-/// Keeps so many numbers of its own for each row, in the compute type.
+/// Keeps `width` numbers of the layer's own for each row, in the compute type.
 constexpr Keep own(int width) { return {Keep::own, 0, width}; }
-/// Means, deviations, log-sum-exp: they are kept in the statistic type, whatever the compute type.
+/// Keeps `width` statistics for each row, such as means or log-sum-exp, in the statistic type.
 constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
 
 /// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
 inline constexpr int token_axes = 2, axes = 4;
-/// The axis with one row for each sequence of this one.
+/// The axis with one row for each sequence of `axis`.
 constexpr int pooled(int axis) { return axis + token_axes; }
 
 /// The most operands, results, and fields of Params and of Saved that a layer has. (An array in
 /// place of Params has any number.)
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
 
-/// The fields, in an array, of an aggregate whose fields are all T.
+/// An array of the fields of an aggregate whose fields are all of type T.
 template <class T, class Aggregate>
 constexpr auto fields(const Aggregate& aggregate) {
   constexpr int count = sizeof(Aggregate) / sizeof(T);
@@ -191,58 +191,58 @@ constexpr auto saved_of() {
   }
 }
 
-/// The same array, as a constant that a Layer may point to.
+/// params_of<L>() as a constant that a Layer may point to.
 template <class L>
 inline constexpr auto param_list = params_of<L>();
 
 struct Call;  // the operands of one layer call (context.hpp)
 
-/// What a layer has of its own for one of its uses in a program, outside of the arena. It is made
-/// with the trainer, and each rank has its own.
+/// Computes one use of an unplanned layer in a program, with memory of its own outside the arena.
+/// Made with the trainer; each rank has its own.
 class LayerObject {
  public:
   virtual ~LayerObject() = default;
-  virtual void forward(const Call&) = 0;   ///< computes y from x, as Call::pass says
-  virtual void backward(const Call&) = 0;  ///< computes gradients from what forward has left here
+  virtual void forward(const Call&) = 0;   ///< computes y from x, for the purpose of Call::pass
+  virtual void backward(const Call&) = 0;  ///< computes gradients from what forward left in it
 };
 
 /// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
-  std::span<const Param> params{};       ///< param_count of them
-  std::array<Keep, max_fields> saved{};  ///< the first saved_count of them
+  std::span<const Param> params{};       ///< parameters, param_count in number
+  std::array<Keep, max_fields> saved{};  ///< what backward reads; saved_count are in use
   std::array<int, max_inputs> in{};      ///< widths of the operands; 0 is one id in each row
   std::array<int, max_outputs> out{};    ///< widths of the results
-  int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;  ///< how many there are of each
-  int ids_below = 0;                                              ///< 0 if it takes any ids
-  bool cheap = false;  ///< whether its results are worth recomputing rather than keeping
-  /// Whether the gradient of each operand but ids is that of the one result, as of a sum. Where no one
-  /// adds to it, the two may lie in one place, and backward is given no dx.
+  int param_count = 0, saved_count = 0, inputs = 0, outputs = 0;  ///< number of each
+  int ids_below = 0;                                              ///< 0 if it accepts any ids
+  bool cheap = false;  ///< true if its results are worth recomputing rather than keeping
+  /// True if the gradient of each operand but ids equals that of the only result, as in a sum. If
+  /// nothing else adds to it, both may share memory, and backward gets no dx.
   bool passes_gradient = false;
-  /// In training the forward of a loss is not called: its backward writes both the losses and the
-  /// gradients (of loss_weight times their sum), so that nothing is computed twice.
+  /// True if the result is one loss for each row. In training only backward is called, which writes
+  /// the losses and the gradients of loss_weight times their sum: nothing is computed twice.
   bool loss = false;
-  bool pools = false;  ///< whether its results have one row for each sequence
-  /// Whether it pools so that its result is the last row of each sequence, whatever the others are.
+  bool pools = false;  ///< true if its results have one row for each sequence
+  /// True if its result is the last row of each sequence, whatever the other rows are.
   bool takes_last = false;
-  /// Whether it mixes rows of a sequence, and each sees itself and those before it alone.
+  /// True if it mixes rows of a sequence, and each depends only on itself and those before it.
   bool causal = false;
-  /// Whether it mixes rows of a sequence, and each sees those behind it, too.
+  /// True if it mixes rows of a sequence, and each depends also on those behind it.
   bool bidirectional = false;
-  bool reads_weights_in_backward = false;  ///< else it does without
-  /// Whether it takes memory that is not planned, in an object for each of its uses. What forward
-  /// leaves there for backward is made again where its unit is recomputed.
+  bool reads_weights_in_backward = false;  ///< true if backward reads the weights
+  /// True if it allocates memory outside the plan, in a LayerObject for each of its uses. If its
+  /// unit is recomputed, forward makes again what it leaves in the object for backward.
   bool unplanned = false;
-  /// Of forward, for one row of the results. `other` is the context of the second operand's axis.
+  /// Operations of forward for one row of results; `other`: context of the second operand's axis.
   std::int64_t (*flops)(std::int64_t context, std::int64_t other) = none;
-  /// Elements of statistics that a call needs. `rows` are those of the first operand, `other` those
-  /// of the second.
+  /// Elements of the statistic type that a call needs as scratch, for `rows` rows of the first
+  /// operand and `other` rows of the second.
   std::int64_t (*scratch)(std::int64_t rows, std::int64_t other) = none;
   void (*forward)(const Call&) = nullptr;   ///< computes y from x, and fills saved
   void (*backward)(const Call&) = nullptr;  ///< null if the layer has none
-  /// Makes the object of a use, if it is unplanned.
+  /// Makes the object of one use, if the layer is unplanned.
   std::unique_ptr<LayerObject> (*object)() = no_object;
 
-  /// The role of the results: losses are statistics.
+  /// The role of the results: statistic for losses, else compute.
   constexpr Type result_type() const { return loss ? Type::statistic : Type::compute; }
 
  private:
@@ -250,7 +250,7 @@ struct Layer {
   static std::unique_ptr<LayerObject> no_object() { return nullptr; }
 };
 
-/// The operations that L states, for layers of one context and of two; 0 if it states none.
+/// The operations that L states by flops(context) or flops(context, other); 0 if it states none.
 template <class L>
 constexpr std::int64_t flops_of(std::int64_t context, std::int64_t other) {
   if constexpr (requires { L::flops(context, other); }) {
@@ -262,7 +262,7 @@ constexpr std::int64_t flops_of(std::int64_t context, std::int64_t other) {
   }
 }
 
-/// The same for scratch, with the precision policy P.
+/// The scratch elements that L states with the precision policy P; 0 if it states none.
 template <class L, class P>
 constexpr std::int64_t scratch_of(std::int64_t rows, std::int64_t other) {
   if constexpr (requires { L::template scratch<P>(rows, other); }) {
@@ -278,7 +278,7 @@ constexpr std::int64_t scratch_of(std::int64_t rows, std::int64_t other) {
   }
 }
 
-/// What is known of the layer L without a precision; its functions are not set.
+/// Describes the layer L without a precision: scratch, forward, backward and object are not set.
 template <class L>
 constexpr Layer describe_layer() {
   Layer layer;

@@ -16,10 +16,10 @@ struct LinearOptions {
   WeightLayout layout = WeightLayout::in_out;  ///< how the weight is stored
   Init weight = normal(.02f);                  ///< how the weight starts
   Init bias = zeros;                           ///< how the bias starts
-  /// Whether the weight is a hidden() matrix. Say false of the first and the last layer of a model,
-  /// which some optimizers, such as Muon, treat like embeddings and heads.
+  /// True if the weight is a hidden() matrix. Set it to false for the first and the last layer of a
+  /// model, which some optimizers, such as Muon, treat like embeddings and heads.
   bool hidden = true;
-  bool has_bias = true;  ///< whether there is a bias
+  bool has_bias = true;  ///< true if there is a bias
 };
 
 namespace detail {
@@ -52,16 +52,16 @@ template <int In, int Out, LinearOptions O = {}>
 struct Linear {
   static constexpr std::array in{In};
   static constexpr std::array out{Out};
-  /// Its weight and, unless it has none, its bias.
+  /// The weight and, if O.has_bias, the bias.
   template <class T>
   using Params = typename detail::LinearParams<O.has_bias>::template Params<T>;
   template <class T, class Statistic>
   struct Saved {
     T x;
   };
-  /// Whether the weight is stored as W.
+  /// True if the weight is stored as W, not as its transpose.
   static constexpr bool as_is = O.layout == WeightLayout::in_out;
-  /// The weight as it is stored.
+  /// The weight in its stored layout.
   static constexpr Param stored = matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight);
   static constexpr Params<Param> params = detail::LinearParams<O.has_bias>::params_of(
       O.hidden ? hidden(stored, In, Out) : stored, vector("bias", Out, O.bias));
@@ -88,7 +88,7 @@ struct Linear {
 
  private:
   static auto bias(const auto& of) { return detail::LinearParams<O.has_bias>::bias(of); }
-  /// W, or its transpose, however it is stored.
+  /// W, or its transpose if `transposed`, in either layout.
   static auto weight(auto& c, bool transposed) {
     kernel::Matrix w = c.weights.weight;
     w.transposed = transposed == as_is;

@@ -7,9 +7,9 @@ namespace sinter {
 
 /// y = -log softmax(x weightᵀ)[target], in nats; 0 where the target is below zero. x: rows × W,
 /// targets: one for each row, weight: Vocabulary × W (usually tied to an Embedding), y: rows × 1.
-/// It works on chunks of rows, so that the logits never exist all at once (as Wijmans et al. 2024).
-/// Padding rows of zeros lie behind the weight, so that the matmuls have a size that processors'
-/// matrix instructions like; the softmax does not see them, and their gradient is zero.
+/// Works on chunks of rows, so that the logits never exist all at once (as Wijmans et al. 2024).
+/// Padding rows of zeros behind the weight give matmuls a size that suits processors' matrix
+/// instructions. They are no part of the softmax, and their gradient is zero.
 template <int Vocabulary, int W, int Padding = 0>
 struct LinearCrossEntropy {
   static constexpr std::array in{W, 0};
@@ -27,7 +27,7 @@ struct LinearCrossEntropy {
   static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f), Padding)};
   static constexpr Saved<Keep, Keep> saved{input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
-  /// Of at least 128 rows: enough for a fast matmul on a CPU.
+  /// Rows of a chunk: at least 128, enough for a fast matmul on a CPU, unless there are fewer.
   static constexpr int chunk(std::int64_t rows) {
     const std::int64_t most = std::max(std::int64_t(128), logit_bytes_at_once / 4 / Vocabulary);
     return int(std::min(rows, most));
@@ -51,9 +51,9 @@ struct LinearCrossEntropy {
   }
 };
 
-/// LinearCrossEntropy with a bias: y = -log softmax(x weightᵀ + bias)[target]. The bias is a
-/// parameter of its own where the weight is borrowed (g.tied_weight). x: rows × W, targets: one for
-/// each row, weight: Vocabulary × W, bias: Vocabulary, y: rows × 1.
+/// LinearCrossEntropy with a bias: y = -log softmax(x weightᵀ + bias)[target]. The bias stays a
+/// parameter of this layer if the weight is borrowed from another (g.tied_weight). x: rows × W,
+/// targets: one for each row, weight: Vocabulary × W, bias: Vocabulary, y: rows × 1.
 template <int Vocabulary, int W>
 struct LinearBiasCrossEntropy {
   static constexpr std::array in{W, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the members of a layer are what the planner and the step can use (layer.hpp says what
-// each is).
+// Checks that the members of a layer are what the planner and the step can use (layer.hpp describes
+// each).
 #pragma once
 #include <string_view>
 
@@ -8,19 +8,19 @@
 
 namespace sinter::detail {
 
-/// Between one and `Most` widths.
+/// True if A is an array of between one and `Most` widths.
 template <class A, std::size_t Most>
 constexpr bool are_widths = false;
 template <std::size_t N, std::size_t Most>
 constexpr bool are_widths<const std::array<int, N>, Most> = N >= 1 && N <= Most;
 
-/// Whether Aggregate has between one and four fields of the type Field, and nothing else.
+/// True if Aggregate has between one and four fields of the type Field, and nothing else.
 template <class Aggregate, class Field>
 constexpr bool is_of_fields =
     std::is_aggregate_v<Aggregate> && !std::is_empty_v<Aggregate> &&
     sizeof(Aggregate) % sizeof(Field) == 0 && sizeof(Aggregate) <= max_fields * sizeof(Field);
 
-/// An array of at most `Most` Fields, which may stand in place of an aggregate.
+/// True if A is an array of at most `Most` Fields, which a layer may have instead of an aggregate.
 template <class A, class Field, std::size_t Most>
 constexpr bool is_list = false;
 template <class Field, std::size_t N, std::size_t Most>
@@ -39,7 +39,7 @@ concept HasSaved =
     is_list<decltype(L::saved), Keep, std::size_t(max_fields)> ||
     (std::same_as<decltype(L::saved), const typename L::template Saved<Keep, Keep>> &&
      is_of_fields<typename L::template Saved<Keep, Keep>, Keep>);
-/// Whether flops() and scratch() take as many std::int64_t as Args, and return one.
+/// flops() takes Args, each a std::int64_t, and returns one. HasScratchOf requires it of scratch().
 template <class L, class... Args>
 concept HasFlopsOf = requires(Args... args) {
   { L::flops(args...) } -> std::convertible_to<std::int64_t>;
@@ -52,12 +52,12 @@ concept HasScratchOf = requires(Args... args) {
 };
 template <class L>
 concept HasFlops = HasFlopsOf<L, std::int64_t> || HasFlopsOf<L, std::int64_t, std::int64_t>;
-/// P is the precision policy.
+/// scratch() takes the rows of one or two operands. P is the precision policy.
 template <class L, class P>
 concept HasScratch =
     HasScratchOf<L, P, std::int64_t> || HasScratchOf<L, P, std::int64_t, std::int64_t>;
 
-// A name that two bases have is ambiguous, whatever it names: this finds functions of any
+// A name that two bases have is ambiguous, whatever it names: BesideFacts finds functions of any
 // signature.
 template <class L>
 struct BesideFacts;
@@ -73,7 +73,7 @@ concept NamesFlops = !std::is_final_v<L> && !requires { &BesideFacts<L>::flops; 
 template <class L>
 concept NamesScratch = !std::is_final_v<L> && !requires { &BesideFacts<L>::scratch; };
 
-/// Whether L has one result for each row of its operands, and all are as wide, but for ids.
+/// True if L has one result, with the rows of its operands and the width of all that are not ids.
 template <class L>
 constexpr bool keeps_shape() {
   if constexpr (requires { requires L::pools; }) return false;
@@ -82,7 +82,7 @@ constexpr bool keeps_shape() {
   return L::out.size() == 1;
 }
 
-/// A member of a layer that is missing or of another kind, and what is expected of it. Both are
+/// A member of a layer that is missing or of the wrong kind, and what is expected of it. Both are
 /// empty if nothing is wrong.
 struct LayerMisfit {
   std::string_view member{}, expected{};
@@ -91,7 +91,7 @@ struct LayerMisfit {
 template <class Fact>
 constexpr bool is_bool = std::same_as<Fact, const bool>;
 
-/// The first misfit of what the layer L says of itself with the precision policy P.
+/// The first misfit among the members that describe layer L, with the precision policy P.
 template <class L, class P>
 constexpr LayerMisfit member_misfit() {
   if constexpr (!std::is_empty_v<L>) return {"data", "none; all members are static"};
@@ -133,7 +133,7 @@ constexpr LayerMisfit member_misfit() {
 template <class L, class P>
 concept HasForward = requires(Context<L, P>& c) { L::forward(c); };
 
-/// The first misfit of what computes: forward(), or the object in its place.
+/// The first misfit among the members that compute: forward(), or object() instead.
 /// requires  member_misfit<L, P>() finds none
 template <class L, class P>
 constexpr LayerMisfit function_misfit() {

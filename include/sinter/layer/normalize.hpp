@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm and RMS norm, each alone and together with the residual join before it.
+// Layer norm and RMS norm, each by itself and fused with the residual join before it.
 #pragma once
 #include "sinter/kernels/normalize.hpp"
 #include "sinter/layer/context.hpp"
 
 namespace sinter {
 
-/// What LayerNorm adds to the variance where nothing else is said.
+/// Default of the eps that LayerNorm adds to the variance.
 inline constexpr double layer_norm_eps = 1e-5;
 
 namespace detail {
 
-/// What layer norm has beyond RMS norm: a bias, and the mean of each row.
+/// Parameters and saved values of layer norm, which has a bias and the mean of each row.
 template <int W, double Eps>
 struct LayerNormFields {
   template <class T>
@@ -31,7 +31,7 @@ struct LayerNormFields {
   static auto mean(const auto& saved) { return saved.mean; }
 };
 
-/// What RMS norm has: no bias, and no mean.
+/// Parameters and saved values of RMS norm, which has no bias and no mean.
 template <int W, double Eps>
 struct RmsNormFields {
   template <class T>
@@ -51,7 +51,7 @@ struct RmsNormFields {
   static auto mean(const auto& saved) { return decltype(saved.inverse){}; }
 };
 
-/// What a norm shares with its twin that has a residual join.
+/// Base of a norm with or without a residual join.
 template <int W, class Fields>
 struct AnyNorm : Fields {
   static constexpr bool cheap = true;
@@ -97,7 +97,7 @@ struct AddNorm : AnyNorm<W, Fields> {
   static void backward(auto& c) { AddNorm::backward_into(c, c.dy(0), c.dy(1), c.dx(0), c.dx(1)); }
 };
 
-/// The sum leaves no one but the norm: backward reads it from a place of its own.
+/// Norm of a sum that only the norm reads; the layer keeps the sum for backward.
 template <int W, class Fields>
 struct NormOfSum : AnyNorm<W, Fields> {
   static constexpr std::array in{W, W};
@@ -116,9 +116,9 @@ struct NormOfSum : AnyNorm<W, Fields> {
 
 }  // namespace detail
 
-/// Of the layers LayerNorm, AddLayerNorm and PostLayerNorm.
+/// Options of the layers LayerNorm, AddLayerNorm and PostLayerNorm.
 struct LayerNormOptions {
-  double eps = layer_norm_eps;  ///< is added to the variance
+  double eps = layer_norm_eps;  ///< added to the variance
 };
 
 /// y = (x - mean) / deviation · weight + bias over the width (Ba et al. 2016), where deviation =
@@ -131,20 +131,20 @@ struct LayerNorm : detail::Norm<W, detail::LayerNormFields<W, O.eps>> {};
 template <int W, LayerNormOptions O = {}>
 struct AddLayerNorm : detail::AddNorm<W, detail::LayerNormFields<W, O.eps>> {};
 
-/// y = LayerNorm(a + b), in one pass: the residual join behind a half of a block of a post-norm
-/// transformer (Vaswani et al. 2017), in which the normalized sum goes on. a, b, y: rows × W.
+/// y = LayerNorm(a + b), in one pass: the residual join after a half of a post-norm transformer
+/// block (Vaswani et al. 2017), whose next half reads only the normalized sum. a, b, y: rows × W.
 template <int W, LayerNormOptions O = {}>
 struct PostLayerNorm : detail::NormOfSum<W, detail::LayerNormFields<W, O.eps>> {};
 
 struct RmsNormOptions {
-  double eps = 1e-6;  ///< is added to the mean of the squares
+  double eps = 1e-6;  ///< added to the mean of the squares
 };
 
 /// y = x / √(mean(x²) + eps) · weight over the width (Zhang & Sennrich 2019). x, y: rows × W.
 template <int W, RmsNormOptions O = {}>
 struct RmsNorm : detail::Norm<W, detail::RmsNormFields<W, O.eps>> {};
 
-/// h = a + b, n = RmsNorm(h), in one pass, likewise. a, b, h, n: rows × W.
+/// h = a + b, n = RmsNorm(h), in one pass, as AddLayerNorm. a, b, h, n: rows × W.
 template <int W, RmsNormOptions O = {}>
 struct AddRmsNorm : detail::AddNorm<W, detail::RmsNormFields<W, O.eps>> {};
 

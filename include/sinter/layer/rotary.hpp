@@ -6,13 +6,13 @@
 namespace sinter {
 
 using kernel::RotaryScaling;
-/// The angles of rotary positions: their base, and what is done to them for longer sequences.
+/// The angles of rotary positions: their base, and their scaling for longer sequences.
 using RotaryOptions = kernel::Rotary;
 
-/// Joins queries, keys and values for attention, and turns each head of the first two by the angles
-/// of its row's place in its sequence (Su et al. 2021), in Hugging Face's order: numbers i and
-/// i + D / 2 of a head turn together. q: rows × Heads D, k and v: rows × KeyHeads D, y: rows ×
-/// (Heads + 2 KeyHeads) D (q, k, v). Keeps nothing; the angles are computed in double precision.
+/// Joins queries, keys and values for attention, and rotates heads of queries and keys by the
+/// angles of the row's position in its sequence (Su et al. 2021). Numbers i and i + D / 2 of a head
+/// are rotated together, as in Hugging Face. q: rows × Heads D, k and v: rows × KeyHeads D, y: rows
+/// × (Heads + 2 KeyHeads) D (q, k, v). Keeps nothing; the angles are computed in double precision.
 template <int Heads, int KeyHeads, int D, RotaryOptions O = {}>
 struct Rotary {
   static_assert(D % 2 == 0 && D <= kernel::most_rotary_width,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers are made with: a precision policy, and the device where it is not the host.
+// What layers are compiled for: a precision policy, and the device if it is not the host.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -12,41 +12,41 @@ namespace sinter {
 /// The precision policy, for layers on a device that is not the host.
 template <class Precision, class Device>
 struct Setting : Precision {
-  using device = Device;  ///< as it is in the recipe
+  using device = Device;  ///< the device of the recipe
 };
 
-/// What the layers of the recipe R are made with.
+/// The precision policy, or its Setting, for which the layers of the recipe R are compiled.
 template <class R>
 using SettingOf = std::conditional_t<R::device::on_host, typename R::precision,
                                      Setting<typename R::precision, typename R::device>>;
 
-/// Bytes of logits that a loss computes at once, about: what a cache of the CPU has room for; on a card,
-/// so many that their products fill it and that the gradient of the weight is added to seldom.
+/// Approximate bytes of logits that a loss computes at once. They fit in a cache of the CPU. On a card their
+/// products occupy all of it, and the gradient of the weight is added to only seldom.
 #ifdef SINTER_CUDA
 inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{512} << 20;
 #else
 inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{4} << 20;
 #endif
 
-/// Blocks of rows that the backward pass of a norm sums apart: on a card four for each of its multiprocessors,
-/// of which large ones have 132.
+/// Number of blocks of rows that the backward pass of a norm sums apart: on a card, four for each multiprocessor
+/// of a large one, which has 132.
 #ifdef SINTER_CUDA
 inline constexpr int norm_row_blocks = 4 * 132;
 #else
 inline constexpr int norm_row_blocks = kernel::least_row_blocks;
 #endif
 
-/// A tensor whose elements the host cannot reach: kernels take it as they take any other.
+/// A tensor whose elements the host cannot reach. Kernels accept it like any other tensor.
 template <class T>
 struct DeviceTensor : kernel::Tensor<T> {
   using kernel::Tensor<T>::Tensor;
 
-  /// Does not compile; nor does put().
+  /// Does not compile, as the host cannot reach the element.
   T& operator()(int, int) const {
     refuse();
     return *this->data;
   }
-  void put(int, int, auto) const { refuse(); }  ///< see above
+  void put(int, int, auto) const { refuse(); }  ///< does not compile
 
  private:
   static constexpr void refuse() {
@@ -73,7 +73,7 @@ struct TensorFor<P, T> {
 
 }  // namespace detail
 
-/// A tensor of T as layers see it that are made with P.
+/// The tensor type with elements T in layers that are compiled for P.
 template <class P, class T>
 using TensorFor = typename detail::TensorFor<P, T>::type;
 

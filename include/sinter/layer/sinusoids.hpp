@@ -6,11 +6,10 @@
 
 namespace sinter {
 
-/// y = x + sinusoids of the row's position p in its sequence (Vaswani et al. 2017), with the sines
-/// in the first half of the columns and the cosines in the second, as Hugging Face's Marian has
-/// them: sin(p θ_i) in column i and cos(p θ_i) in column W / 2 + i, θ_i = 10000^(-2 i / W). (Where
-/// they take turns, as in the paper and in ParlAI, the columns are the same in another order.) x, y:
-/// rows × W. Nothing is learnt; the angles are computed in double precision.
+/// y = x + sinusoids of the row's position p in its sequence (Vaswani et al. 2017): sin(p θ_i) in
+/// column i and cos(p θ_i) in column W / 2 + i, θ_i = 10000^(-2 i / W). Sines come first, then
+/// cosines, as in Hugging Face's Marian. (The paper and ParlAI alternate them: the same columns in
+/// another order.) x, y: rows × W. Nothing is learnt; the angles are computed in double precision.
 template <int W>
 struct AddSinusoids {
   static_assert(W % 2 == 0 && W <= kernel::most_rotary_width,

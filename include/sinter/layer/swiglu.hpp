@@ -6,7 +6,7 @@
 namespace sinter {
 
 /// y = silu(gate) up, where silu(z) = z / (1 + exp(-z)) (Shazeer 2020). x: rows × 2 W (gate, then
-/// up), y: rows × W. Keeps x alone; backward computes the rest again.
+/// up), y: rows × W. Keeps only x; backward computes the rest again.
 template <int W>
 struct SwiGlu {
   static constexpr std::array in{2 * W};
@@ -24,7 +24,7 @@ struct SwiGlu {
   }
 };
 
-/// The same of two operands: y = silu(gate) up. gate, up, y: rows × W. Keeps gate and up alone.
+/// y = silu(gate) up of two operands, as SwiGlu. gate, up, y: rows × W. Keeps only gate and up.
 template <int W>
 struct GatedSilu {
   static constexpr std::array in{W, W};
