@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The upper half of a float: its range, and 8 bits of precision (Kalamkar et al. 2019).
+// BFloat16, the upper half of a float: its range, and 8 bits of precision (Kalamkar et al. 2019).
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace sinter {
 
-/// A float is rounded to nearest, ties to even; a NaN stays one.
+/// A bfloat16 number. A float is rounded to nearest, ties to even; a NaN stays a NaN.
 struct BFloat16 {
   std::uint16_t bits;  ///< sign, 8 of the exponent, 7 of the fraction
 
   BFloat16() = default;
   /// Rounds a float.
   constexpr explicit BFloat16(float x) : bits(rounded(x)) {}
-  /// The same number; exact.
+  /// Converts to float, exactly.
   constexpr operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function and what it is called with, without their types.
+// A function bound to an object whose type is erased.
 #pragma once
 
 namespace sinter {
@@ -7,8 +7,8 @@ namespace sinter {
 template <class Signature>
 class BoundFunction;
 
-/// A function of an object that it does not own, such as the options of a recipe. A std::function does the same
-/// for anything, but some thirty functions are compiled for each, and a recipe has many.
+/// A function bound to an object that it does not own, such as the options of a recipe. For each std::function
+/// in its place some thirty functions would be compiled, and a recipe has many.
 template <class Result, class... Arguments>
 class BoundFunction<Result(Arguments...)> {
   void* object_ = nullptr;
@@ -22,7 +22,7 @@ class BoundFunction<Result(Arguments...)> {
 
   /// requires  there is a function
   Result operator()(Arguments... arguments) const { return function_(object_, arguments...); }
-  /// Whether there is a function.
+  /// True if there is a function.
   explicit operator bool() const { return function_; }
 };
 

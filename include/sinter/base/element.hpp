@@ -8,10 +8,10 @@ namespace sinter {
 struct BFloat16;  // bfloat16.hpp
 struct Float16;   // float16.hpp
 
-/// The type of an element, for whoever must know it without the C++ type. A precision policy with a
-/// type of its own specialises element_of.
+/// The type of an element as a value, for code that does not know the C++ type. A precision policy
+/// with a type of its own specialises element_of.
 enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
-/// The size of an element.
+/// The size of an element in bytes.
 constexpr int bytes_of(Element element) {
   constexpr int bytes[]{4, 8, 2, 2, 4, 1};
   return bytes[int(element)];

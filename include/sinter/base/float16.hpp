@@ -8,16 +8,16 @@
 
 namespace sinter {
 
-/// A float is rounded to nearest, ties to even; from 65520 on to infinity; below 2^-14 to a
-/// multiple of 2^-24. A NaN stays one: it becomes quiet and keeps the upper bits of its payload, as
-/// with processors' own instructions.
+/// An IEEE half. A float is rounded to nearest, ties to even; from 65520 on to infinity; below
+/// 2^-14 to a multiple of 2^-24. A NaN stays a NaN: it becomes quiet and keeps the upper bits of
+/// its payload, as with processors' own instructions.
 struct Float16 {
   std::uint16_t bits;  ///< sign, 5 of the exponent, 10 of the fraction
 
   Float16() = default;
   /// Rounds a float.
   constexpr explicit Float16(float x) : bits(rounded(std::bit_cast<std::uint32_t>(x))) {}
-  /// The same number; exact.
+  /// Converts to float, exactly.
   constexpr operator float() const { return std::bit_cast<float>(full(bits)); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of a policy may be: each number by itself, and several together.
+// Valid values of a policy's options, of each by itself and of several together.
 #pragma once
 #include <limits>
 
@@ -7,7 +7,7 @@
 
 namespace sinter {
 
-/// What a number may be: finite, and within bounds, if it has any, which are whole numbers.
+/// The valid values of a number: finite, and within its bounds, if any, which are whole numbers.
 ///   Range().at_least(0).below(1)
 class Range {
   struct Bound {
@@ -17,15 +17,15 @@ class Range {
   Bound low, high;
 
  public:
-  /// The same range, with a bound; so for the next three.
+  /// This range with another bound, which at_least() and at_most() include, and the others do not.
   constexpr Range at_least(std::int64_t bound) const { return with(&Range::low, bound, true); }
   constexpr Range above(std::int64_t bound) const { return with(&Range::low, bound, false); }
   constexpr Range at_most(std::int64_t bound) const { return with(&Range::high, bound, true); }
   constexpr Range below(std::int64_t bound) const { return with(&Range::high, bound, false); }
 
-  /// Whether there is a bound at all.
+  /// True if there is a bound.
   constexpr bool bounded() const { return low.given || high.given; }
-  /// Whether a number is finite and within the bounds.
+  /// True if a number is finite and within the bounds.
   constexpr bool holds(double value) const {
     constexpr double largest = std::numeric_limits<double>::max();
     const double least = double(low.at), most = double(high.at);
@@ -33,7 +33,7 @@ class Range {
     if (low.given && !(low.included ? value >= least : value > least)) return false;
     return !high.given || (high.included ? value <= most : value < most);
   }
-  /// Says what is allowed, as "at least 0 and below 1"; nothing if any number is.
+  /// The bounds in words, such as "at least 0 and below 1"; empty if there are none.
   constexpr TextBuilder text() const {
     TextBuilder words;
     if (low.given) (words += low.included ? "at least " : "above ") += low.at;
@@ -50,9 +50,9 @@ class Range {
   }
 };
 
-/// What is wrong with options that are within their ranges one by one, and how to mend it; both are
-/// empty if nothing is wrong. Each has at most 33 characters, as clang 19 does not show long texts
-/// whole in an error (see Text).
+/// Options that contradict each other although each is within its range: what is wrong, and its
+/// fix. Both are empty if nothing is wrong. Each has at most 33 characters, as clang 19 cuts longer
+/// texts in an error (see Text).
 struct Contradiction {
   std::string_view what{}, fix{};
 

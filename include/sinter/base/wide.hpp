@@ -5,17 +5,17 @@
 
 namespace sinter::kernel {
 
-/// The type in which kernels compute with elements of type T, and that sums and statistics have.
-/// Gradients of parameters have it too, or else T.
+/// The type in which kernels compute with elements of type T, and the type of sums and statistics.
+/// Gradients of parameters have this type or T.
 template <class T>
 struct WideOf {
   using type = T;
 };
-/// The same, as a type.
+/// The wide type of T, see WideOf.
 template <class T>
 using Wide = typename WideOf<T>::type;
 
-/// Whether T is for storage alone.
+/// True if T is only for storage.
 template <class T>
 inline constexpr bool is_narrow = !std::is_same_v<T, Wide<T>>;
 

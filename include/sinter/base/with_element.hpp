@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an element, which a plan knows, to the C++ type that code needs.
+// Calls code with the C++ type of an element, which a plan knows only as a value.
 #pragma once
 #include "sinter/base/bfloat16.hpp"
 #include "sinter/base/element.hpp"

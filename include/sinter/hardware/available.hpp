@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a binary may still take, of the host and of the device.
+// Memory that a binary may still allocate on the host and on the device.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -7,23 +7,22 @@
 
 namespace sinter {
 
-/// What bounds a process' memory most.
+/// The tightest bound of a process' memory.
 struct AvailableMemory {
-  std::int64_t bytes;  ///< the largest number if nothing is known of a bound
-  std::string bound;   ///< what it is, as the beginning of a sentence that the number ends
+  std::int64_t bytes;  ///< the largest number if no bound is known
+  std::string bound;   ///< names the bound, as the beginning of a sentence that the number ends
 };
 
-/// The least of what the machine has free (MemAvailable and SwapFree) and of what the limits of the
-/// control groups that the process is in leave: of version 2 (memory.max) and 1
-/// (memory.limit_in_bytes), less what the group has taken, without what it keeps of files and can
-/// give back. `root` stands for "/".
+/// The least of the machine's free memory (MemAvailable and SwapFree) and what the limits of the
+/// process' control groups leave, of version 2 (memory.max) and 1 (memory.limit_in_bytes). A group's
+/// use counts without the cached files that it can give back. `root` stands for "/".
 AvailableMemory available_memory(const std::filesystem::path& root = "/");
 
-/// What the limits of the process itself (setrlimit: RLIMIT_DATA and RLIMIT_AS) leave it to map, which is the
-/// whole of an arena on the CPU, touched or not. `root` stands for "/".
+/// Memory that the limits of the process itself (setrlimit: RLIMIT_DATA and RLIMIT_AS) let it map. An arena on
+/// the CPU is mapped as a whole, touched or not. `root` stands for "/".
 AvailableMemory mappable_memory(const std::filesystem::path& root = "/");
 
-/// What the device has free for arenas: on the CPU, available_memory().
+/// Memory of the device that is free for arenas: on the CPU, available_memory().
 /// requires  the calling thread has opened the device
 AvailableMemory available_device_memory();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's memory outside of the device's, and transfers between the two. Implemented in
+// Offloaded memory of a rank, and transfers between it and the device's memory. Implemented in
 // src/hardware/<device>: on the CPU it is a file without a name, on a card memory of the host.
 #pragma once
 #include <cstddef>
@@ -14,45 +14,45 @@ namespace kernel {
 class Stream;
 }
 
-/// Memory outside of the device's, all zeros at first. It is taken when it is opened. Transfers run beside the
-/// stream's work: fetches in the order in which they are started, and stores in theirs, but neither waits
-/// for the other. One thread at a time may use it.
+/// Memory outside the device's, all zeros at first, allocated by open(). Transfers run beside the stream's
+/// work: fetches in the order in which they are started, and stores in theirs, but neither waits for the other.
+/// One thread at a time may use it.
 class AwayMemory {
  public:
-  ///   most     so many transfers in one direction may be under way at once without memory being taken for them
-  ///   folder   of the file on the CPU; if it is empty, that is the folder that the environment variable TMPDIR
-  ///            names if that is on a disk, else /var/tmp
+  ///   most     number of transfers in one direction that may be under way at once without allocating memory
+  ///   folder   folder of the file on the CPU; if empty, the folder in the environment variable TMPDIR if that
+  ///            is on a disk, else /var/tmp
   AwayMemory(kernel::Stream& stream, std::int64_t bytes, int most, std::string folder);
-  /// Waits for transfers that were started.
+  /// Waits for all started transfers.
   ~AwayMemory();
   AwayMemory(const AwayMemory&) = delete;
   AwayMemory& operator=(const AwayMemory&) = delete;
 
-  /// Takes the memory, unless it has been taken.
-  /// throws    FileError if the folder is not there, is itself in memory, or does not have the room; on a card
+  /// Allocates the memory, unless it is open.
+  /// throws    FileError if the folder is missing, is itself in memory, or does not have the room; on a card
   ///           Error if the host does not have so much memory
   void open();
-  bool is_open() const;  ///< whether it has been taken
+  bool is_open() const;  ///< true if the memory is allocated
 
-  /// Starts to copy bytes from `from` here to the device's memory, once all earlier work of the stream is done.
-  /// requires  it is open; so for all that follows
+  /// Starts to copy from offset `from` of this memory to the device, after all earlier work of the stream.
+  /// requires  it is open, as for start_store() and both waits
   void start_fetch(std::int64_t from, std::byte* to, std::int64_t bytes);
-  /// Starts to copy bytes of the device's memory to `to` here, once all earlier work of the stream is done.
+  /// Starts to copy from the device to offset `to` of this memory, after all earlier work of the stream.
   void start_store(const std::byte* from, std::int64_t to, std::int64_t bytes);
-  /// Work that comes to the stream from now on begins once all fetches are done that were started.
-  /// throws    FileError if one has failed, and then also ever after; so does the next one
+  /// Makes later work of the stream begin only after all started fetches are done.
+  /// throws    FileError if a fetch has failed, also in every later call
   void wait_for_fetches();
-  /// The same for stores.
+  /// Makes later work of the stream begin only after all started stores are done; throws as wait_for_fetches().
   void wait_for_stores();
 
-  /// All of it, where the host may read and write it.
+  /// All of the memory, for the host to read and write.
   /// requires  the stream has done all its work, and no transfer is under way
-  /// throws    FileError if a store has failed: what is here is then of no one step
+  /// throws    FileError if a store has failed: the content then belongs to no single step
   std::span<std::byte> bytes();
-  /// Sets all of it from a byte on to zeros, if it is open.
+  /// Sets all bytes from offset `from` on to zero, if it is open.
   /// requires  as bytes()
   void clear(std::int64_t from = 0);
-  /// Makes it what another of the same size is.
+  /// Copies the content of another AwayMemory of the same size.
   /// requires  as bytes(), of both
   void copy(AwayMemory& from);
 

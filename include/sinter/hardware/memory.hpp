@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam to the device that a binary computes on: its memory, and what passes between it and the
-// host. Everything else that touches device memory is a kernel. Implemented in src/hardware/<device>.
+// The memory of the device that a binary computes on, and transfers between it and the host. All
+// other code that touches device memory is a kernel. Implemented in src/hardware/<device>.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,12 +30,12 @@ class DeviceMemory {
   std::span<std::byte> bytes_;
 };
 
-/// What the host does with the memory.
+/// How the host uses device memory.
 enum class Access : std::uint8_t { read, write };
 
-/// A part of the device's memory that host code may reach as long as this lives. The host sees what
-/// all earlier work of the stream has left there. With Access::write, the device has what the host
-/// made of it once this is gone. (On the CPU it is the memory itself; elsewhere, a copy.)
+/// A part of the device's memory that host code may use as long as this object lives. The host sees
+/// what all earlier work of the stream has left in it. With Access::write, destruction passes the
+/// host's changes to the device. (On the CPU it is the memory itself; elsewhere, a copy.)
 class [[nodiscard]] OnHost {
  public:
   /// Waits for all earlier work of the stream.
@@ -44,9 +44,9 @@ class [[nodiscard]] OnHost {
   OnHost(OnHost&& other) noexcept;
   OnHost& operator=(OnHost&&) = delete;
 
-  /// Where the host finds the bytes.
+  /// The bytes, for the host.
   std::byte* data() const { return data_; }
-  /// The same, as elements T.
+  /// The bytes as elements T.
   template <class T>
   T* as() const {
     return reinterpret_cast<T*>(data_);
@@ -56,9 +56,9 @@ class [[nodiscard]] OnHost {
   std::byte* data_;
 };
 
-/// Memory of the host, and a copy of parts of the device's memory that is made there beside the
-/// stream's work: evaluations go on, and so do steps, up to where they would change those parts. (On
-/// the CPU it is made at once.)
+/// A copy of parts of the device's memory in host memory, made beside the stream's work.
+/// Evaluations go on meanwhile, and so do steps, up to where they would change those parts. (On the
+/// CPU it is made at once.)
 class BackgroundCopy {
  public:
   /// throws    std::bad_alloc if the host does not have so much memory for copies
@@ -70,15 +70,15 @@ class BackgroundCopy {
 
   /// Begins to copy parts of the device's memory, one behind the other, as all earlier work of the
   /// stream leaves them. Waits for the copy before this one.
-  /// requires  the parts have no more bytes than this. What changes them afterwards comes behind
-  ///           order_after_copies() or is written by an OnHost; before their memory is given back,
-  ///           finish_copies() is called
+  /// requires  the parts have no more bytes than this object. Work that changes them afterwards
+  ///           follows order_after_copies() or is a write of an OnHost; finish_copies() is called
+  ///           before their memory is freed
   void begin(kernel::Stream& stream, std::span<const std::span<const std::byte>> parts);
-  /// Waits until the copy is made. Any thread may call it that computes on the device
+  /// Waits until the copy is made. Any thread that computes on the device may call it
   /// (RecipeView::open_device).
   /// throws    Error if the device has failed
   void wait() const;
-  /// Where the copy is, once it is made, and all room for it.
+  /// All room for copies; it begins with the copy once that is made.
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
@@ -86,11 +86,11 @@ class BackgroundCopy {
   std::shared_ptr<kernel::Stream> stream_;  // of a copy that may not be made yet
 };
 
-/// Work that comes to the stream from now on begins once all background copies that were begun on
-/// it are made. In a graph, these are the ones that were begun before each of its runs.
+/// Makes later work of the stream begin only after all background copies begun on it are made. In a
+/// launch graph, these are the copies begun before each of its runs.
 /// requires  it is not called within Stream::only_if
 void order_after_copies(kernel::Stream& stream);
-/// Waits for these copies, or until the device has failed.
+/// Waits until all background copies begun on the stream are made, or the device has failed.
 void finish_copies(kernel::Stream& stream) noexcept;
 
 /// Copies from one part of the device's memory to another.
@@ -102,14 +102,14 @@ void clear_on_device(kernel::Stream& stream, std::byte* at, std::int64_t bytes);
 /// Copies ids from the host to the device, and sets the `padding` ids behind them to `value`.
 void put_ids(kernel::Stream& stream, std::span<const std::int32_t> ids, std::byte* to,
              std::int64_t padding, std::int32_t value);
-/// Copies numbers from the host to the device, rounded to such elements, and sets the `padding`
-/// elements behind them to zero.
+/// Copies numbers from the host to the device, rounded to the type `element`, and sets the
+/// `padding` elements behind them to zero.
 /// throws    Error if the element is an integer
 void put_values(kernel::Stream& stream, std::span<const float> values, std::byte* to,
                 Element element, std::int64_t padding);
-/// Lets kernels that are launched from now on read ids of the host, and returns where: on the CPU,
-/// where they are, else at `to`.
-/// requires  the ids stay as they are for as long as such kernels run
+/// Lets kernels that are launched from now on read ids of the host, and returns their address: on
+/// the CPU that of `ids`, else `to`.
+/// requires  the ids do not change as long as such kernels run
 const std::int32_t* show_ids(kernel::Stream& stream, std::span<const std::int32_t> ids,
                              std::byte* to);
 

@@ -18,26 +18,26 @@ enum class MatmulInputs : std::uint8_t {
 /// time may use a Stream. Several Streams may live in one process; an idle one sleeps.
 class Stream {
  public:
-  /// What kernels run on: threads, or a queue of launches. Only their sources know it.
+  /// The threads, or the queue of launches, that run kernels. Only sources of kernels see inside.
   struct Pool;
-  /// The same, for the sources of kernels.
+  /// The pool of this stream, for the sources of kernels.
   Pool& device() const { return *pool; }
 
   /// Starts a pool of `threads` threads, of which the caller is one; fewer than 1 count as 1.
   /// (On CUDA the caller is the only one.)
   /// throws    std::system_error if a thread cannot be started
   explicit Stream(int threads);
-  /// Shares the threads of another stream, which live as long as either of the two, and treats
-  /// inputs of matmuls in its own way. Only one thread at a time may use either.
+  /// Shares the threads of another stream, which live as long as either stream, but treats inputs
+  /// of matmuls as `treated`. Only one thread at a time may use the two streams.
   Stream(const Stream& other, MatmulInputs treated) : pool(other.pool), inputs(treated) {}
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// How many threads there are, the caller included.
+  /// Number of threads, the caller included.
   int threads() const;
-  /// Keeps each thread of the pool on a processor from now on: thread t on processors[t], but for
-  /// the caller, thread 0.
+  /// Pins each thread of the pool to a processor from now on, thread t to processors[t], except the
+  /// caller, which is thread 0.
   /// requires  there are as many processors as threads
   /// throws    std::system_error if the system does not let a thread run there
   void pin(const std::vector<int>& processors);
@@ -45,18 +45,18 @@ class Stream {
   MatmulInputs matmul_inputs() const { return inputs; }
 
   /// Calls body(part) for every part in [0, parts) and returns when all calls have returned. Part p
-  /// is thread p % threads()'s, so first touch repeats; but what a thread has not begun when another
-  /// has nothing left to do, that one takes over, and nobody waits for a thread that has begun
-  /// nothing. So results may depend on a part's number and not on the thread that runs it. A call
-  /// from inside a body runs its parts one after the other on the calling thread.
+  /// belongs to thread p % threads(), so first touch repeats. An idle thread takes over parts that
+  /// have not started, and no call waits for a thread that has started none. So results may depend
+  /// on a part's number, but not on the thread that runs it. A call from inside a body runs its
+  /// parts one after the other on the calling thread.
   /// requires  body does not throw
   template <class F>
   void parallel(int parts, const F& body) {
     run(parts, [](const void* f, int part) { (*static_cast<const F*>(f))(part); }, &body);
   }
 
-  /// Runs kernels that do not depend on each other: calls body once for every thread, mostly on it,
-  /// where each parallel() runs that thread's parts and waits for nobody. Returns when all is done.
+  /// Runs independent kernels: calls body once for each thread, mostly on that thread. Each
+  /// parallel() inside runs only that thread's parts and does not wait. Returns when all is done.
   /// If it is not `worth` waking threads, this is a plain call of body.
   /// requires  body writes nothing outside parallel() and does not throw
   template <class F>
@@ -65,13 +65,13 @@ class Stream {
     run_lanes([](const void* f, int) { (*static_cast<const F*>(f))(); }, &body);
   }
 
-  /// Calls work. On CUDA, what it launches becomes a graph, which is launched as a whole. For a shape
-  /// that has come before, that graph is launched again: then work only says what the host has to say
-  /// anew. The graphs of a bounded number of shapes are kept. (On the CPU nobody asks for the shape.)
-  ///   shape    called with a std::vector<std::int64_t>, to which it adds numbers: calls in which they
-  ///            are the same launch the same kernels on the same memory
-  /// requires  work only launches kernels, copies within the device, puts what the host has (put_ids,
-  ///           put_values, show_ids) and calls only_if
+  /// Calls work. On CUDA, its launches become a launch graph, which is launched as a whole. For a
+  /// shape seen before, that graph is launched again, and work only passes it the host's new data.
+  /// The graphs of a bounded number of shapes are kept. (On the CPU `shape` is not called.)
+  ///   shape    appends numbers to the std::vector<std::int64_t> that it is called with; calls with
+  ///            equal numbers launch the same kernels on the same memory
+  /// requires  work only launches kernels, copies within the device, passes data of the host
+  ///           (put_ids, put_values, show_ids) and calls only_if
   template <class Shape, class F>
   void as_graph(const Shape& shape, const F& work) {
     run_as_graph(
@@ -81,8 +81,8 @@ class Stream {
         &shape, [](const void* f, int) { (*static_cast<const F*>(f))(); }, &work);
   }
 
-  /// Calls body, whose kernels run only where *condition, in the device's memory, is not 0 when the
-  /// stream comes to them, and after background copies (order_after_copies). On the CPU: now.
+  /// Calls body, whose kernels run only if *condition, in the device's memory, is not 0 when the
+  /// stream reaches them, after background copies (order_after_copies). The CPU reads it at once.
   /// requires  body only launches kernels on this stream, and does not call only_if
   template <class F>
   void only_if(const std::int32_t* condition, const F& body) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory beside the arena.
+// Memory outside the arena.
 #pragma once
 #include <cstdint>
 
 namespace sinter {
 
-/// The most bytes that layers with memory of their own (Autograd) have held at once, on all ranks
-/// together, in the first step that was taken in this process; 0 before, and without such layers.
-/// What LibTorch's own libraries take for themselves, and its other threads, is not in it.
+/// Peak bytes of layers that allocate memory of their own (Autograd), on all ranks together, in the
+/// first step of this process; 0 before it, and without such layers. Memory that LibTorch's own
+/// libraries and its other threads allocate is not included.
 std::int64_t unplanned_bytes();
 
 }  // namespace sinter
