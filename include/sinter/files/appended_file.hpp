@@ -16,7 +16,7 @@ class AppendedFile {
   std::filesystem::path name;
   Descriptor descriptor;
   std::uint64_t length = 0;
-  std::mutex changing;  // of the file, where pieces are written while it is made durable
+  std::mutex changing;  // held while a piece is appended or a removed file is written again
 
   bool is_removed() const;
   void restore();
@@ -24,18 +24,18 @@ class AppendedFile {
  public:
   /// How the file is opened.
   enum class Mode {
-    continued,  ///< Go on behind what is there; create the file if it is missing.
-    created     ///< Create it; that it is there already is an error.
+    continued,  ///< Append to the file; create it if it is missing.
+    created     ///< Create the file; an existing one is an error.
   };
 
   /// Opens the file, and makes its name durable if it is new.
-  /// throws    FileError, also where it is a link or no regular file
+  /// throws    FileError, also if it is a link or no regular file
   AppendedFile(std::filesystem::path path, Mode mode);
 
-  /// Where the file is.
+  /// The path of the file.
   const std::filesystem::path& path() const { return name; }
   /// Writes one piece, with one call of write(2) wherever the system takes it whole.
-  /// throws    FileError (disk full), and then no part of the piece stays in the file
+  /// throws    FileError (disk full); no part of the piece then stays in the file
   void append(std::string_view piece);
   /// Makes what was appended durable. If the file has been removed meanwhile, it is written again.
   /// throws    FileError

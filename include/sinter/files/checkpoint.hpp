@@ -19,27 +19,28 @@ namespace sinter {
 /// A file of a checkpoint, as the manifest describes it.
 struct CheckpointFile {
   std::uint64_t bytes;
-  std::string hash;  ///< XXH3-128: of all of it, or
-  /// the sum of those of its chunks, as those have it who write parts of it (docs/checkpoint_versions.md).
+  std::string hash;  ///< XXH3-128 of the whole file, or a sum over its chunks (by_chunks)
+  /// True if `hash` is the sum of the chunks' hashes, to which each writer of a part adds its own
+  /// (docs/checkpoint_versions.md).
   bool by_chunks = false;
 };
 
-/// What the manifest.json of a checkpoint says.
+/// The content of a checkpoint's manifest.json.
 struct Manifest {
   std::int64_t step = 0;
   std::string info;    ///< the caller's JSON
   std::string sinter;  ///< the version of Sinter that wrote it; empty in the oldest checkpoints
-  /// The run that wrote it, as RunFolder named it: 32 hexadecimal digits by chance; or empty.
+  /// The run that wrote it, as named by RunFolder: 32 random hexadecimal digits; or empty.
   std::string run;
   std::map<std::string, CheckpointFile, std::less<>> files{};  ///< by name
 };
 
-/// A checkpoint is not what was saved: a file is missing, cut short or changed. (One that merely
-/// cannot be read, now or by this program, is a FileError and no more.)
+/// A checkpoint is not what was saved: a file is missing, cut short or changed. (A checkpoint that
+/// merely cannot be read, now or by this program, gives a plain FileError.)
 struct DamagedError : FileError {
   std::string problem;  ///< what is wrong with which checkpoint
 
-  /// advice    says what to use in its place
+  /// advice    what to use instead, as a sentence; empty for none
   explicit DamagedError(std::string what_is_wrong, const std::string& advice = "")
       : FileError(what_is_wrong + (advice.empty() ? "" : " " + advice)),
         problem(std::move(what_is_wrong)) {}
@@ -57,7 +58,7 @@ class CheckpointWriter {
 
  public:
   /// `folder` may exist if it is empty or a Sinter checkpoint; commit() then replaces it.
-  /// throws    FileError where anything else is there
+  /// throws    FileError if anything else is there
   explicit CheckpointWriter(std::filesystem::path folder);
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
@@ -66,21 +67,21 @@ class CheckpointWriter {
   /// Writes, hashes and syncs one file.
   /// throws    FileError; ArgumentError unless `name` is a plain file name that is new here
   void add_file(std::string_view name, std::string_view content);
-  /// Does so with what `content` writes.
+  /// Writes, hashes and syncs one file that `content` writes.
   void add_file(std::string_view name, const std::function<void(OutputFile&)>& content);
   /// Writes and syncs a safetensors file, which is hashed by chunks.
   /// throws    as add_file() and write_safetensors()
   void add_tensors(std::string_view name, std::span<const TensorView> tensors);
-  /// Adds a file that others have written to path_of(name), and synced.
+  /// Adds a file that other code has written to path_of(name) and synced.
   /// throws    ArgumentError unless `name` is a plain file name that is new here
   void add_written(std::string_view name, const CheckpointFile& file);
-  /// Where a file lies until commit().
+  /// The path of a file until commit().
   std::filesystem::path path_of(std::string_view name) const { return temporary / name; }
 
   /// Writes manifest.json (the size and hash of each file, the step, and the caller's JSON), syncs
   /// everything, renames the folder to its name and syncs its parent. `info` is any JSON text:
   /// recipe, sampler, generators, schedule. `run` becomes Manifest::run.
-  /// throws    FileError, ArgumentError; what stood under the name then still stands there
+  /// throws    FileError, ArgumentError; the folder is then what it was before
   void commit(std::int64_t step, std::string_view info, std::string_view run = "");
 };
 
@@ -91,7 +92,7 @@ class CheckpointReader {
   Manifest manifest;
 
  public:
-  /// Reads all of the checkpoint. `links` is about its files; the folder itself may be a link.
+  /// Reads all of the checkpoint. `links` applies to its files; the folder itself may be a link.
   /// throws    DamagedError that names the damaged or missing file and, where the checkpoint lies
   ///           in a run folder, another one whose manifest and sizes are good; FileError if it
   ///           cannot be read
@@ -100,26 +101,26 @@ class CheckpointReader {
   /// The folder with all links resolved, so that it stays the same when `last` moves on.
   const std::filesystem::path& folder() const { return real; }
   std::int64_t step() const { return manifest.step; }
-  /// The version of Sinter that wrote the checkpoint, as version() gives it. Empty where the
-  /// manifest is so old that it does not say.
+  /// The version of Sinter that wrote the checkpoint, as version() returns it. Empty if the
+  /// manifest is too old to contain it.
   const std::string& written_by() const { return manifest.sinter; }
-  /// The run that wrote it, as commit() was told.
+  /// The run that wrote it, as given to commit().
   const std::string& run() const { return manifest.run; }
   /// The JSON that was given to commit().
   const std::string& info() const { return manifest.info; }
-  /// Whether the manifest lists a file.
+  /// True if the manifest lists a file.
   bool has(std::string_view name) const { return manifest.files.contains(name); }
   /// The path of a file that the manifest lists.
   /// throws    FileError if the manifest does not list it
   std::filesystem::path file(std::string_view name) const;
 };
 
-/// Whether a folder holds a manifest that begins as Sinter's do. No other file is read.
+/// True if a folder holds a manifest that begins as Sinter's do. No other file is read.
 [[nodiscard]] bool looks_like_checkpoint(const std::filesystem::path& folder);
 
 /// The name of a step's checkpoint folder, such as "step-00000040".
 std::string step_folder_name(std::int64_t step);
-/// Whether step_folder_name() gives this name for some step.
+/// True if step_folder_name() returns this name for some step.
 bool is_step_name(const std::string& name);
 
 /// A checkpoint of a run, by its name.
@@ -127,8 +128,7 @@ struct StepFolder {
   std::int64_t step;
   std::filesystem::path folder;
 };
-/// The folders `step-<digits>` in a run folder, the latest step first. Their content is not looked
-/// at.
+/// The folders `step-<digits>` in a run folder, the latest step first. Their content is not read.
 /// throws    FileError
 std::vector<StepFolder> step_folders(const std::filesystem::path& run);
 

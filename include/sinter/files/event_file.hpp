@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event files, which TensorBoard draws.
+// Event files, which TensorBoard reads.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -10,11 +10,11 @@
 
 namespace sinter {
 
-/// A number of a step, by the name of the curve that it belongs to. TensorBoard puts curves side by
-/// side whose names begin with the same words before a slash.
+/// The value of a curve at a step, with the name of the curve. TensorBoard groups curves whose
+/// names have the same words before a slash.
 struct Scalar {
   std::string_view name;  ///< such as "loss/training"
-  double value = 0;       ///< is written as a float, which is what TensorBoard reads
+  double value = 0;       ///< written as a float, which is what TensorBoard reads
 };
 
 /// One event file of a run, for the steps from one start to the next. TensorBoard reads all such
@@ -32,22 +32,22 @@ class EventFile {
 
  public:
   /// Creates `events.out.tfevents.TIME.HOST.PID.N` in a folder, for the steps after `steps_before`.
-  /// What older files there say of these steps, TensorBoard then drops.
+  /// TensorBoard then ignores values of these steps in older files of the folder.
   /// throws    FileError
   EventFile(const std::filesystem::path& folder, std::int64_t steps_before);
 
-  /// Writes numbers of a step. A step that is not beyond the one before it replaces what was
-  /// written from it on: the run has gone back.
-  /// throws    FileError, and then the file ends with what was written before
+  /// Writes values of a step. If the run has gone back, to a step not beyond the last one written,
+  /// they replace what was written from that step on.
+  /// throws    FileError; the file then ends with what was written before
   void scalars(std::int64_t step, std::span<const Scalar> values);
   /// Writes a text in Markdown.
-  /// throws    FileError, as above
+  /// throws    FileError, as scalars()
   void text(std::int64_t step, std::string_view name, std::string_view markdown);
   /// Makes the file durable, and writes it again if it has been removed.
   /// throws    FileError
   void sync() { file.sync(); }
 
-  /// Where the file is.
+  /// The path of the file.
   const std::filesystem::path& path() const { return file.path(); }
 };
 

@@ -18,8 +18,8 @@ namespace sinter {
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
                                    int error);
 
-/// A name or a text from a file, made fit for a message: control characters and what is not UTF-8
-/// become \xNN, so that it can neither end the message nor steer a terminal, and what exceeds
+/// A name or a text from a file, made safe for a message. Control characters and bytes that are not
+/// UTF-8 become \xNN, so that they can neither end the message nor control a terminal. What exceeds
 /// `most` bytes becomes "…".
 std::string printable(std::string_view text, std::size_t most = 200);
 
@@ -41,19 +41,19 @@ class Descriptor {
   /// The descriptor; -1 if there is none.
   int get() const { return value; }
   bool is_open() const { return value >= 0; }
-  /// Calls close(2) and gives the descriptor up, whatever the answer. Returns 0 or errno.
+  /// Calls close(2) and gives the descriptor up, even if that fails. Returns 0 or errno.
   int close();
 };
 
-/// What becomes of a path that ends in a symbolic link.
+/// How a path that ends in a symbolic link is opened.
 enum class Links {
-  followed,  ///< It leads to where the link does, as a user may want it who gave the path.
-  refused    ///< It is an error. Files of a run's folder are opened so: what else lies there, or
-             ///< whoever else may write there, must not direct the run to other files.
+  followed,  ///< The link is followed, as a user who gave the path may want.
+  refused    ///< A link is an error. Files of a run's folder are opened this way, so that other
+             ///< content of the folder, or its other writers, cannot direct the run to other files.
 };
 
-/// A regular file that is read at offsets with pread and never mapped, so that a file that shrinks
-/// or a disk that fails gives a FileError instead of a signal.
+/// A regular file that is read at offsets with pread. It is never mapped, so that a shrinking file
+/// or a failing disk gives a FileError instead of a signal.
 class InputFile {
   std::filesystem::path name;
   Descriptor descriptor;
@@ -62,22 +62,22 @@ class InputFile {
 
  public:
   /// throws    FileError if the file is missing, unreadable or not a regular file, or a link where
-  ///           those are refused
+  ///           links are refused
   explicit InputFile(std::filesystem::path path, Links links = Links::followed);
 
   const std::filesystem::path& path() const { return name; }
   /// The size in bytes when the file was opened.
   std::uint64_t size() const { return length; }
-  /// When the file was written to last, in nanoseconds since 1970, as it was opened.
+  /// Time of the last write before the file was opened, in nanoseconds since 1970.
   std::int64_t modified() const { return changed; }
   /// Copies bytes [offset, offset + bytes) to `into`.
-  /// throws    FileError if the file ends before
+  /// throws    FileError if the file ends before that
   void read_at(std::uint64_t offset, void* into, std::size_t bytes) const;
 };
 
 /// A file that is written from front to back and hashed on the way. It is whole and durable only
-/// after finish(): bytes wait in a buffer of 1 MiB, and errors come when that is full, or then. All
-/// functions that open, write or sync throw FileError.
+/// after finish(): bytes wait in a buffer of 1 MiB, and errors appear when that is full or in
+/// finish(). All functions that open, write or sync throw FileError.
 class OutputFile {
   struct State;
   std::filesystem::path name;
@@ -86,7 +86,7 @@ class OutputFile {
   std::uint64_t written = 0;
 
  public:
-  /// Creates the file. If it exists, it is emptied; where links are refused, that is an error, too.
+  /// Creates the file, or empties an existing one; with Links::refused, that is an error.
   explicit OutputFile(std::filesystem::path path, Links links = Links::followed);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -95,7 +95,7 @@ class OutputFile {
   const std::filesystem::path& path() const { return name; }
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Writes what waits, syncs and closes the file. Nothing may be written afterwards.
+  /// Writes the rest of the buffer, syncs and closes the file. Nothing may be written afterwards.
   void finish();
 
   /// The number of bytes that write() was given so far.
@@ -106,18 +106,18 @@ class OutputFile {
 
 /// XXH3-128 of a text, as 32 hexadecimal digits.
 std::string hash_of(std::string_view text);
-/// XXH3-128 of a file's content from byte `from` on; of all of it, it is equal to OutputFile::hash()
-/// when the file was written.
+/// XXH3-128 of a file's content from byte `from` on; from 0, it equals OutputFile::hash() of when
+/// the file was written.
 /// requires  from <= file.size()
 /// throws    FileError
 std::string hash_of_file(const InputFile& file, std::uint64_t from = 0);
-/// Does so for the file of this path.
+/// hash_of_file() of the whole file of this path.
 std::string hash_of_file(const std::filesystem::path& path);
 
 /// The content of a file.
 /// throws    FileError, also if the file has more than `limit` bytes
 std::string read_file(const InputFile& file, std::uint64_t limit = std::uint64_t(1) << 40);
-/// Does so for the file of this path.
+/// read_file() of the file of this path.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t(1)
                                                                                << 40);
 
@@ -126,10 +126,10 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit = s
 /// throws    FileError, or what `fill` throws; the temporary file is then removed
 void write_file_atomically(const std::filesystem::path& path,
                            const std::function<void(OutputFile&)>& fill);
-/// Does so with a text.
+/// write_file_atomically() of a text.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// `.<name>.tmp-<pid>` beside `path`. What bears such a name is never the only copy of anything.
+/// `.<name>.tmp-<pid>` beside `path`. A file of such a name is never the only copy of anything.
 std::filesystem::path temporary_sibling(const std::filesystem::path& path);
 /// The folder that holds `path`; "." for a bare name. A slash at the end of `path` does not count.
 std::filesystem::path parent_folder(const std::filesystem::path& path);
@@ -146,22 +146,22 @@ void create_folders(const std::filesystem::path& folder);
 /// throws    FileError
 void remove_path(const std::filesystem::path& path);
 
-/// Writes a folder: `fill` writes its files to the path that it is given, and they get their names
-/// only when all are durable. `folder` may be there if it is empty.
+/// Writes a folder. `fill` writes its files to the path that it is given; they appear in `folder`
+/// only when all are durable. `folder` may exist if it is empty.
 /// throws    FileError, or what `fill` throws; nothing is then left of it
 void write_folder_atomically(const std::filesystem::path& folder,
                              const std::function<void(const std::filesystem::path&)>& fill);
 
-/// Puts the folder `fresh` in the place of the folder `target`, durably, and only then removes what
-/// was there. With `exchange` the two change places atomically (Linux' RENAME_EXCHANGE). Without
-/// it, or where the file system cannot (NFS), the old folder is first moved to
-/// `.<name>.old-<pid>`; a crash in between leaves it there for recover_replaced() to find.
+/// Puts the folder `fresh` in the place of the folder `target`, durably, and only then removes the
+/// old one. With `exchange` the two change places atomically (Linux' RENAME_EXCHANGE). Without it,
+/// or if the file system cannot do that (NFS), the old folder is first moved to
+/// `.<name>.old-<pid>`, where recover_replaced() finds it after a crash in between.
 /// throws    FileError; the old folder is then back in its place
 void replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& target,
                     bool exchange = true);
-/// Ends what a crash left undone of replace_folder() in `parent`: a `.<name>.old-<pid>` goes back
-/// to `<name>` if that is missing, else it is removed. With `is_ours` only names for which it
-/// returns true count.
+/// Completes replace_folder() in `parent` after a crash: a `.<name>.old-<pid>` is renamed back to
+/// `<name>` if that is missing, else it is removed. With `is_ours`, only names for which it returns
+/// true count.
 /// throws    FileError
 void recover_replaced(const std::filesystem::path& parent,
                       const std::function<bool(const std::string&)>& is_ours = {});

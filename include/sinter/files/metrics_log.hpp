@@ -18,12 +18,12 @@ class MetricsLog {
   /// Opens or creates the log. Drops the rows of steps after `resume_step`, which is 0 for a fresh
   /// run, rows that are not JSON objects with a step, and a torn last line; the file is then
   /// replaced atomically.
-  /// throws    FileError, also where it is a link or no regular file
+  /// throws    FileError, also if it is a link or no regular file
   MetricsLog(std::filesystem::path path, std::int64_t resume_step);
 
   /// Writes one row, a JSON object without line breaks, with one call of write(2) wherever the
   /// system takes it whole.
-  /// throws    FileError (disk full), and then no part of the row stays in the file;
+  /// throws    FileError (disk full); no part of the row then stays in the file;
   ///           ArgumentError for a line break
   void append(std::string_view json);
   /// Makes the rows durable; call it before a checkpoint of their steps is saved. If the file has

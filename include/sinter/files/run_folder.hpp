@@ -16,66 +16,66 @@ namespace sinter {
 /// A run's folder, whose lock this object holds while it lives.
 ///
 ///   DIR/lock               locked with flock(2) by the live run; holds its pid and host, and a
-///                          name by chance that all checkpoints of the run bear (Manifest::run)
+///                          random name that all checkpoints of the run contain (Manifest::run)
 ///   DIR/step-00000040/     a checkpoint (checkpoint.hpp)
 ///   DIR/last, DIR/best     relative links to complete checkpoints
 ///   DIR/metrics.jsonl      the log (metrics_log.hpp)
 ///
-/// No link is followed to a file of these, and nothing else in DIR is written, renamed or removed,
-/// but for temporaries of these names: `.step-00000040.tmp-123`, `.last.tmp-123`.
+/// These files are not opened through links, and nothing else in DIR is written, renamed or
+/// removed, except temporaries of these names: `.step-00000040.tmp-123`, `.last.tmp-123`.
 class RunFolder {
  public:
-  /// Whether a run begins or goes on.
+  /// How a run starts.
   enum class Mode {
     fresh,   ///< Start a new run; it is an error if DIR holds checkpoints or metrics.
     resume,  ///< Resume; it is an error if DIR holds no good checkpoint.
-    /// Resume if DIR holds checkpoints (an error if none is good), else start fresh. The metrics of
-    /// a run that ended before its first checkpoint are no error then: a warning says that the run
-    /// begins anew, and the log (metrics_log.hpp) drops them.
+    /// Resume if DIR holds checkpoints (an error if none is good), else start fresh. A fresh start
+    /// then accepts metrics of a run that ended before its first checkpoint: a warning announces
+    /// the new start, and the log (metrics_log.hpp) drops them.
     either
   };
 
   /// Creates DIR (except to resume), takes the lock, removes what crashed saves left, finds the
-  /// newest checkpoint that verifies and swings `last` to it. Newer ones that are damaged are then
-  /// renamed to `step-….damaged` and named in the warnings. The `keep` newest checkpoints are kept,
-  /// and the one that `best` points to.
-  /// throws    FileError where a live run holds the lock (the error names its pid and host; the
-  ///           lock of a dead process is free), there is nothing to resume, something else bears
-  ///           the name of a run's file, a checkpoint is of another run or cannot be read, or DIR
-  ///           is used already, not a folder or not writable; ArgumentError unless keep >= 2
+  /// newest checkpoint that verifies and points `last` to it. Damaged newer ones are renamed to
+  /// `step-….damaged` and named in the warnings. The `keep` newest checkpoints are kept, and the
+  /// one that `best` points to.
+  /// throws    FileError if a live run holds the lock (the error names its pid and host; the lock
+  ///           of a dead process is free), there is nothing to resume, something else has the name
+  ///           of a run's file, a checkpoint is of another run or cannot be read, or DIR is used
+  ///           already, not a folder or not writable; ArgumentError unless keep >= 2
   RunFolder(const std::filesystem::path& folder, Mode mode, int keep = 2);
-  /// The folder as a rank that is not the first sees it, where ranks are processes: it takes no lock,
-  /// writes, renames and removes nothing, and passes over checkpoints that are damaged.
-  /// throws    FileError where there is nothing to resume, or what cannot be read
+  /// The folder for a rank that is not the first, where ranks are processes. Takes no lock, writes,
+  /// renames and removes nothing, and ignores damaged checkpoints.
+  /// throws    FileError if there is nothing to resume, or something cannot be read
   static RunFolder seen(const std::filesystem::path& folder, Mode mode);
 
-  /// Whether a folder holds checkpoints of a run, good or not, or what a crash left of one.
+  /// True if a folder holds checkpoints of a run, good or not, or what a crash left of one.
   /// throws    FileError if it cannot be listed
   static bool holds_checkpoints(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return folder; }
-  /// Where the log of the run is.
+  /// The path of the run's log.
   std::filesystem::path metrics_path() const { return folder / "metrics.jsonl"; }
 
   /// The verified checkpoint to continue from; a fresh run has none.
   const std::optional<CheckpointReader>& resume_point() const { return found; }
   /// The newest complete checkpoint, verified at the start or saved since; empty if there is none.
   const std::filesystem::path& newest_good() const { return newest; }
-  /// Whether this process writes here; false of a folder that is only seen.
+  /// True if this process writes to the folder; false after seen().
   bool writes() const { return is_written; }
 
   /// Saves the checkpoint of a step and returns its folder. `fill` adds its files, `info` is the
-  /// JSON for its manifest. Once it is durable, `last` swings to it (and `best`, if asked), and old
+  /// JSON for its manifest. Once it is durable, `last` points to it (and `best`, if asked), and old
   /// checkpoints are removed; one that cannot be removed is only a warning. A step may be saved
-  /// again; the older checkpoint stays until the new one is durable. A folder that has been renamed
-  /// since is followed, and one that has been removed is made anew; both give a warning.
-  /// throws    FileError, also where another run has taken the folder's place, or what `fill`
+  /// again; the older checkpoint stays until the new one is durable. If DIR has been renamed, its
+  /// new name is used; if it has been removed, it is created again. Both give a warning.
+  /// throws    FileError, also if another run has taken the folder's place, or what `fill`
   ///           throws; the older checkpoints then remain, and the links still point to complete
   ///           ones
   std::filesystem::path save(std::int64_t step, std::string_view info,
                              const std::function<void(CheckpointWriter&)>& fill, bool best = false);
 
-  /// Returns what the user should be told, one sentence per line, and forgets it.
+  /// Returns the warnings for the user, one sentence per line, and clears them.
   [[nodiscard]] std::string take_warnings() { return std::exchange(warnings, {}); }
 
  private:
@@ -83,7 +83,7 @@ class RunFolder {
   Descriptor lock;
   std::optional<CheckpointReader> found;
   std::filesystem::path newest;
-  std::string run;  // its name by chance
+  std::string run;  // its random name
   std::string warnings;
   int keep;
   bool had_lock = false;  // a run has been here before

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's folder and a checkpoint are known by, for whoever must not take them for data.
+// Recognizes a run's folder, for code that must not take it for data.
 #pragma once
 #include <filesystem>
 
 namespace sinter {
 
-/// Whether a folder is that of a run: it holds a regular file `lock` as RunFolder writes it
+/// True if a folder is that of a run: it holds a regular file `lock` as RunFolder writes it
 /// ("pid …"), and beside it the log, the record of starts (run_record.hpp) or a checkpoint. Links
-/// are not followed. Returns false where the folder cannot be read.
+/// are not followed. False if the folder cannot be read.
 [[nodiscard]] bool looks_like_run(const std::filesystem::path& folder);
 
 }  // namespace sinter

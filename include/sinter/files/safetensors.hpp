@@ -19,7 +19,7 @@
 
 namespace sinter {
 
-/// The sizes of a tensor, the slowest first. A scalar has none.
+/// The sizes of a tensor's dimensions, the slowest first. A scalar has none.
 using Shape = std::vector<std::int64_t>;
 /// The texts that a file carries under "__metadata__".
 using Metadata = std::map<std::string, std::string>;
@@ -43,7 +43,7 @@ struct TensorView {
 ///           UTF-8, bytes that do not fit the shape)
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata = {{"format", "pt"}});
-/// Does the same into a file that the caller finishes, such as one of a checkpoint.
+/// Writes the tensors to a file that the caller finishes, such as one of a checkpoint.
 void write_safetensors(OutputFile& out, std::span<const TensorView> tensors,
                        const Metadata& metadata = {{"format", "pt"}});
 
@@ -52,26 +52,26 @@ struct TensorInfo {
   std::string name;
   Dtype dtype;
   Shape shape;
-  std::uint64_t begin, end;  ///< it is bytes [begin, end) of the file's data
+  std::uint64_t begin, end;  ///< its bytes are [begin, end) of the file's data
 
   /// The product of the shape.
   std::uint64_t elements() const;
 };
 
-/// What the header of a file says.
+/// The content of a file's header.
 struct SafetensorsHeader {
   std::vector<TensorInfo> tensors;  ///< in the order of their bytes
   Metadata metadata;
 };
 
-/// Reads the JSON of a header whose file has `data_bytes` bytes of data. Errors call it `file`.
+/// Reads the JSON of a header whose file has `data_bytes` bytes of data. Errors name it `file`.
 /// throws    FileError unless the text is UTF-8 and JSON with no key twice, the element types are
 ///           known, and the tensors cover the data without gap or overlap, each exactly as large
 ///           as its shape says
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file);
 
-/// Is given elements of a tensor: the number of the first, where they are, and how many.
+/// Receives elements of a tensor: the index of the first, their address, and their number.
 using TakeElements =
     std::function<void(std::uint64_t first, const void* values, std::uint64_t count)>;
 
@@ -98,9 +98,9 @@ class SafetensorsFile {
   /// type is read only as itself.
   /// throws    FileError: no such tensor, no such conversion, a file that has been cut short
   void read(std::string_view name, void* into, Dtype as) const;
-  /// Does so for a tensor of tensors().
+  /// read() of an entry of tensors().
   void read(const TensorInfo& tensor, void* into, Dtype as) const;
-  /// Reads a tensor's elements as the type `as` in blocks, one after the other.
+  /// Passes a tensor's elements to `take` as the type `as`, block after block.
   void read(const TensorInfo& tensor, Dtype as, const TakeElements& take) const;
   /// Copies bytes [from, from + bytes) of a tensor, as they lie in the file.
   /// throws    FileError
@@ -108,8 +108,8 @@ class SafetensorsFile {
                   std::size_t bytes) const;
 };
 
-/// Whether SafetensorsFile::read can turn a tensor into elements of the type `to`: real numbers into
-/// real numbers, and a single I64, as torch's modules count batches, into one.
+/// True if SafetensorsFile::read can convert a tensor to elements of the type `to`: real numbers to
+/// real numbers, and a single I64, as torch's modules count batches, to one.
 [[nodiscard]] bool convertible(const TensorInfo& tensor, Dtype to);
 
 }  // namespace sinter

@@ -19,12 +19,12 @@ struct WeightsSource {
   std::filesystem::path path;                ///< the checkpoint, file or folder, links resolved
   std::vector<std::filesystem::path> files;  ///< the safetensors files that hold the weights
   std::filesystem::path config;              ///< config.json, or empty
-  std::string warning;                       ///< what the user should be told, or empty
+  std::string warning;                       ///< a warning for the user, or empty
 };
 
 /// Finds out what `path` is. Reads no weights and checks no hash; CheckpointReader verifies a
 /// checkpoint.
-/// throws    FileError where nothing is there, a run folder has no checkpoint, an index names
+/// throws    FileError if nothing is there, a run folder has no checkpoint, an index names
 ///           files outside its folder, or a folder or file is none of the kinds
 WeightsSource resolve_weights(const std::filesystem::path& path);
 

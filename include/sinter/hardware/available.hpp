@@ -14,7 +14,7 @@ struct AvailableMemory {
 };
 
 /// The least of the machine's free memory (MemAvailable and SwapFree) and what the limits of the
-/// process' control groups leave, of version 2 (memory.max) and 1 (memory.limit_in_bytes). A group's
+/// process' control groups leave: version 2 (memory.max) and 1 (memory.limit_in_bytes). A group's
 /// use counts without the cached files that it can give back. `root` stands for "/".
 AvailableMemory available_memory(const std::filesystem::path& root = "/");
 
