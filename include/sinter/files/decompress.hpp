@@ -49,7 +49,7 @@ class DecompressedFile {
   std::unique_ptr<State> state;
 };
 
-/// The content of a file, decompressed where it is compressed.
+/// The content of a file, decompressed if it is compressed.
 /// throws    FileError, as DecompressedFile does; also if the content has more than `limit` bytes.
 ///           Memory grows with the content that is read, not with what the file announces
 std::string read_decompressed(const std::filesystem::path& path,

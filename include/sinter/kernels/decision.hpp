@@ -39,10 +39,10 @@ struct Decision {
   std::int32_t applied = 1;
 
   // Number of values, from `loss` on, that ranks sum:
-  static constexpr int up_to_votes = 1 + Votes::count;       ///< if all have the same gradients
-  static constexpr int up_to_predictions = up_to_votes + 1;  ///< in an evaluation
+  static constexpr int up_to_votes = 1 + Votes::count;       ///< to sum if gradients are the same
+  static constexpr int up_to_predictions = up_to_votes + 1;  ///< to sum in an evaluation
   static constexpr int up_to_squares =
-      up_to_predictions + BinnedSum::count;  ///< if each adds squares of its own gradients
+      up_to_predictions + BinnedSum::count;  ///< to sum if each rank adds its own squares
 };
 static_assert(offsetof(Decision, votes) == sizeof(double) &&
               offsetof(Decision, predictions) == Decision::up_to_votes * sizeof(double) &&

@@ -36,7 +36,7 @@ void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets,
 /// is empty is not computed.
 ///   x        rows × width
 ///   table    vocabulary × width, with `padding` rows of zeros behind it
-///   targets  as in cross_entropy(), and so are losses
+///   targets  as in cross_entropy(), like losses
 ///   dx       weight dloss/dx
 ///   dtable   weight dloss/dtable; the `padding` rows behind it get exact zeros, assigned or added
 ///   logits   scratch, rows of a chunk × (vocabulary + padding)

@@ -37,7 +37,7 @@
 
 namespace sinter {
 
-/// The roles of elements. The precision policy says which C++ type plays each.
+/// The roles of elements. The precision policy chooses the C++ type of each.
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 inline constexpr int types = 6;  ///< number of roles
 
