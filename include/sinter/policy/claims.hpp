@@ -13,7 +13,7 @@ struct Claimants {
 
 namespace detail {
 
-/// Two lists as one. It is for types alone, and never called.
+/// Concatenates two lists of policies as types; declared for decltype, and never called.
 template <class... First, class... Second>
 Claimants<First..., Second...> operator+(Claimants<First...>, Claimants<Second...>);
 
@@ -23,7 +23,7 @@ using ClaimantsThat =
     decltype((Claimants<>{} + ... +
               std::conditional_t<Fits<Policies>::value, Claimants<Policies>, Claimants<>>{}));
 
-/// Whether a function takes such arguments, which constraints of its parameters decide.
+/// True if `function(arguments…)` compiles; constraints of the function's parameters count.
 template <class Function, class... Arguments>
 concept Takes = requires(Function& function, Arguments... arguments) { function(arguments...); };
 
@@ -39,9 +39,9 @@ constexpr void visit_each(Claimants<Policies...>, auto& visit) {
 
 }  // namespace detail
 
-/// Calls visit(static_cast<P*>(nullptr)) for each policy P that it takes, such as those with a hook:
+/// Calls visit(static_cast<P*>(nullptr)) for each policy P that `visit` accepts, such as each with a hook:
 ///   for_each_policy(typename R::all{}, []<hook::HasFrozen P>(P*) { … });
-/// Nothing is compiled for the others.
+/// Nothing is compiled for the other policies.
 template <class... Policies, class Visit>
 constexpr void for_each_policy(Claimants<Policies...>, Visit visit) {
   using Taken = detail::ClaimantsThat<detail::TakenBy<Visit>::template One, Policies...>;
@@ -61,7 +61,7 @@ struct SlotOf<P> {
   using type = typename P::slot;
 };
 
-/// The Claimants of Slot among Policies, in addition to those in Found.
+/// Appends the policies of Slot among Policies to the list Found.
 template <class Slot, class Found, class... Policies>
 struct Claim {
   using type = Found;
@@ -73,7 +73,7 @@ struct Claim<Slot, Claimants<Found...>, First, Rest...>
                                Claimants<Found..., First>, Claimants<Found...>>,
             Rest...> {};
 
-/// The first of the Claimants in Found; Default if there are none.
+/// The first policy in the list Found, or Default if the list is empty.
 template <class Default, class Found>
 struct FirstOr {
   using type = Default;
@@ -83,7 +83,7 @@ struct FirstOr<Default, Claimants<First, Rest...>> {
   using type = First;
 };
 
-/// The policies, in addition to those in Found, whose slots are not in Known.
+/// Appends the policies whose slots are not in Known to the list Found.
 template <class Known, class Found, class... Policies>
 struct Others {
   using type = Found;

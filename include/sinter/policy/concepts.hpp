@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slots of a recipe, and what a policy for each of them must be.
 //
-// Every policy is an empty type that names its slot (`using slot = slot::…`). Its options, if it
-// has any, are a structural aggregate (`using Options = …; static constexpr Options options = …;`),
-// which lists its fields (SINTER_FIELDS, fields.hpp): each once, with what it may be, and whether a
-// flag sets it. So they are a Struct of Boost.Hana, and become flags and printed lines. An option
-// that is not adjustable is frozen in the type, in most cases because it changes code or the layout
-// of memory.
+// Every policy is an empty type that names its slot (`using slot = slot::…`). A policy may have
+// options: a structural aggregate (`using Options = …; static constexpr Options options = …;`).
+// The aggregate lists each field once, with its range and whether a flag sets it (SINTER_FIELDS,
+// fields.hpp). The list makes the aggregate a Struct of Boost.Hana, from which flags and printed
+// lines are made. An option that is not adjustable is fixed in the type, in most cases because it
+// changes code or the layout of memory.
 //
-// What any policy may have beside these, whatever its slot, are hooks (policy/hooks.hpp).
+// A policy of any slot may also have hooks, which are optional members (policy/hooks.hpp).
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <concepts>
@@ -25,19 +25,19 @@
 namespace sinter {
 
 /// What is computed: units of layers, traced once.
-///   trace(g)     says what comes in (g.tokens, g.values, …) and which units there are, and ends
+///   trace(g)     declares the inputs (g.tokens, g.values, …) and the units of training, and ends
 ///                with g.result(loss)
-///   predict(g)   (optional) does so for a prediction, with units of the same names and parameters
-///   predict_rows(g)  (optional, beside predict) the same, where it is made at each position
+///   predict(g)   (optional) declares a prediction, with units of the same names and parameters
+///   predict_rows(g)  (optional, beside predict) declares a prediction at each position
 template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
-/// Where rows come from, as far as memory and rules depend on it. What else such a policy may have,
-/// so that a binary can read its data, is in data/data_view.hpp.
-///   context      the most rows of a sequence
+/// The data, as far as memory and rules depend on it. data/data_view.hpp has the optional members
+/// with which a binary reads the data.
+///   context      maximum rows of a sequence
 ///   vocabulary   ids are in [0, vocabulary); 0 without ids
-///   second_context   (optional) the most rows of a sequence on axis 1 (HostBatch::second_starts);
-///                    else that is `context`
+///   second_context   (optional) maximum rows of a sequence on axis 1 (HostBatch::second_starts);
+///                    `context` by default
 template <class P>
 concept DataPolicy = Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;
@@ -50,8 +50,8 @@ concept DataPolicy = Policy<P, slot::data> && requires {
 ///   gradient        gradients of parameters
 ///   master          master weights
 ///   accumulate      sums inside a layer
-///   state           (optional) the optimizer's state; else it is of the type of master
-///   matmul_inputs   (optional) what matmuls of layers do to fp32 inputs; else nothing
+///   state           (optional) the optimizer's state; the type of master by default
+///   matmul_inputs   (optional) what matmuls of layers do to fp32 inputs; nothing by default
 /// ensures   if compute is not master, a program casts the weights before it reads them
 template <class P>
 concept PrecisionPolicy = Policy<P, slot::precision> && requires {
@@ -90,8 +90,8 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
 ///                                  Stretch::decision unscales and clips the gradients
 ///   regions                        all the state that must be in checkpoints
 ///   learning_rate(options)         the rate before the schedule
-///   learning_rate(options, step)   (optional) the same at a step, counted from 1
-///   casts                          (optional) true if update() makes the copy of the weights, too
+///   learning_rate(options, step)   (optional) the rate before the schedule at a step, from 1
+///   casts                          (optional) true if update() also writes the copy of the weights
 ///   by_parameter                   (optional) true if update() takes parameters one by one, each
 ///                                  whole
 ///   workspace(layer, number)       (optional) the bytes that an update of this parameter needs
@@ -101,7 +101,8 @@ concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename 
   { P::learning_rate(o) } -> std::convertible_to<double>;
 };
 
-/// The factor of the learning rate at each step. Its horizon is the schedule's, not the run's.
+/// The factor of the learning rate at each step. Its horizon is an option of the schedule; the
+/// length of a run does not change it.
 ///   factor(options, step), or factor(options, state, step) if the schedule has a State
 /// requires  step >= 1, counting applied steps
 /// ensures   the factor is >= 0
@@ -115,16 +116,16 @@ concept SchedulePolicy =
     });
 
 /// How gradients are bounded before the update.
-///   bound(options)   the largest norm of all gradients together, to which they are scaled down;
-///                    infinity if there is none
-///   limit(options)   (optional) the largest magnitude that each may then have
+///   bound(options)   the maximum norm of all gradients together, to which they are scaled down;
+///                    infinity for no bound
+///   limit(options)   (optional) the maximum magnitude of each gradient after this scaling
 /// ensures   both are above 0
 template <class P>
 concept ClippingPolicy = Policy<P, slot::clipping> && requires(const typename P::Options& o) {
   { P::bound(o) } -> std::convertible_to<double>;
 };
 
-/// How many sequences make a step, and how many are computed at once.
+/// The number of sequences in a step, and the number that is computed at once.
 ///   micro            sequences of a micro-batch, for which activations are planned
 ///   options.global   sequences of a step
 template <class P>
@@ -133,10 +134,10 @@ concept BatchPolicy = Policy<P, slot::batch> && requires {
   { P::options.global } -> std::convertible_to<int>;
 };
 
-/// What backward computes again rather than keeps.
-///   recomputed_inside(layer)   whether such a layer is recomputed inside its unit's backward
-///   keeps_whole(copy)          (optional) whether this copy of a repeated unit, counted from 0,
-///                              keeps all, whatever is recomputed inside the others
+/// What backward recomputes, rather than forward keeps (activation checkpointing).
+///   recomputed_inside(layer)   true if such a layer is recomputed inside its unit's backward
+///   keeps_whole(copy)          (optional) true if this copy of a repeated unit, counted from 0,
+///                              recomputes nothing, whatever the other copies recompute
 ///   Chosen, fits               (optional) choose another recipe to plan, see Budget
 /// ensures   the step has the same bits as the plain program's
 template <class P>
@@ -144,18 +145,19 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
   { P::recomputed_inside(layer) } -> std::same_as<bool>;
 };
 
-/// How many ranks there are, what they communicate, and when.
-///   ranks(options)   how many
-///   reduces          whether gradients must be summed over the ranks before the norm
-///   shards           (optional) over how many ranks what only the update needs is split
-///                    (Model::shards); then ranks() is that for all options
-///   owners           (optional) whether its instructions know shards that are whole parameters of one
-///                    owner each, for optimizers that take them so (Model::owned)
-///   splits_gradients (optional) whether gradients are, too: in each micro-batch its rewrite() adds
-///                    the sums over the ranks of those that backward makes (Model::gradients)
-///   splits_weights   (optional) whether the weights that layers read are, too: its rewrite() and
-///                    rewrite_forward() fetch those of a unit before they are read (Model::keeps_weights)
-///   at_root          (optional) whether one rank alone updates (Model::at_root)
+/// The number of ranks, what they communicate, and when.
+///   ranks(options)   the number of ranks
+///   reduces          true if gradients must be summed over the ranks before the norm
+///   shards           (optional) number of ranks over which what only the update needs is sharded: the
+///                    optimizer's state, and masters if layers read a copy (Model::shards); ranks() then
+///                    returns it for all options
+///   owners           (optional) true if its instructions support shards that are whole parameters,
+///                    each of one rank, for optimizers that take parameters whole (Model::owned)
+///   splits_gradients (optional) true if gradients are sharded, too: in each micro-batch its rewrite()
+///                    adds the sums over the ranks of what backward computes (Model::gradients)
+///   splits_weights   (optional) true if the weights that layers read are sharded, too: its rewrite() and
+///                    rewrite_forward() fetch a unit's weights before they are read (Model::keeps_weights)
+///   at_root          (optional) true if only one rank updates (Model::at_root)
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>
 concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P::Options& o) {
@@ -164,27 +166,28 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
 };
 
 /// Where the step is computed.
-///   on_host         whether code on the host may touch the device's memory
-///   open(options)   lets the calling thread compute on it; throws Error where it is not there. Calls
-///                   what the library with the device's kernels defines, so that a binary without
-///                   them does not link
-///   join(stream, world)   makes this process's end of ranks that are processes; see nccl_rank(),
-///                   shared_memory_rank() and hosts_rank(). Where not on_host, recipes with ranks need it
+///   on_host         true if code on the host may touch the device's memory
+///   open(options)   lets the calling thread compute on the device; throws Error if there is none. It
+///                   calls a function that the library with the device's kernels defines, so that a
+///                   binary without these kernels does not link
+///   join(stream, world)   makes the Communicator of this process, where ranks are processes; see
+///                   nccl_rank(), shared_memory_rank() and hosts_rank(). Recipes with ranks need it
+///                   unless on_host
 template <class P>
 concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Options& o) {
   { P::on_host } -> std::convertible_to<bool>;
   P::open(o);
 };
 
-/// What a run does when a step goes wrong. No recipe needs one: training then stops.
-///   recover(options, state, step)   says it; see policy/hooks.hpp
+/// What a run does when a step goes wrong. Without such a policy, training stops.
+///   recover(options, state, step)   returns the Reaction to the step; see policy/hooks.hpp
 template <class P>
 concept RecoveryPolicy = Policy<P, slot::recovery> && hook::Recovers<P>;
 
 template <class P, class Slot>
 concept InAnotherSlot = !std::same_as<typename P::slot, Slot>;
 
-/// A policy that is all that its slot asks for. A slot of one's own asks for nothing more.
+/// A policy that has all members that its slot requires. A user's own slot requires no others.
 template <class P>
 concept CompletePolicy =
     Policy<P, typename P::slot> && (InAnotherSlot<P, slot::model> || ModelPolicy<P>) &&

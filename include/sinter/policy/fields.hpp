@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of options and of run states: each is listed once, in the aggregate that has it.
+// The fields of options and of run states: each is listed once, in its aggregate.
 #pragma once
 #include <array>
 #include <boost/hana/accessors.hpp>
@@ -12,17 +12,17 @@
 
 namespace sinter {
 
-/// Whether a field of type T is a number, and so has a range.
+/// True if a field of type T is a number, and so has a range.
 template <class T>
 constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-/// What a list says of one field.
+/// The description of one field in a list of fields.
 struct Field {
   std::string_view name;
-  Range range{};  ///< what a number may be
+  Range range{};  ///< the values that a number may have
   bool is_adjustable = false;
 
-  /// Bound a number, which must be finite in any case.
+  /// Adds a bound to the range of a number. Numbers must be finite in any case.
   constexpr Field at_least(std::int64_t bound) const { return with(range.at_least(bound)); }
   constexpr Field above(std::int64_t bound) const { return with(range.above(bound)); }
   constexpr Field at_most(std::int64_t bound) const { return with(range.at_most(bound)); }
@@ -38,7 +38,7 @@ struct Field {
 /// An aggregate that lists its fields.
 template <class S>
 concept HasFields = requires { S::list_fields(); };
-/// The list of such an aggregate.
+/// The array of Fields that the aggregate S lists.
 template <HasFields S>
 inline constexpr auto fields_of = S::list_fields();
 
@@ -54,8 +54,8 @@ struct accessors_impl<S, when<sinter::HasFields<S>>> {
 
 }  // namespace boost::hana
 
-/// Lists the fields of an aggregate, inside it and behind them, each with what is said of it
-/// (Field). They become flags, printed lines and entries of manifests, in this order.
+/// Lists the fields of an aggregate, each with its description (Field). It stands inside the
+/// aggregate, after the fields. Flags, printed lines and manifests have the fields in this order.
 ///   struct ClipOptions {
 ///     double max = 1;
 ///     bool by_layer = false;
@@ -72,10 +72,10 @@ struct accessors_impl<S, when<sinter::HasFields<S>>> {
     return ::boost::hana::make_tuple(SINTER_FOR_EACH(SINTER_ACCESSOR, __VA_ARGS__)); \
   }
 
-// Both are templates so that only the policies of a recipe pay for their lists when it compiles.
-// Of `(lr).at_least(0)` one macro makes `Field{"lr"}.at_least(0)`. The other makes
-// `lr, .at_least(0)`, and takes the first of the two. What it makes of a name that is no field
-// cannot be called with the aggregate, which is how options are checked (option_checks.hpp).
+// Both lists are templates: only the policies of a recipe pay for theirs when it compiles.
+// SINTER_FIELD turns `(lr).at_least(0)` into `Field{"lr"}.at_least(0)`. SINTER_ACCESSOR turns it into
+// `lr, .at_least(0)` and uses the first of the two. An accessor for a name that is no field cannot be
+// called with the aggregate, which is how options are checked (option_checks.hpp).
 #define SINTER_FIELD(said) SINTER_FIELD_OF said
 #define SINTER_FIELD_OF(name) \
   ::sinter::Field { #name }

@@ -1,62 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks of policies: the members that Sinter looks for in a policy whatever its slot, each with
-// what it is called with. Whoever uses a hook asks the concept here. So a policy that has a member
-// of such a name with other arguments is without it, and `describe` does not list it.
+// The hooks of policies: members that Sinter looks for in a policy of any slot, with their
+// arguments. All code finds hooks by the concepts here. So a member of this name with other
+// arguments is no hook, and `describe` does not list it.
 //
-// What options may be is checked when a recipe compiles, and when a trainer is made. Beside the
-// ranges of single numbers a policy may have
-//   contradiction(options)   constexpr: what is wrong with several options together, if anything
-//                            is; called where each is within its range
-//   why_fixed(name)          why an option that its list calls adjustable is not in this policy;
-//                            no words where it is
+// Options are checked when a recipe compiles, and when a trainer is made. In addition to the ranges
+// of single numbers a policy may have
+//   contradiction(options)   constexpr: returns the Contradiction between options, if there is one;
+//                            called only if each option is within its range
+//   why_fixed(name)          returns why an option that its list calls adjustable is fixed in this
+//                            policy; "" if it is adjustable
 // Any policy may also have
-//   offered            an Offer: in what words and at what cost `describe` offers the policy where
-//                      it would save memory; recipe/alternatives.hpp lists the types
-//   note<R>(options, limits), or, with the planner, note<R, PlanOf>()   says in a line what it has
-//                      chosen for the recipe R
+//   offered            an Offer: the words and the cost with which `describe` suggests the policy
+//                      where it would save memory; recipe/alternatives.hpp lists the types
+//   note<R>(options, limits), or, with the planner, note<R, PlanOf>()   returns a line that says
+//                      what the policy has chosen for the recipe R
 //   regions            an array of Region: state for each parameter, planned in the arena and saved
 //                      in checkpoints
 //   rules              a RuleList: what must hold of a recipe that uses the policy
 //   model_rules        a RuleList: what must hold of the traced model
 //   frozen             patterns for the names of parameters that are not trained
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
-//   row_multiple       rows of a micro-batch are padded to a multiple of this, which the loss masks
-//   by_shards          whether its kinds work on shards (Kind::by_shards), where ranks share the update;
-//                      ranks then have their shards alone of its regions, too
-//   offloads_state     whether the optimizer's state lives outside of the arena (Region::away); its
-//                      rewrite() fetches and stores that of units around their update
-//   offloads_weights   whether master weights do (Model::masters); its rewrites fetch those of units before they
-//                      are read, too
-//   rewrites_last      whether its rewrite() comes after those of all others (of slots of one's own)
-//   rewrite(model, program)           makes another program of training of this one, at compile time
-//   rewrite_forward(model, program)   does so with those of evaluation and prediction; of predictions at
-//                                     each position also at run time
-//   rate_factor(options, sequences)   a factor of the rate, for a batch of so many sequences; with
+//   row_multiple       the number of which the rows of a micro-batch are padded to a multiple; the
+//                      loss masks the padding
+//   by_shards          true if its kinds work on shards (Kind::by_shards), where ranks share the
+//                      update; each rank then holds only its shards of the policy's regions
+//   offloads_state     true if the optimizer's state lives outside of the arena (Region::away); its
+//                      rewrite() fetches a unit's state before its update and stores it afterwards
+//   offloads_weights   true if master weights live outside of the arena (Model::masters); its rewrites
+//                      also fetch a unit's master weights before they are read
+//   rewrites_last      true if its rewrite() runs after all others (only in a user's own slot)
+//   rewrite(model, program)           returns the program of training that replaces this one, at compile time
+//   rewrite_forward(model, program)   returns the program of evaluation or prediction that replaces this
+//                                     one; for predictions at each position also called at run time
+//   rate_factor(options, sequences)   a factor of the learning rate, for a batch of `sequences`; with
 //                                     a State, rate_factor(options, state, sequences)
 // A policy that carries plain numbers from step to step has
 //   State                                    an aggregate of them that lists its fields; it is in
 //                                            checkpoints, and the same on all ranks
 // and may have
-//   initial(options)                         how it starts, if not as State{}
-//   loss_scale(state)                        what gradients are multiplied by
-//   after_step(options, state, finite)       called after each step; returns true if it has dealt
-//                                            with one that was not applied. It may take the step's
+//   initial(options)                         the first state, if it is not State{}
+//   loss_scale(state)                        the factor by which gradients are multiplied
+//   after_step(options, state, finite)       called after each step; returns true if it has handled
+//                                            a step that was not applied. It may take the step's
 //                                            figures (run/step_figures.hpp) in place of `finite`
 //   recover(options, state, step)            called with the figures of each step that no other
-//                                            policy has dealt with; returns the Reaction
-//                                            (recovery/reaction.hpp) to one that was not applied.
-//                                            Its state outlives a roll back. For the slot recovery
+//                                            policy has handled; returns the Reaction
+//                                            (recovery/reaction.hpp) to a step that was not applied.
+//                                            Its state survives a roll back. For the slot recovery
 //   after_evaluation(options, state, loss)   called with each validation loss
-// A schedule with a State takes it: factor(options, state, step).
+// A schedule with a State has factor(options, state, step).
 // A policy that puts the examples of data into batches (data/batching.hpp) has
 //   batching(options, sequences), or batching(sequences) if it has no options
-//                                                   says how, for at most so many in a global batch
-// A policy that says what of the data's tokens is shown and predicted (data/objective.hpp) has
-//   objective(options, tokens)                      says it, for these tokens
-//   headline                                        the Figure (data/unit.hpp) beside the loss then
+//                                                   returns the Batching, for global batches of at
+//                                                   most `sequences`
+// A policy that chooses which tokens are shown and which are predicted (data/objective.hpp) has
+//   objective(options, tokens)                      returns the Objective for these tokens
+//   headline                                        the Figure (data/unit.hpp) shown beside the loss
 // A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
-//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch that
-//                                                   follows after so many sequences
+//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch after
+//                                                   the first `sequences` sequences
 //   check_batch(options, limits)                    throws ArgumentError if options contradict
 #pragma once
 #include <algorithm>
@@ -108,7 +110,7 @@ template <class P>
 concept RewritesForward = requires(const Model& model, const Program& program) {
   { P::rewrite_forward(model, program) } -> std::same_as<Program>;
 };
-/// R is the recipe.
+/// True if P has a rewrite() with the recipe R as its template argument.
 template <class P, class R>
 concept RewritesOf = requires(const Model& model, Program program) {
   P::template rewrite<R>(model, std::move(program));
@@ -148,27 +150,28 @@ concept ActsAfterEvaluation = requires(typename P::Options& options, typename P:
                                        double loss) { P::after_evaluation(options, state, loss); };
 template <class P>
 concept HasInitial = requires(const typename P::Options& options) { P::initial(options); };
-/// Changes the global batch in the course of training; it needs both members.
+/// True if P changes the global batch in the course of training, for which it needs both members.
 template <class P>
 concept ShapesBatches =
     requires(const typename P::Options& options, const BatchLimits& limits, BatchShape& shape) {
       P::next_batch(options, limits, std::uint64_t(0), shape);
       P::check_batch(options, limits);
     };
-/// Puts examples into batches, by its options if it has any.
+/// True if P puts examples into batches as its options determine.
 template <class P>
 concept BatchesByOptions = requires(const typename P::Options& options) {
   requires std::same_as<decltype(P::batching(options, 1)), Batching>;
 };
+/// True if P puts examples into batches, with or without options.
 template <class P>
 concept BatchesExamples =
     BatchesByOptions<P> || requires { requires std::same_as<decltype(P::batching(1)), Batching>; };
-/// Says what is shown and predicted.
+/// True if P chooses which tokens are shown and which are predicted.
 template <class P>
 concept HasObjective = requires(const typename P::Options& options, const DataTokens& tokens) {
   requires std::same_as<decltype(P::objective(options, tokens)), Objective>;
 };
-/// Says which figure stands beside the loss.
+/// True if P chooses the figure that is shown beside the loss.
 template <class P>
 concept HasHeadline =
     HasObjective<P> && requires { requires std::same_as<decltype(P::headline), const Figure>; };
@@ -179,7 +182,7 @@ template <class P>
 concept HasWhyFixed = requires(std::string_view name) {
   { P::why_fixed(name) } -> std::convertible_to<std::string_view>;
 };
-/// Of an optimizer: the bytes that the update of a parameter needs.
+/// True if the optimizer P has workspace(): the bytes that the update of a parameter needs.
 template <class P>
 concept HasWorkspace = requires(const Layer& layer, int parameter) {
   { P::workspace(layer, parameter) } -> std::convertible_to<std::int64_t>;
@@ -188,7 +191,7 @@ template <class P>
 concept HasCasts = requires { P::casts; };
 template <class P>
 concept HasByParameter = requires { P::by_parameter; };
-/// Of the slot parallel.
+/// True if the parallel policy P has `shards`; see ParallelPolicy.
 template <class P>
 concept HasShards = requires {
   { P::shards } -> std::convertible_to<int>;
@@ -197,7 +200,7 @@ template <class P>
 concept HasAtRoot = requires {
   { P::at_root } -> std::convertible_to<bool>;
 };
-/// See ParallelPolicy.
+/// True if the parallel policy P has `owners`; see ParallelPolicy.
 template <class P>
 concept HasOwners = requires {
   { P::owners } -> std::convertible_to<bool>;
@@ -232,12 +235,12 @@ concept HasOffloadsWeights = requires {
 };
 template <class P>
 concept OffloadsWeights = HasOffloadsWeights<P> && P::offloads_weights;
-/// Of a precision.
+/// True if the precision policy P has a type for the optimizer's state.
 template <class P>
 concept HasStateType = requires { sizeof(typename P::state); };
 template <class P>
 concept HasMatmulInputs = requires { P::matmul_inputs; };
-/// Of a data policy (data/data_view.hpp).
+/// True if the data policy P has open(); see data/data_view.hpp.
 template <class P>
 concept HasOpen = requires(const DataRequest& request) { P::open(request); } ||
                   requires(const DataRequest& request) { P::open(P::options, request); };
@@ -257,24 +260,24 @@ template <class P>
 concept HasTakesTokenizer = requires { P::takes_tokenizer; };
 template <class P>
 concept HasHasExamples = requires { P::has_examples; };
-/// Of clipping.
+/// True if the clipping policy P has limit(); see ClippingPolicy.
 template <class P>
 concept HasLimit = requires(const typename P::Options& options) {
   { P::limit(options) } -> std::convertible_to<double>;
 };
-/// Of a memory policy.
+/// True if the memory policy P has keeps_whole(); see MemoryPolicy.
 template <class P>
 concept KeepsWhole = requires(int copy) {
   { P::keeps_whole(copy) } -> std::convertible_to<bool>;
 };
 template <class P>
 concept HasOffered = requires { P::offered; };
-/// Says in a line what it has chosen.
+/// True if P has a note for the recipe R that follows from options.
 template <class P, class R>
 concept NotesOptions = requires(const typename P::Options& options, const BatchLimits& limits) {
   { P::template note<R>(options, limits) } -> std::convertible_to<std::string>;
 };
-/// PlanOf is the planner.
+/// True if P has a note for the recipe R that follows from its plan; PlanOf is the planner.
 template <class P, class R, template <class> class PlanOf>
 concept NotesPlan = requires {
   { P::template note<R, PlanOf>() } -> std::convertible_to<std::string>;
@@ -282,19 +285,19 @@ concept NotesPlan = requires {
 
 }  // namespace hook
 
-/// A hook, and whether a policy has it.
+/// A hook, with `found` true if a policy has it.
 struct Hook {
   std::string_view name;
   bool found;
 };
 
-/// How many of these are found.
+/// The number of `hooks` that are found.
 constexpr std::size_t found_in(const auto& hooks) {
   return std::size_t(std::ranges::count(hooks, true, &Hook::found));
 }
 
-/// The hooks that change the training step, or which recipes there may be, for the policy P of the
-/// recipe R. A policy in a slot of its own without any of them would do nothing.
+/// The hooks of the policy P of the recipe R that change the training step or forbid recipes. A policy
+/// in a slot of its own without any of these would do nothing.
 template <class P, class R>
 constexpr auto acting_hooks() {
   return std::array{Hook{"regions", hook::HasRegions<P>},
@@ -315,8 +318,8 @@ constexpr auto acting_hooks() {
                     Hook{"objective", hook::HasObjective<P>}};
 }
 
-/// All others: those that help these or speak, and those that a slot of Sinter's asks for if they
-/// are there. PlanOf is the planner.
+/// All hooks that acting_hooks() does not list: hooks that assist those or describe the policy, and
+/// optional members of Sinter's slots. PlanOf is the planner.
 template <class P, class R, template <class> class PlanOf>
 constexpr auto other_hooks() {
   using Slot = typename P::slot;

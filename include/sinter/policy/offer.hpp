@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a policy that saves memory is offered to recipes that do without it.
+// How `describe` suggests a policy that saves memory to recipes without it.
 #pragma once
 #include <string_view>
 
 namespace sinter {
 
-/// What `describe` says of a policy that would save memory.
+/// How `describe` suggests a policy that would save memory.
 struct Offer {
   /// What a recipe's author would write, with more words where they help.
   std::string_view words;
-  /// Where memory is short, what costs less is to be tried first. Below 100 the cost is about how
-  /// many per cent longer a step takes; from 100 on, what is learnt changes, too. What costs 0 is
-  /// listed with what it saves, but not among what to try.
+  /// Policies that cost less are suggested first. A cost below 100 is about the percentage by which
+  /// a step becomes slower; from 100 on, the result of training changes, too. A policy of cost 0 is
+  /// listed with what it saves, but is not suggested.
   int cost = 0;
 };
 

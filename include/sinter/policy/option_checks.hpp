@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a policy's options are what it says they may be.
+// Checks of a policy's options against their ranges, when a recipe compiles.
 #pragma once
 #include <boost/hana/concept/struct.hpp>
 #include <boost/hana/first.hpp>
@@ -12,8 +12,8 @@
 
 namespace sinter {
 
-/// Calls visit(field, value) for each field of an aggregate that Boost.Hana knows. If it does not
-/// list its fields itself, a Field has a name and nothing else.
+/// Calls visit(field, value) for each field of an aggregate that is a Struct of Boost.Hana. If the
+/// aggregate has no SINTER_FIELDS, each Field has only a name.
 constexpr void for_each_field(auto& aggregate, auto visit) {
   using Aggregate = std::remove_cvref_t<decltype(aggregate)>;
   int number = 0;
@@ -27,8 +27,8 @@ constexpr void for_each_field(auto& aggregate, auto visit) {
   });
 }
 
-/// Whether options or a run state are listed, so that they are in flags and checkpoints; they are
-/// if there are none.
+/// True if the fields of options or of a run state are listed, which puts them into flags and
+/// checkpoints, or if there are no fields.
 template <class Aggregate>
 concept Listed = std::is_empty_v<Aggregate> || boost::hana::Struct<Aggregate>::value;
 
@@ -42,7 +42,7 @@ constexpr int stray_name(const boost::hana::tuple<boost::hana::pair<Names, Acces
 }
 }  // namespace detail
 
-/// The number of the first name in an aggregate's list that is no field of it, or -1.
+/// Index of the first name in an aggregate's list that is none of its fields, or -1.
 template <class Aggregate>
 constexpr int stray_name() {
   if constexpr (HasFields<Aggregate>) {
@@ -52,7 +52,7 @@ constexpr int stray_name() {
   }
 }
 
-/// What is wrong with a policy's options together, if anything is.
+/// The contradiction between options of the policy P; false, as a bool, if there is none.
 template <class P>
 constexpr Contradiction contradiction_of(const auto& options) {
   if constexpr (hook::HasContradiction<P>) {
@@ -62,12 +62,12 @@ constexpr Contradiction contradiction_of(const auto& options) {
   }
 }
 
-/// The mistakes in a policy's options as they are in its type.
+/// The mistakes in the options in a policy's type.
 template <class P>
 struct OptionMistakes {
-  int stray = -1;    ///< number of a field that has bounds and is no number, or -1
-  int outside = -1;  ///< number of the first field whose range does not hold, or -1
-  double value = 0;  ///< of the field that is outside its range
+  int stray = -1;    ///< index of a field that has bounds but is not a number, or -1
+  int outside = -1;  ///< index of the first field that is outside its range, or -1
+  double value = 0;  ///< value of the field that is outside its range
   Contradiction contradiction{};
 
   constexpr OptionMistakes() {
@@ -98,8 +98,8 @@ struct OptionMistakes {
 template <class P>
 inline constexpr OptionMistakes<P> option_mistakes{};
 
-/// Whether the options and the run state of a policy are listed, field by field. Where not, one
-/// compile error says so.
+/// True if each field of Aggregate, the options or the run state of the policy P, is listed;
+/// otherwise also makes one compile error.
 template <class P, class Aggregate>
 [[nodiscard]] constexpr bool is_listed() {
   constexpr int stray = stray_name<Aggregate>();
@@ -111,7 +111,8 @@ template <class P, class Aggregate>
   }
   return Listed<Aggregate> && stray < 0;
 }
-/// The same of its options and of its run state, if it has them.
+/// True if the fields of the options and of the run state of the policy P are listed, where it has
+/// them; otherwise also makes one compile error.
 template <class P>
 [[nodiscard]] constexpr bool all_is_listed() {
   if constexpr (HasOptions<P>)
@@ -120,8 +121,8 @@ template <class P>
   return true;
 }
 
-/// Whether the options in a policy's type are what it says they may be. Where not, one compile
-/// error says so.
+/// True if the options in a policy's type are in their ranges and do not contradict each other;
+/// otherwise also makes one compile error.
 template <class P>
 [[nodiscard]] constexpr bool options_are_legal() {
   constexpr const auto& mistakes = option_mistakes<P>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options and run states of policies as data: one generic loop makes flags, printed recipes and
-// manifests of them.
+// The options and run states of policies as data, from which one generic loop makes flags, printed
+// recipes and manifests.
 #pragma once
 #include <concepts>
 #include <cstring>
@@ -17,13 +17,13 @@ namespace sinter {
 
 /// One option of a policy, or one number of its run state.
 struct Option {
-  std::string_view slot, name;  ///< of the policy, and of the field
-  bool adjustable;  ///< before the trainer is made; otherwise it is frozen in the recipe's type
-  /// Where a number or a switch lies, or a word: the name of an enumerator.
+  std::string_view slot, name;  ///< names of the policy's slot and of the field
+  bool adjustable;  ///< true if it may change before the trainer is made; else fixed in the type
+  /// Address of the number or switch, or the name of an enumerator.
   std::variant<int*, std::int64_t*, double*, bool*, std::string_view> value;
-  const Range* range = nullptr;  ///< what a number may be, or nullptr if it may be anything
-  std::string_view why_fixed{};  ///< why it is not adjustable, if that is said
-  /// Whether it had the value that its Options begin with when it was listed.
+  const Range* range = nullptr;  ///< values that a number may have; nullptr for any
+  std::string_view why_fixed{};  ///< the policy's reason why it is not adjustable, or ""
+  /// True if it had the default of its Options when it was listed.
   bool is_default = false;
 
   /// The name of the flag, such as "optimizer.lr".
@@ -41,16 +41,17 @@ struct Option {
         value);
   }
 };
-/// The value as people write it.
+/// The option's value, as a user would write it.
 std::string text_of(const Option& option);
 
-/// What a PolicySet may hold: the run-time copy of a policy's options, which starts as they are in
-/// its type, or its run state.
+/// An entry of a PolicySet: the run-time copy of a policy's options, which starts with the values in
+/// the policy's type.
 template <class P>
   requires HasOptions<P>
 struct OptionsEntry {
   typename P::Options value = P::options;
 };
+/// An entry of a PolicySet: the run state of a policy.
 template <class P>
   requires requires { typename P::State; }
 struct StateEntry {
@@ -64,10 +65,10 @@ std::string_view why_fixed(std::string_view name) {
   if constexpr (hook::HasWhyFixed<P>) return P::why_fixed(name);
   return "";
 }
-/// Whether Aggregate is the policy's Options and not its State, whose fields may have the same names.
+/// True if Aggregate is the policy's Options, and not its State, which may have fields of the same names.
 template <class P, class Aggregate>
 concept OptionsAre = std::is_same_v<typename P::Options, Aggregate>;
-/// Whether a field of the options is as it is in options that nobody has set.
+/// True if a field of the options has its default value.
 template <class Aggregate, class Value>
 bool is_default(const Aggregate& options, const Value& field) {
   if constexpr (std::default_initializable<Aggregate>) {
@@ -115,7 +116,7 @@ struct WithEntry {
 template <template <class> class Entry, class Policies>
 class PolicySet;
 
-/// An entry for each of some policies.
+/// One entry for each policy of a list.
 template <template <class> class Entry, class... P>
 class PolicySet<Entry, Claimants<P...>> : Entry<P>... {
  public:
@@ -134,11 +135,11 @@ class PolicySet<Entry, Claimants<P...>> : Entry<P>... {
         }(),
         ...);
   }
-  /// Where the values lie, by slot, for instructions.
+  /// Addresses of the values, by slot, for instructions.
   std::vector<OptionsOf> pointers() {
     return {OptionsOf{&tag_of<typename P::slot>, &static_cast<Entry<P>&>(*this).value}...};
   }
-  /// The values field by field, for people and files. They point into this.
+  /// The values field by field, for printing and for files. They point into this object.
   std::vector<Option> list() {
     std::vector<Option> found;
     (detail::add_fields<P>(Entry<P>::value, found), ...);

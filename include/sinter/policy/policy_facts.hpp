@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What some policy of a recipe does, whichever it is.
+// Questions about all policies of a recipe at once.
 #pragma once
 #include "sinter/policy/claims.hpp"
 #include "sinter/policy/hooks.hpp"
 
 namespace sinter {
 
-/// Whether a policy of the recipe R says what of the data's tokens is shown and predicted.
+/// True if a policy of the recipe R chooses which tokens of the data are shown and predicted.
 template <class R>
 constexpr bool has_objective() {
   bool found = false;
@@ -14,7 +14,7 @@ constexpr bool has_objective() {
   return found;
 }
 
-/// Whether a policy of the recipe R pads sequences.
+/// True if a policy of the recipe R pads sequences.
 template <class R>
 constexpr bool pads_sequences() {
   bool found = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy demands of the recipes that use it.
+// The rules that a policy has for recipes that use it.
 #pragma once
 #include "sinter/policy/hooks.hpp"
 
@@ -8,9 +8,9 @@ namespace sinter {
 /// Rules of a policy. A rule of a recipe, listed in `rules`, has
 ///   template <class R> static constexpr bool holds;
 ///   template <class R> static auto enforce();   // a static_assert that says what, why and fix
-/// A rule of the traced model, listed in `model_rules`, has instead of the first
+/// A rule of the traced model, listed in `model_rules`, replaces the first by
 ///   static constexpr bool holds(const Model&);   // or with template <class R> before it
-/// enforce() is named only if the rule does not hold.
+/// enforce() is instantiated only if the rule does not hold.
 template <class... Rules>
 struct RuleList {};
 
@@ -20,7 +20,7 @@ template <class R, class... Rules>
 constexpr bool hold(RuleList<Rules...>) {
   return (Rules::template holds<R> && ...);
 }
-/// Whether the recipe R obeys the rules of the policy P.
+/// True if the recipe R obeys the rules of the policy P.
 template <class R, class P>
 [[nodiscard]] constexpr bool rules_hold() {
   if constexpr (hook::HasRules<P>) {

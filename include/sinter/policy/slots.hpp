@@ -7,9 +7,9 @@
 
 namespace sinter {
 
-/// A slot is a type with a name, which flags and printed plans use. Its policies and their fixed
-/// options decide what the numbers in a checkpoint mean, so another recipe resumes from it only if
-/// they are the same; a slot of which this is not true says `decisive = false`.
+/// A slot is a type with a name, which flags and printed plans use. By default a slot is decisive: its
+/// policy and fixed options give the numbers in a checkpoint their meaning, so a recipe resumes only
+/// from checkpoints with the same ones. Other slots have `decisive = false`.
 namespace slot {
 /// What is computed (ModelPolicy).
 struct model {
@@ -23,7 +23,7 @@ struct data {
 struct precision {
   static constexpr std::string_view name = "precision";
 };
-/// How parameters follow from gradients (OptimizerPolicy).
+/// How parameters are updated from gradients (OptimizerPolicy).
 struct optimizer {
   static constexpr std::string_view name = "optimizer";
 };
@@ -37,7 +37,7 @@ struct clipping {
   static constexpr std::string_view name = "clipping";
   static constexpr bool decisive = false;
 };
-/// How many sequences make a step (BatchPolicy).
+/// The number of sequences in a step (BatchPolicy).
 struct batch {
   static constexpr std::string_view name = "batch";
   static constexpr bool decisive = false;
@@ -64,7 +64,7 @@ struct recovery {
 };
 }  // namespace slot
 
-/// Whether the policies of a slot decide what the numbers in a checkpoint mean.
+/// True if a recipe resumes from a checkpoint only with the same policy in this slot.
 template <class Slot>
 constexpr bool is_decisive() {
   if constexpr (requires { Slot::decisive; }) {
@@ -74,7 +74,7 @@ constexpr bool is_decisive() {
   }
 }
 
-/// Whether P is a policy for this slot.
+/// True if P is a policy for this slot.
 template <class P, class Slot>
 concept Policy = std::is_empty_v<P> && std::same_as<typename P::slot, Slot>;
 
