@@ -101,8 +101,7 @@ concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename 
   { P::learning_rate(o) } -> std::convertible_to<double>;
 };
 
-/// The factor of the learning rate at each step. Its horizon is an option of the schedule; the
-/// length of a run does not change it.
+/// The factor of the learning rate at each step. The schedule sets its horizon, not the run.
 ///   factor(options, step), or factor(options, state, step) if the schedule has a State
 /// requires  step >= 1, counting applied steps
 /// ensures   the factor is >= 0
@@ -148,9 +147,8 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 /// The number of ranks, what they communicate, and when.
 ///   ranks(options)   the number of ranks
 ///   reduces          true if gradients must be summed over the ranks before the norm
-///   shards           (optional) number of ranks over which what only the update needs is sharded: the
-///                    optimizer's state, and masters if layers read a copy (Model::shards); ranks() then
-///                    returns it for all options
+///   shards           (optional) number of ranks over which the optimizer's state is sharded, and masters
+///                    if layers read a copy (Model::shards); ranks() then returns it for all options
 ///   owners           (optional) true if its instructions support shards that are whole parameters,
 ///                    each of one rank, for optimizers that take parameters whole (Model::owned)
 ///   splits_gradients (optional) true if gradients are sharded, too: in each micro-batch its rewrite()
@@ -168,11 +166,9 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
 /// Where the step is computed.
 ///   on_host         true if code on the host may touch the device's memory
 ///   open(options)   lets the calling thread compute on the device; throws Error if there is none. It
-///                   calls a function that the library with the device's kernels defines, so that a
-///                   binary without these kernels does not link
-///   join(stream, world)   makes the Communicator of this process, where ranks are processes; see
-///                   nccl_rank(), shared_memory_rank() and hosts_rank(). Recipes with ranks need it
-///                   unless on_host
+///                   calls the library of the device's kernels, so that a binary without it does not link
+///   join(stream, world)   makes the Communicator of this process, where ranks are processes; see nccl_rank(),
+///                   shared_memory_rank() and hosts_rank(). Recipes with ranks need it unless on_host
 template <class P>
 concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Options& o) {
   { P::on_host } -> std::convertible_to<bool>;

@@ -20,8 +20,7 @@
 //   model_rules        a RuleList: what must hold of the traced model
 //   frozen             patterns for the names of parameters that are not trained
 //   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
-//   row_multiple       the number of which the rows of a micro-batch are padded to a multiple; the
-//                      loss masks the padding
+//   row_multiple       rows of a micro-batch are padded to a multiple of it; the loss masks the padding
 //   by_shards          true if its kinds work on shards (Kind::by_shards), where ranks share the
 //                      update; each rank then holds only its shards of the policy's regions
 //   offloads_state     true if the optimizer's state lives outside of the arena (Region::away); its

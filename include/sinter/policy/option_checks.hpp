@@ -111,8 +111,7 @@ template <class P, class Aggregate>
   }
   return Listed<Aggregate> && stray < 0;
 }
-/// True if the fields of the options and of the run state of the policy P are listed, where it has
-/// them; otherwise also makes one compile error.
+/// True if is_listed() holds for the options and for the run state of P, where it has them.
 template <class P>
 [[nodiscard]] constexpr bool all_is_listed() {
   if constexpr (HasOptions<P>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies with less memory that could take the place of a recipe's own.
+// Policies that need less memory and could replace a recipe's own.
 #pragma once
 #include <optional>
 #include <span>
@@ -18,22 +18,22 @@
 
 namespace sinter {
 
-/// The table of contents: all policies that are offered, in the order in which they are planned.
-/// Each policy says its words and its cost itself (`offered`).
+/// All policies that `describe` may suggest, in the order in which they are planned. Each has its
+/// words and its cost in its member `offered`.
 using OfferedPolicies =
     Claimants<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
               Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
 
-/// A policy as it is offered, and what it would change in the plan.
+/// A policy that `describe` may suggest, and what it would change in the plan.
 struct Alternative {
   Offer offer;
-  // An optimizer changes
-  const Kind* update = nullptr;  ///< planned, but never run
+  // Changed by an optimizer:
+  const Kind* update = nullptr;  ///< its update, which is planned, but never run
   std::vector<Region> regions{};
-  bool by_parameter = false;  ///< it takes parameters whole
-  // a precision
+  bool by_parameter = false;  ///< true if it takes parameters whole
+  // Changed by a precision:
   std::optional<std::array<Element, types>> elements{};
-  // and a memory policy
+  // Changed by a memory policy:
   std::optional<RecomputedInside> recomputed{};
   Program (*rewrite)(const Model&, const Program&) = nullptr;
 };
@@ -56,7 +56,7 @@ struct With<R, P, slot::memory> : R {
   using memory = P;
 };
 
-/// An update that is planned, but never run.
+/// The kind of an update that is planned, but never run.
 template <class Optimizer>
 inline constexpr Kind planned_update{.name = "update",
                                      .touch = touches::update<Optimizer>,
@@ -65,8 +65,8 @@ inline constexpr Kind planned_update{.name = "update",
                                      .workspace = executes::update_workspace<Optimizer>,
                                      .if_applied = true};
 
-/// Whether the recipe Other obeys the rules of P, and of all policies of R in other slots, and its optimizer
-/// updates the shards that ranks have.
+/// True if the recipe Other obeys the rules of P and of R's policies in other slots, and its optimizer can
+/// update shards where ranks have shards.
 template <class R, class P, class Other>
 constexpr bool allowed() {
   bool all = rules_hold<Other, P>();
@@ -96,7 +96,7 @@ Alternative alternative_of() {
   return a;
 }
 
-/// Those of OfferedPolicies that are allowed, in this order.
+/// The policies in Offered that are allowed, in the order of the list.
 template <class... Offered>
 std::vector<Alternative> alternatives_among(std::span<const bool> allowed, Claimants<Offered...>) {
   constexpr std::array makers{alternative_of<Offered>...};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the verbs of a binary can call the members of a data policy (data/data_view.hpp).
+// Checks that the verbs of a binary can call the members of a data policy (data/data_view.hpp).
 #pragma once
 #include <concepts>
 #include <string_view>
@@ -44,8 +44,8 @@ concept SaysTakesTokenizer = std::same_as<decltype(P::takes_tokenizer), const bo
 template <class P>
 concept SaysHasExamples = std::same_as<decltype(P::has_examples), const bool>;
 
-// A name that two bases have is ambiguous, whatever it names. This finds members whose signatures
-// are not known.
+// Detects a member by its name, whatever its signature: a name that two bases have is ambiguous, so
+// &Searched<P>::name does not compile.
 template <class P, class Other>
 struct Beside : P, Other {};
 template <class P, class Other>
@@ -57,7 +57,7 @@ struct NamesOfOffers {
 template <class P>
 using Searched = Beside<P, NamesOfOffers>;
 
-/// The name of a member that P has, but not as it must be; "" if there is none.
+/// The name of a member that P has with another type or signature than required; "" if none.
 template <class P>
 constexpr std::string_view misfit() {
   if constexpr (!OpensData<P> && !requires { &Searched<P>::open; }) return "open";
@@ -72,8 +72,8 @@ constexpr std::string_view misfit() {
   return "";
 }
 
-/// Whether the verbs can use all that P offers to them, if it is a data policy. Where not, one
-/// compile error says so.
+/// True if P is no data policy, or all its members for the verbs are as required; otherwise also
+/// makes one compile error.
 template <class P>
 [[nodiscard]] constexpr bool data_members_fit() {
   if constexpr (InAnotherSlot<P, slot::data>) {

@@ -6,7 +6,7 @@
 
 namespace sinter::detail {
 
-/// The patterns of the parameters that policies freeze.
+/// The name patterns of the parameters that policies freeze.
 constexpr std::vector<const char*> frozen_patterns(auto policies) {
   std::vector<const char*> patterns;
   for_each_policy(policies, [&]<hook::HasFrozen P>(P*) {
@@ -15,13 +15,13 @@ constexpr std::vector<const char*> frozen_patterns(auto policies) {
   return patterns;
 }
 
-/// Whether names that begin with a unit's may match a pattern, as far as it has no star.
+/// True if a name that begins with `unit` may match the pattern, judged by what precedes its first star.
 constexpr bool may_match(std::string_view pattern, std::string_view unit) {
   const std::size_t known = std::min({pattern.find('*'), pattern.size(), unit.size()});
   return pattern.substr(0, known) == unit.substr(0, known);
 }
 
-/// Marks the units whose parameters are all frozen, and those that need no backward because of it.
+/// Sets Unit::frozen and Unit::backward; notes a fault for a partly frozen unit or an unused pattern.
 constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
   std::vector<char> used(patterns.size(), 0);
   for (Unit& unit : graph.units) {

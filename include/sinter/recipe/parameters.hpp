@@ -8,9 +8,9 @@
 
 namespace sinter::detail {
 
-/// The units whose parameters are trained, in the order in which their gradients become final. The
-/// last backward that adds to a gradient is that of the first unit that uses the parameters, as
-/// units run backward from last to first.
+/// Returns the trained units in the order in which their gradients become final. Backward runs from
+/// the last unit to the first, so a gradient is final after the backward of the first unit that uses
+/// the parameters.
 constexpr std::vector<short> finality(const Graph& graph) {
   const int units = int(graph.units.size());
   std::vector<int> first(units, -1), head(units, -1), next(units, -1);  // lists by first user
@@ -31,7 +31,7 @@ constexpr std::vector<short> finality(const Graph& graph) {
   return order;
 }
 
-/// Calls visit with the name of each parameter of a unit, but for those that forward changes.
+/// Calls visit(name) for each parameter that a unit owns, except for running values.
 constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
   const Block& block = graph.blocks[unit.block];
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
@@ -39,8 +39,8 @@ constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
       if (!graph.nodes[n].layer->params[p].running)
         visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
-/// Which of some groups have a parameter that is trained. A parameter is in the first group that it
-/// matches.
+/// Returns, by group, 1 if the group has a trained parameter, else 0. A parameter is in the first
+/// group that it matches.
 constexpr std::vector<char> groups_in_use(const Graph& graph,
                                           std::span<const ParameterGroup> groups) {
   std::vector<char> used(groups.size(), 0);
@@ -56,7 +56,7 @@ constexpr std::vector<char> groups_in_use(const Graph& graph,
   return used;
 }
 
-/// Checks that every parameter group has a parameter.
+/// Checks that every parameter group has a trained parameter.
 constexpr void check_parameter_groups(Graph& graph, auto policies) {
   for_each_policy(policies, [&]<hook::HasParameterGroups P>(P*) {
     const std::vector<char> used = groups_in_use(graph, P::parameter_groups);

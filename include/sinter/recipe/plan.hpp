@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a recipe: constants, each a plain function of those before.
+// The plan of a recipe: constants, each a plain function of the constants before it.
 //   trace            model type -> graph
 //   plan units       graph -> model
 //   plain, policies  model -> program
@@ -21,9 +21,9 @@ namespace sinter {
 
 namespace detail {
 
-/// A program and its placement as constants, with room for PerUnit instructions and as many buffers
-/// for each unit. Constant evaluation pays for room, not for use; a program that needs more does
-/// not compile.
+/// A program and its placement as constants, with room for PerUnit × Units + 32 instructions and as
+/// many buffers. A larger program does not compile. (Constant evaluation pays for room, used or
+/// not.)
 template <int Units, int PerUnit>
 struct FrozenProgram {
   static constexpr int room = PerUnit * Units + 32;
@@ -44,8 +44,8 @@ struct FrozenProgram {
   }
 };
 
-/// Lets one policy rewrite a program, if it is to come last, or if it is not. Its rewrite() may ask for the
-/// recipe. (Nothing is copied where there is none: copies are what costs in constant evaluation.)
+/// Rewrites a program by the policy P if RewritesLast<P> is Last. P::rewrite() may have the recipe as a template
+/// argument. (Without a rewrite() nothing is copied: copies cost most in constant evaluation.)
 template <class R, bool Last, class P>
 constexpr void rewrite_by(const Model& model, Program& program) {
   if constexpr (hook::RewritesLast<P> != Last) {
@@ -56,18 +56,18 @@ constexpr void rewrite_by(const Model& model, Program& program) {
     program = P::rewrite(model, std::move(program));
   }
 }
-/// Lets all of these policies, one after the other, that are to come last, or all others.
+/// Rewrites a program by each policy whose RewritesLast is Last, in their order.
 template <class R, bool Last, class... Policies>
 constexpr void rewrite_by_all(Claimants<Policies...>, const Model& model, Program& program) {
   (rewrite_by<R, Last, Policies>(model, program), ...);
 }
 
-/// Lets a policy rewrite a program of a model that evaluates or predicts.
+/// Rewrites a program of evaluation or prediction by the policy P, if it has a rewrite_forward().
 template <class P>
 constexpr void rewrite_forward_by(const Model& model, Program& program) {
   if constexpr (hook::RewritesForward<P>) program = P::rewrite_forward(model, program);
 }
-/// A program of evaluation or prediction, as all policies rewrite it.
+/// Returns a program of evaluation or prediction, rewritten by all policies of a list.
 template <class... Policies>
 constexpr Program forward_by_all(Claimants<Policies...>, const Model& model,
                                  const Program& program) {
@@ -75,13 +75,13 @@ constexpr Program forward_by_all(Claimants<Policies...>, const Model& model,
   (rewrite_forward_by<Policies>(model, rewritten), ...);
   return rewritten;
 }
-/// The same, of those of the recipe R.
+/// Returns a program of evaluation or prediction, rewritten by the policies of the recipe R.
 template <class R>
 constexpr Program forward_program(const Model& model, const Program& program) {
   return forward_by_all(typename R::all{}, model, program);
 }
 
-/// The model's units planned for the evaluation of so many sequences at once, as constants.
+/// The model's units, planned as constants to evaluate `sequences` sequences at once.
 template <int Plans, int Nodes>
 struct FrozenUnits {
   List<UnitPlan, Plans> plans;
@@ -98,7 +98,7 @@ struct FrozenUnits {
 
 }  // namespace detail
 
-/// The plan of a recipe as it stands. A member is computed when it is first asked for.
+/// The plan of a recipe, before its memory policy chooses. A member is computed at its first use.
 /// requires  R is legal
 template <class R>
 struct PlanAsIs {
@@ -108,8 +108,8 @@ struct PlanAsIs {
   static constexpr const Model& model = Training::model;
 
   // ---- programs
-  /// The plain program, rewritten by the policies: first those of slots of Sinter, then the others, and
-  /// of these last the ones that say so.
+  /// The plain program, rewritten by the policies: first those in Sinter's slots, then all others, and
+  /// at the end those with rewrites_last.
   static constexpr Program write_training() {
     Program rewritten = plain(model, &norm_kind<typename R::clipping>,
                               &update_kind<typename R::optimizer, typename R::precision>);
@@ -121,11 +121,11 @@ struct PlanAsIs {
     detail::rewrite_by_all<R, true>(typename R::extras{}, model, rewritten);
     return rewritten;
   }
-  /// The program of training in as much room as it may take.
+  /// Type of the program of training, with room for what policies may add.
   using RoomForTraining =
       detail::FrozenProgram<Training::count.units,
                             model.is_away(Space::master) ? 26 : (model.has_away() ? 18 : 14)>;
-  /// Its instructions: a constant of its own, as compilers count what one costs.
+  /// Instructions of training. (A separate constant, as compilers limit the cost of each.)
   static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
   /// The program of training, with its placement.
   static constexpr RoomForTraining training{model, written.view()};
@@ -133,7 +133,7 @@ struct PlanAsIs {
   static constexpr std::span<const Instruction> program = training.instructions.view();
   /// The model of predict(), which shares the parameters.
   static constexpr const Model& predicting = Predicting::model;
-  /// The model that predicts at each position: of predict_rows(), or of predict().
+  /// The model that predicts at each position: of predict_rows() if there is one, else of predict().
   static constexpr const Model& predicting_rows = []() -> const Model& {
     if constexpr (detail::PredictsRows<R>) {
       return detail::Traced<R, detail::RowPredictionTrace>::model;
@@ -151,14 +151,14 @@ struct PlanAsIs {
   }
 
   // ---- order
-  /// What the verifier says of the program of training.
+  /// The verifier's verdict on the program of training.
   static constexpr Verdict verdict = verify(model, program, {true, R::parallel::reduces});
-  /// What it says of that of evaluation.
+  /// The verifier's verdict on the program of evaluation.
   static constexpr Verdict evaluation_verdict = verify(model, write_evaluation(), {false, false});
-  /// What it says of that of prediction.
+  /// The verifier's verdict on the program of prediction.
   static constexpr Verdict prediction_verdict =
       verify(predicting, prediction.instructions.view(), {false, false});
-  /// Whether the programs are sound. Where not, one compile error says why.
+  /// True if the programs are sound; otherwise also makes one compile error.
   [[nodiscard]] static constexpr bool verified() {
     if constexpr (!verdict.fine()) {
       constexpr bool inside = verdict.at < int(program.size());
@@ -179,10 +179,10 @@ struct PlanAsIs {
       return true;
     }
   }
-  /// Whether the rank First speaks as rank 0 does: compilers count what one constant costs.
+  /// True if rank First has the traffic of rank 0. (One constant for each rank, as compilers limit the cost.)
   template <int Ranks, int Iterations, int First>
   static constexpr bool is_alike = speak_alike(model, program, Ranks, Iterations, First, First + 1);
-  /// Whether all do.
+  /// True if the ranks from First on have the traffic of rank 0.
   template <int Ranks, int Iterations, int First = 1>
   static constexpr bool alike() {
     if constexpr (First >= Ranks) {
@@ -191,8 +191,8 @@ struct PlanAsIs {
       return is_alike<Ranks, Iterations, First> && alike<Ranks, Iterations, First + 1>();
     }
   }
-  /// What a simulation of so many ranks, with so many iterations of the loop, says of the program of
-  /// training.
+  /// The verdict of a simulation of the training program on `Ranks` ranks, with `Iterations` iterations
+  /// of the loop.
   template <int Ranks, int Iterations>
   static constexpr WorldVerdict together =
       simulate(model, program, Ranks, Iterations, alike<Ranks, Iterations>());
@@ -200,7 +200,7 @@ struct PlanAsIs {
   // ---- sizes
   /// Bytes that an evaluation in training's micro-batches needs.
   static constexpr std::int64_t evaluation_peak = place(model, write_evaluation()).peak;
-  /// What the bytes of the arena are for.
+  /// The bytes of the arena by purpose.
   static constexpr Memory memory =
       memory_of(model, training.view(), std::max({training.peak, evaluation_peak, prediction.peak}),
                 &tag_of<typename R::optimizer>);
@@ -219,7 +219,7 @@ struct PlanAsIs {
   static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
                                        Training::count.nodes>
       evaluation_units{model, R::batch::micro, evaluation_micro};
-  /// The model, with units planned for so many.
+  /// The model, with units planned to evaluate evaluation_micro sequences at once.
   static constexpr Model evaluating = [] {
     Model wider = model;
     wider.plans = evaluation_units.plans.view();
@@ -227,23 +227,23 @@ struct PlanAsIs {
     wider.sizes = evaluation_units.sizes;
     return wider;
   }();
-  /// The program of an evaluation.
+  /// The program of an evaluation, in micro-batches of evaluation_micro sequences.
   static constexpr detail::FrozenProgram<Training::count.units, 8> evaluation{
       evaluating, detail::forward_program<R>(evaluating, sinter::evaluation(evaluating))};
 
-  /// Numbers in all parameters, each counted once, without padding.
+  /// Elements of all parameters, each counted once, without padding.
   static constexpr std::int64_t parameters = [] {
     std::int64_t sum = 0;
     for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
     return sum;
   }();
-  /// Operations for one token in a full sequence, forward and backward (flops.hpp). For a GPT that
-  /// is 6 for each parameter in a matmul (the tied head's included; biases, norms and look-ups not)
-  /// plus 6 × layers × width × context for causal attention, each pair of tokens counted once.
+  /// FLOP for one token of a full sequence, forward and backward (flops.hpp). A GPT needs 6 for each
+  /// parameter in a matmul (including the tied head; not biases, norms and look-ups). Its causal
+  /// attention adds 6 × layers × width × context, with each pair of tokens counted once.
   static constexpr std::int64_t flops_per_token =
       training_flops(model, R::data::context, detail::second_context<typename R::data>());
 
-  /// The plan without its type.
+  /// The plan with its type erased.
   static constexpr PlanView view{.model = model,
                                  .evaluating = evaluating,
                                  .predicting = predicting,
@@ -266,7 +266,7 @@ struct PlanAsIs {
                                  .forward_program = detail::forward_program<R>};
 
  private:
-  /// Whether ranks fit together, for all numbers of them that are proved from number K of these on.
+  /// True if the ranks' programs fit together, on each number of ranks in proved_ranks from index K on.
   template <std::size_t K = 0>
   static constexpr bool fits_together() {
     if constexpr (model.shards > proved_ranks.back()) {
@@ -304,7 +304,7 @@ struct PlanAsIs {
 
 namespace detail {
 
-/// The recipe that is planned in place of R: the one that its memory policy chooses, or R itself.
+/// The recipe that is planned in place of R: its memory policy's choice, or R itself.
 template <class R>
 struct Planned {
   using type = R;
@@ -324,7 +324,7 @@ struct Plan : PlanAsIs<typename detail::Planned<R>::type> {};
 
 namespace detail {
 
-/// Whether a model's units are joined as they may be. Where not, one compile error says why.
+/// True if the units of one graph of a model are joined correctly; otherwise also makes one compile error.
 template <class R, class Which>
 constexpr bool is_joined() {
   constexpr Fault fault = Traced<R, Which>::count.fault;
@@ -341,7 +341,7 @@ constexpr bool is_joined() {
   return !fault.what;
 }
 
-/// The same of all graphs of a recipe's model.
+/// True if is_joined() holds for all graphs of a recipe's model.
 template <class R>
 constexpr bool is_joined_in_all() {
   if constexpr (!is_joined<R, TrainingTrace>()) {
@@ -355,7 +355,7 @@ constexpr bool is_joined_in_all() {
   }
 }
 
-/// Whether a model takes ids if the data gives them. Where not, one compile error says so.
+/// True if the model takes ids or the data has none; otherwise also makes one compile error.
 template <class R>
 constexpr bool takes_what_data_gives() {
   constexpr bool fits = R::data::vocabulary == 0 ||
@@ -380,7 +380,7 @@ constexpr bool model_obeys(RuleList<Rules...>) {
   };
   return (obeys(static_cast<Rules*>(nullptr)) && ...);
 }
-/// Whether the traced model obeys the `model_rules` of all policies.
+/// True if the traced model obeys the `model_rules` of all policies.
 template <class R, class... All>
 constexpr bool model_obeys_all(Claimants<All...>) {
   auto obeys = []<class P>(P*) {
@@ -395,8 +395,8 @@ constexpr bool model_obeys_all(Claimants<All...>) {
 
 }  // namespace detail
 
-/// Whether a recipe may run: its rules hold, and its program is proved sound. Where not, one
-/// compile error says why.
+/// True if a recipe may run: its rules hold, and its programs are proved sound. Otherwise also makes
+/// one compile error.
 template <class R>
 [[nodiscard]] constexpr bool ready() {
   if constexpr (!requires { typename R::all; }) {

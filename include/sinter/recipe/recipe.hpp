@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe is a type: policies in any order, at most one for each slot. Slots that none of them
-// claims have defaults.
+// A recipe is a type: policies in any order, at most one for each slot. Slots without a policy have
+// defaults.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ namespace sinter {
 
 namespace detail {
 
-/// Says that a policy lacks what its slot asks for; the concept says what it is.
+/// The compile error for a policy that lacks a member that its slot requires, which the concept names.
 template <class P>
 auto policy_does_not_fit_its_slot() {
   static_assert(
@@ -57,25 +57,25 @@ struct Recipe {
   template <class Slot, class Default>
   using Pick = typename detail::FirstOr<Default, Claimed<Slot>>::type;
 
-  /// See ModelPolicy.
+  /// The model policy; see ModelPolicy.
   using model = Pick<slot::model, void>;
-  /// See DataPolicy.
+  /// The data policy; see DataPolicy.
   using data = Pick<slot::data, Rows>;
-  /// See PrecisionPolicy.
+  /// The precision policy; see PrecisionPolicy.
   using precision = Pick<slot::precision, Fp32>;
-  /// See OptimizerPolicy.
+  /// The optimizer policy; see OptimizerPolicy.
   using optimizer = Pick<slot::optimizer, AdamW<>>;
-  /// See SchedulePolicy.
+  /// The schedule policy; see SchedulePolicy.
   using schedule = Pick<slot::schedule, Constant>;
-  /// See ClippingPolicy.
+  /// The clipping policy; see ClippingPolicy.
   using clipping = Pick<slot::clipping, ClipNorm<>>;
-  /// See BatchPolicy.
+  /// The batch policy; see BatchPolicy.
   using batch = Pick<slot::batch, Batch<>>;
-  /// See MemoryPolicy.
+  /// The memory policy; see MemoryPolicy.
   using memory = Pick<slot::memory, KeepAll>;
-  /// See ParallelPolicy.
+  /// The parallel policy; see ParallelPolicy.
   using parallel = Pick<slot::parallel, Single>;
-  /// See DevicePolicy.
+  /// The device policy; see DevicePolicy.
   using device = Pick<slot::device, DefaultDevice>;
   /// Policies in slots of their own, in the order written.
   using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
@@ -111,7 +111,7 @@ struct Recipe {
   }
   template <class... All>
   static constexpr bool any_mistakes = (option_mistakes<All>.any() || ...);
-  /// Looks at the options of all policies first, as rules may rely on them.
+  /// True if all options are legal and all rules hold. Checks options first, as rules may rely on them.
   template <class R, class... All>
   static constexpr bool all_hold(Claimants<All...>) {
     if constexpr (any_mistakes<All...>) {
@@ -153,7 +153,7 @@ struct Recipe {
     if constexpr (!any) (void)&a_policy_does_nothing<P>;
     return any;
   }
-  /// Whether no two of the policies' slots have the same name.
+  /// True if no two of the policies' slots have the same name; otherwise also makes a compile error.
   template <class... All>
   static constexpr bool slots_differ(Claimants<All...>) {
     constexpr std::array<std::string_view, sizeof...(All)> names{All::slot::name...};
@@ -170,7 +170,7 @@ struct Recipe {
     }
     return again == int(names.size());
   }
-  /// Whether each policy in a slot of its own does something, under a name of its own.
+  /// True if each policy in a slot of its own has an effect, and the slot a unique name.
   template <class R, class... Extras>
   static constexpr bool are_extras(Claimants<Extras...>) {
     if constexpr (sizeof...(Extras) == 0) {
@@ -181,14 +181,14 @@ struct Recipe {
   }
 
  public:
-  /// Whether all options are what they may be and all rules hold, without a compile error: to
+  /// True if all options are legal and all rules hold. Makes no compile error, so that code can
   /// choose among recipes. R is the recipe's own type.
   template <class R>
   [[nodiscard]] static constexpr bool may_exist() {
     return all_hold<R>(all{});
   }
-  /// Whether the recipe may exist. If not, one compile error says so of the first policy, option or
-  /// rule that is wrong. R is the recipe's own type, for the message.
+  /// True if the recipe is legal; otherwise also makes one compile error for the first policy, option
+  /// or rule that is wrong. R is the recipe's own type, for the message.
   template <class R>
   [[nodiscard]] static constexpr bool is_legal() {
     if constexpr (!(is_policy<Policies>() && ...)) {

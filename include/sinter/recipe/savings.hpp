@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recipe would need if it were another: the same planner, asked again when the binary runs.
+// The memory that variants of a recipe would need, from the same planner, when the binary runs.
 #pragma once
 #include <span>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace sinter {
 
-/// What one technique would make of a plan.
+/// The memory of a plan with one technique.
 struct Saving {
-  std::string technique;   ///< in the words in which it is offered
-  std::int64_t total = 0;  ///< bytes of the arena with it
+  std::string technique;   ///< in the words that `describe` prints
+  std::int64_t total = 0;  ///< bytes of the arena with the technique
   int cost = 0;            ///< see Offer
 };
 
-/// What each technique alone would make of a plan: smaller micro-batches, then the alternatives in
-/// their order. Techniques that save nothing are left out.
+/// Plans each technique by itself: smaller micro-batches, then the alternatives in their order.
+/// Leaves out techniques that save nothing.
 /// requires  the alternatives are alternatives_of<R>() for the recipe R of the plan
 std::vector<Saving> savings(const PlanView& plan, std::span<const Alternative> alternatives);
 

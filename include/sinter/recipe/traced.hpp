@@ -16,8 +16,8 @@ namespace detail {
 template <class R>
 concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predict_rows(tracer); };
 
-/// The rows of a micro-batch are padded to a multiple of this, which policies ask for with
-/// `row_multiple`.
+/// The number of which the rows of a micro-batch are padded to a multiple: the least common multiple
+/// of the policies' `row_multiple`, or 1.
 template <class R>
 constexpr int row_multiple() {
   int multiple = 1;
@@ -27,7 +27,7 @@ constexpr int row_multiple() {
   return multiple;
 }
 
-/// The most rows of a sequence of axis 1.
+/// Maximum rows of a sequence on axis 1.
 template <class Data>
 constexpr int second_context() {
   if constexpr (requires { Data::second_context; }) {
@@ -37,7 +37,7 @@ constexpr int second_context() {
   }
 }
 
-/// Over how many ranks a recipe splits what only the update needs (Model::shards).
+/// Number of ranks over which a recipe shards what only the update needs (Model::shards).
 template <class R>
 constexpr int shards_of() {
   if constexpr (hook::HasShards<typename R::parallel>) {
@@ -46,8 +46,8 @@ constexpr int shards_of() {
     return 1;
   }
 }
-/// Whether shards are whole parameters of one owner each (Model::owned): the optimizer takes them so, and the
-/// policy that splits them knows it.
+/// True if shards are whole parameters, each of one rank (Model::owned): the optimizer takes parameters whole,
+/// and the parallel policy supports it.
 template <class R>
 constexpr bool has_owners() {
   if constexpr (hook::HasOwners<typename R::parallel> &&
@@ -57,7 +57,7 @@ constexpr bool has_owners() {
     return false;
   }
 }
-/// Whether one rank alone updates (Model::at_root).
+/// True if only one rank updates (Model::at_root).
 template <class R>
 constexpr bool updates_at_root() {
   if constexpr (hook::HasAtRoot<typename R::parallel>) {
@@ -66,7 +66,7 @@ constexpr bool updates_at_root() {
     return false;
   }
 }
-/// Whether a rank then has its shards of the gradients alone.
+/// True if each rank keeps only its shards of the gradients.
 template <class R>
 constexpr bool splits_gradients() {
   if constexpr (hook::SplitsGradients<typename R::parallel>) {
@@ -75,7 +75,7 @@ constexpr bool splits_gradients() {
     return false;
   }
 }
-/// Whether it then has its shards of the weights alone, so that those that layers read come and go.
+/// True if each rank keeps only its shards of the weights, so that the copies that layers read are temporary.
 template <class R>
 constexpr bool splits_weights() {
   if constexpr (hook::SplitsWeights<typename R::parallel>) {
@@ -84,27 +84,27 @@ constexpr bool splits_weights() {
     return false;
   }
 }
-/// Whether a policy of a recipe keeps the optimizer's state outside of the arena (Region::away).
+/// True if a policy of a recipe keeps the optimizer's state outside of the arena (Region::away).
 template <class R>
 constexpr bool offloads_state() {
   bool any = false;
   for_each_policy(typename R::all{}, [&]<hook::OffloadsState P>(P*) { any = true; });
   return any;
 }
-/// Whether one keeps the masters there, so that weights that layers read come and go.
+/// True if a policy of a recipe keeps master weights outside of the arena (Model::masters).
 template <class R>
 constexpr bool offloads_weights() {
   bool any = false;
   for_each_policy(typename R::all{}, [&]<hook::OffloadsWeights P>(P*) { any = true; });
   return any;
 }
-/// Whether weights that layers read are a copy that comes and goes (Model::keeps_weights).
+/// True if layers read a temporary copy of the weights (Model::keeps_weights is then false).
 template <class R>
 constexpr bool fetches_weights() {
   return splits_weights<R>() || offloads_weights<R>();
 }
-/// Whether regions of the policy P of the recipe R may be split: it works on any slice of them. Where a rank
-/// has all that is kept of a parameter and others nothing, each optimizer does.
+/// True if regions of the policy P of the recipe R may be split over ranks, as P works on any slice of them.
+/// True for every optimizer if one rank holds all state of a parameter and the others none.
 template <class P, class R>
 constexpr bool works_on_shards() {
   if constexpr (!std::is_same_v<P, typename R::optimizer>) {
@@ -118,14 +118,14 @@ constexpr bool works_on_shards() {
   }
 }
 
-/// The most rows and sequences of a recipe's micro-batch.
+/// Maximum rows and sequences of a recipe's micro-batch.
 template <class R>
 constexpr BatchRows batch_rows() {
   return {R::batch::micro * R::data::context, R::batch::micro * second_context<typename R::data>(),
-          R::batch::micro + (row_multiple<R>() > 1)};  // one of padding
+          R::batch::micro + (row_multiple<R>() > 1)};  // one sequence of padding
 }
 
-/// The model of the recipe R, traced, checked, planned and frozen. Which: one of the traces.
+/// The model of the recipe R, traced, checked, planned and frozen. Which selects the graph.
 template <class R, class Which>
 struct Traced {
   using Precision = SettingOf<R>;
@@ -146,7 +146,7 @@ struct Traced {
   static constexpr bool at_root = updates_at_root<R>();
   static constexpr Space gradients = splits_gradients<R>() ? Space::d_weights : Space::gradient;
 
-  /// Where the parameters of units lie.
+  /// Where the parameters of units begin in flat buffers, and the totals, in elements.
   struct Offsets {
     List<ParameterOffsets, count.units> of_unit;
     std::int64_t decayed = 0, undecayed = 0, frozen = 0, running = 0;
@@ -178,7 +178,7 @@ struct Traced {
         of_unit[u].running = all.decayed + all.undecayed + all.frozen + all.running;
         all.running += block_of(u).running;
       }
-    } else {  // those of the units of the same names in the training graph
+    } else {  // offsets of the units of the same names in the training graph
       const auto& training = Traced<R, TrainingTrace>::offsets;
       all.decayed = training.decayed;
       all.undecayed = training.undecayed;
@@ -221,7 +221,7 @@ struct Traced {
   }
   static constexpr auto regions = collect_regions(typename R::all{});
 
-  /// The model, with these slices that ranks own.
+  /// The model, with `owners` as the slices that ranks own.
   static constexpr Model model_of(std::span<const OwnedSlice> owners) {
     return {.nodes = frozen.nodes.view(),
             .locals = frozen.locals.view(),
@@ -260,7 +260,7 @@ struct Traced {
     }
   }
   static constexpr int owned_count = count_owned();
-  /// What ranks own, in all graphs of a model.
+  /// The slices that ranks own, equal in all graphs of a model.
   struct Owned {
     List<OwnedSlice, owned_count> slices;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model type, traced, checked and planned unit by unit, frozen into constants. The template's
-// parameters name all that has a part in it, so that recipes that differ in others share it.
+// A model type, traced, checked and planned unit by unit, frozen into constants. The template has
+// all on which these depend as its parameters, so that recipes that differ otherwise share it.
 #pragma once
 #include "sinter/graph/checks.hpp"
 #include "sinter/graph/tracer.hpp"
@@ -13,7 +13,7 @@
 
 namespace sinter {
 
-/// A list that can outlive constant evaluation, as a vector cannot.
+/// A list of at most Capacity items, which, unlike a vector, can outlive constant evaluation.
 template <class T, int Capacity>
 struct List {
   std::array<T, Capacity> items{};
@@ -29,7 +29,7 @@ struct List {
 
 namespace detail {
 
-/// Which of the graphs of a model is traced. They share parameters by the names of their units.
+/// Selects the training graph. The graphs of a model share parameters by the names of their units.
 struct TrainingTrace {
   static constexpr bool trained = true;
   template <class Model>
@@ -44,7 +44,7 @@ struct PredictionTrace {
     if constexpr (requires { Model::predict(tracer); }) Model::predict(tracer);
   }
 };
-/// Of a model that predicts at each position in another way.
+/// Selects the graph that predicts at each position, if the model has predict_rows().
 struct RowPredictionTrace {
   static constexpr bool trained = false;
   template <class Model>
@@ -53,7 +53,7 @@ struct RowPredictionTrace {
   }
 };
 
-/// The elements of a precision policy, by Type.
+/// The element types of a precision policy, by Type.
 template <class Precision>
 constexpr std::array<Element, types> elements_of() {
   return {element_of<typename Precision::compute>,  element_of<typename Precision::statistic>,
@@ -61,24 +61,24 @@ constexpr std::array<Element, types> elements_of() {
           element_of<StateOf<Precision>>,           Element::i32};
 }
 
-/// The most rows and sequences of a micro-batch.
+/// Maximum rows and sequences of a micro-batch.
 struct BatchRows {
   int rows;         ///< of axis 0
   int second_rows;  ///< of axis 1
   int sequences;
 };
 
-/// Whether P speaks of parameters by their names, and so has a part in how a model is traced.
+/// True if P names parameters, so that the traced model depends on it.
 template <class P>
 struct SpeaksOfParameters : std::bool_constant<hook::HasFrozen<P> || hook::HasParameterGroups<P>> {
 };
 template <class... Policies>
 ClaimantsThat<SpeaksOfParameters, Policies...> speakers(Claimants<Policies...>);
-/// Those of a list of policies that do.
+/// The policies of a list that name parameters.
 template <class All>
 using SpeakersOf = decltype(speakers(All{}));
 
-/// A model's graph. Which: one of the traces above.
+/// One graph of a model, traced, checked and planned. Which selects it, such as TrainingTrace.
 template <class ModelType, class Precision, class Memory, class Speakers, BatchRows batch,
           class Which>
 struct TracedModel {
@@ -97,12 +97,12 @@ struct TracedModel {
     Which::template trace<ModelType>(tracer);
     return tracer.graph;
   }
-  /// Where nothing runs backward, nothing is kept or recomputed.
+  /// What is recomputed inside units. Without a backward, nothing is kept or recomputed.
   static constexpr RecomputedInside inside =
       Which::trained ? recomputed_by<Memory>() : RecomputedInside{Memory::recomputed_inside};
   static constexpr int plans_per_block = inside.plans_per_block();
 
-  /// The unit of the same name in the training graph, or -1. Most have the same number, too.
+  /// Index of the unit of the same name in the training graph, or -1. Most have the same index, too.
   static constexpr int same_unit(const Unit& unit, int u) {
     const std::span<const Unit> training = Training::frozen.units.view();
     if (u < int(training.size()) && same_name(unit, training[u])) return u;
@@ -110,7 +110,7 @@ struct TracedModel {
       if (same_name(unit, training[t])) return t;
     return -1;
   }
-  /// Checks that predict() has the parameters of training and no others.
+  /// Checks that predict() has no parameters but those of training, with the same sizes.
   static constexpr void check_shared(Graph& graph) {
     for (int u = 0; u < int(graph.units.size()); ++u) {
       const Block& block = graph.blocks[graph.units[u].block];
@@ -162,7 +162,7 @@ struct TracedModel {
     List<int, count.writers> writers;
     List<int, count.results> results;
     List<UnitPlan, plans_per_block * count.blocks> plans;
-    // For each node one call in forward, recompute and evaluate, and up to two in backward.
+    // Each node has one call in forward, recompute and evaluate, and at most two in backward.
     List<LayerCall, plans_per_block * 5 * count.nodes> layer_calls;
     List<short, count.units> order;
     List<std::int64_t, count.offsets> parameter_offsets;
