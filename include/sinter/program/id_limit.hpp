@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ids a model takes, and for what.
+// The ids that a model takes: their bound, and whether an encoder and a decoder read them.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -8,8 +8,8 @@
 
 namespace sinter {
 
-/// The ids of this external input must be below this, the size of the smallest table that looks
-/// them up; of targets, the number of classes.
+/// The exclusive bound of the ids of an external input: the size of the smallest table that looks
+/// them up, or, for targets, the number of classes. The largest int if there is no bound.
 constexpr int id_limit(const Model& model, int external) {
   int limit = std::numeric_limits<int>::max();
   for (const Unit& unit : model.units) {
@@ -25,8 +25,8 @@ constexpr int id_limit(const Model& model, int external) {
   return limit;
 }
 
-/// Whether a model, as it predicts, is an encoder-decoder: it asks for ids on axis 1, which its
-/// encoder reads, and then for ids on axis 0, those of its decoder.
+/// True if a model for prediction is an encoder-decoder: its inputs are ids on axis 1, which its
+/// encoder reads, and then ids on axis 0, which its decoder reads.
 constexpr bool is_encoder_decoder(const Model& predicting) {
   const auto inputs = predicting.externals;
   return inputs.size() == 2 && inputs[0].width == 0 && inputs[1].width == 0 &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of instruction that every program is made of.
+// The kinds of instruction from which every program is made.
 #pragma once
 #include "sinter/kernels/decision.hpp"
 #include "sinter/program/model.hpp"
 
 namespace sinter {
 
-/// How they run (src/run/kinds.cpp).
+/// Functions that run instructions, for Kind::run (src/run/kinds.cpp).
 namespace executes {
 void nothing(Machine&, const Bound&);
 void load(Machine&, const Bound&);
@@ -28,8 +28,8 @@ constexpr void load(const Model& model, const Instruction&, TouchList& out) {
     out.push_back({Use::write, Space::input, short(e)});
 }
 
-/// What a phase of a unit does with its running values: they change once in a micro-batch, so not
-/// where it is recomputed; and without training, or where the unit is frozen, not at all.
+/// Touches a unit's running values in phase P. Only forward changes them, once in each micro-batch;
+/// evaluation and a frozen unit read the kept ones.
 template <Phase P>
 constexpr void running(const Model& model, short unit, TouchList& out) {
   if (P == Phase::evaluate || !model.changes_running(unit)) {
@@ -39,7 +39,7 @@ constexpr void running(const Model& model, short unit, TouchList& out) {
   }
 }
 
-/// Makes the running values of a step of those that were kept.
+/// Reads the kept running values, and writes those of the step.
 constexpr void copy_running(const Model& model, const Instruction&, TouchList& out) {
   for (int u = 0; u < model.count(); ++u) {
     if (!model.changes_running(u)) continue;
@@ -47,7 +47,7 @@ constexpr void copy_running(const Model& model, const Instruction&, TouchList& o
     out.push_back({Use::write, Space::running, short(u)});
   }
 }
-/// Keeps them.
+/// Consumes the running values of the step, and modifies the kept ones.
 constexpr void keep_running(const Model& model, const Instruction&, TouchList& out) {
   for (int u = 0; u < model.count(); ++u) {
     if (!model.changes_running(u)) continue;
@@ -56,7 +56,7 @@ constexpr void keep_running(const Model& model, const Instruction&, TouchList& o
   }
 }
 
-/// What the layer calls of a phase of a unit read and write outside of it.
+/// Touches what the layer calls of phase P of a unit read and write outside the unit.
 template <Phase P>
 constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   const Unit& unit = model.units[i.what];
@@ -111,8 +111,8 @@ constexpr void each(const Model& model, const Instruction& i, Use use, Space spa
 
 namespace traffic {
 
-/// States `like` of the decayed and of the undecayed part of a run of `count` units in Model::order, where
-/// there are any.
+/// States `like` for the decayed and for the undecayed part of a run of `count` units in Model::order,
+/// except for an empty part.
 constexpr void parts(const Model& model, int first, int count, Traffic like, TrafficList& out) {
   for (const bool decayed : {true, false}) {
     const FlatSlice part = model.slice(first, count, decayed);
@@ -122,20 +122,20 @@ constexpr void parts(const Model& model, int first, int count, Traffic like, Tra
   }
 }
 
-/// Does so of an instruction's run of units, in a flat space of this type.
+/// States operation O for both parts of an instruction's run of units, in a flat space S of type T.
 template <Operation O, Traffic::Does Does, Space S, Type T>
 constexpr void run(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   const Traffic like{O, Does, S, 0, 0, model.sizes.element[int(T)]};
   parts(model, i.what, i.count, like, out);
 }
 
-/// States that the sum of the losses and the votes become those of all ranks: the first numbers of kernel::Decision.
+/// States the all-reduce of the loss and the votes: the first numbers of kernel::Decision.
 constexpr void losses(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
   out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0,
                  kernel::Decision::up_to_votes, Element::f64});
 }
 
-/// States that the running values of a step become their sum over the ranks, where there are several.
+/// States the all-reduce of a step's running values, if there are several ranks.
 constexpr void keep_running(const Model& model, const Instruction&, const OnRank& on,
                             TrafficList& out) {
   if (on.ranks == 1 || model.running == 0) return;
@@ -146,25 +146,25 @@ constexpr void keep_running(const Model& model, const Instruction&, const OnRank
 
 }  // namespace traffic
 
-/// Makes the values of a unit, and its saved block.
+/// Computes a unit's values, and its saved block.
 inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls,
                               Role::none, calls_of(Phase::forward)};
-/// Fills the saved block of a unit again.
+/// Computes a unit's saved block again.
 inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls,
                                 Role::none, calls_of(Phase::recompute)};
-/// Adds to gradients from those of a unit's values, and uses up its saved block.
+/// Consumes the gradients of a unit's values and its saved block; adds to gradients of what it read.
 inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls,
                                Role::none, calls_of(Phase::backward)};
-/// Makes the values of a unit, its loss included, and keeps nothing.
+/// Computes a unit's values, including a loss, and saves nothing for backward.
 inline constexpr Kind evaluate{"evaluate", touches::phase<Phase::evaluate>, executes::calls,
                                Role::none, calls_of(Phase::evaluate)};
-/// Puts the next micro-batch into the inputs.
+/// Loads the next micro-batch into the inputs.
 inline constexpr Kind load{"load", touches::load, executes::load};
 /// Adds the losses of a unit to the sum of the step.
 inline constexpr Kind take_loss{"loss", touches::loss, executes::loss, Role::loss};
-/// Makes the running values that a step changes of those that were kept.
+/// Copies the kept running values, for the step to change the copy.
 inline constexpr Kind copy_running{"copy running", touches::copy_running, executes::copy_running};
-/// Keeps what the step has made of them, their mean over the ranks, if it is applied.
+/// Keeps the running values of the step, averaged over the ranks, if the step is applied.
 inline constexpr Kind keep_running{.name = "keep running",
                                    .touch = touches::keep_running,
                                    .run = executes::keep_running,
@@ -175,7 +175,7 @@ inline constexpr Kind keep_running{.name = "keep running",
 inline constexpr Kind result{"result", touches::result, executes::nothing};
 /// Begins the part that runs once for each micro-batch.
 inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
-/// Ends it.
+/// Ends the part that runs once for each micro-batch.
 inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
 
 }  // namespace sinter

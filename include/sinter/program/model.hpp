@@ -8,27 +8,27 @@
 
 namespace sinter {
 
-/// What a policy keeps of one parameter.
+/// The shape of the state that a policy keeps for one parameter.
 struct StateShape {
   Element element = Element::f32;
-  int rows = 0, columns = 0;  ///< no rows where it keeps nothing
+  int rows = 0, columns = 0;  ///< 0 rows if it keeps nothing
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   constexpr std::int64_t bytes() const { return size() * bytes_of(element); }
 };
 
-/// State of a policy for each parameter. Without `shape` it has an element for each element of the
-/// parameters, laid out as the master weights are.
+/// State of a policy for each parameter. Without `shape` it has one element for each element of the
+/// parameters, laid out like the master weights.
 struct Region {
-  const char* name;             ///< of files and of `describe`, such as "exp_avg"
-  Type type = Type::state;      ///< of the elements, without `shape`
+  const char* name;             ///< in files and in `describe`, such as "exp_avg"
+  Type type = Type::state;      ///< of the elements, if there is no `shape`
   const void* owner = nullptr;  ///< tag_of the policy
-  /// Gives what is kept of a layer's parameter with this number; the parts lie one after the other.
+  /// Returns the shape of the state of a layer's parameter; the states of all parameters are packed.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
-  bool splits = false;  ///< whether ranks have their shards alone of it, see Model::shares()
-  /// Whether it lives outside of the arena (Offload). What an update needs of it comes and goes, by unit.
+  bool splits = false;  ///< true if each rank has only its shards of it, see Model::shares()
+  /// True if it lives outside of the arena (Offload). Temporary buffers then hold the state of a unit.
   bool away = false;
 };
-/// Its address stands for a type.
+/// The variable whose address identifies the type T.
 template <class T>
 inline constexpr char tag_of = 0;
 
@@ -37,14 +37,14 @@ inline constexpr char tag_of = 0;
 struct ParameterOffsets {
   std::int64_t decayed = 0, undecayed = 0;  ///< in all flat buffers
   std::int64_t running = 0;                 ///< among the master weights
-  /// Where the part begins that this parameter is in.
+  /// Where the part begins that contains this parameter.
   constexpr std::int64_t of(const Param& param) const {
     return param.running ? running : param.matrix ? decayed : undecayed;
   }
 };
 
-/// So many elements of a unit's part, padded so that as many shards of it are equal, and begin at a
-/// boundary.
+/// `elements` of a unit's part, rounded up so that the part divides into `shards` equal, aligned
+/// shards.
 constexpr std::int64_t whole_shards(std::int64_t elements, int shards) {
   const std::int64_t multiple = std::int64_t(parameter_alignment) * shards;
   return (elements + multiple - 1) / multiple * multiple;
@@ -52,34 +52,33 @@ constexpr std::int64_t whole_shards(std::int64_t elements, int shards) {
 
 /// A part of a flat buffer, in elements.
 struct FlatSlice {
-  std::int64_t first, size;  ///< the first element, and how many
-  /// Whether an element is in it.
+  std::int64_t first, size;  ///< index of the first element, and number of elements
+  /// True if the slice contains an element.
   constexpr bool has(std::int64_t element) const {
     return element >= first && element - first < size;
   }
 };
 
-/// What a rank works on of a unit's decayed or undecayed part: all of it or, where ranks share the update
-/// (Model::shares_update), its shard, or one of those that it owns. `first` is its place in spaces that are
-/// whole.
+/// The slice of a unit's decayed or undecayed part on which a rank works. It is the whole part or, where ranks
+/// share the update (Model::shares_update), the rank's shard or one of its owned slices. `first` is its place in
+/// whole spaces.
 struct ShardSlice : FlatSlice {
-  std::int64_t held;  ///< its place in spaces of which a rank holds its shards alone
-  /// Its place in a space that is held so, or whole.
+  std::int64_t held;  ///< its place in spaces of which a rank stores only its shards
+  /// The slice's place in a space: `held` if the space is split, else `first`.
   std::int64_t at(bool split) const { return split ? held : first; }
 };
 
-/// A shard that is no equal part: a matrix, or all vectors of a unit together.
+/// A shard that is not an equal part: a matrix, or all vectors of a unit together.
 struct OwnedSlice : ShardSlice {
   int owner;  ///< the rank whose shard it is
 };
 
-/// The rank that updates alone, where one does (Model::at_root).
+/// The rank that does all updates if Model::at_root.
 inline constexpr int root_rank = 0;
 
-/// A traced graph with the plans of its units. Master weights, gradients and regions are flat: all
-/// that is decayed comes first, then all that is not, both with the units in `order`. Behind these,
-/// master weights and their copy also have the frozen units, and then the running values of the
-/// others.
+/// A traced graph with the plans of its units. Master weights, gradients and regions are flat: first
+/// all decayed parameters, then all undecayed ones, both with the units in `order`. In the master
+/// weights and their copy the frozen units follow, and then the running values of the other units.
 struct Model {
   std::span<const Node> nodes;
   std::span<const Local> locals;
@@ -97,39 +96,39 @@ struct Model {
   std::span<const std::int64_t> parameter_offsets;
   std::span<const Region> regions;  ///< of all policies, in the order of their slots
   Sizes sizes;
-  /// Where layers read weights: in a copy, or in the master weights themselves.
+  /// The space in which layers read weights: a copy, or the master weights themselves.
   Space weights = Space::master;
-  /// Whether the copy of the weights lives through all steps. If not, that of a unit comes and goes, as
-  /// instructions make it of the masters or fetch it from other ranks.
+  /// True if the copy of the weights lives through all steps. If not, a unit's copy is temporary:
+  /// instructions make it from the masters or fetch it from other ranks.
   bool keeps_weights = true;
-  /// Where backward adds gradients of parameters: to those that the update uses, or to a unit's own of
-  /// the micro-batch at hand, whose sums over the ranks are added to those.
+  /// The space to which backward adds gradients of parameters: `gradient`, which the update uses, or
+  /// `d_weights` of the current micro-batch, whose sums over the ranks are then added to `gradient`.
   Space gradients = Space::gradient;
-  /// Where masters of units that are trained are when something reads or changes them: in the masters that
-  /// live through all steps, or in what has been fetched, as they live outside of the arena.
+  /// The space in which instructions read or change masters of trained units: `master`, which lives
+  /// through all steps, or `fetched`, temporary copies, if the masters live outside of the arena.
   Space masters = Space::master;
-  std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements in all
-  std::int64_t running = 0;  ///< the same of running values that steps change
-  /// Ranks over which what only the update needs is split. Of the decayed and of the undecayed part of
-  /// each unit a rank has one of as many equal shards, in the order of the ranks; so parts are padded to
-  /// multiples of it. At 1 nothing is split.
+  std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements of all units
+  std::int64_t running = 0;  ///< elements of all running values that steps change
+  /// Number of ranks over which what only the update needs is sharded; at 1 nothing is. The decayed and
+  /// the undecayed part of each unit have this many equal shards, one for each rank in the order of the
+  /// ranks. So parts are padded to multiples of it.
   int shards = 1;
-  /// Where the optimizer takes parameters whole, shards are not equal: each of these is one rank's. In
-  /// their order they are all that is trained. Empty where shards are equal.
+  /// The slices that ranks own, if the optimizer takes parameters whole. They replace equal shards, and
+  /// in their order cover all that is trained. Empty if shards are equal.
   std::span<const OwnedSlice> owned;
-  std::int64_t most_owned = 0;  ///< the most elements that a rank owns
-  /// Whether root_rank alone updates: its shard of each part is all of it, and that of other ranks is empty,
-  /// though they have room for all.
+  std::int64_t most_owned = 0;  ///< maximum elements that a rank owns
+  /// True if only root_rank updates: its shard of each part is the whole part. Other ranks' shards are
+  /// empty, though these ranks have room for all.
   bool at_root = false;
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
   constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
-  /// Where parameter number p of a node begins within its part of the unit that owns it, in elements.
+  /// Where parameter number p of a node begins within its part of its owner, a unit, in elements.
   constexpr std::int64_t offset_of(const Node& node, int p) const {
     return parameter_offsets[std::size_t(node.first_offset + p)];
   }
-  /// Where it begins in all flat buffers, if this unit owns it and has the node.
+  /// Where parameter number p of a node begins in all flat buffers, if this unit has the node and owns p.
   constexpr std::int64_t place_of(int unit, const Node& node, int p) const {
     return offsets[std::size_t(unit)].of(node.layer->params[p]) + offset_of(node, p);
   }
@@ -139,18 +138,18 @@ struct Model {
     return whole_shards(of_decayed ? block(unit).decayed : block(unit).undecayed,
                         owned.empty() ? shards : 1);
   }
-  /// The same of both, which lie one after the other where a unit's buffers come and go.
+  /// Elements of a unit's decayed and undecayed parts together, as temporary buffers hold them.
   constexpr std::int64_t unit_elements(int unit) const {
     return part_elements(unit, true) + part_elements(unit, false);
   }
   /// Elements of all that is trained, padding included.
   constexpr std::int64_t elements() const { return decayed + undecayed; }
-  /// The same, and of frozen parameters and running values.
+  /// Elements of the master weights: of all trained and frozen parameters and running values.
   constexpr std::int64_t master_elements() const { return elements() + frozen + running; }
-  /// Whether each rank updates its shards alone.
+  /// True if each rank updates only its shards.
   constexpr bool shares_update() const { return shards > 1 || at_root; }
-  /// Whether of a flat space a rank has its shards alone as they should be, from step to step. Of the master
-  /// weights these are the trained ones, if layers read a copy.
+  /// True if, between steps, only this rank's shards of `space` are current. In the master weights this concerns
+  /// trained parameters, and requires that layers read a copy.
   constexpr bool shares(Space space) const {
     if (!shares_update()) return false;
     if (space == Space::fetched) return shares(Space::master);
@@ -158,41 +157,40 @@ struct Model {
     if (space >= Space::region) return regions[std::size_t(int(space) - int(Space::region))].splits;
     return space == Space::master && weights == Space::weights;
   }
-  /// Whether it also has room for these alone: one after the other, in the order of the parts that they
-  /// are of.
+  /// True if a rank stores only its shards of `space`, packed in the order of the parts.
   constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
-  /// Whether what a space has of parameters that are trained lives outside of the arena (Region::away,
-  /// Model::masters): instructions fetch that of a unit, and store it when it has changed.
+  /// True if the space lives outside of the arena, as far as parameters are trained (Region::away,
+  /// Model::masters). Instructions fetch what a unit needs, and store it when it has changed.
   constexpr bool is_away(Space space) const {
     if (space == Space::master) return masters == Space::fetched;
     return space >= Space::region && regions[std::size_t(int(space) - int(Space::region))].away;
   }
-  /// Whether any space's does.
+  /// True if any space lives outside of the arena.
   constexpr bool has_away() const {
     bool any = is_away(Space::master);
     for (const Region& region : regions) any = any || region.away;
     return any;
   }
-  /// Whether a unit's parameters are among those that are trained. A model that only predicts knows it, too.
+  /// True if a unit's parameters are trained. A model that only predicts has this information, too.
   /// requires  has_parameters(unit)
   constexpr bool is_trained(int unit) const {
     const ParameterOffsets& at = offsets[std::size_t(unit)];
     return (block(unit).decayed > 0 ? at.decayed : at.undecayed) < elements();
   }
-  /// Elements of a space that is split for which each rank has room: those of its shards or, where ranks
-  /// own other numbers of them, the most.
+  /// Elements of a split space for which each rank has room: the size of its equal shards, or the
+  /// maximum that a rank owns.
   constexpr std::int64_t held_elements() const {
     return owned.empty() ? elements() / shards : most_owned;
   }
-  /// Elements that are trained, of which a rank has room for those of a space.
+  /// Trained elements of a space for which each rank has room.
   constexpr std::int64_t held_elements(Space space) const {
     return splits(space) ? held_elements() : elements();
   }
-  /// The part of all that is trained which that is.
+  /// The fraction of all trained elements that held_elements() is.
   constexpr double share() const {
     return elements() == 0 ? 1 : double(held_elements()) / double(elements());
   }
-  /// The slice that one rank owns, and has an element.
+  /// The owned slice that contains an element.
   /// requires  slices are owned, and the element is trained
   constexpr const OwnedSlice& owned_at(std::int64_t element) const {
     const OwnedSlice* slice = owned.data();  // by halves; compilers count each step
@@ -204,16 +202,16 @@ struct Model {
     }
     return *slice;
   }
-  /// Those of a unit's part.
+  /// The owned slices of a unit's part; none if shards are equal.
   constexpr std::span<const OwnedSlice> owned_in(FlatSlice part) const {
     if (owned.empty() || part.size == 0) return {};
     const OwnedSlice *const begin = &owned_at(part.first), *end = begin;
     while (end != owned.data() + owned.size() && part.has(end->first)) ++end;
     return {begin, end};
   }
-  /// Where a rank holds an element, or the end, of a flat space: in the arena, or outside of it.
-  /// requires  if the space is split, it is the first one of a unit's part, not trained, or of what the
-  ///           rank owns
+  /// Where a rank stores an element, or the end, of a flat space, in the arena or outside of it.
+  /// requires  if the space is split, the element begins a unit's part, is not trained, or is one that
+  ///           the rank owns
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
     if (element >= elements()) {
       const bool are_elsewhere = space == Space::master && is_away(space);
@@ -224,19 +222,19 @@ struct Model {
     const OwnedSlice& slice = owned_at(element);
     return slice.held + element - slice.first;
   }
-  /// The decayed or undecayed parameters of a unit.
-  /// requires  it is trained; so do the next ones
+  /// The slice of a unit's decayed or undecayed parameters.
+  /// requires  the unit is trained
   constexpr FlatSlice part(int unit, bool of_decayed) const {
     const ParameterOffsets& at = offsets[std::size_t(unit)];
     return {of_decayed ? at.decayed : at.undecayed, part_elements(unit, of_decayed)};
   }
-  /// Where an element of a unit is where its buffers come and go.
+  /// Where an element of a trained unit is within the unit's temporary buffers.
   constexpr std::int64_t in_unit(int unit, std::int64_t element) const {
     const ParameterOffsets& at = offsets[std::size_t(unit)];
     return element < decayed ? element - at.decayed
                              : part_elements(unit, true) + element - at.undecayed;
   }
-  /// Calls visit(ShardSlice) with each shard that a rank has of a unit's part. Some are empty.
+  /// Calls visit(ShardSlice) with each shard that a rank has of a trained unit's part. Some are empty.
   constexpr void each_shard(FlatSlice part, int rank, auto visit) const {
     if (owned.empty()) {
       const std::int64_t size = at_root && rank != root_rank ? 0 : part.size / shards;
@@ -246,8 +244,8 @@ struct Model {
     for (const OwnedSlice& slice : owned_in(part))
       if (slice.owner == rank) visit(static_cast<const ShardSlice&>(slice));
   }
-  /// Calls visit(FlatSlice, owner) with each array of a unit's part that ranks exchange: all of it, of which
-  /// each has a shard (and the owner is -1), or what one owns.
+  /// Calls visit(FlatSlice, owner) with each array of a trained unit's part that ranks exchange: the whole part,
+  /// with owner -1, if shards are equal; else each owned slice.
   constexpr void each_exchanged(FlatSlice part, auto visit) const {
     if (part.size == 0) return;
     if (owned.empty()) return visit(part, -1);
@@ -255,7 +253,7 @@ struct Model {
     for (std::int64_t left = part.size; left > 0; left -= slice++->size)
       visit(static_cast<const FlatSlice&>(*slice), slice->owner);
   }
-  /// The decayed or undecayed parameters of a run of `count` units in `order`.
+  /// The slice of the decayed or undecayed parameters of a run of `count` units in `order`.
   constexpr FlatSlice slice(int first, int count, bool of_decayed) const {
     const auto begin = [&](int k) {
       if (k == int(order.size())) return of_decayed ? decayed : elements();
@@ -264,25 +262,25 @@ struct Model {
     };
     return {begin(first), begin(first + count) - begin(first)};
   }
-  /// Whether a step changes running values of a unit.
+  /// True if a step changes running values of a unit.
   constexpr bool changes_running(int unit) const {
     return block(unit).running > 0 && !units[unit].frozen;
   }
-  /// Whether a layer takes memory that is not planned.
+  /// True if a layer takes memory that is not planned.
   constexpr bool unplanned() const {
     for (const UnitPlan& plan : plans)
       if (plan.unplanned) return true;
     return false;
   }
-  /// Whether an input has the rows or the sequences of axis 1.
+  /// True if an input has the rows or the sequences of axis 1.
   constexpr bool has_second_axis() const {
     for (const External& input : externals)
       if (input.axis % token_axes == 1) return true;
     return false;
   }
-  /// Whether the gradient of a value is needed.
+  /// True if the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
-  /// What a value of the model is inside the unit that makes it.
+  /// The local that a value of the model is inside the unit that computes it.
   constexpr const Local& local(int value) const {
     const Unit& unit = units[writers[value]];
     const Block& b = blocks[unit.block];

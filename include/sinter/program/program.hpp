@@ -5,9 +5,9 @@
 
 namespace sinter {
 
-/// Runs all units forward and backward for each micro-batch; then takes the norm and updates, with
-/// the kinds of the recipe's clipping and optimizer. A unit that needs no backward keeps nothing.
-/// Running values change in a copy, which is kept with the update.
+/// The plain program of training. It runs all units forward and backward for each micro-batch, then
+/// `norm` and `update`, the kinds of the recipe's clipping and optimizer. A unit without a backward
+/// saves nothing. Running values change in a copy, which is kept if the step is applied.
 constexpr Program plain(const Model& model, const Kind* norm, const Kind* update) {
   Program program;
   program.reserve(3 * model.count() + 10);
@@ -30,7 +30,7 @@ constexpr Program plain(const Model& model, const Kind* norm, const Kind* update
   return program;
 }
 
-/// Sums the losses of a batch, keeping nothing for a backward.
+/// The program of an evaluation, which sums the losses of a batch, and saves nothing for backward.
 constexpr Program evaluation(const Model& model) {
   Program program;
   program.reserve(model.count() + 8);
@@ -44,7 +44,7 @@ constexpr Program evaluation(const Model& model) {
   return program;
 }
 
-/// Gives the model's results for one micro-batch.
+/// The program of a prediction, which computes the model's results for one micro-batch.
 constexpr Program prediction(const Model& model) {
   Program program;
   program.reserve(model.count() + 8);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the state that policies keep of each parameter lies.
+// The layout of the state that policies keep for each parameter.
 #pragma once
 #include "sinter/program/model.hpp"
 
 namespace sinter {
 
-/// Calls visit(unit, node, number) for each parameter of a unit that is trained.
+/// Calls visit(unit, node, number) for each parameter that a trained unit owns.
 template <class Visit>
 constexpr void for_each_parameter_of(const Model& model, int unit, Visit visit) {
   const Block& block = model.block(unit);
@@ -15,7 +15,7 @@ constexpr void for_each_parameter_of(const Model& model, int unit, Visit visit) 
       if (!node.layer->params[p].running) visit(unit, n, p);
   }
 }
-/// Does so for all units that are trained, in the order of `order`.
+/// Calls visit(unit, node, number) for each parameter of each trained unit, in Model::order.
 template <class Visit>
 constexpr void for_each_parameter(const Model& model, Visit visit) {
   for (const short unit : model.order) for_each_parameter_of<Visit&>(model, unit, visit);
@@ -27,32 +27,32 @@ struct StatePart {
   std::int64_t offset = 0;  ///< bytes from the beginning of the space, on a rank that has it
 };
 
-/// What each rank has of a space, added up: of one that is split, what it owns; else all have the same.
+/// Sums over what each rank stores of a space: one for each rank if ranks own slices, else one for all.
 class HeldSums {
   const Model& model;
   const bool of_owners;
   std::vector<std::int64_t> sums;
 
  public:
-  /// All of them 0.
+  /// Makes all sums 0.
   constexpr HeldSums(const Model& m, Space space)
       : model(m),
         of_owners(m.splits(space) && !m.owned.empty()),
         sums(std::size_t(of_owners ? m.shards : 1), 0) {}
-  /// The sum of those who have an element.
+  /// The sum of the ranks that store an element.
   constexpr std::int64_t& at(std::int64_t element) {
     return of_owners ? sums[std::size_t(model.owned_at(element).owner)] : sums[0];
   }
-  /// The sum of those who have parameter p of a node that a unit has.
+  /// The sum of the ranks that store parameter p of a node of a unit.
   constexpr std::int64_t& at(int unit, const Node& node, int p) {
     return of_owners ? at(model.place_of(unit, node, p)) : sums[0];
   }
-  /// The largest.
+  /// The largest sum.
   constexpr std::int64_t most() const { return *std::ranges::max_element(sums); }
 };
 
-/// The parts of region number r, in the order of for_each_parameter(). Those with shapes that a rank has
-/// lie one after the other.
+/// The parts of region number r, in the order of for_each_parameter(). If the region has shapes, the parts
+/// that a rank stores are packed.
 constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
   const Region& region = model.regions[std::size_t(r)];
   const Space space = sinter::region(r);
@@ -75,7 +75,7 @@ constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
   return parts;
 }
 
-/// Bytes of region number r, or the most that a rank has of it.
+/// Bytes of region number r on a rank, the maximum over the ranks.
 /// requires  the region has shapes
 constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
   HeldSums bytes(model, region(r));
@@ -87,7 +87,7 @@ constexpr std::int64_t shaped_region_bytes(const Model& model, int r) {
   return bytes.most();
 }
 
-/// Elements of what a rank has of a unit in a space without shapes, or the most that one has.
+/// Elements of a unit that a rank stores in a space without shapes, the maximum over the ranks.
 /// requires  the unit is trained
 constexpr std::int64_t unit_held_elements(const Model& model, Space space, int unit) {
   HeldSums elements(model, space);
@@ -97,9 +97,8 @@ constexpr std::int64_t unit_held_elements(const Model& model, Space space, int u
   return elements.most() / (model.splits(space) && model.owned.empty() ? model.shards : 1);
 }
 
-/// Bytes of what a rank has of region number r for a unit, or the most that one has. Where it comes and goes,
-/// these lie one after the other: the parts of its parameters, or without shapes, of the decayed and of the
-/// undecayed part.
+/// Bytes of a unit that a rank stores in region number r, the maximum over the ranks. A temporary buffer packs
+/// them: the parts of the unit's parameters or, without shapes, the decayed part and then the undecayed one.
 /// requires  the unit is trained
 constexpr std::int64_t unit_region_bytes(const Model& model, int r, int unit) {
   const Region& region = model.regions[std::size_t(r)];

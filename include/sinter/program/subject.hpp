@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people read of the units that an instruction works on.
+// Printed names of the units that an instruction works on.
 #pragma once
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace sinter {
 
 /// The numbers of the units whose flat parts (weights, gradients, state) or values an instruction
-/// touches, in their order, each once.
+/// touches, sorted, each once.
 constexpr std::vector<int> touched_units(const Model& model, const Instruction& i) {
   TouchList list;
   i.kind->touch(model, i, list);
@@ -25,8 +25,8 @@ constexpr std::vector<int> touched_units(const Model& model, const Instruction& 
   return units;
 }
 
-/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none. `to` stands
-/// between the ends of a run.
+/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none. `to` separates
+/// the ends of a run.
 constexpr TextBuilder subject_letters(const Model& model, const Instruction& i,
                                       std::string_view to = " … ") {
   const auto name = [&](int unit) {

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order is proved, not hoped for: an abstract run of the program, at compile time, proves that
-//   - all that is read was written in this iteration, or for all iterations: before the loop or by
-//     the first
-//   - inputs, and the values that follow from them, are made in every iteration
-//   - what a transfer fills is left alone until it is waited for; what it reads may be read
-//   - every transfer that starts is waited for, once
-//   - of gradients, weights and state it is known at each point whether a rank has them whole, has its
-//     shard alone, or has a part of a sum (OnRanks): gradients that ranks compute are reduced or
-//     scattered exactly once, after the last contribution and before the norm; where they come and go,
-//     that is so in each micro-batch, and what is scattered is added up; what works on whole
-//     arrays finds them whole; what an update of shards leaves is gathered before layers read it, and
-//     when the step ends
-//   - every update comes after the norm and after what may refuse the step; each unit is updated exactly
-//     once, and what follows from its new weights comes after that
-//   - what updates, keeps or follows is passed over by a step that is not applied, and only once that
-//     is known
-//   - weights that are read are current: made from the master weights as they are; and a copy that
-//     is kept is current when the step ends
-//   - every gradient and saved block that is made is used up: no backward is missing
+// The order of instructions is proved, not hoped for. An abstract run at compile time proves that
+//   - each buffer that is read was written in the same iteration, or for all iterations: before the
+//     loop or in its first iteration
+//   - inputs, and the values that follow from them, are computed in every iteration
+//   - no instruction touches an array that a transfer writes, or writes one that it reads, until the wait
+//   - every transfer is waited for exactly once
+//   - gradients, weights and state have a known form on each rank at each point: whole, only the rank's
+//     shard, or a partial sum (OnRanks). Gradients are reduced or scattered exactly once, after the last
+//     contribution and before the norm; temporary gradients so in each micro-batch, and scattered ones are
+//     added up. An instruction that needs whole arrays finds them whole. Weights that were updated in
+//     shards are gathered before layers read them, and before the step ends
+//   - every update comes after the norm and after what may refuse the step. Each unit is updated exactly
+//     once, and what follows from its new weights comes after its update
+//   - a step that is not applied skips all instructions that update, keep or follow; no instruction depends
+//     on this decision before it is made
+//   - layers read current weights, made from the latest master weights; a copy that lives through all
+//     steps is current when the step ends
+//   - every gradient and saved block is consumed: no backward is missing
 //   - running values are copied before the loop, and kept once, after all that may refuse the step
-//   - what several units add to a gradient is added in one order, from the last unit to the first, so
-//     that a sum has the same bits in every program of a model
-//   - state and masters that live outside of the arena are fetched before they are used, stored behind what
-//     changes them, and given up then; weights that are made of masters to be read are read
-//   - every loss is taken once; state that a policy plans for itself is used, of each unit, and outside the
-//     loop changed once
+//   - contributions of several units to a gradient are added in one order, from the last unit to the
+//     first, so that a sum has the same bits in every program of a model
+//   - state and masters outside of the arena are fetched before they are used, stored after a change, and
+//     then given up; weights that are made from them to be read are read
+//   - every loss is taken once; the state of a policy is used for each unit, and changed at most
+//     once outside the loop
 #pragma once
 #include <limits>
 
@@ -34,7 +33,7 @@
 
 namespace sinter {
 
-/// What the verifier says of a program.
+/// The verifier's verdict on a program.
 struct Verdict {
   const char* what = nullptr;  ///< the rule that is broken, or nullptr
   int at = -1;                 ///< the position of the instruction that breaks it
@@ -43,32 +42,32 @@ struct Verdict {
 
 /// What a program is for.
 struct Purpose {
-  bool training = true;  ///< it must use up gradients, take the norm and update
-  bool reduces = false;  ///< there are ranks, each of which computes a part of the gradients' sums
+  bool training = true;  ///< true if it must consume gradients, take the norm and update
+  bool reduces = false;  ///< true if each of several ranks computes a partial sum of the gradients
 };
 
 /// What a rank has of a unit's part of a space.
 enum class OnRanks : std::uint8_t {
-  whole,   // all of it, as the others have
-  shard,   // its shard as it should be; the rest is stale, or is not there
-  partial  // all of it, of which the sum over the ranks is wanted
+  whole,   // all of it, equal on all ranks
+  shard,   // only its shard is current; the rest is stale, or not stored
+  partial  // a partial sum of all of it, still to be summed over the ranks
 };
 
-/// Runs a program in the abstract, when it is made.
+/// Verifies a program by an abstract run, in its constructor.
 class Verifier {
-  static constexpr int last_unit = std::numeric_limits<int>::max();  // comes after all of them
+  static constexpr int last_unit = std::numeric_limits<int>::max();  // comes after all units
   struct Cell {
     bool open = false;
     bool arriving = false;     // a transfer writes it
     bool leaving = false;      // a transfer reads it
     bool carried = false;      // made for all iterations
-    int added_by = last_unit;  // of a gradient: the unit that has added to it in this iteration
-    // Of masters and regions: changes so far; of weights: of the masters that they are made from; of
-    // gradients that come and go: reductions in this iteration.
+    int added_by = last_unit;  // the last unit that has added to this gradient in this iteration
+    // For masters and regions: changes so far. For weights: the version of their masters. For
+    // temporary gradients: reductions in this iteration.
     int version = 0;
-    bool unstored = false;  // state from outside of the arena has changed
-    bool unread = false;    // weights that come and go have not been read
-    bool used = false;      // something has touched it
+    bool unstored = false;  // offloaded state has changed since it was stored
+    bool unread = false;    // temporary weights have not been read
+    bool used = false;      // an instruction has touched it
     OnRanks has = OnRanks::whole;
   };
 
@@ -79,13 +78,13 @@ class Verifier {
   std::vector<int> updates;  // by unit
   std::vector<int> losses;
   TouchList list;
-  const bool away = model.has_away();  // of what is asked here most often
+  const bool away = model.has_away();  // stored, as it is asked most often
   const bool masters_come = away && model.is_away(Space::master);
   bool in_loop = false, looped = false, normed = false, kept = false;
   int position = 0, iteration = 0;
 
  public:
-  Verdict verdict;  ///< of the program; the first rule that is broken
+  Verdict verdict;  ///< on the program: the first rule that is broken
 
   constexpr Verifier(const Model& m, std::span<const Instruction> p, Purpose what_for)
       : model(m),
@@ -102,7 +101,7 @@ class Verifier {
       if (!comes_and_goes(Space::master, u)) begin_open(Space::master, u);
       for (int r = 0; r < int(m.regions.size()); ++r)
         if (!m.is_away(region(r))) begin_open(region(r), u);
-      // A copy of the weights that is kept is the one that the step before left.
+      // A copy of the weights that lives through all steps begins as the previous step left it.
       if (m.keeps_weights) begin_open(Space::weights, u);
     }
     walk(program, [&](int t, int now) {
@@ -120,11 +119,11 @@ class Verifier {
     // What is not trained is not split.
     c.has = model.is_trained(unit) ? held(space) : OnRanks::whole;
   }
-  /// Whether masters or state of a unit live outside of the arena.
+  /// True if the masters or the state of a unit live outside of the arena.
   constexpr bool comes_and_goes(Space space, int unit) const {
     return away && model.is_away(space) && model.is_trained(unit);
   }
-  /// What a rank has of a space from step to step.
+  /// What a rank has of a space between steps.
   constexpr OnRanks held(Space space) const {
     return model.shares(space) ? OnRanks::shard : OnRanks::whole;
   }
@@ -185,7 +184,7 @@ class Verifier {
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
   }
-  /// State and masters that live outside of the arena.
+  /// Checks a touch of state or masters that live outside of the arena.
   constexpr void check_away(Cell& c, Touch touch) {
     const Use use = touch.use;
     demand(touch.space != Space::master || !comes_and_goes(Space::master, touch.index),
@@ -197,7 +196,7 @@ class Verifier {
     if (use == Use::send) c.unstored = false;
     if (changes(use) && use != Use::fetch) c.unstored = true;
   }
-  /// Spaces of which ranks may have other than all.
+  /// True for a space of which a rank may have only a shard or a partial sum.
   static constexpr bool is_split_over_ranks(Space space) {
     return space == Space::master || space == Space::weights || is_gradient(space) ||
            space == Space::fetched || space >= Space::region;
@@ -205,15 +204,15 @@ class Verifier {
   static constexpr bool is_gradient(Space space) {
     return space == Space::gradient || space == Space::d_weights;
   }
-  /// What a rank has of gradients while there is something to add.
+  /// What a rank has of gradients while contributions are added.
   constexpr OnRanks made_as(Space space) const {
     if (space != model.gradients) return held(space);
     return purpose.reduces ? OnRanks::partial : OnRanks::whole;
   }
-  /// What instructions other than transfers do to what a rank has: they need it whole, unless they work
-  /// on shards; then what they change is this rank's shard. Gradients are made for their ranks' sum.
+  /// Checks and updates what a rank has, for instructions other than transfers. They need whole arrays,
+  /// unless they work on shards, and then change this rank's shard. New gradients are partial sums.
   constexpr void check_ranks(Cell& c, Touch touch, const Instruction& i) {
-    if (touch.use == Use::exchange) return;  // its role says what it is for
+    if (touch.use == Use::exchange) return;  // the instruction's role decides
     if (touch.use == Use::fetch && i.kind->role == Role::fetch) {
       c.has = OnRanks::whole;
       return;
@@ -237,7 +236,7 @@ class Verifier {
     demand(c.arriving || c.leaving, "waits for a transfer that was not started");
     c.arriving = c.leaving = false;
   }
-  /// Said of what follows from a micro-batch, and so must be made in each.
+  /// The rule for buffers that follow from a micro-batch, and so must be made in each.
   static constexpr const char* its_own = "made once, but every micro-batch has its own";
   constexpr bool repeats(const Instruction& i) const {
     return i.kind->phases == calls_of(Phase::recompute);
@@ -258,7 +257,7 @@ class Verifier {
   static constexpr const char* no_reader = "weights are made and not read";
   static constexpr const char* not_given_up = "masters are fetched and not given up";
 
-  /// Rules of single instructions.
+  /// Checks the rules of an instruction's role.
   constexpr void before(const Instruction& i) {
     switch (i.kind->role) {
       case Role::none:
@@ -319,7 +318,7 @@ class Verifier {
     }
     demand(!i.kind->if_applied || (normed && !in_loop), "hangs on a decision that is not made yet");
   }
-  /// Makes of parts of sums what the ranks then have.
+  /// Turns partial sums into `has`: whole arrays or shards.
   constexpr void reduce(const Instruction& i, OnRanks has) {
     for (int g : units_of(i)) {
       Cell& gradient = cell(model.gradients, g);
@@ -342,7 +341,7 @@ class Verifier {
     }
   }
 
-  /// Nothing but gradients, and what is made for all iterations, passes from one to the next.
+  /// Checks that only gradients, and buffers made for all iterations, pass to the next iteration.
   constexpr void end_iteration() {
     for (int v = 0; v < int(model.writers.size()); ++v) {
       demand(!cell(Space::d_value, v).open,
@@ -405,7 +404,7 @@ class Verifier {
   }
 };
 
-/// Says whether a program is sound, or the first rule that it breaks and where.
+/// Verifies a program. Returns the first rule that it breaks and where; no rule if it is sound.
 [[nodiscard]] constexpr Verdict verify(const Model& model, std::span<const Instruction> program,
                                        Purpose purpose) {
   return Verifier(model, program, purpose).verdict;

@@ -6,7 +6,7 @@
 namespace sinter {
 
 /// Positions of the instructions that begin and end a program's loop over micro-batches; both are
-/// -1 in a program without a whole loop.
+/// -1 in a program without a complete loop.
 struct LoopBounds {
   int begin = -1, end = -1;
   constexpr bool contains(int position) const { return position > begin && position < end; }
@@ -44,8 +44,8 @@ constexpr void walk(std::span<const Instruction> program, LoopBounds bounds, int
   run(bounds.end + 1, int(program.size()), 0, 0);
 }
 
-/// The same with two iterations, which show everything: the first, and one that is last and follows
-/// another.
+/// Calls visit(position, iteration) for two iterations of the loop, which show everything: the first,
+/// and a last one that follows another.
 template <class Visit>
 constexpr void walk(std::span<const Instruction> program, Visit visit) {
   walk(program, loop_of(program), 2, visit);
