@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a traced model must be before it is planned.
+// Checks of a traced model before it is planned.
 #pragma once
 #include "sinter/graph/graph.hpp"
 
@@ -16,7 +16,7 @@ constexpr const Node* find_node(const Graph& graph, int unit, std::string_view n
   return nullptr;
 }
 
-/// Gives each tied node the offsets of the node that owns parameters of it.
+/// Gives each tied node the offsets of the node whose parameters it borrows; notes faults of ties.
 constexpr void resolve_ties(Graph& graph) {
   for (int u = 0; u < int(graph.units.size()); ++u) {
     const Unit& unit = graph.units[u];
@@ -38,14 +38,14 @@ constexpr void resolve_ties(Graph& graph) {
   }
 }
 
-/// Whether two nodes of a unit would give their parameters the same names.
+/// True if two nodes of a unit would give their parameters the same names.
 constexpr bool same_parameters(const Node& a, const Node& b) {
   return a.borrowed < a.layer->param_count && b.borrowed < b.layer->param_count &&
          std::string_view(a.name) == b.name;
 }
 
-/// Checks the inside of a unit: every value must be used or leave the unit, and what leaves it must
-/// be made in it, as a buffer of its own.
+/// Checks the inside of a unit: every value must be used or returned, and every returned value must be
+/// computed in the unit and returned once.
 constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
   const Block& block = graph.blocks[unit.block];
   auto wrong = [&](const char* what) { graph.fault.note(what, unit.name, u); };
@@ -67,7 +67,7 @@ constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
       if (same_parameters(graph.nodes[block.first_node + n], graph.nodes[block.first_node + other]))
         wrong("two layers of a unit have one name");
 }
-/// Checks all units, and that every value that a unit returns is used by another or is a result.
+/// Checks all units, and that another unit uses each value that a unit returns, or it is a result.
 constexpr void check_used(Graph& graph) {
   std::vector<char> used(graph.writers.size(), 0), checked(graph.blocks.size(), 0);
   std::vector<int> distinct;  // the first unit of each block

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compile errors for people. A soft answer (a bool) drives the code; the message is in a function
-// that is named but never called. So one error comes, with the user's line in it, and nothing
-// cascades.
+// Readable compile errors. A check returns a bool, which drives the code; the message is in a function
+// that is named but never called. So there is one error, with the user's line in it, and no cascade.
 #pragma once
 #include <algorithm>
 #include <string_view>

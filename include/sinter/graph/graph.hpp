@@ -13,7 +13,7 @@ namespace sinter {
 struct External {
   int axis;      ///< which set of sequences its rows follow, see token_axes
   int width;     ///< numbers in each row; 0 for one integer id
-  bool targets;  ///< the loss counts them; ids below zero and absent rows are not predicted
+  bool targets;  ///< true for labels of the loss; ids below zero and absent rows are not predicted
 };
 
 /// A value inside a unit. The first ones are the unit's inputs, which no node writes.
@@ -28,57 +28,57 @@ struct Node {
   const Layer* layer;  ///< erased<L, P>: its address stands for it
   const char* name;
   std::array<int, max_inputs> in;  ///< locals
-  int out;                         ///< first of its locals
-  /// Of its parameters, in Graph::offsets or Model::parameter_offsets.
+  int out;                         ///< the local of its first result; further results follow
+  /// Index of its first parameter in Graph::offsets or Model::parameter_offsets.
   int first_offset = 0;
-  /// Name of the node that owns parameters of this one, in the unit that this node's unit is tied
-  /// to.
+  /// Name of the node from which it borrows parameters, in the unit that its unit is tied to; or
+  /// null.
   const char* tied = nullptr;
-  int borrowed = 0;  ///< so many of its parameters are those of that node; the others are its own
+  int borrowed = 0;  ///< number of parameters, the first ones, that it borrows from `tied`
 
-  /// Whether parameter number p is its own.
+  /// True if the node owns its parameter number p, rather than borrowing it.
   constexpr bool owns(int p) const { return p >= borrowed; }
 };
 
-/// A distinct unit: a run of the graph's nodes and one of its locals.
+/// A distinct unit: a run of the graph's nodes and a run of its locals.
 struct Block {
-  /// The parts of Graph::nodes and of Graph::locals that are its own.
+  /// The block's runs in Graph::nodes and Graph::locals: first index and number.
   int first_node = 0, nodes = 0, first_local = 0, locals = 0;
-  int inputs = 0;                         ///< the first locals
-  int outputs = 0;                        ///< how many locals leave it
+  int inputs = 0;                         ///< number of inputs, which are the first locals
+  int outputs = 0;                        ///< number of locals that leave the unit
   std::array<int, max_outputs> output{};  ///< locals that leave the unit
-  /// Elements, each parameter padded to 64 bytes of fp32.
+  /// Elements of its parameters, each padded to 64 bytes of fp32.
   std::int64_t decayed = 0, undecayed = 0;
-  std::int64_t running = 0;     ///< the same of what forward itself changes
-  std::int64_t parameters = 0;  ///< elements without padding
+  std::int64_t running = 0;     ///< elements of its running values, each padded likewise
+  std::int64_t parameters = 0;  ///< elements of its parameters, without padding
 };
 
 /// One use of a block.
 struct Unit {
   const char* name;
-  int index;  ///< within a repeat, or -1
+  int index;  ///< number within a repeat, or -1
   int block;
   std::array<int, max_inputs> in;  ///< a value, or -1 - number of the external input
-  int first_value;                 ///< of its outputs
+  int first_value;                 ///< the value of its first output; those of others follow
   int tied = -1;                   ///< the unit whose parameters it borrows, or -1
-  bool frozen = false;             ///< its parameters stay as they are
-  bool backward = true;  ///< it, or a unit that feeds it, uses parameters that are trained
-  int plan = -1;         ///< in Model::plans
+  bool frozen = false;             ///< true if its parameters are not trained
+  bool backward = true;            ///< true if it, or a unit that feeds it, uses trained parameters
+  int plan = -1;                   ///< index in Model::plans
 };
 
 /// The first mistake in how units are joined, or in the names that a policy gives.
 struct Fault {
-  const char* what = nullptr;  ///< at most 34 characters, unless it is told: see Text
+  const char* what = nullptr;  ///< at most 34 characters, unless `told`: see Text
   const char* unit = "";
-  int number = -1;         ///< of the unit
-  bool told = false;       ///< a compile error has said it already
-  bool of_policy = false;  ///< `unit` is a name that a policy gives
+  int number = -1;         ///< number of the unit
+  bool told = false;       ///< true if a compile error has reported it already
+  bool of_policy = false;  ///< true if `unit` is a name that a policy gives
 
   /// Notes a mistake of unit number u, unless one has been noted before.
   constexpr void note(const char* mistake, const char* name, int u, bool is_told = false) {
     if (!what) *this = {mistake, name, u, is_told};
   }
-  /// Notes a mistake of a name that a policy gives, likewise.
+  /// Notes a mistake in a name that a policy gives, unless one has been noted before.
   constexpr void note_name(const char* mistake, const char* name) {
     if (!what) *this = {mistake, name, -1, false, true};
   }
@@ -86,7 +86,7 @@ struct Fault {
 
 /// All of a traced model, before it is planned.
 struct Graph {
-  Fault fault;  ///< where there is one, the rest must not be planned
+  Fault fault;  ///< if there is one, the graph must not be planned
   std::vector<Local> locals;
   std::vector<Node> nodes;
   std::vector<Block> blocks;
@@ -101,7 +101,7 @@ struct Graph {
 
 /// Parameters start at multiples of this many elements.
 inline constexpr int parameter_alignment = 16;
-/// So many elements, rounded up to such a multiple.
+/// `elements`, rounded up to a multiple of parameter_alignment.
 constexpr std::int64_t padded(std::int64_t elements) {
   return (elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
 }

@@ -12,7 +12,7 @@
 
 namespace sinter {
 
-/// Whether a name matches a pattern, in which * stands for any letters, or none.
+/// True if a name matches a pattern, in which * stands for any letters, or none.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] != '*')
@@ -22,7 +22,7 @@ constexpr bool matches(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-/// Whether a pattern matches a name, or the part of it before one of its dots.
+/// True if a pattern matches a name, or the part of it before one of its dots.
 constexpr bool matches_part(std::string_view pattern, std::string_view name) {
   for (std::size_t end = 0; end <= name.size(); ++end)
     if ((end == name.size() || name[end] == '.') && matches(pattern, name.substr(0, end)))
@@ -32,15 +32,15 @@ constexpr bool matches_part(std::string_view pattern, std::string_view name) {
 
 /// Parameters with a learning rate or a weight decay of their own.
 struct ParameterGroup {
-  /// Whether weight decay applies.
-  enum Decay : std::uint8_t { usual, never, always };  ///< usual: of matrices alone
-  const char* pattern = "*";                           ///< which names match
-  double learning_rate = 1;                            ///< a factor of the step's
-  Decay decay = usual;                                 ///< whether they decay
+  /// When weight decay applies.
+  enum Decay : std::uint8_t { usual, never, always };  ///< usual: only to matrices
+  const char* pattern = "*";                           ///< pattern for the parameters' names
+  double learning_rate = 1;                            ///< factor of the step's learning rate
+  Decay decay = usual;                                 ///< when weight decay applies to them
 };
 
-/// The name of a unit, with its number within a repeat. A unit without a name is called by its
-/// layers, and by the parameters of those that have none either.
+/// The name of a unit, with its number within a repeat. A unit without a name has the names of its
+/// layers, joined by +; a layer without a name has the names of its parameters.
 constexpr TextBuilder unit_letters(std::span<const Node> nodes, const Block& block,
                                    const Unit& unit) {
   TextBuilder name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a model's type to its graph: what trace() and predict() of models and units are called with.
+// From a model's type to its graph: the tracers that trace() and predict() of models and units take.
 #pragma once
 #include <algorithm>
 #include <tuple>
@@ -10,18 +10,18 @@
 
 namespace sinter {
 
-/// An edge. The width is in its type, so a wrong join is an error at the line that joins.
+/// An edge of the graph. Its width is in its type, so a wrong join is an error at the line that joins.
 template <int Width>
 struct Value {
-  int id;    ///< of the value, or -1 - number of the external input
+  int id;    ///< number of the value, or -1 - number of the external input
   int axis;  ///< which set of sequences its rows follow
 };
-/// An edge of integer ids, one in each row.
+/// An edge of the graph with integer ids, one in each row.
 struct Ids {
   int id;
   int axis;
 };
-/// Stands for the results of a unit that cannot be traced, so that one mistake makes one error.
+/// The results of a unit that cannot be traced; they fit everywhere, so that one mistake makes one error.
 struct Unknown {
   int id = 0, axis = 0;
   template <int Width>
@@ -38,7 +38,7 @@ class UnitTracer {
  public:
   constexpr explicit UnitTracer(Graph& g) : graph(g) {}
 
-  /// Adds a node. Returns its results: a Value, or a tuple of Values.
+  /// Adds a node for the layer L. Returns its results: a Value, or a tuple of Values.
   template <class L, class... V>
   constexpr auto operator()(const char* name, L, V... x) {
     if constexpr (is_layer<L>()) {
@@ -47,7 +47,7 @@ class UnitTracer {
       return refuse<L>(name);
     }
   }
-  /// Adds a node with the parameters of the node `owner`, in the unit that this one is tied to.
+  /// Adds a node that borrows all parameters of the node `owner` in the unit that this one is tied to.
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
     if constexpr (is_layer<L>()) {
@@ -56,7 +56,7 @@ class UnitTracer {
       return refuse<L>(name);
     }
   }
-  /// The same for the first parameter alone, such as the weight of a head whose bias is its own.
+  /// Adds a node that borrows only the first parameter, such as the weight of a head with its own bias.
   template <class L, class... V>
   constexpr auto tied_weight(const char* name, const char* owner, L, V... x) {
     if constexpr (is_layer<L>()) {
@@ -66,17 +66,17 @@ class UnitTracer {
     }
   }
 
-  /// Makes an input of the unit out of a value outside it.
+  /// Makes an input of the unit from a value outside it.
   template <int W>
   constexpr Value<W> enter(Value<W> x) {
     return {local(W, x.axis, Type::compute, -1), x.axis};
   }
-  /// Does so for ids, and for what is not known.
+  /// Makes an input of the unit from ids, or from an Unknown.
   constexpr Ids enter(Ids x) { return {local(0, x.axis, Type::index, -1), x.axis}; }
   constexpr Unknown enter(Unknown x) { return {local(1, x.axis, Type::compute, -1), x.axis}; }
 
  private:
-  /// Whether the members of L are what they must be. Where not, one compile error says so.
+  /// True if the members of L are those of a layer; otherwise also makes one compile error.
   template <class L>
   static constexpr bool is_layer() {
     constexpr detail::LayerMisfit misfit = detail::layer_misfit<L, P>();
@@ -88,7 +88,7 @@ class UnitTracer {
       return true;
     }
   }
-  /// Stands for the results of such a layer, as far as they are known.
+  /// Notes that L is no layer. Returns stand-ins for its results, with widths if they are known.
   template <class L>
   constexpr auto refuse(const char* name) {
     graph.fault.note("a layer is none", name, 0, true);
@@ -99,8 +99,8 @@ class UnitTracer {
     }
   }
 
-  /// Makes room for the parameters of a layer, of which the first ones are borrowed. Returns the
-  /// place of their offsets.
+  /// Lays out the parameters of a layer that the unit owns: all but the first `borrowed`. Returns the
+  /// index of their offsets.
   constexpr int own_parameters(const Layer& layer, int borrowed) {
     Block& block = graph.blocks.back();
     const int first = int(graph.offsets.size());
@@ -174,9 +174,9 @@ class Tracer {
 
   /// An input of integer ids, one for each row.
   constexpr Ids tokens(int axis = 0) { return external<Ids>(axis, 0, false); }
-  /// An input of the ids to predict, one for each row, below zero where there is none.
+  /// An input of the ids to predict, one for each row, below zero in rows without a label.
   constexpr Ids targets(int axis = 0) { return external<Ids>(axis, 0, true); }
-  /// An input of numbers, W for each row. They get no gradient.
+  /// An input of numbers, W for each row. The input gets no gradient.
   template <int W>
   constexpr Value<W> values(int axis = 0) {
     return external<Value<W>>(axis, W, false);
@@ -202,8 +202,8 @@ class Tracer {
       return refuse_unit<B, V...>(name);
     }
   }
-  /// Adds `count` units in a row. The first takes x, a Value or a tuple of Values; each other takes
-  /// the results of the one before in its place. All of them take `more`, too.
+  /// Adds `count` units in a row. The first takes x, a Value or a tuple of Values; each later one takes
+  /// the results of the unit before it in place of x. All of them take `more`, too.
   template <class B, class X, class... V>
   constexpr auto repeat(int count, const char* name, B block, X x, V... more) {
     return std::apply(
@@ -216,8 +216,8 @@ class Tracer {
         },
         as_tuple(x));
   }
-  /// repeat() whose last unit is a `last` in place of a block, such as one that computes what is
-  /// read of its results alone. It has the name and the number that a block would have there.
+  /// Adds units as repeat() does, but the last one is `last` in place of a block, with a block's name
+  /// and number; such as one that computes only those results that are read.
   template <class B, class Last, int W, class... V>
   constexpr auto repeat_with_last(int count, const char* name, B block, Last last, Value<W> x,
                                   V... more) {
@@ -228,7 +228,7 @@ class Tracer {
       return numbered_unit(name, count - 1, last, x, more...);
     }
   }
-  /// Says that a value is a result of the model: its loss, or its prediction.
+  /// Makes a value a result of the model: its loss, or its prediction.
   template <class V>
   constexpr void result(V x) {
     graph.results.push_back(x.id);
@@ -250,7 +250,7 @@ class Tracer {
   }
   static constexpr std::tuple<Unknown> as_tuple(Unknown x) { return {x}; }
 
-  /// Whether a unit can be traced with these values.
+  /// True if a unit can be traced with these values.
   template <class B, class... V>
   static constexpr bool takes() {
     return requires(UnitTracer<P>& g, V... x) { B::trace(g, x...); };
