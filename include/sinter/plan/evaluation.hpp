@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluation in the arena that training needs anyway: it keeps nothing for a backward, so it can
+// Evaluation in the arena that training needs anyway. Evaluation saves nothing for backward, so it can
 // take more sequences at once.
 #pragma once
 #include <limits>
@@ -10,22 +10,22 @@
 
 namespace sinter::detail {
 
-/// The most sequences that are evaluated at once, even if more fit: whoever stops a run waits for
-/// the batch at hand, and on the CPU that this was measured on (1 MiB of L2 a core) more than 2,048
-/// rows are slower.
+/// Maximum number of sequences that are evaluated at once, even if more fit. A run stops only after the
+/// current batch, and more than 2,048 rows were slower on the CPU of the measurement (1 MiB of L2 a
+/// core).
 constexpr int evaluation_bound(int micro, int context) {
   constexpr int enough_rows = 1 << 11;
   const std::int64_t wider = std::max<std::int64_t>(2 * std::int64_t(micro), enough_rows / context);
   return int(std::min<std::int64_t>(wider, std::numeric_limits<int>::max() / context));
 }
 
-/// Sizes for so many sequences, where `sizes` are for `micro` of them.
+/// Sizes for `sequences` sequences, from `sizes` for `micro` of them.
 constexpr Sizes sizes_for(Sizes sizes, int micro, int sequences) {
   for (int& rows : sizes.rows) rows = int(std::int64_t(rows) * sequences / micro);
   return sizes;
 }
 
-/// The units of a model, planned for evaluation alone.
+/// The units of a model, planned only for evaluation.
 struct EvaluationUnits {
   std::vector<UnitPlan> plans;
   std::vector<LayerCall> layer_calls;
@@ -38,7 +38,7 @@ struct EvaluationUnits {
     layer_calls.reserve(model.nodes.size());
     for (const Block& block : model.blocks)
       plans.push_back(UnitPlanner(graph, block, sizes, nullptr, false, layer_calls).plan);
-    // What copies keep for a backward makes no difference here.
+    // Blocks that are kept whole have the same plans, as nothing is saved for backward.
     while (plans.size() < model.plans.size())
       plans.push_back(plans[plans.size() - model.blocks.size()]);
   }
@@ -50,7 +50,7 @@ struct EvaluationUnits {
   }
 };
 
-/// Bytes of the arena that an evaluation of so many sequences at once needs.
+/// Bytes of the arena that an evaluation of `sequences` sequences at once needs.
 constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int sequences,
                                         ForwardProgram forward_program) {
   const Sizes sizes = sizes_for(model.sizes, micro, sequences);
@@ -59,12 +59,12 @@ constexpr std::int64_t evaluation_bytes(const Model& model, int micro, int seque
   return place(wider, forward_program(wider, evaluation(wider))).peak;
 }
 
-/// What is known of the bytes that evaluations need.
+/// The state of a search for the maximum number of sequences that an evaluation can take.
 struct EvaluationSearch {
   int low, high;           // `low` sequences fit, more than `high` do not
-  std::int64_t low_bytes;  // what `low` sequences need
-  std::int64_t budget;     // what they must fit into
-  int next;                // the number to try next
+  std::int64_t low_bytes;  // bytes that `low` sequences need
+  std::int64_t budget;     // bytes into which they must fit
+  int next;                // number of sequences to try next
 
   constexpr EvaluationSearch(int micro, int most, std::int64_t persistent, std::int64_t bytes,
                              std::int64_t b)
@@ -72,14 +72,14 @@ struct EvaluationSearch {
     if (bytes <= persistent || bytes > budget) return;
     aim(micro, bytes - persistent);
   }
-  /// Tries next the number that fits if every `sequences` more need `more` bytes more, as is nearly
-  /// so.
+  /// Sets `next` to the number that fits if bytes grow linearly, by `more` for each `sequences`. (They
+  /// nearly do.)
   constexpr void aim(std::int64_t sequences, std::int64_t more) {
     if (low >= high) return;
     const std::int64_t further = more > 0 ? (budget - low_bytes) * sequences / more : high - low;
     next = int(std::min<std::int64_t>(low + further, high));
   }
-  /// What is known once `next` sequences have turned out to need so many bytes.
+  /// The search after a trial in which `next` sequences needed `bytes`.
   [[nodiscard]] constexpr EvaluationSearch after(std::int64_t bytes) const {
     EvaluationSearch s = *this;
     if (bytes <= budget) {
@@ -93,10 +93,10 @@ struct EvaluationSearch {
   }
 };
 
-/// The largest micro-batch of evaluation whose program fits into the budget, found in a few
-/// placements (each a constant expression of its own, as compilers count what one may cost). The
-/// first try is at the ratio of the bytes, and nearly right: all but the chunks of losses grows
-/// with the rows.
+/// The largest micro-batch of evaluation whose program fits into the budget, found in a few placements.
+/// (Each is a separate constant expression, as compilers limit the cost of one.) The first try follows
+/// from the ratio of bytes. It is nearly right, as all memory except the chunks of losses grows with
+/// the rows.
 template <const Model& model, int Micro, EvaluationSearch Search, ForwardProgram Forward,
           int Tries = 6>
 constexpr int most_sequences() {

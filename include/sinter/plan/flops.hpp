@@ -5,14 +5,14 @@
 
 namespace sinter {
 
-/// How often backward of a node computes as much as its forward: for the gradient of its parameters, and
-/// for those of its operands (of a layer without parameters, twice). What nobody needs is not counted.
+/// Cost of a node's backward, in units of its forward: 1 for the gradient of its parameters, and 1 for those of
+/// its operands (2 for a layer without parameters). Gradients that are not needed do not count.
 constexpr int backward_passes(const Model& model, const Unit& unit, const Node& node) {
   if (!unit.backward) return 0;
   const Block& block = model.blocks[unit.block];
   const bool parameters = node.layer->param_count > 0;
   const bool frozen = node.tied ? model.units[unit.tied].frozen : unit.frozen;
-  bool operands = false;  // whether a gradient of one is needed
+  bool operands = false;  // true if an operand needs a gradient
   for (int i = 0; i < node.layer->inputs; ++i) {
     const int local = node.in[i];
     const bool enters = local < block.inputs;
@@ -22,15 +22,15 @@ constexpr int backward_passes(const Model& model, const Unit& unit, const Node& 
   return (parameters && !frozen) + (operands ? (parameters ? 1 : 2) : 0);
 }
 
-/// Operations for one token of axis 0, in full sequences of `context` tokens there and of
-/// `second_context` on axis 1, as the layers say of forward: each of them forward, and in backward
-/// as much again for the gradient of its parameters, and as much for those of its operands. (A
-/// layer without parameters takes both for its operands, as attention does.) What nobody needs is
-/// not counted: gradients of frozen parameters, gradients of what the model reads, and backward of
-/// units that nothing trained feeds. Nor is recomputation.
+/// FLOP for one token of axis 0, in full sequences of `context` tokens on axis 0 and `second_context`
+/// on axis 1. Each layer states its forward cost. Backward costs as much again for the gradient of the
+/// parameters, and as much for those of the operands. (A layer without parameters, such as attention,
+/// costs both for its operands.) What is not needed does not count: gradients of frozen parameters and
+/// of the model's inputs, and backward of units without trained parameters before them. Recomputation
+/// does not count either.
 ///
-/// A layer counts for each row of the axis that its results are on: on axis 1 second_context /
-/// context times, and once in `context` tokens where results have one row for each sequence.
+/// A layer counts for each row of its results' axis: on axis 1 second_context / context times, and once
+/// in `context` tokens if its results have one row for each sequence.
 constexpr std::int64_t training_flops(const Model& model, int context, int second_context) {
   const std::array<int, axes> contexts{context, second_context, context, context};
   std::array<std::int64_t, axes> sums{};  // for one row of each axis

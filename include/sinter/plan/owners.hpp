@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank owns which parameter, where an optimizer takes parameters whole and ranks share its work.
+// The assignment of parameters to ranks, where an optimizer takes parameters whole and ranks share its work.
 #pragma once
 #include "sinter/program/regions.hpp"
 
@@ -7,8 +7,8 @@ namespace sinter {
 
 namespace detail {
 
-/// What is owned together, in its order, without owners: each matrix, and the vectors of each unit, which
-/// are small.
+/// The slices that are owned as a whole, in their order, still without owners: each matrix, and the vectors of
+/// each unit together, which are small.
 constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   std::vector<OwnedSlice> slices;
   slices.reserve(8 * model.order.size());
@@ -24,8 +24,8 @@ constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   return slices;
 }
 
-/// How many elements a rank owns so far. A heap of these has the one at its front that owns the fewest, and
-/// of several the first.
+/// The number of elements that a rank owns so far. A heap of Loads has at its front the rank with the fewest,
+/// and among equals the first rank.
 struct Load {
   std::int64_t elements;
   int rank;
@@ -36,11 +36,10 @@ struct Load {
 
 }  // namespace detail
 
-/// Gives each matrix of a model, and the vectors of each unit, to one of so many ranks: the largest first,
-/// each to the rank that has the fewest elements yet (Graham 1969). So the most that a rank has is no more
-/// than 4/3 of what the best assignment has. Of two that are equal the first comes first, and so does the
-/// first of ranks that have as many.
-/// requires  what is trained has its places (Model::offsets), as for parts that are not split in equal shards
+/// Assigns each matrix of a model, and the vectors of each unit, to one of `ranks` ranks: the largest first, each
+/// to the rank with the fewest elements so far (Graham 1969). The maximum of a rank is at most 4/3 of that in
+/// the best assignment. Between equal slices, and between ranks with equal loads, the first one comes first.
+/// requires  Model::offsets are those of trained parts that are not split into equal shards
 constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
   std::vector<OwnedSlice> slices = detail::ownable_slices(model);
   std::vector<short> largest_first(slices.size(), 0);
@@ -65,25 +64,25 @@ constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
   return slices;
 }
 
-/// The most elements that a rank owns of these.
+/// Maximum number of elements that a rank owns.
 constexpr std::int64_t most_owned(std::span<const OwnedSlice> owned) {
   std::int64_t most = 0;
   for (const OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
   return most;
 }
 
-/// Where parameters lie in a model that is split over another number of ranks, or in another way, than one
-/// that was made when the recipe compiled.
+/// The layout of parameters in a model that is split over another number of ranks, or in another way, than
+/// the model that was planned when the recipe compiled.
 class SplitLayout {
  public:
-  /// owners: whether each parameter has one, or shards are equal
+  /// owners: true if each parameter has one owner, false if shards are equal
   /// requires  ranks >= 1
   SplitLayout(const Model& model, int ranks, bool owners);
 
-  /// Lays out the model that this is made of.
-  /// requires  this outlives it; so does apply_sizes()
+  /// Applies the layout to the model from which it was made.
+  /// requires  the layout outlives the model
   void apply(Model& model) const;
-  /// Gives a model that shares its parameters as much room for them.
+  /// Applies the sizes to a model that shares the parameters. The layout must outlive that model.
   void apply_sizes(Model& model) const;
 
  private:

@@ -8,25 +8,25 @@
 
 namespace sinter {
 
-/// A parameter: its shape, where it lies, and what is done with it.
+/// A parameter: its name and shape, its place in memory, and how it is trained.
 struct Parameter {
   std::string name;  ///< as in Hugging Face's files: unit, node and parameter, joined by dots
-  std::vector<std::int64_t> shape;  ///< as in those files
+  std::vector<std::int64_t> shape;  ///< as in Hugging Face's files
   std::int64_t offset;              ///< in every flat buffer, in elements
-  std::int64_t size;                ///< elements
+  std::int64_t size;                ///< number of elements
   Init init;
-  bool decayed, frozen;      ///< whether weight decay acts on it, and whether no optimizer does
-  bool running = false;      ///< forward changes it, see running() in layer.hpp; it is frozen, too
-  double learning_rate = 1;  ///< a factor of the step's
-  int unit;                  ///< the one that owns it
+  bool decayed, frozen;  ///< true if weight decay acts on it; true if no optimizer updates it
+  bool running = false;  ///< true if forward changes it (running() in layer.hpp); then also frozen
+  double learning_rate = 1;  ///< factor of the step's learning rate
+  int unit;                  ///< the unit that owns it
   const Layer* layer;
-  int number;                      ///< among the parameters of the layer
+  int number;                      ///< index in the parameters of the layer
   std::vector<StatePart> state{};  ///< by region; empty if it is frozen
-  /// The rank that alone has what is split of it, where each parameter has one (Model::owned); else -1.
+  /// The only rank that stores its split state, if parameters have owners (Model::owned); else -1.
   int owner = -1;
 };
 
-/// Lists all parameters, in the order of the model. A tied one is listed with its owner alone.
+/// Lists all parameters, in the order of the model. A tied parameter is listed only with its owner.
 std::vector<Parameter> list_parameters(const Model& model);
 
 /// The shape of a parameter in files; empty for a single running value.

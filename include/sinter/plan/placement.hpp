@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers from a program, in one walk: a write opens a buffer, its last use closes it. Nothing is
-// freed by hand, as lifetimes follow from what instructions touch.
+// The buffers of a program, found in one walk: a write opens a buffer, its last use closes it. Nothing
+// is freed by hand, as lifetimes follow from what instructions touch.
 #pragma once
 #include "sinter/kernels/decision.hpp"
 #include "sinter/plan/arena.hpp"
@@ -13,27 +13,26 @@ namespace sinter {
 /// A buffer, and the positions in the program between which it lives.
 struct Buffer {
   Space space;
-  short index;      ///< -1 if it is flat, of all units
+  short index;      ///< see Space; -1 if it is flat, for all units
   int opened_by;    ///< position in the program, or -1 if it lives through all steps
-  int first, last;  ///< of the loop, if an iteration leaves it to the next
-  std::int64_t bytes, offset = -1;  ///< in the arena
+  int first, last;  ///< positions of its life; the whole loop if it passes between iterations
+  std::int64_t bytes, offset = -1;  ///< size, and place in the arena
 };
 
-/// What lives through all steps ends with a page, so that it does not shift what follows: the width
-/// of most arrays is a power of two, and two that are a whole page apart but for some bytes hold up
-/// each other's loads and stores.
+/// Alignment, in bytes, of the end of the memory that lives through all steps, so that its size does not
+/// shift later buffers. Most widths are powers of two, and two arrays that are nearly a whole number of
+/// pages apart slow down each other's loads and stores.
 inline constexpr std::int64_t page = 4096;
 
-/// A program's buffers in the arena: first what lives through all steps, then the workspace that
-/// all units share, then buffers that come and go.
+/// A program's buffers in the arena: first those that live through all steps, then the workspace that
+/// all units share, then temporary buffers.
 struct Placement {
   std::vector<Buffer> buffers;                 ///< those that live through all steps first
   std::int64_t persistent = 0, workspace = 0;  ///< bytes of the first two parts
-  std::int64_t peak = 0;                       ///< the end of the last
+  std::int64_t peak = 0;                       ///< end of the temporary buffers
 };
 
-/// Whether a space is flat and lives through all steps, rather than coming and going with a
-/// program.
+/// True if a space is flat and lives through all steps; false if its buffers are temporary.
 constexpr bool is_persistent(const Model& model, Space space) {
   if (space >= Space::region) return !model.is_away(space);
   return space == Space::master || space == Space::gradient || space == Space::kept ||
@@ -41,7 +40,7 @@ constexpr bool is_persistent(const Model& model, Space space) {
          (space == Space::weights && model.keeps_weights);
 }
 /// The type of the elements of a space.
-/// requires  they are all of one type: the space is no region with shapes
+/// requires  all elements have one type: the space is no region with shapes
 constexpr Type type_of(const Model& model, Space space) {
   if (space == Space::master || space == Space::fetched || space == Space::kept ||
       space == Space::running)
@@ -51,7 +50,7 @@ constexpr Type type_of(const Model& model, Space space) {
   return Type::compute;
 }
 /// Bytes of a persistent space, or of a region that lives outside of the arena.
-/// requires  it is not `kept`, which is the end of `master`
+/// requires  the space is not `kept`, which is the end of `master`
 constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
     return shaped_region_bytes(model, int(space) - int(Space::region));
@@ -62,20 +61,20 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   return aligned(model.held_at(space, elements) * model.sizes.of(type_of(model, space)));
 }
 
-/// Bytes that a rank has of a space outside of the arena (Model::is_away).
+/// Bytes of a space that a rank stores outside of the arena (Model::is_away).
 constexpr std::int64_t away_bytes(const Model& model, Space space) {
   if (!model.is_away(space)) return 0;
   if (space >= Space::region) return flat_bytes(model, space);
   return aligned(model.held_elements(space) * model.sizes.of(Type::master));
 }
-/// Calls visit(space) with each space that may live there.
+/// Calls visit(space) with each space that lives outside of the arena.
 constexpr void each_away(const Model& model, const auto& visit) {
   if (model.is_away(Space::master)) visit(Space::master);
   for (int r = 0; r < int(model.regions.size()); ++r)
     if (model.is_away(region(r))) visit(region(r));
 }
 
-/// Bytes of a buffer that comes and goes.
+/// Bytes of a temporary buffer.
 constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) {
   const Sizes& sizes = model.sizes;
   if (space == Space::value) return sizes.tensor(model.local(index));
@@ -96,7 +95,7 @@ constexpr std::int64_t buffer_bytes(const Model& model, Space space, int index) 
   return aligned(elements * sizes.of(type_of(model, space)));
 }
 
-/// Places the buffers of a program, when it is made.
+/// Places the buffers of a program, in its constructor.
 class Placer {
   const Model& model;
   std::span<const Instruction> program;
@@ -153,8 +152,8 @@ class Placer {
     ++fixed;
   }
 
-  /// Opens a buffer. What the first iteration alone makes lives through the whole loop. (The
-  /// verifier proves that nothing else passes from one iteration to the next.)
+  /// Opens a buffer, and returns its number. A buffer that only the first iteration makes lives through
+  /// the whole loop. (The verifier proves that nothing else passes from one iteration to the next.)
   constexpr int add(Space space, int index, int t) {
     const bool carried = loop.contains(t) && carries(program[t], true);
     placement.buffers.push_back({space, short(index), t, carried ? loop.begin : t,
@@ -168,7 +167,7 @@ class Placer {
       current = add(touch.space, touch.index, t);
       return;
     }
-    if (current < 0) return;  // the verifier says so
+    if (current < 0) return;  // the verifier reports it
     Buffer& buffer = placement.buffers[current];
     const bool from_before = buffer.first < loop.begin && loop.contains(t);
     buffer.last = std::max(buffer.last, from_before ? loop.end : t);
@@ -189,7 +188,7 @@ class Placer {
   }
 };
 
-/// Gives the buffers of a program their places in the arena.
+/// Places the buffers of a program in the arena.
 [[nodiscard]] constexpr Placement place(const Model& model, std::span<const Instruction> program) {
   return Placer(model, program).placement;
 }

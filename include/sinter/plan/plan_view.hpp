@@ -12,26 +12,25 @@ struct PlacementView {
   std::span<const Instruction> program;
   std::span<const Buffer> buffers;
   std::int64_t persistent = 0, workspace = 0, peak = 0;  ///< see Placement
-  /// Bytes of the buffers that come and go.
+  /// Bytes of the temporary buffers.
   constexpr std::int64_t transient() const { return peak - persistent - workspace; }
 };
 
-/// What the bytes of the arena are for.
+/// The bytes of the arena by purpose.
 struct Memory {
   std::int64_t parameters = 0;  ///< master weights
-  std::int64_t weights = 0;  ///< the copy of them that layers read, if it lives through all steps
+  std::int64_t weights = 0;     ///< the copy that layers read, if it lives through all steps
   std::int64_t gradients = 0;
-  std::int64_t running = 0;      ///< running values of a step; those that are kept are parameters
-  std::int64_t optimizer = 0;    ///< its state
+  std::int64_t running = 0;      ///< running values of a step; the kept ones count as parameters
+  std::int64_t optimizer = 0;    ///< state of the optimizer
   std::int64_t policies = 0;     ///< state of all other policies
-  std::int64_t activations = 0;  ///< all else, in the largest of the programs
-  std::int64_t workspace = 0;    ///< of training, and what a step has measured
-  std::int64_t total = 0;        ///< of the arena
-  std::int64_t offloaded =
-      0;  ///< what lives outside of it (Model::is_away), which is in no sum above
+  std::int64_t activations = 0;  ///< everything else, in the largest of the programs
+  std::int64_t workspace = 0;    ///< workspace of training, and measurements of a step
+  std::int64_t total = 0;        ///< all bytes of the arena
+  std::int64_t offloaded = 0;    ///< bytes outside of the arena (Model::is_away), in no sum above
 };
 
-/// What the bytes of an arena of so many in all are for, with the program of training placed in it.
+/// Splits the `total` bytes of an arena by purpose, with the program of training placed in it.
 /// optimizer: the owner of the optimizer's regions.
 constexpr Memory memory_of(const Model& model, const PlacementView& training, std::int64_t total,
                            const void* optimizer) {
@@ -55,29 +54,29 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
   return m;
 }
 
-/// Makes of a program of evaluation or prediction what the policies of a recipe make of it.
+/// A function that rewrites a program of evaluation or prediction by the policies of a recipe.
 using ForwardProgram = Program (*)(const Model&, const Program&);
 
 /// A recipe's plan with its type erased: all that the library needs to run it.
 struct PlanView {
-  Model model, evaluating, predicting;  ///< of training, and of the two other programs
-  Model predicting_rows;                ///< of predictions at each position
+  Model model, evaluating, predicting;  ///< models of training, evaluation and prediction
+  Model predicting_rows;                ///< model of predictions at each position
   PlacementView training, evaluation, prediction;
   Memory memory;
   std::int64_t parameters = 0;       ///< elements, without padding
   std::int64_t flops_per_token = 0;  ///< see training_flops()
   int micro = 0;                     ///< sequences computed at once in training and prediction
-  int evaluation_micro = 0;          ///< the same in evaluation: as many as the arena holds
-  int context = 0;                   ///< the most rows of a sequence
-  int second_context = 0;            ///< the same for axis 1
+  int evaluation_micro = 0;          ///< sequences computed at once in evaluation, as the arena allows
+  int context = 0;                   ///< maximum rows of a sequence
+  int second_context = 0;            ///< maximum rows of a sequence on axis 1
   int vocabulary = 0;                ///< ids are in [0, vocabulary); 0 without ids
   /// Rows of a micro-batch of training or evaluation are padded to a multiple of this.
   int row_multiple = 1;
-  RecomputedInside recomputed{};  ///< what backward computes again inside units
+  RecomputedInside recomputed{};  ///< what backward recomputes inside units
   /// What matmuls of layers do to their fp32 inputs.
   kernel::MatmulInputs matmul_inputs = kernel::MatmulInputs::whole;
   const void* optimizer = nullptr;           ///< owner of the optimizer's regions, see tag_of
-  ForwardProgram forward_program = nullptr;  ///< as this recipe's policies say
+  ForwardProgram forward_program = nullptr;  ///< rewrites by the policies of this recipe
 };
 
 }  // namespace sinter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What forward leaves for backward, and what backward makes again.
+// What forward saves for backward, and what backward recomputes.
 #pragma once
 #include "sinter/program/unit.hpp"
 
@@ -8,19 +8,19 @@ namespace sinter {
 /// Where backward finds what it reads of a unit.
 class Kept {
  public:
-  std::vector<char> recomputed;                      ///< by node
-  std::vector<Operand> value;                        ///< by local
-  std::vector<std::array<Operand, max_fields>> own;  ///< by node
-  std::int64_t bytes = 0;                            ///< of the saved block
+  std::vector<char> recomputed;                      ///< by node: true if backward recomputes it
+  std::vector<Operand> value;                        ///< by local: its place
+  std::vector<std::array<Operand, max_fields>> own;  ///< by node: places of its own numbers
+  std::int64_t bytes = 0;                            ///< size of the saved block
 
-  /// Layers that are `chosen` are recomputed inside backward rather than kept.
+  /// Recomputes layers that are `chosen` inside backward, rather than saving their results.
   constexpr Kept(const Inside& unit, const Sizes& sizes, bool (*chosen)(const Layer&))
       : recomputed(unit.block.nodes, 0), value(unit.block.locals), own(unit.block.nodes) {
     std::vector<char> needed = referenced_by_backward(unit);
     choose(unit, chosen, needed);
     lay_out(unit, sizes, needed);
   }
-  /// For a phase that leaves nothing: only inputs and outputs have places outside the workspace.
+  /// Saves nothing, for evaluation: only inputs and outputs have places outside the workspace.
   constexpr explicit Kept(const Inside& unit)
       : recomputed(unit.block.nodes, 0), value(unit.block.locals), own(unit.block.nodes) {
     for (int v = 0; v < unit.block.locals; ++v) value[v] = border(unit, v);
@@ -49,8 +49,8 @@ class Kept {
     return needed;
   }
 
-  /// Chooses what is recomputed, from the last node to the first: what a recomputed node reads is
-  /// needed, too. Nodes that write the unit's outputs are kept, as their results are.
+  /// Chooses the nodes to recompute, from the last to the first, as operands of a recomputed node are
+  /// needed, too. Nodes that write the unit's outputs are not recomputed, as the outputs are kept.
   constexpr void choose(const Inside& unit, bool (*chosen)(const Layer&),
                         std::vector<char>& needed) {
     for (int n = unit.block.nodes; n-- > 0;) {

@@ -9,13 +9,13 @@
 
 namespace sinter {
 
-/// Plans a block, and appends its layer calls to a list.
+/// Plans a block in its constructor, and appends the block's layer calls to a list.
 class UnitPlanner {
   Inside unit;
   Sizes sizes;
   std::vector<LayerCall>& out;
 
-  // Of the phase being planned:
+  // State of the phase being planned:
   Phase phase{};
   int first_call = 0;
   std::vector<char> recomputed;
@@ -27,8 +27,8 @@ class UnitPlanner {
  public:
   UnitPlan plan;
 
-  /// Layers that are `chosen` are recomputed inside backward. A block that is not trained has the
-  /// phase evaluate alone.
+  /// Recomputes layers that are `chosen` inside backward. A block that is not trained has only the
+  /// phase evaluate.
   constexpr UnitPlanner(const Graph& graph, const Block& block, const Sizes& s,
                         bool (*chosen)(const Layer&), bool trained,
                         std::vector<LayerCall>& layer_calls)
@@ -39,7 +39,7 @@ class UnitPlanner {
     if (trained) {
       Kept kept(unit, sizes, chosen);
       plan.saved_bytes = kept.bytes;
-      // What a layer leaves outside of the arena has the lifetime of the saved block.
+      // What a layer saves outside of the arena has the lifetime of the saved block.
       if (plan.unplanned && kept.bytes == 0) plan.saved_bytes = aligned(1);
       for (Phase p : {Phase::forward, Phase::recompute, Phase::backward}) plan_phase(p, kept);
     }
@@ -68,7 +68,7 @@ class UnitPlanner {
     finish();
   }
 
-  /// Runs again what fills the saved block. The unit's outputs are not written again.
+  /// Plans the forward calls that fill the saved block again, without writing the unit's outputs.
   constexpr void refill_saved(const Kept& kept) {
     std::vector<char> run(unit.block.nodes, 0), read(unit.block.locals, 0);
     for (int n = unit.block.nodes; n-- > 0;) {
@@ -180,8 +180,8 @@ class UnitPlanner {
     if (d.layer->reads_weights_in_backward) use_weights(d);
     use_scratch(d);
   }
-  /// Whether the gradient of operand i may lie where that of the result does: nobody adds to it, as
-  /// no other reads the operand, and it has no place of its own outside.
+  /// True if the gradient of operand i may share the memory of the result's gradient. No other node may
+  /// read the operand and add to its gradient, nor may that gradient have a place outside the unit.
   constexpr bool shares_gradient(const Node& d, int i) const {
     const int v = d.in[i];
     const Local &x = unit.local(v), &y = unit.local(d.out);
@@ -194,8 +194,8 @@ class UnitPlanner {
       for (int i = 0; i < unit.node(n).layer->inputs; ++i) readers += unit.node(n).in[i] == v;
     return readers;
   }
-  /// The gradient of a value that leaves the unit lies outside; nodes inside that read the value
-  /// have added to it there.
+  /// Places the gradient of a value that leaves the unit outside the unit; nodes inside that read the
+  /// value have added to it there.
   constexpr void add_to_output_gradient(int v, int k) {
     if (gradient[v].where != Operand::nowhere) return;
     gradient[v].where = Operand::d_output;
@@ -218,7 +218,7 @@ class UnitPlanner {
     return operand;
   }
 
-  /// Ends a phase: gives what it uses of the workspace addresses.
+  /// Ends a phase: assigns addresses to the parts of the workspace that it uses.
   constexpr void finish() {
     Touches& touches = plan.phase[int(phase)];
     touches.first_call = first_call;
@@ -240,15 +240,15 @@ class UnitPlanner {
 
 /// What a memory policy recomputes inside units.
 struct RecomputedInside {
-  bool (*layer)(const Layer&);  ///< whether it recomputes such a layer
-  /// Whether it recomputes nothing in this copy of a repeated unit, counted from 0. Without it, no
-  /// copy is kept whole.
+  bool (*layer)(const Layer&);  ///< returns true if such a layer is recomputed
+  /// Returns true if this copy of a repeated unit, counted from 0, recomputes nothing. If null, every
+  /// copy recomputes.
   std::optional<bool (*)(int copy)> keeps_whole{};
 
   constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
 };
 
-/// What the memory policy Memory recomputes.
+/// What the memory policy Memory recomputes inside units.
 template <class Memory>
 constexpr RecomputedInside recomputed_by() {
   if constexpr (hook::KeepsWhole<Memory>) {
@@ -258,7 +258,7 @@ constexpr RecomputedInside recomputed_by() {
   }
 }
 
-/// Plans all blocks; then, if some copies are kept whole, all blocks again, kept whole.
+/// Plans all blocks; then, if some copies recompute nothing, all blocks again without recomputation.
 constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& sizes,
                                            const RecomputedInside& inside, bool trained,
                                            std::vector<LayerCall>& layer_calls) {
