@@ -66,7 +66,7 @@ struct PlanView {
   std::int64_t parameters = 0;       ///< elements, without padding
   std::int64_t flops_per_token = 0;  ///< see training_flops()
   int micro = 0;                     ///< sequences computed at once in training and prediction
-  int evaluation_micro = 0;          ///< sequences computed at once in evaluation, as the arena allows
+  int evaluation_micro = 0;          ///< sequences that fit at once in evaluation
   int context = 0;                   ///< maximum rows of a sequence
   int second_context = 0;            ///< maximum rows of a sequence on axis 1
   int vocabulary = 0;                ///< ids are in [0, vocabulary); 0 without ids
