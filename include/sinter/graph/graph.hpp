@@ -59,7 +59,7 @@ struct Unit {
   int index;  ///< number within a repeat, or -1
   int block;
   std::array<int, max_inputs> in;  ///< a value, or -1 - number of the external input
-  int first_value;                 ///< the value of its first output; those of others follow
+  int first_value;                 ///< value of its first output; later outputs follow
   int tied = -1;                   ///< the unit whose parameters it borrows, or -1
   bool frozen = false;             ///< true if its parameters are not trained
   bool backward = true;            ///< true if it, or a unit that feeds it, uses trained parameters

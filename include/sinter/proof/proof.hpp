@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people read of a simulation of all ranks, and for which numbers of ranks a compiler makes it.
+// Messages of a simulation of all ranks, and the numbers of ranks for which a compiler runs it.
 #pragma once
 #include <array>
 
@@ -8,12 +8,12 @@
 
 namespace sinter {
 
-/// For these numbers of ranks recipes with ranks are proved when they compile. That for the actual number is
-/// made when a trainer is.
+/// The numbers of ranks for which a recipe with ranks is proved when it compiles. A trainer proves its actual
+/// number when it is made.
 inline constexpr std::array proved_ranks{2, 3, 4, 8};
 
-/// What a rank does at a place of its program, as "reduce of h.0 to h.3, in micro-batch 2". (Clang shows
-/// texts in errors that are ASCII.)
+/// Describes what a rank does at a place of its program, as "reduce of h.0 to h.3, in micro-batch 2". (In
+/// errors Clang shows only texts that are ASCII.)
 constexpr TextBuilder place_letters(const Model& model, std::span<const Instruction> program,
                                     RankPlace place) {
   TextBuilder text;

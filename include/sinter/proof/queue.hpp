@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank has started, in a simulation of all ranks.
+// The transfers that a rank has started, in a simulation of all ranks.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -7,44 +7,44 @@
 
 namespace sinter {
 
-/// The timing of a simulation that asks only whether ranks fit together. Simulation says what that of one
-/// has which also asks how long they take.
+/// The timing of a simulation that only checks whether ranks fit together. Simulation describes the members
+/// that the timing of a timed one has.
 struct Untimed {
   static constexpr bool timed = false;  ///< nothing takes time
 };
 
-/// How long a rank takes, in seconds.
+/// The time that a rank takes, in seconds.
 struct RankTime {
-  double end = 0;      ///< until it has come to its end
-  double exposed = 0;  ///< of that, in which it does not compute, for communication
-  double late = 0;     ///< of that, until the slowest rank has come
+  double end = 0;      ///< time until it reaches the end of its program
+  double exposed = 0;  ///< part of `end` in which communication keeps it from computing
+  double late = 0;     ///< part of `exposed` in which it waits for the slowest rank to start
 };
 
-/// When a transfer of a timed simulation runs, in seconds.
+/// The times of a transfer in a timed simulation, in seconds.
 struct TransferTimes {
   double since = 0;  ///< when this rank has started it
-  double ready = 0;  ///< when all its ranks have
-  double end = 0;    ///< when it has come
+  double ready = 0;  ///< when all its ranks have started it
+  double end = 0;    ///< when it is complete
 };
 
-/// What a rank has started on one communicator, in order, and in groups: sends and receives that follow each
-/// other, with no wait between, or one transfer of all ranks. The group that is the next one runs when it is
+/// The transfers that a rank has started on one communicator, in order, and in groups. A group is one transfer
+/// of all ranks, or consecutive sends and receives with no wait between them. The next group runs when it is
 /// closed.
 struct TransferQueue {
-  std::vector<int> started;          ///< numbers of events
-  std::vector<int> groups;           ///< of these
-  std::vector<char> done;            ///< whether it has run
-  std::vector<char> awaited;         ///< whether the rank has waited for it
-  std::vector<TransferTimes> times;  ///< of a timed simulation
-  std::size_t run = 0;               ///< the first of the next group; all before have run
-  std::size_t unawaited = 0;         ///< the first that is not awaited
-  int group = 0;                     ///< of what is started next, if it is between two
-  bool meets = false;                ///< the next one is of all ranks
-  double before = 0;                 ///< when the groups before have come
-  double sends = 0;                  ///< until when the rank sends
-  double receives = 0;               ///< until when it receives
+  std::vector<int> started;          ///< numbers of the events that start the transfers
+  std::vector<int> groups;           ///< group of each transfer
+  std::vector<char> done;            ///< by transfer: true if it has run
+  std::vector<char> awaited;         ///< by transfer: true if the rank has waited for it
+  std::vector<TransferTimes> times;  ///< by transfer, in a timed simulation
+  std::size_t run = 0;               ///< first transfer of the next group; all before have run
+  std::size_t unawaited = 0;         ///< first transfer that is not awaited
+  int group = 0;                     ///< group of the next transfer that is started
+  bool meets = false;                ///< true if the next transfer to run is of all ranks
+  double before = 0;                 ///< when the groups before the next one are complete
+  double sends = 0;                  ///< when the rank's last send ends
+  double receives = 0;               ///< when the rank's last receive ends
 
-  /// Starts a transfer.
+  /// Appends a transfer, by the number of the event that starts it.
   constexpr void start(int event, bool between_two) {
     if (!between_two && is_open()) ++group;
     started.push_back(event);
@@ -52,26 +52,26 @@ struct TransferQueue {
     done.push_back(false);
     awaited.push_back(false);
   }
-  /// Whether the last group may become larger.
+  /// True if the last group may still grow.
   constexpr bool is_open() const { return !groups.empty() && groups.back() == group; }
-  /// Behind the group that is next, if it is closed, and otherwise before it.
+  /// End of the next group if that is closed; otherwise the start of that group.
   constexpr std::size_t closed_end() const {
     if (run == groups.size() || groups[run] == group) return run;
     return end(run);
   }
-  /// Behind the group of one.
+  /// End of the group of transfer k.
   constexpr std::size_t end(std::size_t k) const {
     const int of = groups[k];
     while (k < groups.size() && groups[k] == of) ++k;
     return k;
   }
-  /// Where the next one is that has not run; the end if there is none.
+  /// Index of the first transfer that has not run; the end of the queue if all have.
   constexpr std::size_t first() const {
     std::size_t k = run;
     while (k < done.size() && done[k]) ++k;
     return k;
   }
-  /// Passes over groups that have run.
+  /// Advances `run` over groups that have run.
   constexpr void pass() {
     for (std::size_t end = closed_end(); end > run && first() >= end; end = closed_end()) {
       if (!times.empty())
@@ -79,7 +79,7 @@ struct TransferQueue {
       run = end;
     }
   }
-  /// The latest times of the group of one.
+  /// The latest times in the group of transfer k.
   constexpr TransferTimes times_of_group(std::size_t k) const {
     TransferTimes all;
     while (k > 0 && groups[k - 1] == groups[k]) --k;

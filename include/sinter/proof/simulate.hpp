@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of all ranks, run against each other as far as they speak to each other: at compile time
-// for a few numbers of ranks, and for the actual one when a trainer is made.
+// The programs of all ranks, run against each other as far as they communicate: at compile time for a few
+// numbers of ranks, and for the actual number when a trainer is made.
 //
-// As in NCCL there is one queue for each communicator, of which each axis of the mesh has one, in order: a transfer runs when it is the next one on
-// all ranks that take part. Sends and receives that follow each other, with no wait and no other transfer
-// between, are a group, and together are the next one: they run beside each other, each when its other end
-// is next, too, but none before a wait or another transfer comes after them. Who starts a transfer goes on
-// at once, who waits for it stands still until all of its group has run. Nobody receives from whoever comes
-// first, so that one run shows what every run does: if it ends, none can hang. (That is what every
-// Communicator does at least. Those on the CPU do more.)
+// As in NCCL each communicator has one queue in order, and each axis of the mesh has one communicator. A
+// transfer runs when it is next on all ranks that take part. Consecutive sends and receives, with no wait and
+// no other transfer between them, are a group, and are next together. They run concurrently, each when its
+// other end is next, too, but not before a wait or another transfer follows the group. A rank that starts a
+// transfer continues at once; a rank that waits for one blocks until its whole group has run. No rank receives
+// from any rank that comes first. So one run shows what every run does: if it ends, none can hang. (Every
+// Communicator guarantees this much. Those on the CPU do more.)
 #pragma once
 #include "sinter/proof/simulation.hpp"
 
 namespace sinter {
 
-/// Says whether these programs of all ranks fit together, whether or not the step is applied, or the first
-/// rule that they break and where.
-///   alike   whether all ranks speak alike, see speak_alike()
-///   mesh    of the ranks; without an axis they are along one
+/// Simulates the programs of all ranks, for a step that is applied and for one that is not. Returns the first
+/// rule that they break and where; no rule if they fit together.
+///   alike   true if all ranks communicate alike, see speak_alike()
+///   mesh    mesh of the ranks; without an axis they are along one
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const RankProgram> programs,
                                               bool alike = false, const Mesh& mesh = {}) {
   const auto run = [&](bool applied) {
-    // One of ranks that are alike is soon checked. What is wrong with it the simulation says.
+    // If ranks are alike, checking one is fast. If the check fails, the simulation finds the rule.
     if (alike && awaits_what_it_starts(model, programs[0], int(programs.size()), applied, mesh))
       return WorldVerdict{};
     return Simulation<>(model, programs, applied, alike, {}, mesh).verdict;
@@ -35,14 +35,14 @@ namespace sinter {
   return verdict;
 }
 
-/// Says so of ranks that all run the same program, with as many iterations.
+/// Simulates ranks that all run one program, with the same number of iterations.
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const Instruction> program, int ranks,
                                               int iterations, bool alike) {
   const std::vector<RankProgram> programs(std::size_t(ranks), RankProgram{program, iterations});
   return simulate(model, programs, alike);
 }
-/// Finds out itself whether they speak alike.
+/// Simulates ranks that all run one program, and finds out whether they communicate alike.
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const Instruction> program, int ranks,
                                               int iterations) {
@@ -50,7 +50,7 @@ namespace sinter {
                   speak_alike(model, program, ranks, iterations, 1, ranks));
 }
 
-/// The iterations of a loop that show everything: one, and two, where ranks speak before the last.
+/// The most iterations of the loop that must be simulated: 2 if ranks communicate before the last one, else 1.
 constexpr int telling_iterations(std::span<const Instruction> program) {
   const LoopBounds bounds = loop_of(program);
   for (int t = bounds.begin + 1; t < bounds.end; ++t)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run of the programs of all ranks against each other. simulate.hpp says what it is for.
+// The run of the programs of all ranks against each other; see simulate.hpp for its purpose.
 #pragma once
 #include "sinter/proof/queue.hpp"
 #include "sinter/proof/speech.hpp"
 
 namespace sinter {
 
-/// Runs the programs of all ranks against each other, when it is made. Where it is timed, a rank computes
-/// between two events, which takes Timing::before(rank, event); a transfer takes Timing::transfer(), from
-/// when all its ranks have started it and have none before it, and those of a group that a rank sends, or
-/// receives, one after the other; and of that Timing::taken(), from 0 to 1, is time in which the rank cannot
-/// compute.
+/// Runs the programs of all ranks against each other, in its constructor. If it is timed, a rank computes for
+/// Timing::before(rank, event) before an event. A transfer takes Timing::transfer() from the time when all its
+/// ranks have started it and have completed the groups before it. A rank's sends within a group run one after
+/// the other, and so do its receives. Timing::taken(), from 0 to 1, is the part of a transfer's time in which
+/// the rank cannot compute.
 template <class Timing = Untimed>
 class Simulation {
   static constexpr bool timed = Timing::timed;
   using Times = TransferTimes;
   using Queue = TransferQueue;
   struct Rank {
-    std::size_t next = 0;  // of its events
-    bool in_both = false;  // it has started the next event, and waits for it
+    std::size_t next = 0;  // index of its next event
+    bool in_both = false;  // it has started the next event's transfer, and waits for it
     bool come = false;     // it has computed what is before the next event
     Queue queues[Mesh::most_axes];
     RankTime time;
@@ -27,7 +27,7 @@ class Simulation {
   const Model& model;
   std::span<const RankProgram> programs;
   const Timing timing;
-  /// An axis of the mesh: how many ranks there are along it, how many of them are run, and how far apart.
+  /// An axis of the mesh: the number of ranks along it, the number of these that run, and their distance.
   struct Along {
     int size, run, stride;
   };
@@ -35,15 +35,15 @@ class Simulation {
   const int axis_count = mesh.count();
   Along axes[Mesh::most_axes]{};
   std::vector<Rank> ranks;
-  std::vector<std::vector<Event>> said;  // by rank, or once, if all speak alike
-  std::vector<int> changed;              // ranks that may have come to something that can run
-  std::vector<int> waiting;              // ranks whose next transfer is of all, by axis and group
+  std::vector<std::vector<Event>> said;  // by rank, or once, if all communicate alike
+  std::vector<int> changed;              // ranks for which a transfer may have become possible
+  std::vector<int> waiting;  // number of ranks whose next transfer is of all, by axis and group
 
  public:
   WorldVerdict verdict;  ///< the first rule that is broken
 
-  /// applied: whether the step is, or what hangs on that is passed over. alike: whether all ranks speak
-  /// alike, so that one is enough, unless times are asked for. on: the mesh of the ranks, which has as many;
+  /// applied: true if the step is applied; else instructions that depend on it are skipped. alike: true if all
+  /// ranks communicate alike, so that one is enough unless timed. on: the mesh, with as many ranks as programs;
   /// without an axis they are along one.
   constexpr Simulation(const Model& m, std::span<const RankProgram> p, bool applied, bool alike,
                        Timing t = {}, const Mesh& on = {})
@@ -73,14 +73,14 @@ class Simulation {
       for (int r = 0; r < count(); ++r) ranks[r].time.end += timing.before(r, events(r).size());
   }
 
-  /// How long a rank takes, if it is timed, and the ranks fit together.
+  /// The time that a rank takes, if the simulation is timed and the ranks fit together.
   constexpr RankTime time(int rank) const { return ranks[rank].time; }
 
  private:
   constexpr int count() const { return int(ranks.size()); }
-  /// Where a rank is on an axis.
+  /// The coordinate of a rank on an axis.
   constexpr int coordinate(int r, int axis) const { return r / axes[axis].stride % axes[axis].run; }
-  /// The first of the ranks along an axis that have a rank among them.
+  /// The first rank of the group along an axis that contains rank r.
   constexpr int first_of(int r, int axis) const {
     return r - coordinate(r, axis) * axes[axis].stride;
   }
@@ -97,7 +97,7 @@ class Simulation {
   }
 
   // ---- the run
-  /// Runs a rank until it must wait. Returns whether it has come any further.
+  /// Runs a rank until it must wait. Returns true if it has advanced.
   constexpr bool go_on(int r) {
     Rank& rank = ranks[r];
     const std::size_t before = rank.next;
@@ -133,7 +133,7 @@ class Simulation {
     if constexpr (timed) queue.times.push_back({ranks[r].time.end});
     if (!between_two) close(r, traffic.axis);
   }
-  /// Closes the last group of a rank, and runs what then can.
+  /// Closes the last group of a rank, and runs all transfers that this makes possible.
   constexpr void close(int r, int axis) {
     if (!queue_of(r, axis).is_open()) return;
     ++queue_of(r, axis).group;
@@ -150,7 +150,7 @@ class Simulation {
       }
     }
   }
-  /// Passes over the groups of a rank that have run.
+  /// Advances a rank's queue over groups that have run, and updates `waiting`.
   constexpr void come_to_next(int r, int axis) {
     Queue& queue = queue_of(r, axis);
     queue.pass();
@@ -159,7 +159,7 @@ class Simulation {
     waiting_of(r, axis) += int(meets) - int(queue.meets);
     queue.meets = meets;
   }
-  /// Runs a transfer of all ranks along an axis, if it is the next one of all.
+  /// Runs rank r's next transfer of all ranks along an axis, if it is next on all of them.
   constexpr void run_all(int r, int axis) {
     const auto [size, run, stride] = axes[axis];
     if (waiting_of(r, axis) < run) return;
@@ -183,7 +183,7 @@ class Simulation {
       changed.push_back(k);
     }
   }
-  /// Runs a send or a receive of a rank's next group, if its other end is in the other rank's.
+  /// Runs a send or a receive of a rank's next group, if its other end is in the peer's next group.
   constexpr void run_pair(int r, std::size_t k, int axis) {
     Queue& mine = queue_of(r, axis);
     const Traffic& traffic = event_of(r, mine, k).traffic;
@@ -208,7 +208,7 @@ class Simulation {
     changed.push_back(r);
     changed.push_back(peer);
   }
-  /// Where in a rank's next group the first is that has not run, and does so with a peer; its end if nowhere.
+  /// Index of the first pending operation with `peer` in a rank's next group, or the end of the group.
   constexpr std::size_t find(int r, int axis, Operation operation, int peer) const {
     const Queue& queue = queue_of(r, axis);
     const std::size_t end = queue.closed_end();
@@ -219,7 +219,7 @@ class Simulation {
     }
     return k;
   }
-  /// Lets a rank wait for a transfer that has run.
+  /// Advances the time of a rank that waits for a transfer that has run.
   constexpr void await(RankTime& time, const Times& transfer, const Traffic& traffic) {
     const double before = time.end;
     time.end = std::max(before + timing.taken() * timing.transfer(traffic), transfer.end);
@@ -231,14 +231,14 @@ class Simulation {
   constexpr const Event& event_of(int r, const Queue& queue, std::size_t k) const {
     return events(r)[queue.started[k]];
   }
-  /// The first event in a rank's queue that has not run, or nullptr.
+  /// The event of the first transfer in a rank's queue that has not run, or nullptr.
   constexpr const Event* next(int r, int axis) const {
     const Queue& queue = queue_of(r, axis);
     const std::size_t k = queue.first();
     return k < queue.done.size() ? &event_of(r, queue, k) : nullptr;
   }
-  /// Whether two ranks are at the same transfer of all. If they are at two that can never become one, this is
-  /// the verdict.
+  /// True if two ranks are at the same transfer of all ranks. Sets the verdict if they are at two that do not
+  /// match.
   constexpr bool have_met(int r, int other, int axis) {
     if (!queue_of(r, axis).meets || !queue_of(other, axis).meets) return false;
     const Event &one = *next(r, axis), &two = *next(other, axis);
@@ -251,7 +251,7 @@ class Simulation {
     demand(a.element == b.element, "ranks differ in the type", place(r, one), place(other, two));
     demand(a.count == b.count, "ranks differ in the size", place(r, one), place(other, two));
   }
-  /// Rules of what all ranks do together.
+  /// Checks the rules for a transfer of all ranks.
   constexpr void check_together(int r, const Event& one, int other, const Event& two) {
     const Traffic &a = one.traffic, &b = two.traffic;
     const RankPlace here = place(r, one), there = place(other, two);
@@ -264,7 +264,7 @@ class Simulation {
     demand(a.space == b.space && a.first == b.first, "ranks differ in the array", here, there);
     demand(a.peer == b.peer, "ranks differ in the root", here, there);
   }
-  /// Whether what a rank waits for has run. `mine`: it is the last that it has started.
+  /// True if the transfer for which a rank waits has run. mine: true if it is the last one that it started.
   constexpr bool has_run(int r, bool mine) {
     const Traffic& wanted = events(r)[ranks[r].next].traffic;
     demand(has_axis(wanted), "names an axis that is not there", place(r), place(r));
@@ -282,7 +282,7 @@ class Simulation {
     while (queue.unawaited < queue.run && queue.awaited[queue.unawaited]) ++queue.unawaited;
     return true;
   }
-  /// Where in its queue a rank has started this, and not waited for it yet; the queue's end if nowhere.
+  /// Index in a rank's queue of the first transfer like `wanted` that is not awaited, or the queue's end.
   constexpr std::size_t started(int r, const Queue& queue, const Traffic& wanted) const {
     std::size_t k = queue.unawaited;
     while (k < queue.started.size() &&
@@ -295,17 +295,17 @@ class Simulation {
            a.count == b.count && a.element == b.element && a.axis == b.axis && a.peer == b.peer;
   }
 
-  // ---- what is said of it
+  // ---- the verdict
   constexpr RankPlace place(int r, const Event& event) const {
     return {r, event.position, event.iteration};
   }
-  /// Where a rank is.
+  /// The place of a rank's next event.
   constexpr RankPlace place(int r) const {
     const Rank& rank = ranks[r];
     if (rank.next == events(r).size()) return {r, int(programs[r].program.size()), 0};
     return place(r, events(r)[rank.next]);
   }
-  /// Where a rank starts, later on, what it waits for already; its end if nowhere.
+  /// The place where a rank only later starts the transfer for which it waits; the program's end if nowhere.
   constexpr RankPlace later_start(int r, const Traffic& wanted) const {
     for (std::size_t e = ranks[r].next + 1; e < events(r).size(); ++e)
       if (events(r)[e].traffic.does != Traffic::waits && is_same(events(r)[e].traffic, wanted))
@@ -323,7 +323,7 @@ class Simulation {
           return demand(false, "started and not waited for",
                         place(r, events(r)[queue.started[queue.unawaited]]), place(r));
   }
-  /// Says which rank one waits for in vain, at the transfer that holds up its queue.
+  /// Sets the verdict: rank r waits in vain for another rank, at the transfer that blocks its queue.
   constexpr void say_who_is_missing(int r, const Event& mine) {
     const Traffic& traffic = mine.traffic;
     const int axis = traffic.axis;

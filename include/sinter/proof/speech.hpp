@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the instructions of a rank's program say to other ranks, in order.
+// The communication of a rank's program with other ranks, in order.
 #pragma once
 #include <algorithm>
 
@@ -8,43 +8,43 @@
 
 namespace sinter {
 
-/// What one rank runs.
+/// The program that one rank runs.
 struct RankProgram {
   std::span<const Instruction> program;  ///< all of its instructions
-  int iterations = 1;                    ///< of its loop
+  int iterations = 1;                    ///< number of iterations of its loop
 };
 
 /// Where a rank is in its program.
 struct RankPlace {
-  int rank = -1;      ///< which one
-  int position = -1;  ///< of the instruction; behind the last one if the rank has come to its end
-  int iteration = 0;  ///< of the loop
+  int rank = -1;      ///< number of the rank
+  int position = -1;  ///< position of the instruction; the program's size if the rank is at its end
+  int iteration = 0;  ///< iteration of the loop
   constexpr bool operator==(const RankPlace&) const = default;
 };
 
-/// What the simulation says of all ranks together.
+/// The verdict of a simulation of all ranks.
 struct WorldVerdict {
   const char* what = nullptr;  ///< the rule that is broken, or nullptr
   RankPlace one, other;        ///< two instructions that do not fit together
-  /// Whether no rule is broken.
+  /// True if no rule is broken.
   constexpr bool fine() const { return what == nullptr; }
 };
 
-/// One thing that a rank says, and where in its program.
+/// One entry of a rank's traffic, and its place in the program.
 struct Event {
-  Traffic traffic;  ///< as its kind states it
-  int position;     ///< of the instruction
-  int iteration;    ///< of the loop
+  Traffic traffic;  ///< as the instruction's kind states it
+  int position;     ///< position of the instruction
+  int iteration;    ///< iteration of the loop
   constexpr bool operator==(const Event&) const = default;
 };
 
-/// The instructions of a program that speak to other ranks, in their loop. Without `applied`, those that a
-/// step passes over that is not applied are left out.
+/// The instructions of a program that communicate with other ranks, and its loop. If the step is not applied,
+/// instructions that such a step skips are left out.
 struct Speech {
   Program instructions;        ///< in their order
-  std::vector<int> positions;  ///< of these in the program
+  std::vector<int> positions;  ///< their positions in the program
 
-  /// Picks them from a program.
+  /// Picks the instructions from a program. applied: true if the step is applied.
   constexpr Speech(std::span<const Instruction> program, bool applied) {
     for (int t = 0; t < int(program.size()); ++t) {
       const Kind& kind = *program[t].kind;
@@ -54,7 +54,7 @@ struct Speech {
       positions.push_back(t);
     }
   }
-  /// Calls visit(event) for all that a rank says.
+  /// Calls visit(event) for each event of the rank `on`, in order.
   template <class Visit>
   constexpr void each_event(const Model& model, OnRank on, Visit visit) const {
     TrafficList list;
@@ -66,7 +66,7 @@ struct Speech {
       for (const Traffic& traffic : list) visit(Event{traffic, positions[t], iteration});
     });
   }
-  /// All that a rank says.
+  /// All events of the rank `on`, in order.
   constexpr std::vector<Event> events(const Model& model, OnRank on) const {
     std::vector<Event> list;
     list.reserve(2 * instructions.size());
@@ -75,9 +75,9 @@ struct Speech {
   }
 };
 
-/// Whether of so many ranks that run the same program those from `first` to before `last` say what the rank
-/// 0 says, and all of it to all. If all ranks do, one of them stands for all, as each meets the others where
-/// it meets itself.
+/// True if the ranks in [first, last), of `ranks` that run one program, have the traffic of rank 0, and all of
+/// it is of all ranks. If this holds for all ranks, one stands for all, as it meets the others where it meets
+/// itself.
 constexpr bool speak_alike(const Model& model, std::span<const Instruction> program, int ranks,
                            int iterations, int first, int last, const Mesh& mesh = {}) {
   const Speech speech(program, true);
@@ -98,8 +98,8 @@ constexpr bool speak_alike(const Model& model, std::span<const Instruction> prog
   return alike;
 }
 
-/// Whether a rank waits for each transfer that it starts, once and later on, and all axes and roots are there.
-/// Of ranks that speak alike nothing else need be known: what one of them starts is next on all, and runs.
+/// True if a rank later waits once for each transfer that it starts, and all axes and roots exist. Ranks that
+/// communicate alike need no other check: what one of them starts is next on all, and runs.
 constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank, int ranks,
                                      bool applied, const Mesh& mesh = {}) {
   const Speech speech(rank.program, applied);
@@ -109,7 +109,7 @@ constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank
   std::vector<char> awaited;
   started.reserve(4 * speech.instructions.size());
   awaited.reserve(4 * speech.instructions.size());
-  std::size_t first = 0;  // that may not be awaited
+  std::size_t first = 0;  // first transfer that is not awaited
   bool fine = true;
   speech.each_event(model, {0, ranks, 0, rank.iterations, mesh}, [&](const Event& event) {
     Traffic traffic = event.traffic;
