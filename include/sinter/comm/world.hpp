@@ -10,7 +10,7 @@ namespace sinter {
 /// A fact that must be equal in all ranks, such as {"seed", "42"}.
 struct Fact {
   std::string name;   ///< as users know it; unique among the facts of a rank
-  std::string value;  ///< of any length
+  std::string value;  ///< a text of any length
 };
 
 /// The address at which ranks on several hosts find each other.

@@ -27,7 +27,7 @@ struct Local {
 struct Node {
   const Layer* layer;  ///< erased<L, P>: its address stands for it
   const char* name;
-  std::array<int, max_inputs> in;  ///< locals
+  std::array<int, max_inputs> in;  ///< its operands, as locals
   int out;                         ///< the local of its first result; further results follow
   /// Index of its first parameter in Graph::offsets or Model::parameter_offsets.
   int first_offset = 0;

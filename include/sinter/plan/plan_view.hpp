@@ -63,7 +63,7 @@ struct PlanView {
   Model predicting_rows;                ///< model of predictions at each position
   PlacementView training, evaluation, prediction;
   Memory memory;
-  std::int64_t parameters = 0;       ///< elements, without padding
+  std::int64_t parameters = 0;       ///< elements of all parameters, without padding
   std::int64_t flops_per_token = 0;  ///< see training_flops()
   int micro = 0;                     ///< sequences computed at once in training and prediction
   int evaluation_micro = 0;          ///< sequences that fit at once in evaluation

@@ -174,7 +174,7 @@ class UnitPlanner {
         out.back().dx[i] = use(gradient_of(d.in[i]), x);
         gradient[d.in[i]].put = Operand::add;
       } else {
-        out.back().x[i] = use(now[d.in[i]], x);  // integer ids are always at hand
+        out.back().x[i] = use(now[d.in[i]], x);  // integer ids are always available
       }
     }
     if (d.layer->reads_weights_in_backward) use_weights(d);

@@ -94,7 +94,7 @@ struct OptionMistakes {
     });
   }
 };
-/// The mistakes of the policy P, computed once.
+/// The mistakes in the options of the policy P, computed once.
 template <class P>
 inline constexpr OptionMistakes<P> option_mistakes{};
 

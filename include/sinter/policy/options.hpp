@@ -121,7 +121,7 @@ template <template <class> class Entry, class... P>
 class PolicySet<Entry, Claimants<P...>> : Entry<P>... {
  public:
   /// The value of a policy's entry.
-  /// requires  it has one
+  /// requires  the policy One has an entry
   template <class One>
   auto& get() {
     return static_cast<Entry<One>&>(*this).value;

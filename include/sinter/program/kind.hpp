@@ -81,7 +81,7 @@ struct Instruction;
 /// A kind of instruction, described once: what it touches, how it runs, and what the verifier must
 /// know of it. The set is open: a policy in any namespace may define its own kinds.
 struct Kind {
-  const char* name;  ///< as `describe` prints it
+  const char* name;  ///< name that `describe` prints
   /// Appends all touches of the instruction, by which it is placed, verified and bound.
   void (*touch)(const Model&, const Instruction&, TouchList&);
   /// Runs the instruction.
@@ -113,8 +113,8 @@ enum class When : std::uint8_t { always, first, last };
 struct Instruction {
   const Kind* kind;
   short what = -1;  ///< a unit, a value, or the start of a run in Model::order: the kind decides
-  short count = 1;  ///< units in the run
-  When when = When::always;  ///< in which iterations it runs
+  short count = 1;  ///< number of units in the run
+  When when = When::always;  ///< iterations in which it runs
   constexpr bool operator==(const Instruction&) const = default;
 };
 /// Instructions in their order; those between `loop` and `end` run once for each micro-batch.

@@ -19,8 +19,8 @@ struct StateShape {
 /// State of a policy for each parameter. Without `shape` it has one element for each element of the
 /// parameters, laid out like the master weights.
 struct Region {
-  const char* name;             ///< in files and in `describe`, such as "exp_avg"
-  Type type = Type::state;      ///< of the elements, if there is no `shape`
+  const char* name;             ///< name in files and in `describe`, such as "exp_avg"
+  Type type = Type::state;      ///< type of the elements, if there is no `shape`
   const void* owner = nullptr;  ///< tag_of the policy
   /// Returns the shape of the state of a layer's parameter; the states of all parameters are packed.
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
@@ -35,8 +35,8 @@ inline constexpr char tag_of = 0;
 /// Where the decayed and the undecayed parameters of a unit begin in flat buffers, and its running
 /// values among the master weights, in elements.
 struct ParameterOffsets {
-  std::int64_t decayed = 0, undecayed = 0;  ///< in all flat buffers
-  std::int64_t running = 0;                 ///< among the master weights
+  std::int64_t decayed = 0, undecayed = 0;  ///< where these begin, in all flat buffers
+  std::int64_t running = 0;                 ///< where these begin, in the master weights
   /// Where the part begins that contains this parameter.
   constexpr std::int64_t of(const Param& param) const {
     return param.running ? running : param.matrix ? decayed : undecayed;
@@ -87,14 +87,14 @@ struct Model {
   std::span<const External> externals;
   std::span<const int> writers;            ///< the unit that returns each value
   std::span<const int> results;            ///< values that leave the model
-  std::span<const UnitPlan> plans;         ///< of the blocks; then of the blocks kept whole, if any
-  std::span<const LayerCall> layer_calls;  ///< of the plans
+  std::span<const UnitPlan> plans;         ///< plan of each block; then of each kept whole, if any
+  std::span<const LayerCall> layer_calls;  ///< layer calls of the plans
   /// The units whose parameters are trained, in the order in which their gradients become final.
   std::span<const short> order;
-  std::span<const ParameterOffsets> offsets;  ///< by unit
+  std::span<const ParameterOffsets> offsets;  ///< where each unit's parameters begin
   /// Where each parameter of each node begins within the part of its unit, see offset_of().
   std::span<const std::int64_t> parameter_offsets;
-  std::span<const Region> regions;  ///< of all policies, in the order of their slots
+  std::span<const Region> regions;  ///< regions of all policies, in the order of their slots
   Sizes sizes;
   /// The space in which layers read weights: a copy, or the master weights themselves.
   Space weights = Space::master;

@@ -44,7 +44,7 @@ using TrafficList = std::vector<Traffic>;
 struct OnRank {
   int rank = 0;        ///< number of the rank, from 0
   int ranks = 1;       ///< number of ranks
-  int iteration = 0;   ///< of the loop, from 0
+  int iteration = 0;   ///< iteration of the loop, from 0
   int iterations = 1;  ///< number of iterations of the loop
   Mesh mesh{};         ///< mesh of the ranks; without an axis they are along one
   /// The rank's coordinate on an axis, from 0.

@@ -24,7 +24,7 @@ inline constexpr int phases = 4;
 /// The sizes of tensors.
 struct Sizes {
   std::array<int, axes> rows{};    ///< maximum rows of each axis
-  std::array<int, types> bytes{};  ///< of an element of each type
+  std::array<int, types> bytes{};  ///< bytes of an element of each type
   std::array<Element, types> element{};
   constexpr int of(Type type) const { return bytes[int(type)]; }
   /// Bytes of a value like this one, padded.
@@ -71,14 +71,14 @@ struct Touches {
   std::array<bool, max_inputs> input{};    ///< true if the input is read
   std::array<bool, max_outputs> output{};  ///< true if backward reads the output
   bool weights = false, tied = false;      ///< true if it reads own, or borrowed, parameters
-  std::int64_t workspace = 0;              ///< bytes
-  int first_call = 0, calls = 0;           ///< in Model::layer_calls
+  std::int64_t workspace = 0;              ///< bytes of the workspace
+  int first_call = 0, calls = 0;           ///< first one in Model::layer_calls, and number
 };
 
 /// The plan of a block: its phases.
 struct UnitPlan {
   std::array<Touches, phases> phase;
-  std::int64_t saved_bytes = 0;  ///< of the saved block; 0 if forward leaves nothing for backward
+  std::int64_t saved_bytes = 0;  ///< of the saved block; 0 if forward saves nothing for backward
   bool unplanned = false;        ///< true if one of its layers takes memory that is not planned
   /// True if its output is the loss: backward writes it, and it receives no gradient.
   bool loss = false;

@@ -207,7 +207,7 @@ struct PlanAsIs {
   /// Bytes of the arena: everything that the step needs.
   static constexpr std::int64_t bytes = memory.total;
 
-  // ---- evaluation, in as many sequences at once as these bytes hold
+  // ---- evaluation, of as many sequences at once as the arena holds
   /// Sequences that an evaluation computes at once.
   static constexpr int evaluation_micro = [] {
     constexpr int micro = R::batch::micro;

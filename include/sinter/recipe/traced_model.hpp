@@ -63,8 +63,8 @@ constexpr std::array<Element, types> elements_of() {
 
 /// Maximum rows and sequences of a micro-batch.
 struct BatchRows {
-  int rows;         ///< of axis 0
-  int second_rows;  ///< of axis 1
+  int rows;         ///< rows of axis 0
+  int second_rows;  ///< rows of axis 1
   int sequences;
 };
 
