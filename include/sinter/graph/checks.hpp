@@ -67,7 +67,7 @@ constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
       if (same_parameters(graph.nodes[block.first_node + n], graph.nodes[block.first_node + other]))
         wrong("two layers of a unit have one name");
 }
-/// Checks all units, and that another unit uses each value that a unit returns, or it is a result.
+/// Checks all units, and that each value that a unit returns is a result or is used by another unit.
 constexpr void check_used(Graph& graph) {
   std::vector<char> used(graph.writers.size(), 0), checked(graph.blocks.size(), 0);
   std::vector<int> distinct;  // the first unit of each block

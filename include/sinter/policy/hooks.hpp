@@ -34,8 +34,7 @@
 //   rate_factor(options, sequences)   a factor of the learning rate, for a batch of `sequences`; with
 //                                     a State, rate_factor(options, state, sequences)
 // A policy that carries plain numbers from step to step has
-//   State                                    an aggregate of them that lists its fields; it is in
-//                                            checkpoints, and the same on all ranks
+//   State                                    an aggregate that lists them; in checkpoints, equal on all ranks
 // and may have
 //   initial(options)                         the first state, if it is not State{}
 //   loss_scale(state)                        the factor by which gradients are multiplied
@@ -50,8 +49,7 @@
 // A schedule with a State has factor(options, state, step).
 // A policy that puts the examples of data into batches (data/batching.hpp) has
 //   batching(options, sequences), or batching(sequences) if it has no options
-//                                                   returns the Batching, for global batches of at
-//                                                   most `sequences`
+//                                                   returns the Batching of at most `sequences`
 // A policy that chooses which tokens are shown and which are predicted (data/objective.hpp) has
 //   objective(options, tokens)                      returns the Objective for these tokens
 //   headline                                        the Figure (data/unit.hpp) shown beside the loss

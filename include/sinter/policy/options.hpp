@@ -44,8 +44,7 @@ struct Option {
 /// The option's value, as a user would write it.
 std::string text_of(const Option& option);
 
-/// An entry of a PolicySet: the run-time copy of a policy's options, which starts with the values in
-/// the policy's type.
+/// An entry of a PolicySet: the run-time copy of a policy's options, at first equal to those in its type.
 template <class P>
   requires HasOptions<P>
 struct OptionsEntry {

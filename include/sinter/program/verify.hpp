@@ -7,9 +7,9 @@
 //   - every transfer is waited for exactly once
 //   - gradients, weights and state have a known form on each rank at each point: whole, only the rank's
 //     shard, or a partial sum (OnRanks). Gradients are reduced or scattered exactly once, after the last
-//     contribution and before the norm; temporary gradients so in each micro-batch, and scattered ones are
-//     added up. An instruction that needs whole arrays finds them whole. Weights that were updated in
-//     shards are gathered before layers read them, and before the step ends
+//     contribution and before the norm. Temporary gradients are so in each micro-batch, and those that are
+//     scattered are added up. An instruction that needs whole arrays finds them whole. Weights that were
+//     updated in shards are gathered before layers read them, and before the step ends
 //   - every update comes after the norm and after what may refuse the step. Each unit is updated exactly
 //     once, and what follows from its new weights comes after its update
 //   - a step that is not applied skips all instructions that update, keep or follow; no instruction depends
@@ -21,7 +21,7 @@
 //   - contributions of several units to a gradient are added in one order, from the last unit to the
 //     first, so that a sum has the same bits in every program of a model
 //   - state and masters outside of the arena are fetched before they are used, stored after a change, and
-//     then given up; weights that are made from them to be read are read
+//     then given up; weights that are made from masters for reading are read
 //   - every loss is taken once; the state of a policy is used for each unit, and changed at most
 //     once outside the loop
 #pragma once
@@ -210,7 +210,7 @@ class Verifier {
     return purpose.reduces ? OnRanks::partial : OnRanks::whole;
   }
   /// Checks and updates what a rank has, for instructions other than transfers. They need whole arrays,
-  /// unless they work on shards, and then change this rank's shard. New gradients are partial sums.
+  /// unless they work on shards, and then change this rank's shard. New gradients are what made_as() returns.
   constexpr void check_ranks(Cell& c, Touch touch, const Instruction& i) {
     if (touch.use == Use::exchange) return;  // the instruction's role decides
     if (touch.use == Use::fetch && i.kind->role == Role::fetch) {

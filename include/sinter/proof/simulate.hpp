@@ -6,8 +6,8 @@
 // transfer runs when it is next on all ranks that take part. Consecutive sends and receives, with no wait and
 // no other transfer between them, are a group, and are next together. They run concurrently, each when its
 // other end is next, too, but not before a wait or another transfer follows the group. A rank that starts a
-// transfer continues at once; a rank that waits for one blocks until its whole group has run. No rank receives
-// from any rank that comes first. So one run shows what every run does: if it ends, none can hang. (Every
+// transfer continues at once; a rank that waits for one blocks until its whole group has run. Every receive
+// names its sender. So one run shows what every run does: if it ends, none can hang. (Every
 // Communicator guarantees this much. Those on the CPU do more.)
 #pragma once
 #include "sinter/proof/simulation.hpp"
@@ -50,7 +50,7 @@ namespace sinter {
                   speak_alike(model, program, ranks, iterations, 1, ranks));
 }
 
-/// The most iterations of the loop that must be simulated: 2 if ranks communicate before the last one, else 1.
+/// Maximum iterations of the loop that must be simulated: 2 if ranks communicate before the last one, else 1.
 constexpr int telling_iterations(std::span<const Instruction> program) {
   const LoopBounds bounds = loop_of(program);
   for (int t = bounds.begin + 1; t < bounds.end; ++t)

@@ -91,7 +91,7 @@ constexpr bool offloads_state() {
   for_each_policy(typename R::all{}, [&]<hook::OffloadsState P>(P*) { any = true; });
   return any;
 }
-/// True if a policy of a recipe keeps master weights outside of the arena (Model::masters).
+/// True if a policy of a recipe keeps master weights outside of the arena; layers then read temporary copies.
 template <class R>
 constexpr bool offloads_weights() {
   bool any = false;
@@ -125,7 +125,7 @@ constexpr BatchRows batch_rows() {
           R::batch::micro + (row_multiple<R>() > 1)};  // one sequence of padding
 }
 
-/// The model of the recipe R, traced, checked, planned and frozen. Which selects the graph.
+/// The model of the recipe R, traced, checked, planned and frozen. `Which` selects the graph.
 template <class R, class Which>
 struct Traced {
   using Precision = SettingOf<R>;

@@ -78,7 +78,7 @@ ClaimantsThat<SpeaksOfParameters, Policies...> speakers(Claimants<Policies...>);
 template <class All>
 using SpeakersOf = decltype(speakers(All{}));
 
-/// One graph of a model, traced, checked and planned. Which selects it, such as TrainingTrace.
+/// One graph of a model, traced, checked and planned. `Which` selects it, such as TrainingTrace.
 template <class ModelType, class Precision, class Memory, class Speakers, BatchRows batch,
           class Which>
 struct TracedModel {
