@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages of a loop take, and whether that is too much.
+// Times the stages of a loop, and warns if they take too long.
 #pragma once
 #include <array>
 #include <string>
@@ -8,30 +8,30 @@
 
 namespace sinter {
 
-/// Times the stages of a loop. Over intervals of at least a second and 20 steps, without the very
-/// first step, it compares what waiting for data and logging (a row of metrics and progress) take
-/// with the time of the steps, and warns if that is more than 2 %: once of each of the two, and
-/// again only if it has doubled.
+/// Times the stages of a loop. Warns if waiting for data, or logging (a row of metrics and
+/// progress), takes more than 2 % of the steps' time. Each is measured over intervals of at least a
+/// second and 20 steps, without the very first step. Warns again of the same one only if its share
+/// has doubled.
 class LoopTimes {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr double most_share = 0.02, least_ms = 1000;
   static constexpr int least_steps = 20;
 
-  /// Begins anew. The profile gets a span for each stage, unless it is nullptr.
+  /// Starts again. The profile gets a span for each stage, unless it is nullptr.
   void restart(Profile* into) { *this = LoopTimes(into); }
   LoopTimes() = default;
 
-  /// Returns what work() returns, and adds the time it takes. `step` is the one that it is about.
+  /// Calls work(), adds the time it takes, and returns its result. `step` is the current step.
   auto measure(LoopStage stage, std::int64_t step, auto work) {
     Timer timer(*this, stage, step);
     return work();
   }
-  /// Adds time that a stage has taken.
+  /// Adds the time of a stage.
   void add(LoopStage stage, Clock::duration time) { spent[std::size_t(stage)] += time; }
 
-  /// Ends a step that took step_ms, waiting and logging included. Returns warnings, one in a line;
-  /// most often none.
+  /// Ends a step that took step_ms, including waiting and logging. Returns warnings, one per line,
+  /// mostly none.
   [[nodiscard]] std::string lap(double step_ms);
 
  private:
@@ -57,7 +57,7 @@ class LoopTimes {
   std::array<Clock::duration, std::size(loop_stage_names)> spent{};  // in this interval
   double ms = 0;   // of the steps in this interval
   int steps = -1;  // in this interval; -1 while the very first step is under way
-  double told_read = most_share / 2, told_record = most_share / 2;  // the shares last warned of
+  double told_read = most_share / 2, told_record = most_share / 2;  // shares of the last warnings
 };
 
 }  // namespace sinter

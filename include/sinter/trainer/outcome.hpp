@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step, an evaluation and a prediction give back.
+// Results of a step, an evaluation and a prediction.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace sinter {
 
-/// A sum of losses, and how many there are, so that parts can be added exactly.
+/// A sum of losses and their number, so that parts can be added exactly.
 struct Loss {
-  double sum = 0;          ///< in nats, if it is cross-entropy
-  std::int64_t count = 0;  ///< predictions that the sum is over
+  double sum = 0;          ///< in nats, for cross-entropy
+  std::int64_t count = 0;  ///< number of predictions in the sum
 
-  /// The loss of a prediction, on average; not a number if there are none.
+  /// The mean loss of a prediction; NaN if there are none.
   double mean() const { return sum / double(count); }
   Loss& operator+=(const Loss& other) {
     sum += other.sum;
@@ -31,19 +31,19 @@ struct Applied {
   double learning_rate;  ///< of the update
 };
 
-/// A step that was not applied, as its loss or gradient was not finite or a guard refused it:
-/// weights, optimizer state, schedule and step count are what they were.
+/// A step that was not applied, because its loss or gradient was not finite or a guard refused it.
+/// Weights, optimizer state, schedule and step count are unchanged.
 struct Skipped {
   Loss loss;
-  double gradient_norm;                ///< before clipping; this or the loss may be not finite
-  Reaction reaction = Reaction::stop;  ///< what policies say to do; a Loop does it
+  double gradient_norm;                ///< before clipping; this or the loss may be non-finite
+  Reaction reaction = Reaction::stop;  ///< what policies decide; a Loop acts on it
 };
 
-/// What a step has come to.
+/// The result of a step.
 using Outcome = std::variant<Applied, Skipped>;
 
-/// What a model predicts from a batch, such as, for a language model, a row of logits for the token
-/// that follows each sequence.
+/// A model's predictions for a batch. A language model has a row of logits per sequence, for the
+/// token that follows it.
 struct Prediction {
   int rows = 0, columns = 0;
   std::vector<float> values;  ///< rows × columns, row-major

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training run spends its time on, as a Chrome trace.
+// Where a training run spends its time, as a Chrome trace.
 #pragma once
 #include <chrono>
 #include <filesystem>
@@ -18,14 +18,15 @@ enum class LoopStage : std::uint8_t { read, step, validate, record, save };
 /// The names of the stages in the trace, in the order of LoopStage.
 inline constexpr const char* loop_stage_names[]{"read", "step", "evaluate", "record", "save"};
 
-/// Records spans in memory and writes them at the end, as a trace that Perfetto and
-/// chrome://tracing open. Each rank is a process. It has a span for each instruction of the
-/// programs of training and evaluation (args: step, micro-batch, position in the program), with
-/// spans for its layer calls inside; rank 0 also has the stages of the loop. Times are in
-/// microseconds since the profile was made.
+/// Records spans in memory and writes them at the end, as a trace for Perfetto or chrome://tracing.
+/// Each rank is a process of the trace. Each instruction of the training and evaluation programs
+/// has a span (args: step, micro-batch, position in the program), with spans for its layer calls
+/// inside. Rank 0 also has the stages of the loop. Times are in microseconds since the profile was
+/// made.
 ///
-/// There is room for most_events spans. If it does not suffice, the trace ends before the stage of
-/// the loop that does not fit, so what it has is whole. Its "otherData" says what it holds.
+/// There is room for most_events spans. If that does not suffice, the trace ends before the stage
+/// of the loop that does not fit, so that all its stages are whole. Its "otherData" describes what
+/// it holds.
 class Profile {
  public:
   /// Creates the file, or empties it.
@@ -33,21 +34,21 @@ class Profile {
   /// throws    FileError if the file cannot be written
   Profile(std::filesystem::path file, const PlanView& plan, int ranks,
           std::int64_t most_events = 200'000);
-  /// Writes what was recorded if finish() was not called, and passes over errors.
+  /// Writes the recorded spans if finish() was not called, and ignores errors.
   ~Profile();
   Profile(const Profile&) = delete;
 
-  /// An observer for each rank's machine.
+  /// Returns one observer per rank, for its machine.
   std::vector<Observer*> observers() const;
-  /// Notes that a stage of the loop begins.
+  /// Records the beginning of a stage of the loop.
   /// requires  no machine is at work
   void begin(LoopStage stage, std::int64_t step);
-  /// Notes that it ends.
+  /// Records the end of the stage.
   /// requires  no machine is at work
   void end();
 
-  /// Writes the file. Returns a sentence that says what it holds and, if a whole step is in it, up
-  /// to ten lines that say what took the most time on rank 0.
+  /// Writes the file. Returns a sentence about its content and, if it has a whole step, up to ten
+  /// lines with the largest costs on rank 0.
   /// throws    FileError if the file cannot be written
   std::string finish();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe without its type: what the library needs to train it.
+// A recipe without its type, as the library trains it.
 #pragma once
 #include <span>
 
@@ -17,39 +17,39 @@ namespace sinter {
 
 /// A recipe with its type erased.
 struct RecipeView {
-  std::string name;                   ///< of the recipe's type
-  std::vector<std::string> policies;  ///< "slot: type", defaults included
-  /// The hooks that each of them has (policy/hooks.hpp), in the same order.
+  std::string name;                   ///< name of the recipe's type
+  std::vector<std::string> policies;  ///< "slot: type", including defaults
+  /// The hooks (policy/hooks.hpp) of each of `policies`, in the same order.
   std::vector<std::span<const std::string_view>> hooks;
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;
   const PlanView* plan = nullptr;         ///< a constant of the program
-  std::shared_ptr<void> storage;          ///< of the options and of the run state
+  std::shared_ptr<void> storage;          ///< owns the options and the run state
   std::vector<Option> options;            ///< of all policies, field by field
-  std::vector<OptionsOf> policy_options;  ///< the same, whole, by slot
-  std::vector<ParameterGroup> groups;     ///< a parameter is in the first that matches
+  std::vector<OptionsOf> policy_options;  ///< the same options, as whole structs, by slot
+  std::vector<ParameterGroup> groups;     ///< a parameter is in the first group that matches
   RunState state;                         ///< of all policies
   /// The learning rate of a step.
   struct Rate {
-    double learning_rate;  ///< all factors included
-    double factor;  ///< the part of it that the schedule and other policies make, not the optimizer
+    double learning_rate;  ///< including all factors
+    double factor;         ///< the product of all factors but the optimizer's rate
   };
-  /// The rate of a step whose global batch has so many sequences.
+  /// Returns the rate of a step whose global batch has `sequences` sequences.
   BoundFunction<Rate(std::int64_t step, int sequences)> rate;
-  /// Lets the calling thread compute on the device; see DevicePolicy.
-  /// throws    Error if the device is not there
+  /// Lets the calling thread compute on the device (DevicePolicy).
+  /// throws    Error if the device is missing
   BoundFunction<void()> open_device;
-  bool on_host = true;         ///< whether the device is the processor
-  BoundFunction<int()> ranks;  ///< how many there are
-  /// Makes this process's end of the ranks, where each is a process; null where that cannot be.
+  bool on_host = true;         ///< true if the device is the processor
+  BoundFunction<int()> ranks;  ///< number of ranks
+  /// Makes the communicator of a rank that is a process; null if ranks cannot be processes.
   std::unique_ptr<Communicator> (*join_world)(kernel::Stream&, const World&) = nullptr;
-  BoundFunction<int()> global;  ///< sequences of the global batch
-  /// The learning rate of a step with a whole global batch.
+  BoundFunction<int()> global;  ///< number of sequences of the global batch
+  /// Returns the learning rate of a step with a whole global batch.
   double learning_rate(std::int64_t step) const { return rate(step, global()).learning_rate; }
   /// The shapes of batches, for the data source; empty unless policies change them in the course of
   /// training.
   BatchShapes batch_shapes;
-  /// Checks the options of such policies.
+  /// Checks the options of the policies that change batches.
   /// throws    ArgumentError if they contradict each other
   BoundFunction<void()> check_batches;
   /// A policy whose options may contradict each other.
@@ -57,15 +57,15 @@ struct RecipeView {
     std::string_view slot;
     BoundFunction<Contradiction()> contradiction;
   };
-  std::vector<Combination> combinations;  ///< of all policies that may have such options
-  HuggingFace hugging_face;               ///< empty if it does not have the architecture
+  std::vector<Combination> combinations;  ///< all policies that may have such options
+  HuggingFace hugging_face;               ///< empty if Hugging Face does not have the architecture
   DataView data;                          ///< what the data policy offers to the verbs of a binary
-  std::vector<BoundFunction<std::string()>> notes;       ///< what policies say they have chosen
+  std::vector<BoundFunction<std::string()>> notes;       ///< lines in which policies report choices
   std::vector<Alternative> (*alternatives)() = nullptr;  // those that the rules allow
 };
 
-/// Checks that numbers are within their policies' ranges and do not contradict each other, as a
-/// trainer does when it is made.
+/// Checks that numbers are in their policies' ranges and do not contradict each other. A trainer's
+/// constructor does the same.
 /// throws    ArgumentError that names the option, its value and what is allowed
 void check_options(const RecipeView& recipe);
 
@@ -79,7 +79,7 @@ std::string type_name() {
   std::size_t end = text.find_first_of(";]", begin);
   return std::string(text.substr(begin, end - begin));
 }
-/// "Gpt2": without the arguments, too.
+/// "Gpt2": also without the arguments.
 template <class T>
 std::string short_type_name() {
   std::string name = type_name<T>();
@@ -104,7 +104,7 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
   }
 }
 
-/// The factor of the rate that the schedule makes.
+/// Returns the schedule's factor of the rate.
 template <class R>
 double schedule_factor(Held<R>& held, std::int64_t step) {
   using P = typename R::schedule;
@@ -122,7 +122,7 @@ BatchLimits batch_limits(OptionSet<R>& options) {
           Plan<R>::view.micro * ranks};
 }
 
-/// What a RecipeView calls, with the Held of the recipe R.
+/// The functions of a RecipeView, which take the Held of the recipe R.
 template <class R>
 struct ViewFunctions {
   static OptionSet<R>& options(void* held) { return static_cast<Held<R>*>(held)->options; }
@@ -189,8 +189,8 @@ void add_batch_shapes(std::shared_ptr<Held<R>> held, RecipeView& view) {
   });
 }
 
-/// A policy may say in a line what it has chosen, by note<R>(options, limits), or, with the
-/// planner, by note<R, PlanOf>().
+/// Adds the lines in which policies report their choices, from note<R>(options, limits), or, with
+/// the planner, from note<R, PlanOf>().
 template <class R>
 void add_notes(Held<R>& held, RecipeView& view) {
   using Functions = ViewFunctions<R>;
@@ -202,7 +202,7 @@ void add_notes(Held<R>& held, RecipeView& view) {
                   { view.notes.emplace_back(&held, Functions::template note_of_plan<P>); });
 }
 
-/// Lets each policy with an objective prepare the batches of data that were opened.
+/// Lets each policy with an objective prepare the batches of opened data.
 template <class R>
 void add_objectives(OptionSet<R>& options, OpenedData& opened) {
   for_each_policy(typename R::all{}, [&]<hook::HasObjective P>(P*) {
@@ -213,7 +213,7 @@ void add_objectives(OptionSet<R>& options, OpenedData& opened) {
   });
 }
 
-/// What the data policy offers. Its functions see the options as they are when they are called.
+/// Returns what the data policy offers. Its functions use the options at the time of the call.
 template <class R>
 DataView data_view_of(std::shared_ptr<Held<R>> held) {
   using P = typename R::data;
@@ -261,7 +261,7 @@ DataView data_view_of(std::shared_ptr<Held<R>> held) {
   return view;
 }
 
-/// The slot and name of a policy. One without options may add what text() says.
+/// Returns the slot and name of a policy. One without options may add its text().
 template <class P>
 std::string policy_name() {
   std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
@@ -298,7 +298,7 @@ std::vector<std::string_view> free_slots(Claimants<All...>) {
 
 }  // namespace detail
 
-/// The view of the recipe R, with options as its type has them.
+/// Returns the view of the recipe R, with the options of its type.
 /// requires  R is ready()
 template <class R>
 RecipeView view_of() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies carry from step to step beside the weights, such as a loss scale or the best loss.
+// State of policies that changes from step to step, such as a loss scale or the best loss.
 #pragma once
 #include "sinter/base/bound_function.hpp"
 #include "sinter/error.hpp"
@@ -9,27 +9,27 @@
 
 namespace sinter {
 
-/// The run state of all policies of a recipe, and functions that tell these what happens.
-/// Checkpoints hold it. What a policy may do is in policy/hooks.hpp.
+/// The run state of all policies of a recipe, and functions that pass events to them. Checkpoints
+/// hold it. The hooks of a policy are in policy/hooks.hpp.
 struct RunState {
   std::vector<Option> fields;     ///< of all policies
-  std::vector<OptionsOf> states;  ///< where they lie, by slot, for instructions
-  /// Gives what the gradients of the next step are multiplied by.
+  std::vector<OptionsOf> states;  ///< their addresses, by slot, for instructions
+  /// Returns the factor that the gradients of the next step are multiplied by.
   BoundFunction<double()> loss_scale;
-  /// Tells of a step. Returns what to do with one that was not applied.
-  /// throws    Error if a policy says that training cannot go on
+  /// Passes a step to the policies. Returns how to react if the step was not applied.
+  /// throws    Error if a policy ends the training
   BoundFunction<Reaction(const StepFigures& step)> after_step;
-  /// The slot of the policy that says so; empty if none does, and training stops.
+  /// The slot of the policy that decides on the reaction; if empty, training stops.
   std::string_view recovers{};
-  /// Tells of a validation loss.
+  /// Passes a validation loss to the policies.
   BoundFunction<void(double loss)> after_evaluation;
   /// The slot of a policy that acts on validation losses; empty if none does.
   std::string_view acts_on_evaluations{};
-  /// Goes back to the start, with the options as they are now.
+  /// Restores the initial run state, for the current options.
   BoundFunction<void()> reset;
 };
 
-/// What policies of the recipe R have while it runs.
+/// Options and run state of the policies of the recipe R.
 template <class R>
 struct Held {
   OptionSet<R> options;  ///< may be changed before a trainer is made
@@ -38,7 +38,7 @@ struct Held {
 
 namespace detail {
 
-/// What a RunState calls, with the Held of the recipe R.
+/// The functions of a RunState, which take the Held of the recipe R.
 template <class R>
 struct StateFunctions {
   using In = Held<R>;
@@ -50,8 +50,8 @@ struct StateFunctions {
     return scale;
   }
 
-  /// Tells the policies of a step. Returns whether one of them has dealt with it, if it was not
-  /// applied.
+  /// Passes a step to the policies. Returns true if the step was not applied and one of them has
+  /// dealt with that.
   static bool tell_of_step(In& in, const StepFigures& step) {
     bool dealt_with = false;
     in.states.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
@@ -71,8 +71,8 @@ struct StateFunctions {
     });
     return reaction;
   }
-  /// A loss scale expects steps that are not finite, and deals with them; where it cannot any more, it
-  /// says that training diverges, and the policy that recovers has the last word.
+  /// A loss scale expects non-finite steps, and deals with them. If it no longer can, it throws that
+  /// training diverges, and the policy that recovers decides.
   static Reaction after_step(void* held, const StepFigures& step) {
     In& in = *static_cast<In*>(held);
     try {
@@ -103,8 +103,8 @@ struct StateFunctions {
 
 }  // namespace detail
 
-/// The run state of the recipe R.
-/// ensures   it may be used once reset() has been called, as long as `held` is there
+/// Returns the run state of the recipe R.
+/// ensures   it may be used after reset() has been called, while `held` lives
 template <class R>
 RunState run_state_of(Held<R>& held) {
   using Functions = detail::StateFunctions<R>;

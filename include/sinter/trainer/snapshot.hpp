@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a checkpoint holds of a trainer, apart from the trainer.
+// The content of a checkpoint, and a copy of it that is independent of the trainer.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace kernel {
 class Stream;
 }
 
-/// The files of a trainer's checkpoint: views of weights and of the state of optimizer and
-/// policies, and what is said of them.
+/// The files of a trainer's checkpoint: views of the weights and of the state of optimizer and
+/// policies, with their descriptions.
 struct CheckpointContent {
-  /// Hugging Face reads it as it is.
+  /// The weights; Hugging Face reads this file unchanged.
   static constexpr const char* weights_file = "model.safetensors";
   /// The state of the optimizer and of policies.
   static constexpr const char* state_file = "state.safetensors";
   /// Hugging Face's description of the architecture.
   static constexpr const char* config_file = "config.json";
 
-  std::vector<TensorView> weights, state;  ///< what the first two files hold
-  std::shared_ptr<const void> owner;  ///< of what the views show, if it is the content's own memory
+  std::vector<TensorView> weights, state;  ///< content of the first two files
+  std::shared_ptr<const void> owner;  ///< owner of the viewed memory, if it is the content's own
   std::string config;  ///< Hugging Face's config.json; empty if it does not have the architecture
 
   /// Writes the files.
@@ -37,23 +37,23 @@ struct CheckpointContent {
   void add_to(CheckpointWriter& writer) const;
 };
 
-/// A copy of a trainer at one moment, so that a checkpoint can be written while training goes on.
+/// A copy of a trainer at one moment, from which a checkpoint is written while training continues.
 /// (CheckFreq, FAST 2021, calls the copy a snapshot and the writing persisting.)
 class Snapshot {
  public:
   Snapshot();
   ~Snapshot();
 
-  /// Begins to copy what the views show of the device's memory, as all earlier work of the stream
-  /// leaves it, beside the stream's work; the memory of the former copy is used again.
-  /// Content that has an owner is kept as it is.
+  /// Begins to copy the viewed memory of the device, as all earlier work of the stream leaves it.
+  /// The copy runs beside the stream's work, and reuses the memory of the previous copy. Content
+  /// with an owner is stored as it is.
   /// requires  as BackgroundCopy::begin()
-  /// throws    std::bad_alloc, with the former copy gone, if the machine or a control group of the
-  ///           process does not have the memory
+  /// throws    std::bad_alloc, with the previous copy gone, if the machine or a control group of
+  ///           the process does not have the memory
   void copy(kernel::Stream& stream, CheckpointContent content);
-  /// Gives back the memory of the copy.
+  /// Frees the memory of the copy.
   void clear();
-  /// Waits until the copy is made, and returns it. Any thread may call it that computes on the device
+  /// Waits until the copy is made, and returns it. Any thread that computes on the device may call it
   /// (RecipeView::open_device).
   /// throws    Error if the device has failed
   const CheckpointContent& content() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages around the training step. Each may be moved but not copied. A step takes a batch that
-// was read, and the log a step that was applied, so these cannot be wired in another order.
-//   read → ReadBatch → step → AppliedStep or SkippedStep → evaluate → record → save
+// The stages around the training step. Each may be moved but not copied. Types fix their order: a
+// step takes a batch that was read, and the log takes a step that was applied.
+//    read → ReadBatch → step → AppliedStep or SkippedStep → evaluate → record → save
 // (A CPU has no upload: the program's instruction `load` copies from the batch.)
 #pragma once
 #include <chrono>
@@ -24,13 +24,13 @@ namespace sinter {
 class MetricsLog;
 class RunFolder;
 
-/// What a row of metrics.jsonl says of the examples of its step.
+/// The part of a row of metrics.jsonl that counts the examples of its step.
 struct ExampleRecord {
-  double examples_per_s = 0;  ///< this step's examples, divided by its time
-  double padding = 0;         ///< the share of the step's rows that belong to no example
+  double examples_per_s = 0;  ///< number of examples, divided by the step's time
+  double padding = 0;         ///< share of the step's rows that belong to no example
   double context_length = 0;  ///< mean rows of an example that predict nothing
   double label_length = 0;    ///< mean rows of an example that predict a token
-  double truncated = 0;       ///< the share of the examples that were too long, and cut
+  double truncated = 0;       ///< share of the examples that were too long, and cut
 };
 
 /// A row of metrics.jsonl.
@@ -39,12 +39,12 @@ struct StepRecord {
   double loss = 0;           ///< mean over the predictions of the global batch, before the update
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;  ///< of the update
-  std::int64_t tokens = 0;   ///< rows trained on so far, this step's included
+  std::int64_t tokens = 0;   ///< rows trained on so far, including this step
   double tokens_per_s = 0;   ///< this step's rows, divided by its time
-  /// Wall time since the end of the step before, without evaluation and saving.
+  /// Wall time since the end of the previous step, without evaluation and saving.
   double step_ms = 0;
-  std::optional<double> validation_loss;  ///< if it was evaluated
-  /// Of step_ms, what the step waited for its batch; none in logs of older versions.
+  std::optional<double> validation_loss;  ///< if the step was evaluated
+  /// Part of step_ms spent waiting for the batch; none in logs of older versions.
   std::optional<double> data_wait_ms{};
   std::optional<ExampleRecord> examples{};  ///< if the source counts them (HostBatch::examples)
 
@@ -53,19 +53,19 @@ struct StepRecord {
   static StepRecord from_json(std::string_view json);
 };
 
-/// How far a run has come, beyond the trainer's own state. Checkpoints of a run hold it.
+/// Progress of a run beyond the trainer's own state. A run's checkpoints hold it.
 struct LoopState {
-  StepRecord last;                                        ///< its step is 0 if there is none yet
-  double best = std::numeric_limits<double>::infinity();  ///< the lowest validation loss
-  std::int64_t best_step = 0;                             ///< at which it was
-  bool evaluation_due = false;  ///< a stop has cut short the evaluation after the last step
+  StepRecord last;                                        ///< step is 0 if there is none yet
+  double best = std::numeric_limits<double>::infinity();  ///< lowest validation loss
+  std::int64_t best_step = 0;                             ///< step with the lowest validation loss
+  bool evaluation_due = false;  ///< true if a stop has cut short the evaluation after the last step
 };
 
 /// A global batch that no step has used yet.
 struct ReadBatch {
   HostBatch batch;
-  SamplerState after;    ///< where the source stands after it
-  double waited_ms = 0;  ///< how long it was waited for
+  SamplerState after;    ///< state of the source after this batch
+  double waited_ms = 0;  ///< time spent waiting for the batch
 
   ReadBatch() = default;
   ReadBatch(ReadBatch&&) = default;
@@ -75,8 +75,8 @@ struct ReadBatch {
 /// A step that has advanced the weights.
 struct AppliedStep {
   StepRecord record;
-  SamplerState data;            ///< where the source stood after its batch
-  bool evaluation_due = false;  ///< a stop has cut its evaluation short
+  SamplerState data;            ///< state of the source after this step's batch
+  bool evaluation_due = false;  ///< true if a stop has cut its evaluation short
 
   AppliedStep() = default;
   AppliedStep(AppliedStep&&) = default;
@@ -88,15 +88,15 @@ struct SkippedStep {
   Skipped outcome;
 };
 
-/// Gives the global batches of any data source. Threads of its own read them ahead.
+/// Gives the global batches of any data source, which its own threads read ahead.
 class ReadStage {
-  std::optional<AnySource> waiting;  // the source, until it is read
+  std::optional<AnySource> waiting;  // the source, until reading starts
   ReaderOptions reader_options;
   std::unique_ptr<BackgroundReader<AnySource>> reader;
   HostBatch spare;
 
  public:
-  /// Starts to read when start() is called, or the first batch is asked for.
+  /// Does not read until start() is called or the first batch is asked for.
   /// throws    ArgumentError unless the options are in their ranges
   ReadStage(AnySource source, ReaderOptions options = {});
   template <class Source>
@@ -104,20 +104,20 @@ class ReadStage {
   ReadStage(Source source, ReaderOptions options = {})
       : ReadStage(AnySource(std::move(source)), options) {}
 
-  /// Says what is needed of each batch, in place of the options that it was made with.
+  /// Sets the part of each batch that is needed, in place of the part in the constructor's options.
   /// requires  it has not started to read
   void need(BatchPart part) { reader_options.part = part; }
-  /// Whether it has started to read.
+  /// True if it has started to read.
   bool has_started() const { return reader != nullptr; }
-  /// Starts to read, if it has not.
+  /// Starts to read, unless it already has.
   void start();
-  /// Gives the next batch; none if the source has ended.
+  /// Returns the next batch, or none at the end of the source.
   [[nodiscard]] std::optional<ReadBatch> operator()();
-  /// Takes back the memory of a batch that was used.
+  /// Takes back the memory of a used batch.
   void recycle(HostBatch used) { spare = std::move(used); }
-  /// Where the source stands after the last batch that was given.
+  /// The state of the source after the last batch that was given.
   SamplerState state() const;
-  /// Goes on from there.
+  /// Continues from a saved state of the source.
   void restore(const SamplerState& saved);
 };
 
@@ -128,14 +128,14 @@ class StepClock {
   Clock::duration paused{};
 
  public:
-  /// Calls work(); its time does not count.
+  /// Calls work(), whose time does not count.
   void pause(auto work) {
     auto begin = Clock::now();
     work();
     paused += Clock::now() - begin;
   }
   void restart() { *this = StepClock(); }
-  /// Returns the milliseconds since the last lap, and begins the next.
+  /// Returns the milliseconds since the last lap, and starts the next.
   double lap();
 };
 
@@ -148,14 +148,14 @@ class StepStage {
   StepStage(TrainerCore& t, StepClock& c) : trainer(&t), clock(&c) {}
   StepStage(StepStage&&) = default;
 
-  /// Takes a step. Steps before it have trained on tokens_before rows. The batch stays as it is, so
-  /// that its memory can be recycled.
+  /// Takes a step, after steps that have trained on tokens_before rows. The batch stays unchanged,
+  /// so that its memory can be recycled.
   /// throws    ArgumentError if the batch does not fit the recipe
   [[nodiscard]] std::variant<AppliedStep, SkippedStep> operator()(ReadBatch& batch,
                                                                   std::int64_t tokens_before);
 };
 
-/// Takes the loss over all of a finite source that is held out, if there is one.
+/// Returns the loss over a finite held-out source, if there is one.
 class EvaluateStage {
   std::optional<AnySource> source;
   SamplerState begin;
@@ -164,95 +164,95 @@ class EvaluateStage {
 
  public:
   EvaluateStage() = default;
-  /// Evaluates on all that the source gives from where it stands now.
+  /// Evaluates on everything from the source's current position on.
   EvaluateStage(AnySource held_out);
   template <class Source>
     requires(!std::same_as<Source, EvaluateStage>)
   EvaluateStage(Source held_out) : EvaluateStage(AnySource(std::move(held_out))) {}
 
-  /// Whether there is a source.
+  /// True if there is a source.
   explicit operator bool() const { return source.has_value(); }
-  /// Returns the mean loss; none if stop() returned true before a batch. The trainer's part of each
-  /// batch is read.
+  /// Returns the mean loss, or none if stop() returned true before a batch. Reads the trainer's
+  /// part of each batch.
   /// requires  there is a source
-  /// throws    ArgumentError if it gives no batch
+  /// throws    ArgumentError if the source gives no batch
   [[nodiscard]] std::optional<double> operator()(TrainerCore& trainer,
                                                  const std::function<bool()>& stop);
 };
 
-/// Writes a step to the log, if there is one.
+/// Writes steps to the log, if there is one.
 class RecordStage {
   std::unique_ptr<MetricsLog> log;
 
  public:
   RecordStage();
-  /// Goes on with the log of a run's folder, whose rows after `kept_steps` are dropped.
+  /// Continues the log of a run's folder; rows after step `kept_steps` are dropped.
   RecordStage(const RunFolder& folder, std::int64_t kept_steps);
   RecordStage(RecordStage&&) noexcept;
   RecordStage& operator=(RecordStage&&) noexcept;
   ~RecordStage();
 
-  /// Writes a step, and then calls `tell`, unless it is empty.
+  /// Writes a step, then calls `tell`, unless it is empty.
   void operator()(const AppliedStep& step, const std::function<void(const StepRecord&)>& tell);
-  /// Writes what has happened after a step, in words.
+  /// Writes an event after a step, in words.
   void note(std::int64_t step, std::string_view event, std::string_view text);
-  /// Makes what was recorded durable.
+  /// Makes all rows written so far durable.
   void sync();
 };
 
-/// Saves checkpoints of a run, if it has a folder, one at a time. While one is being saved, nobody
-/// else may use the folder. Where ranks are processes, and one does not have all alone (Model::at_root),
-/// they save together, and all of them call the same functions at the same time: each writes what it has of the files,
-/// or its share of what all have, and the first one makes a checkpoint of them when all have written.
-/// Where one does not see the folder, the first one gathers and writes everything.
+/// Saves checkpoints of a run to its folder, if it has one, one at a time. No other code may use the folder during a
+/// save. If ranks are processes, they save together, unless one rank has everything (Model::at_root). They all call
+/// the same functions at the same time. Each writes the files' parts that only it has, or its share of what all have.
+/// Rank 0 completes the checkpoint when all have written. If a rank does not see the folder, rank 0 gathers and writes
+/// everything.
 class SaveStage {
   TrainerCore* trainer;
   RunFolder* folder;  // if this process writes it
   std::unique_ptr<Snapshot> snapshot = std::make_unique<Snapshot>();
-  std::future<std::filesystem::path> pending;  // its end waits for the thread
+  std::future<std::filesystem::path> pending;  // its destructor waits for the thread
   std::unique_ptr<class SharedSave> shared;    // if ranks save together
 
  public:
-  /// What is to be saved.
+  /// The content of a checkpoint.
   struct Request {
     const LoopState& state;
     const SamplerState& data;
-    bool best;                     ///< the checkpoint is the best so far
-    std::function<void()> before;  ///< is called before anything is written, by the saving thread
+    bool best;                     ///< true if the checkpoint is the best so far
+    std::function<void()> before;  ///< called by the saving thread before it writes anything
   };
 
-  /// The folder may be one that this process only sees, or none.
+  /// The folder may be null, or one that this process sees but does not write.
   SaveStage(TrainerCore& t, RunFolder* f);
   SaveStage(SaveStage&&) noexcept;
-  /// Gives a checkpoint up that ranks save together. One that is saved alone is saved.
+  /// Abandons a checkpoint that ranks save together; completes one that only this process saves.
   ~SaveStage();
 
-  /// Whether there is a folder that this process writes.
+  /// True if there is a folder that this process writes.
   explicit operator bool() const { return folder != nullptr; }
-  /// Whether ranks save together.
+  /// True if ranks save together.
   bool is_together() const { return shared != nullptr; }
-  /// Begins to save a checkpoint. In the background a thread writes a copy of what is to be saved;
-  /// else, or where a machine has no memory or thread for that, all is written before this
-  /// returns. Returns whether it went as asked.
+  /// Begins to save a checkpoint. In the background, a thread writes a copy. Else, or if the
+  /// machine has no memory or thread for that, everything is written before this returns. Returns
+  /// true if it went as asked.
   /// requires  there is a folder, and is_busy() is false
   bool begin(const Request& request, bool in_background);
-  /// Gives up what ranks save together, and saves a checkpoint before it returns, without the others.
+  /// Abandons what ranks save together, and at once saves a checkpoint without other ranks.
   /// requires  there is a folder, and this process has all that is to be saved
   /// throws    FileError if it could not be saved
   std::filesystem::path save_alone(const Request& request);
-  /// Whether a checkpoint was begun whose end nobody has asked for yet.
+  /// True if a checkpoint was begun and end() has not been called since.
   bool is_busy() const;
-  /// Where ranks save together: says in this rank's votes, before a step, how far its part is.
+  /// If ranks save together: adds the progress of this rank's part to its votes, before a step.
   void vote(kernel::Votes& own);
-  /// Takes those of all after the step, by which they find out at the same time whether it is complete.
+  /// Reads all ranks' votes after the step: all learn at the same time that it is complete.
   void count(const kernel::Votes& all);
-  /// Whether end() would return at once.
+  /// True if end() would return at once.
   bool has_ended() const;
-  /// Waits for the checkpoint that was begun, and returns where it is.
+  /// Waits for the checkpoint that was begun, and returns its path.
   /// requires  is_busy()
-  /// throws    FileError if it could not be saved: for whatever reason, where ranks save together
+  /// throws    FileError if it could not be saved; if ranks save together, whatever the reason
   std::filesystem::path end();
-  /// Returns what the user should be told of the last checkpoint, or nothing, and forgets it.
+  /// Returns a message for the user about the last checkpoint, or nothing, and clears it.
   std::string take_note();
 };
 

@@ -5,10 +5,9 @@
 
 namespace sinter {
 
-/// Trains the recipe R:
+/// Trains the recipe R, with the functions of TrainerCore:
 ///   Trainer<mine> trainer;
 ///   while (…) trainer.step(batch);
-/// All that it can do is in TrainerCore.
 template <class R>
 class Trainer : public TrainerCore {
   static RecipeView checked_view() {
@@ -17,13 +16,13 @@ class Trainer : public TrainerCore {
   }
 
  public:
-  /// Trains with the options of the type. What it throws is that of TrainerCore::TrainerCore.
+  /// Trains with the options of the type. Throws as TrainerCore::TrainerCore() does.
   explicit Trainer(TrainerSettings settings = {}) : TrainerCore(checked_view(), settings) {}
-  /// Trains with options that have been changed in a view.
-  /// requires  the view is one that options() has given
+  /// Trains with options that were changed in a view.
+  /// requires  options() has returned the view
   Trainer(RecipeView view, TrainerSettings settings) : TrainerCore(std::move(view), settings) {}
 
-  /// A view of R, in which adjustable options may be changed before a trainer is made of it.
+  /// Returns a view of R, whose adjustable options may be changed before a trainer is made of it.
   static RecipeView options() { return checked_view(); }
 };
 
