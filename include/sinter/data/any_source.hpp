@@ -8,28 +8,26 @@
 
 namespace sinter {
 
-/// Holds any data source and is one itself, so that what takes batches does not have to be a
-/// template.
+/// Holds any data source and is one itself, so that code that takes batches need not be a template.
 class AnySource {
  public:
-  /// `kept` is what the source looks into, such as a text in memory. It lives as long as the
-  /// source.
+  /// `kept` owns what the source views, such as a text in memory. It lives as long as the source.
   template <class Source>
     requires(!std::same_as<Source, AnySource>)
   AnySource(Source source, std::shared_ptr<const void> kept = nullptr)
       : kept_(std::move(kept)), held_(hold(std::move(source))) {}
 
-  /// Returns false, and leaves an empty batch, when the source has ended.
+  /// Returns false, and leaves an empty batch, at the end of the source.
   bool next(HostBatch& batch) { return held_->next(batch); }
-  /// See DataSource; so for restore().
+  /// The source's state (DataSource); restore() continues from one.
   SamplerState state() const { return held_->state(); }
   void restore(const SamplerState& saved) { held_->restore(saved); }
-  /// Whether the source that it holds is a DividedSource.
+  /// True if the held source is a DividedSource.
   bool divides() const { return held_->divides(); }
-  /// See DividedSource.
+  /// Draws the next batch (DividedSource).
   /// requires  divides()
   bool draw(BatchDraw& draw) { return held_->draw(draw); }
-  /// See DividedSource.
+  /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const { held_->fill(draw, batch); }
 
  private:
@@ -59,7 +57,7 @@ class AnySource {
       if constexpr (DividedSource<Source>) source.fill(draw, batch);
     }
   };
-  /// What is no data source gets one compile error.
+  /// Gives one compile error if Source is no data source.
   template <class Source>
   static std::unique_ptr<Any> hold(Source source) {
     if constexpr (is_data_source<Source>()) {
@@ -70,7 +68,7 @@ class AnySource {
   }
 
   std::shared_ptr<const void> kept_;
-  std::unique_ptr<Any> held_;  // declared after what it looks into, so that it is destroyed first
+  std::unique_ptr<Any> held_;  // declared after what it views, so that it is destroyed first
 };
 
 }  // namespace sinter

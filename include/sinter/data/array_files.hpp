@@ -7,29 +7,29 @@ namespace sinter {
 
 struct ArrayFilesOptions {
   int in = 1;   ///< numbers in a row of inputs, such as 784 for images of 28 × 28 pixels
-  int out = 1;  ///< numbers in a row of targets; with classes, how many classes there are
-  /// Whether targets are classes, one whole number from 0 to out - 1 for each row.
+  int out = 1;  ///< numbers in a row of targets, or the number of classes
+  /// True if targets are classes, one whole number from 0 to out - 1 for each row.
   bool classes = false;
   double divisor = 1;     ///< inputs are divided by this, such as by 255 for pixels of 8 bits
-  double held_out = 0.1;  ///< the share of rows that is held out for validation
-  int split_seed = 0;     ///< draws the rows that are held out; other seeds do not move them
+  double held_out = 0.1;  ///< share of the rows that is held out for validation
+  int split_seed = 0;     ///< seed of the draw of held-out rows; independent of other seeds
   SINTER_FIELDS((in).at_least(1), (out).at_least(1), (classes), (divisor).above(0),
                 (held_out).at_least(0).below(1).adjustable(), (split_seed).at_least(0).adjustable())
 };
 
 /// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
 /// .npy (versions 1 to 3; little-endian <f4, <f8, <i4, <i8 or |u1; C order) or IDX, the format of
-/// MNIST, and either may be compressed (DecompressedFile); what they are is told by their bytes.
-/// A row may have any number of dimensions, which become one. Numbers become floats; inputs are
-/// divided by options.divisor. floor(held_out · rows) rows, drawn by split_seed, are held out, in
-/// their order. Both files are kept in memory, as floats.
-/// throws    FileError for a file that is none of these, is damaged, cut short or longer than it
-///           says, has rows of another width, a number that is not finite, or a class that is none;
-///           also where the files have different numbers of rows, or need more memory than there is;
-///           ArgumentError unless the request names two files, and where rows are too few to split
+/// MNIST. Their bytes show which; either may be compressed (DecompressedFile). A row may have any
+/// number of dimensions, which become one. Numbers become floats; inputs are divided by
+/// options.divisor. floor(held_out · rows) rows, drawn by split_seed, are held out, in their order.
+/// Both files are kept in memory, as floats.
+/// throws    FileError for a file of another format, or one that is damaged, cut short, longer than
+///           it states, or has rows of another width, a non-finite number or an invalid class; also
+///           if the files have different numbers of rows, or need more memory than the machine has;
+///           ArgumentError unless the request names two files, and if rows are too few to split
 OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions& options);
 
-/// Rows of cross-entropy on classes.
+/// The unit of rows with a class, whose loss is cross-entropy.
 inline constexpr DataUnit class_unit{.loss = "nats"};
 
 /// Arrays of inputs and of targets in files, each row a sequence of its own, for regression, or for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's own arrays, for regression and for classification.
+// Your own arrays, for regression and for classification.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,55 +11,54 @@ namespace sinter {
 
 struct ArrayOptions {
   int sequences;                  ///< rows per batch, at least 1
-  Order order = Order::shuffled;  ///< sequential is the order in which the rows lie
-  std::uint64_t seed = 0;         ///< of the shuffle
-  BatchShapes shapes = {};  ///< the rows of each batch, where that changes; at most `sequences`
+  Order order = Order::shuffled;  ///< sequential is the order of the rows in the arrays
+  std::uint64_t seed = 0;         ///< seed of the shuffle
+  BatchShapes shapes = {};        ///< rows of each batch, if that changes; at most `sequences`
 };
 
-/// Rows of inputs and of targets that belong together, as spans over the user's memory.
-/// requires  the arrays stay, unchanged, as long as they are used, for nothing is copied
+/// Matching rows of inputs and of targets, as spans over the user's memory.
+/// requires  the arrays outlive their use unchanged, because nothing is copied
 struct ArrayRows {
-  /// throws    ArgumentError, with both numbers, where a size is no multiple of its width, or
-  ///           inputs and targets have different numbers of rows; also for a width below 1 or an
-  ///           empty array
+  /// throws    ArgumentError, with both numbers, if a size is no multiple of its width, or inputs
+  ///           and targets have different numbers of rows; also for a width below 1 or an empty
+  ///           array
   ArrayRows(std::span<const float> inputs, int in, std::span<const float> targets, int out);
-  /// Rows with a class each, below zero where there is none, in place of targets.
-  /// throws    ArgumentError, likewise
+  /// Takes rows with a class each, negative if there is none, in place of targets.
+  /// throws    ArgumentError, as for targets
   ArrayRows(std::span<const float> inputs, int in, std::span<const std::int32_t> classes);
 
   std::span<const float> inputs, targets;   ///< rows × in and rows × out, row-major
-  std::span<const std::int32_t> classes{};  ///< one for each row; empty where rows have targets
-  int in, out;                              ///< numbers in a row; out is 0 where rows have classes
+  std::span<const std::int32_t> classes{};  ///< one per row; empty if rows have targets
+  int in, out;                              ///< numbers in a row; out is 0 if rows have classes
   std::int64_t rows;                        ///< at least 1
 
   /// Appends a row to a batch, as a sequence of its own.
   void append(HostBatch& batch, std::int64_t row) const;
-  /// How many predictions these rows have: numbers of targets, or rows with a class.
+  /// Number of predictions of these rows: numbers of targets, or rows with a class.
   std::int64_t predictions(std::span<const std::int64_t> of_rows) const;
   /// A hash of the widths and of all values.
   std::uint64_t hash() const;
 };
 
-/// An endless data source over arrays: values[0] are inputs, values[1] targets or ids[0] classes,
-/// and each row is a sequence of its own. Each row comes once per epoch, in an order drawn from the seed and the
-/// epoch or in the order in which the rows lie; a batch at an epoch's end is filled up from the
-/// next. The arrays remain the user's (see ArrayRows).
+/// An endless data source over arrays: values[0] are inputs, values[1] targets or ids[0] classes. Each row is a
+/// sequence of its own and comes once per epoch, either in array order or in an order drawn from the seed and
+/// the epoch. A batch at an epoch's end is filled up from the next. The arrays remain the user's (ArrayRows).
 class ArrayData {
  public:
   /// throws    ArgumentError, as ArrayRows does, or if options.sequences is below 1
   ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
             ArrayOptions options);
-  /// Takes rows of either kind.
+  /// Takes rows with targets or with classes.
   /// throws    ArgumentError if options.sequences is below 1
   ArrayData(const ArrayRows& rows, ArrayOptions options);
 
   bool next(HostBatch& batch);  ///< always true
-  /// See DataSource.
+  /// The state after the last batch (DataSource).
   SamplerState state() const { return now; }
-  /// Takes over the saved seed as well.
+  /// Also restores the saved seed.
   void restore(const SamplerState& saved);
   bool draw(BatchDraw& draw);  ///< always true; see DividedSource
-  /// See DividedSource.
+  /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 
  private:
@@ -67,34 +66,34 @@ class ArrayData {
   ArrayOptions options;
   SamplerState now;
   Permutation shuffle;
-  BatchDraw drawn;  // by next()
+  BatchDraw drawn;  // used by next()
 };
 
 /// A finite data source that gives every row once, in order; the last batch may be smaller. The
-/// arrays remain the user's (see ArrayRows).
+/// arrays remain the user's (ArrayRows).
 class EvaluationArrays {
  public:
-  /// Batches have up to `sequences` rows, which is at least 1.
+  /// Batches have up to `sequences` rows, at least 1.
   EvaluationArrays(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                    int sequences);
-  /// Takes rows of either kind.
+  /// Takes rows with targets or with classes.
   EvaluationArrays(const ArrayRows& rows, int sequences);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last row
-  /// See DataSource; so for restore().
+  /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
   bool draw(BatchDraw& draw);  ///< false after the last row; see DividedSource
-  /// See DividedSource.
+  /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
-  /// Begins at the first row again.
+  /// Starts again at the first row.
   void restart() { now.position = now.items = 0; }
 
  private:
   ArrayRows data;
   int sequences;
   SamplerState now;
-  BatchDraw drawn;  // by next()
+  BatchDraw drawn;  // used by next()
 };
 
 }  // namespace sinter

@@ -7,27 +7,27 @@
 
 namespace sinter {
 
-/// What a source of examples, each of which is a sequence, says of those in a batch.
+/// Counts of the examples in a batch, from a source whose sequences are examples.
 struct ExampleCounts {
   std::int64_t context = 0;  ///< rows that predict nothing, without padding
   std::int64_t label = 0;    ///< rows that each predict a token
   std::int64_t padding = 0;  ///< rows that belong to no example
-  int truncated = 0;         ///< examples of which something was left out, as they were too long
+  int truncated = 0;         ///< examples that were too long, so that something was left out
 
   bool operator==(const ExampleCounts&) const = default;
 };
 
-/// Which sequences of each global batch a rank computes: as many as the others, or one more, one after
-/// the other, so that the number of a sequence in the batch does not depend on the split.
+/// The sequences of each global batch that one rank computes: consecutive ones, as many as other ranks
+/// or one more or less. A sequence's number in the batch does not depend on the split.
 struct BatchPart {
-  int rank = 0;   ///< whose part it is, from 0
-  int ranks = 1;  ///< how many there are; with 1 the part is the whole batch
+  int rank = 0;   ///< the rank, from 0
+  int ranks = 1;  ///< number of ranks; with 1 the part is the whole batch
 
-  /// The first of a batch of so many sequences that is in the part.
+  /// First sequence of the part, in a batch of `sequences` sequences.
   int begin(int sequences) const { return int(std::int64_t{sequences} * rank / ranks); }
-  /// The one behind the last.
+  /// End of the part: one past its last sequence.
   int end(int sequences) const { return int(std::int64_t{sequences} * (rank + 1) / ranks); }
-  /// Whether there is no other part.
+  /// True if the part is the whole batch.
   bool is_whole() const { return ranks == 1; }
 
   bool operator==(const BatchPart&) const = default;
@@ -35,56 +35,56 @@ struct BatchPart {
 
 /// Sequences of rows on one axis, or on two (sources and translations). `ids` and `values` have an
 /// entry for each external input of the model, in the order in which its trace asks for them:
-///   language model: ids[0] tokens, ids[1] targets (-1 where a row has nothing to predict)
+///   language model: ids[0] tokens, ids[1] targets (-1 if a row has nothing to predict)
 ///   regression:     values[0] inputs, values[1] targets; each row is a sequence of its own
-///   classification: values[0] inputs, ids[0] classes (-1 where a row has none); likewise
-/// An input has a number (or as many as it is wide) for each row of its axis, or, if its axis is
-/// pooled(0) or pooled(1), for each sequence: g.targets(pooled(0)) is a label for each of them.
+///   classification: values[0] inputs, ids[0] classes (-1 if none); each row is a sequence
+/// An input has one number (or its width) per row of its axis. If its axis is pooled(0) or pooled(1),
+/// it has one per sequence: g.targets(pooled(0)) is a label for each.
 ///
-/// A batch may have the content of a part of its sequences alone, which is what a process needs whose
-/// part that is: then `ids` and `values` hold the rows of these, and all else is of the whole batch.
+/// A batch may be partial: `ids` and `values` then hold only the rows of the sequences in `part`; all
+/// other fields describe the whole batch. A process needs only its own part.
 struct HostBatch {
   std::vector<std::int32_t> starts{0};  ///< sequence s is rows [starts[s], starts[s + 1])
-  /// The same for the rows of axis 1, for the same number of sequences. If it is empty, they are
-  /// those of axis 0.
+  /// `starts` of the rows on axis 1, for the same number of sequences. If empty, both axes have the
+  /// rows of axis 0.
   std::vector<std::int32_t> second_starts{};
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
-  BatchPart part{};                            ///< whose rows these are, of all sequences at first
-  /// How many rows (or numbers of rows that are wide) of the whole batch predict something, where that
-  /// is known though the content is that of a part. Without it, those who have the parts count together.
+  BatchPart part{};  ///< the part that ids and values hold; by default all
+  /// Number of predicting rows (or numbers, if rows are wide) of the whole batch, if known although the
+  /// content is partial. If unset, processes sum the counts of their parts.
   std::optional<std::int64_t> predictions{};
-  std::optional<ExampleCounts> examples{};  ///< present where the source counts them
-  /// A key for each sequence, Permutation::item_key(): what is drawn for the item by this key is
-  /// the same wherever the sequence stands in a batch. Empty where the source gives none.
+  std::optional<ExampleCounts> examples{};  ///< set if the source counts examples
+  /// A key for each sequence, Permutation::item_key(). Random draws by this key do not depend on
+  /// the sequence's place in a batch. Empty if the source gives none.
   std::vector<std::uint64_t> keys{};
 
   int rows() const { return starts.empty() ? 0 : starts.back(); }
-  /// Where sequences start on axis 0 or 1.
+  /// The starts of sequences on axis 0 or 1.
   const std::vector<std::int32_t>& starts_of(int axis) const {
     return axis == 1 && !second_starts.empty() ? second_starts : starts;
   }
-  /// The rows of an axis; those of a pooled one (2 or 3) are the sequences.
+  /// Number of rows of an axis; a pooled one (2 or 3) has a row per sequence.
   int rows_of(int axis) const {
     if (axis > 1) return sequences();
     return starts_of(axis).empty() ? 0 : starts_of(axis).back();
   }
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
-  /// Some of the rows of an axis.
+  /// A range of rows of an axis.
   struct Rows {
-    int begin;  ///< the first
-    int end;    ///< the one behind the last
-    /// How many they are.
+    int begin;  ///< first row
+    int end;    ///< one past the last row
+    /// Number of rows.
     int count() const { return end - begin; }
   };
-  /// The rows of an axis that ids and values hold; those of a pooled one (2 or 3) are the sequences.
+  /// The rows of an axis that ids and values hold; a pooled one (2 or 3) has a row per sequence.
   Rows held_rows(int axis) const {
     const int first = part.begin(sequences()), last = part.end(sequences());
     if (axis > 1 || starts.empty()) return {first, last};
     const std::vector<std::int32_t>& at = starts_of(axis);
     return {at[std::size_t(first)], at[std::size_t(last)]};
   }
-  /// The rows of both axes.
+  /// Number of rows of both axes.
   std::int64_t all_rows() const {
     return std::int64_t{rows()} + (second_starts.empty() ? 0 : second_starts.back());
   }
@@ -98,8 +98,8 @@ struct HostBatch {
     examples->truncated += more.truncated;
   }
 
-  /// Removes all sequences and rows. The inputs and all memory stay, so that a batch that is filled
-  /// again and again allocates nothing.
+  /// Removes all sequences and rows. The inputs and all memory stay, so that refilling a batch
+  /// allocates nothing.
   void clear() {
     starts.assign(1, 0);
     second_starts.clear();

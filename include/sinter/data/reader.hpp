@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads batches ahead in threads of its own, so that a training step need not wait for data.
+// Reads batches ahead in its own threads, so that a training step need not wait for data.
 #pragma once
 #include <memory>
 #include <utility>
@@ -8,34 +8,34 @@
 
 namespace sinter {
 
-/// How batches are read ahead. Neither number changes the batches or their order.
+/// Settings for reading ahead. They change neither the batches nor their order.
 struct ReaderOptions {
-  /// Batches that are ready or being prepared at most, at least 1. More workers than that have
-  /// nothing to do.
+  /// Maximum number of batches that are ready or being prepared, at least 1. More workers than this
+  /// would be idle.
   int depth = 4;
-  /// Threads, at least 0. With 0 nothing is read ahead: whoever takes a batch prepares it. A source
-  /// that does not divide (DividedSource) is read by one thread at most.
+  /// Number of threads, at least 0. With 0 nothing is read ahead: the thread that takes a batch
+  /// prepares it. At most one thread reads a source that does not divide (DividedSource).
   int workers = 1;
-  /// What is needed of each batch; all of a source that does not divide is read.
+  /// The part of each batch that is needed; a source that does not divide is read completely.
   BatchPart part{};
 };
 
 /// throws    ArgumentError unless the options are in their ranges
 void require_in_range(const ReaderOptions& options);
 
-/// The threads and the bounded queue between a data source and whoever takes its batches. It is
-/// apart from BackgroundReader, which gives it the source, so that it is compiled once.
+/// The threads and the bounded queue between a data source and the consumer of its batches.
+/// Separate from BackgroundReader, which gives it the source, so that it is compiled once.
 class ReadAhead {
  public:
-  /// What the threads ask of the source.
+  /// The source, as the threads see it.
   struct Origin {
-    /// See sinter::divides().
+    /// As sinter::divides().
     virtual bool divides() const = 0;
-    /// Draws the next batch; makes it, too, where the source does not divide. False at the end.
+    /// Draws the next batch, and makes it if the source does not divide. Returns false at the end.
     virtual bool begin(BatchDraw& draw, HostBatch& batch) = 0;
-    /// Makes that part of the batch that was drawn; does nothing where the source does not divide.
+    /// Makes that part of the drawn batch; does nothing if the source does not divide.
     virtual void finish(BatchDraw& draw, HostBatch& batch, BatchPart part) const = 0;
-    /// Where the source stands after the batch that was drawn last.
+    /// The source's state after the batch that was drawn last.
     virtual SamplerState state() const = 0;
 
    protected:
@@ -47,14 +47,14 @@ class ReadAhead {
   ReadAhead(Origin& origin, ReaderOptions options);
   ~ReadAhead();
 
-  /// See BackgroundReader; so for the next two.
+  /// Implements BackgroundReader::next(); the next two functions implement their namesakes.
   bool next(HostBatch& batch);
   const SamplerState& state() const;
   double waited_seconds() const;
 
-  /// Ends the threads and drops what was read ahead.
+  /// Stops the threads and drops what was read ahead.
   void stop();
-  /// Starts to read from where the origin stands now.
+  /// Starts to read from the origin's current state.
   void start();
 
  private:
@@ -62,19 +62,18 @@ class ReadAhead {
   std::unique_ptr<Queue> queue;
 };
 
-/// A data source that reads up to `depth` batches of another source ahead, in threads of its own,
-/// and hands them out in the same order. The memory of batches goes round: a batch that next() is
-/// given comes back filled later, so that reading allocates nothing once all batches have their
-/// size.
+/// A data source that reads up to `depth` batches of another source ahead, in its own threads, and
+/// gives them in the same order. Batches' memory is reused: a batch passed to next() comes back
+/// filled later, so that reading allocates nothing once all batches have their size.
 ///
 /// An exception of the source arrives at next(), after the batches that come before it, and again
-/// at each later next() until restore(). Destruction waits at most for the batches that are being
-/// prepared.
+/// at each later next() until restore(). The destructor waits at most for the batches that are
+/// being prepared.
 /// requires  one thread calls these functions, and nothing else touches the source
 template <DataSource Source>
 class BackgroundReader {
  public:
-  /// Reads so many batches ahead, in one thread.
+  /// Reads up to `depth` batches ahead, in one thread.
   explicit BackgroundReader(Source source, int depth = 4)
       : BackgroundReader(std::move(source), ReaderOptions{.depth = depth}) {}
   /// Starts to read at once.
@@ -85,16 +84,15 @@ class BackgroundReader {
   BackgroundReader(const BackgroundReader&) = delete;
   BackgroundReader& operator=(const BackgroundReader&) = delete;
 
-  /// Swaps `batch` for the next one. Returns false, and leaves an empty batch, when the source has
-  /// ended.
+  /// Swaps `batch` for the next one. Returns false, and leaves an empty batch, at the source's end.
   bool next(HostBatch& batch) { return ahead.next(batch); }
 
-  /// The source's state after the batch that next() handed out last, not after those read ahead.
+  /// The source's state after the batch that next() gave last, not after those read ahead.
   SamplerState state() const { return ahead.state(); }
 
   /// Drops what was read ahead and continues from `saved`.
-  /// throws    what the source throws if it refuses `saved`; reading then continues after the
-  ///           batch that was handed out last
+  /// throws    what the source throws if it refuses `saved`; reading then continues after the batch
+  ///           that was given last
   void restore(const SamplerState& saved) {
     const SamplerState before = ahead.state();
     ahead.stop();
@@ -108,7 +106,7 @@ class BackgroundReader {
     ahead.start();
   }
 
-  /// Seconds that next() has spent waiting for the source, in all.
+  /// Total seconds that next() has waited for the source.
   double waited_seconds() const { return ahead.waited_seconds(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a data source is, and the state that says where it stands.
+// What a data source is, and its state.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -15,41 +15,41 @@
 
 namespace sinter {
 
-/// Says where a data source stands: all that is needed to continue with exactly the batch that
-/// would have come next, at once and without reading what came before.
+/// The state of a data source: all that is needed to continue at once with exactly the batch that
+/// would have come next, without reading earlier ones.
 ///
 /// An item is what the source draws: a window of tokens, a row of an array. Positions count items,
 /// so that a run may continue with another batch size. A source that changes how it draws from
 /// (seed, epoch) must change the name of its order, so that an old state is refused, not misread.
 struct SamplerState {
   std::string order{};          ///< the source's name for its order: "shuffled", "sequential" …
-  std::uint64_t seed = 0;       ///< of the shuffle
+  std::uint64_t seed = 0;       ///< seed of the shuffle
   std::uint64_t epoch = 0;      ///< complete passes over the data
-  std::uint64_t position = 0;   ///< items of this epoch that have been handed out
-  std::uint64_t items = 0;      ///< items that have been handed out since the first epoch began
+  std::uint64_t position = 0;   ///< items of this epoch that have been given
+  std::uint64_t items = 0;      ///< items that have been given since the first epoch began
   std::uint64_t context = 0;    ///< tokens that a window predicts; 0 if items are not windows
-  std::uint64_t data_size = 0;  ///< of all the data, in data units (tokens, rows)
-  std::uint64_t data_hash = 0;  ///< of the data's content
+  std::uint64_t data_size = 0;  ///< size of all the data, in data units (tokens, rows)
+  std::uint64_t data_hash = 0;  ///< hash of the data's content
 
   bool operator==(const SamplerState&) const = default;
 
-  /// The text of each field under its name, for a checkpoint's manifest. Numbers are text because
-  /// JSON's are too short for 64 bits; the hash is hexadecimal.
+  /// Returns each field as text under its name, for a checkpoint's manifest. Numbers are text
+  /// because JSON's numbers are too short for 64 bits; the hash is hexadecimal.
   std::map<std::string, std::string> to_fields() const;
 
-  /// The reverse of to_fields(). `items` may be missing, as it is in files of older versions; it is
-  /// then 0.
+  /// The reverse of to_fields(). `items` may be missing, as in files of older versions; it is then
+  /// 0.
   /// throws    ArgumentError that names every field that is missing, unknown or not a number
   static SamplerState from_fields(const std::map<std::string, std::string>& fields);
 };
 
 /// Checks that `saved` was taken from the same data as `own`, cut and ordered in the same way.
-/// Seed, epoch and position may differ: they are what a restore brings back.
-/// throws    ArgumentError with both values of the first thing that differs
+/// Seed, epoch and position may differ, since a restore sets them.
+/// throws    ArgumentError with both values of the first difference
 void require_same_data(const SamplerState& saved, const SamplerState& own);
 
-/// Checks that the position of `saved` is at most `last`. item and data: what messages call what it
-/// counts and where it lies, such as "row" and "these arrays".
+/// Checks that the position of `saved` is at most `last`. Messages use the names `item`, such as
+/// "row", and `data`, such as "these arrays".
 /// throws    ArgumentError with the position and `last`
 void require_position(const SamplerState& saved, std::int64_t last, std::string_view item,
                       std::string_view data);
@@ -67,15 +67,15 @@ template <class T>
 concept VoidOrBool = std::same_as<T, void> || std::same_as<T, bool>;
 
 /// Gives batches, one after the other.
-///   next(batch)     overwrites `batch`, whose memory it reuses, with the next global batch.
-///                   It returns false, and leaves an empty batch, when there are no more; a source
+///   next(batch)     overwrites `batch`, whose memory it reuses, with the next global batch. It
+///                   returns false, and leaves an empty batch, when there are no more; a source
 ///                   that never ends may return void.
-///   state()         says where the source stands: after the batch that next() gave last.
-///   restore(state)  goes there. It throws ArgumentError, and does not move, where the state
-///                   belongs to other data.
+///   state()         returns the source's state after the batch that next() gave last.
+///   restore(state)  continues from that state. It throws ArgumentError, and changes nothing, if
+///                   the state belongs to other data.
 /// requires  one thread at a time uses a source
-/// ensures   after restore(s) the batches are, byte for byte, those that followed when state()
-///           was s; nothing depends on threads, machine or the time of day
+/// ensures   after restore(s) the batches are, byte for byte, those that followed when state() was
+///           s; nothing depends on threads, machine or the time of day
 template <class S>
 concept DataSource =
     requires(S& source, const S& constant, HostBatch& batch, const SamplerState& state) {
@@ -84,7 +84,7 @@ concept DataSource =
       source.restore(state);
     };
 
-/// Whether S is a data source. Where not, one compile error names the member that it lacks.
+/// True if S is a data source. If not, one compile error names the missing member.
 template <class S>
 [[nodiscard]] constexpr bool is_data_source() {
   if constexpr (!requires(S& s, HostBatch& batch) {
@@ -101,7 +101,7 @@ template <class S>
   return DataSource<S>;
 }
 
-/// Calls next() of any source. Returns true unless the source says that it has ended.
+/// Calls next() of any source. Returns false if the source has ended.
 template <DataSource S>
 [[nodiscard]] bool pull(S& source, HostBatch& batch) {
   if constexpr (std::is_void_v<decltype(source.next(batch))>) {
@@ -112,25 +112,24 @@ template <DataSource S>
   }
 }
 
-/// Says what a batch is to hold. What the numbers mean is up to the source that draws them.
+/// What a batch is to hold, in numbers that only the source that draws them interprets.
 struct BatchDraw {
-  std::vector<std::int64_t> items;  ///< of the batch, one after the other
-  std::vector<std::uint64_t> keys;  ///< of the items, as HostBatch has them
-  int length = 0;                   ///< rows of a sequence at most
-  /// The part of the batch whose content is needed. It is said between draw() and fill(), by whoever
-  /// calls them, and draw() need not care.
+  std::vector<std::int64_t> items;  ///< the batch's items, in order
+  std::vector<std::uint64_t> keys;  ///< keys of the items, as in HostBatch
+  int length = 0;                   ///< maximum rows of a sequence
+  /// The part of the batch whose content is needed. The caller sets it between draw() and fill();
+  /// draw() need not set it.
   BatchPart part{};
 };
 
-/// A source that splits next() in two, so that several threads can prepare its batches, and so that
-/// ranks that are processes can make their parts alone:
-///   draw(draw)         overwrites `draw` with what the next batch is to hold, and moves state() as
+/// A source that splits next() in two, so that several threads can prepare its batches, and each of
+/// several processes can make only its part:
+///   draw(draw)         overwrites `draw` with what the next batch is to hold, and advances state() as
 ///                      next() does. It should be quick. It returns false at the end.
-///   fill(draw, batch)  makes that batch, and changes nothing of the source. Several threads may
-///                      call it at once, also while another one is in draw(). It may leave out the
-///                      content of all sequences but those of draw.part, and says so: batch.part is
-///                      draw.part then, and HostBatch says what such a batch has. One that makes all
-///                      of it does not touch batch.part.
+///   fill(draw, batch)  makes that batch, and changes nothing in the source. Several threads may call
+///                      it at once, also during draw(). It may leave out the content of all sequences
+///                      outside draw.part; it then sets batch.part to draw.part (HostBatch describes
+///                      such a batch). If it makes the whole batch, it leaves batch.part unchanged.
 /// ensures   next(batch) is draw(draw), and fill(draw, batch) unless that was the end
 template <class S>
 concept DividedSource =
@@ -139,7 +138,7 @@ concept DividedSource =
       constant.fill(draw, batch);
     };
 
-/// Whether several threads can prepare the batches of a source.
+/// True if several threads can prepare the batches of a source.
 template <DataSource S>
 [[nodiscard]] bool divides(const S& source) {
   if constexpr (requires {
@@ -150,18 +149,18 @@ template <DataSource S>
     return DividedSource<S>;
 }
 
-/// Makes a batch that was drawn, or the part of it that is needed.
+/// Makes a batch that was drawn, or only the part of it that is needed.
 template <DividedSource S>
 void fill_part(const S& source, BatchDraw& draw, HostBatch& batch, BatchPart part) {
   draw.part = part;
-  batch.part = {};  // its memory may have held a part before
+  batch.part = {};  // the batch may have held a part before
   batch.predictions.reset();
   source.fill(draw, batch);
 }
 
-/// The same as pull(), where a part of the batch is needed alone. All of a source that does not divide
-/// is read, and so is what a source's fill() makes beside the part. `draw` is memory to work with.
-/// After an exception of fill() the source stands behind the batch.
+/// pull() for a caller that needs only a part of the batch. A source that does not divide is read
+/// completely, and fill() may make more than the part. `draw` is working memory. After an exception of
+/// fill() the source's state is that after the batch.
 template <DataSource S>
 [[nodiscard]] bool pull(S& source, HostBatch& batch, BatchDraw& draw, BatchPart part) {
   if constexpr (DividedSource<S>)
