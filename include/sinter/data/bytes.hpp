@@ -13,7 +13,7 @@ struct BytesOptions {
 
 /// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. The last
 /// bytes are held out.
-/// throws    FileError and ArgumentError, as do ByteCorpus and the windows of data/windows.hpp
+/// throws    FileError and ArgumentError, as ByteCorpus and the windows of data/windows.hpp do
 OpenedData open_bytes(const DataRequest& request, int context);
 
 /// Text as bytes: the vocabulary is 256, and there is nothing to download or train.

@@ -6,26 +6,26 @@
 namespace sinter {
 
 struct ColumnsOptions {
-  Separator separator = Separator::tab;  ///< what stands between the fields of a row
-  bool header = true;  ///< the first line names the columns; else they have numbers from 1
-  int text = 256;      ///< tokens of a context at most; its first ones are cut off
-  int label = 256;     ///< tokens of a label at most, its end included; its last are cut off
-  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  Separator separator = Separator::tab;  ///< separator of the fields of a row
+  bool header = true;  ///< true if the first line names the columns; else they have numbers from 1
+  int text = 256;      ///< maximum tokens of a context; its first ones are cut off
+  int label = 256;     ///< maximum tokens of a label, including its end; its last are cut off
+  /// size of --tokenizer's vocabulary, including its marks (marks_of); by default that of bytes
   int vocabulary = byte_example_vocabulary;
   BadRecords bad = fail;  ///< what is done with a row that cannot be read
-  int bad_limit = 100;    ///< bad rows that `skip` leaves out at most
+  int bad_limit = 100;    ///< maximum number of bad rows that `skip` leaves out
   SINTER_FIELDS((separator), (header), (text).at_least(1).at_most(1 << 24),
                 (label).at_least(1).at_most(1 << 24), (vocabulary).at_least(1), (bad),
                 (bad_limit).at_least(0).adjustable())
 };
 
-/// Examples from tables, TSV or CSV: Columns<"question", "answer"> learns the text in the column
-/// "answer" from that in "question", and Columns<"1", "2", {.header = false}> that in the second
-/// from that in the first. With an empty first name examples are texts alone, of up to text + label
-/// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet says
-/// what becomes of them. The last rows are held out. How examples become batches is said by a policy
-/// of the slot batching. A file that begins with "PAR1" is Parquet, whatever the options say of
-/// separators, and is read where the library was built with Apache Arrow: columns must be strings.
+/// Examples from tables, TSV or CSV. Columns<"question", "answer"> learns the text in the column
+/// "answer" from that in "question"; Columns<"1", "2", {.header = false}> the second column from the
+/// first. If the first name is empty, examples are texts without a context, of up to text + label
+/// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet
+/// describes how they are cut. The last rows are held out. A policy of the slot batching makes
+/// batches of the examples. A file that begins with "PAR1" is Parquet, whatever the separator, and
+/// is read if the library was built with Apache Arrow; its columns must be strings.
 template <Text Context, Text Label, ColumnsOptions O = {}>
 struct Columns {
   using slot = slot::data;
@@ -48,7 +48,7 @@ struct Columns {
                       {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
-  /// A text is a context, or the beginning of a text alone.
+  /// `text` is a context, or the beginning of a text without one.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
     return pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text, Context.text[0] == 0);
   }

@@ -8,25 +8,25 @@
 namespace sinter {
 
 struct DialogueOptions {
-  int text = 256;   ///< tokens of what is replied to at most; older ones are cut off
-  int label = 256;  ///< tokens of a reply at most, its end included; later ones are cut off
-  int history = 0;  ///< turns that are replied to at most, the newest; 0 for all
-  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int text = 256;   ///< maximum tokens of what is replied to; older ones are cut off
+  int label = 256;  ///< maximum tokens of a reply, including its end; later ones are cut off
+  int history = 0;  ///< maximum number of turns that are replied to, the newest; 0 for all
+  /// size of --tokenizer's vocabulary, including its marks (marks_of); by default that of bytes
   int vocabulary = byte_example_vocabulary;
   BadRecords bad = fail;  ///< what is done with a dialogue that cannot be read
-  int bad_limit = 100;    ///< bad dialogues that `skip` leaves out at most
+  int bad_limit = 100;    ///< maximum number of bad dialogues that `skip` leaves out
   SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
                 (history).at_least(0).adjustable(), (vocabulary).at_least(1), (bad),
                 (bad_limit).at_least(0).adjustable())
 };
 
-/// Dialogues, of which the replies are learnt. Files are JSON lines, an object a line, with the
-/// turns in order; other fields are ignored:
+/// Dialogues, whose replies are learnt. Files are JSON lines, one object per line, with the turns
+/// in order; other fields are ignored:
 ///   {"id": "1", "turns": [["USER", "Any news?"], ["SYSTEM", "None."], …]}
 /// Every turn but the first is an example, whose context is the turns before it (ParlAI's default:
 /// the whole history, cut from the left). Texts are bytes, or with another vocabulary the tokens of
-/// --tokenizer; ExampleSet says what becomes of them. The last dialogues are held out. How replies
-/// become batches is said by a policy of the slot batching.
+/// --tokenizer; ExampleSet describes how they are cut. The last dialogues are held out. A policy of
+/// the slot batching makes batches of the replies.
 template <DialogueOptions O = {}>
 struct Dialogue {
   using slot = slot::data;
@@ -43,7 +43,7 @@ struct Dialogue {
                           {o.text, o.label, o.history}, {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
-  /// The lines of a text are the turns that are replied to.
+  /// The lines of `text` are the turns that are replied to.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
     require_example_tokenizer(tokenizer, o.vocabulary);
     return reply_prompt(tokenizer, {o.text, o.label, o.history}, turns_of_lines(text));

@@ -9,23 +9,23 @@
 namespace sinter {
 
 struct DialoguePairsOptions {
-  /// tokens of what is replied to at most, their end included; older ones are cut off, the end never
+  /// maximum tokens of what is replied to, including their end (never cut); older ones are cut off
   int text = 256;
-  int label = 256;  ///< tokens of a reply at most, its end included; later ones are cut off
-  int history = 0;  ///< turns that are replied to at most, the newest; 0 for all
-  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int label = 256;  ///< maximum tokens of a reply, including its end; later ones are cut off
+  int history = 0;  ///< maximum number of turns that are replied to, the newest; 0 for all
+  /// size of --tokenizer's vocabulary, including its marks (marks_of); by default that of bytes
   int vocabulary = byte_example_vocabulary;
-  /// The id that begins a reply where it is not the mark `start` (marks_of), as in checkpoints whose
-  /// replies begin with <pad>; -1 takes the mark.
+  /// The id that begins a reply if it is not the mark `start` (marks_of), as in checkpoints whose
+  /// replies begin with <pad>; -1 for the mark.
   int start = -1;
   BadRecords bad = fail;  ///< what is done with a dialogue that cannot be read
-  int bad_limit = 100;    ///< bad dialogues that `skip` leaves out at most
+  int bad_limit = 100;    ///< maximum number of bad dialogues that `skip` leaves out
   SINTER_FIELDS((text).at_least(2).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
                 (history).at_least(0).adjustable(), (vocabulary).at_least(1), (start).at_least(-1),
                 (bad), (bad_limit).at_least(0).adjustable())
 };
 
-/// A rule: the id that begins a reply is one.
+/// A rule: the id that begins a reply is in the vocabulary.
 template <DialoguePairsOptions O>
 struct StartIsInTheVocabulary {
   template <class R>
@@ -40,12 +40,12 @@ struct StartIsInTheVocabulary {
   }
 };
 
-/// Dialogues, of which the replies are learnt by a model with an encoder and a decoder. Files are
-/// those of Dialogue. Every turn but the first is an example: the encoder reads the turns before it
-/// on axis 1, and their end; the decoder writes it on axis 0. PairedExamples says what a batch is;
-/// texts are bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held
-/// out. How replies become batches is said by a policy of the slot batching; what it pads are the
-/// replies alone, for the decoder sees all rows of the encoder.
+/// Dialogues, whose replies are learnt by a model with an encoder and a decoder, from files as for
+/// Dialogue. Every turn but the first is an example: the encoder reads the turns before it, and their
+/// end, on axis 1; the decoder writes it on axis 0. PairedExamples describes a batch. Texts are
+/// bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held out. A
+/// policy of the slot batching makes batches, and pads only replies, because the decoder sees all
+/// rows of the encoder.
 template <DialoguePairsOptions O = {}>
 struct DialoguePairs {
   using slot = slot::data;
@@ -63,7 +63,7 @@ struct DialoguePairs {
                                {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
-  /// The lines of a text are the turns that are replied to.
+  /// The lines of `text` are the turns that are replied to.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
     require_example_tokenizer(tokenizer, o.vocabulary);
     return paired_prompt(tokenizer, form(o), turns_of_lines(text));

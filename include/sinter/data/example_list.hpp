@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What batches of examples are made from, whatever an example is.
+// The interface between examples of any kind and the sources that make batches of them.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,36 +11,36 @@
 namespace sinter {
 
 /// Examples of different lengths in memory, each a sequence of its own. ExampleBatches and
-/// EvaluationExamples make batches of them. Any number of threads may read one at a time.
+/// EvaluationExamples make batches of them. Any number of threads may read a list at the same time.
 class ExampleList {
  public:
   virtual ~ExampleList() = default;
 
-  /// The number of examples.
+  /// Number of examples.
   virtual std::int64_t size() const = 0;
-  /// The number of records that were added, those without an example included.
+  /// Number of records that were added, including those without an example.
   virtual std::int64_t records() const = 0;
-  /// The number of examples that the first `count` records gave.
+  /// Number of examples in the first `count` records.
   virtual std::int64_t examples_of(std::int64_t count) const = 0;
-  /// How many entries HostBatch::ids has.
+  /// Number of entries of HostBatch::ids.
   virtual int inputs() const = 0;
-  /// Rows of an example at most, on axis 0.
+  /// Maximum rows of an example on axis 0.
   virtual int most_rows() const = 0;
-  /// The same on axis 1; 0 if examples have rows on axis 0 alone.
+  /// Maximum rows of an example on axis 1; 0 if examples have rows only on axis 0.
   virtual int most_second_rows() const { return 0; }
-  /// How long an example is; so for rows() and append().
-  /// requires  0 <= number < size()
+  /// The rows of an example: of its context and of its label.
+  /// requires  0 <= number < size(); also for rows() and append()
   virtual ExampleLength length(std::int64_t number) const = 0;
-  /// How many rows of an example are on axis 0.
+  /// Number of rows of an example on axis 0.
   virtual int rows(std::int64_t number) const { return length(number).rows(); }
-  /// Appends an example, cut to `most` rows on axis 0 and in the same proportion on axis 1, to a
-  /// batch as a sequence. Rows of padding follow on axis 0 until there are at least `padded`. Axis 1
-  /// has none: all rows of a sequence there are seen. Adds to the batch's counts of examples, whose
-  /// `label` is how many predictions it has.
+  /// Appends an example to a batch as a sequence, cut to `most` rows on axis 0 and in proportion on
+  /// axis 1. Rows of padding fill axis 0 up to `padded` rows. Axis 1 has none, because all rows of
+  /// a sequence on it are seen. Adds to the batch's counts of examples; their `label` is the number
+  /// of predictions.
   virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
-  /// Does the same without the content, for a batch that has that of a part of its sequences alone: ids and
-  /// values stay as they are. This one appends the example to another batch, to see how long it is; a list
-  /// that knows this otherwise need not touch its tokens.
+  /// append() without the content, for a batch that has the content of only a part: ids and values stay
+  /// unchanged. The default finds the length by appending the example to another batch; a list that knows
+  /// it need not read the tokens.
   virtual void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const;
   /// The special tokens among those of the examples.
   virtual std::vector<SpecialToken> special() const = 0;

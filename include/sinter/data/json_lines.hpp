@@ -9,12 +9,12 @@
 namespace sinter {
 
 struct JsonLinesOptions {
-  int text = 256;   ///< tokens of a context at most; its first ones are cut off
-  int label = 256;  ///< tokens of a label at most, its end included; its last are cut off
-  /// of --tokenizer, its marks included (marks_of); by default that of bytes
+  int text = 256;   ///< maximum tokens of a context; its first ones are cut off
+  int label = 256;  ///< maximum tokens of a label, including its end; its last are cut off
+  /// size of --tokenizer's vocabulary, including its marks (marks_of); by default that of bytes
   int vocabulary = byte_example_vocabulary;
   BadRecords bad = fail;  ///< what is done with a line that cannot be read
-  int bad_limit = 100;    ///< bad lines that `skip` leaves out at most
+  int bad_limit = 100;    ///< maximum number of bad lines that `skip` leaves out
   SINTER_FIELDS((text).at_least(1).at_most(1 << 24), (label).at_least(1).at_most(1 << 24),
                 (vocabulary).at_least(1), (bad), (bad_limit).at_least(0).adjustable())
 };
@@ -32,11 +32,11 @@ struct LabelHasAName {
   }
 };
 
-/// Examples from JSON lines, an object a line: JsonLines<"question", "answer"> learns the text in
-/// the field "answer" from that in "question". Other fields are ignored. With an empty first name,
-/// JsonLines<"", "text">, examples are texts alone, of up to text + label tokens. Texts are bytes,
-/// or with another vocabulary the tokens of --tokenizer; ExampleSet says what becomes of them. The
-/// last lines are held out. How examples become batches is said by a policy of the slot batching.
+/// Examples from JSON lines, one object per line. JsonLines<"question", "answer"> learns the text
+/// in the field "answer" from that in "question"; other fields are ignored. If the first name is
+/// empty, as in JsonLines<"", "text">, examples are texts without context, of up to text + label
+/// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet cuts
+/// them. The last lines are held out. A policy of the slot batching makes batches of the examples.
 template <Text Context, Text Label, JsonLinesOptions O = {}>
 struct JsonLines {
   using slot = slot::data;
@@ -62,7 +62,7 @@ struct JsonLines {
                            {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
-  /// A text is a context, or the beginning of a text alone.
+  /// `text` is a context, or the beginning of a text without one.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
     return pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text, Context.text[0] == 0);
   }

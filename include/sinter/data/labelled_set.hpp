@@ -12,71 +12,71 @@
 
 namespace sinter {
 
-/// How labelled texts become sequences.
+/// The form of the sequences of labelled texts.
 struct LabelledForm {
-  int context = 128;   ///< tokens of a sequence at most, marks included; 2 for one text, 3 for two
-  bool pairs = false;  ///< whether a sequence has two texts
-  bool types = false;  ///< whether batches have the type of each token
+  int context = 128;  ///< maximum tokens of a sequence, including marks (2 for one text, 3 for two)
+  bool pairs = false;  ///< true if a sequence has two texts
+  bool types = false;  ///< true if batches have the type of each token
 };
 
-/// The marks of labelled texts: `start` stands before the first text and `end` behind each. They
-/// are [CLS] and [SEP] where the tokenizer has both as special tokens; else those of marks_of().
-/// `pad` is that of marks_of(), too.
+/// Returns the marks of labelled texts: `start` before the first text and `end` after each. They
+/// are [CLS] and [SEP] if the tokenizer has both as special tokens; else those of marks_of(). `pad`
+/// is always that of marks_of().
 /// throws    what marks_of() throws
 ExampleMarks labelled_marks_of(const Tokenizer& tokenizer);
 
 /// Holds labelled texts as tokens. Each is a sequence of one text, or of two:
 ///   tokens    start  a1 … am  end                  start  a1 … am  end  b1 … bn  end
 ///   types       0     0 … 0    0                     0     0 … 0    0    1 … 1    1
-/// and of a class. In a batch ids[0] are the tokens, with `types` ids[1] the types, and the last
-/// entry has the class of each sequence. The marks are those of labelled_marks_of().
+/// and a class. In a batch ids[0] are the tokens, with `types` ids[1] the types, and the last entry
+/// has the class of each sequence. The marks are those of labelled_marks_of().
 ///
-/// What is longer than `context` is cut, as the package tokenizers does with the strategy
-/// "longest_first" (Hugging Face's truncation=True): texts lose their last tokens, of two the
-/// longer one until both are equally long, and then both in turn. Marks are never lost.
+/// Texts that are too long for `context` are cut as by the strategy "longest_first" of the package
+/// tokenizers (Hugging Face's truncation=True). They lose their last tokens: of two texts the
+/// longer one until both are equally long, then both in turn. Marks are never lost.
 ///
 /// One row of a sequence counts as a label, the others as a context (ExampleLength, ExampleCounts).
 class LabelledSet final : public ExampleList {
  public:
-  /// What was cut, and how long sequences are.
+  /// Lengths of the sequences, and number of cuts.
   struct Figures {
-    std::int64_t rows = 0;           ///< of all sequences, after cutting
-    std::int64_t cut = 0;            ///< how many were too long
-    int longest = 0;                 ///< rows of a sequence, after cutting
-    std::vector<std::int64_t> of{};  ///< sequences of each class
+    std::int64_t rows = 0;           ///< rows of all sequences, after cutting
+    std::int64_t cut = 0;            ///< number of sequences that were too long
+    int longest = 0;                 ///< maximum rows of a sequence, after cutting
+    std::vector<std::int64_t> of{};  ///< number of sequences of each class
   };
 
-  /// throws    ArgumentError if `context` has no room for the marks, or there is no class; and what
-  ///           marks_of() throws
+  /// throws    ArgumentError if `context` has no room for the marks, or `classes` is below 1; and
+  ///           what marks_of() throws
   LabelledSet(Tokenizer tokenizer, LabelledForm form, int classes);
 
   /// Adds a record of one sequence: two texts if the form is of pairs, else one.
-  /// throws    ArgumentError if there is another number of texts, if the class is not in
-  ///           [0, classes), if there are 2³¹ - 1 records; and what the tokenizer throws. The set
-  ///           is then as it was
+  /// throws    ArgumentError if there is another number of texts, if the class is not in [0,
+  ///           classes), or if there are 2³¹ - 1 records; and what the tokenizer throws. The set is
+  ///           then unchanged
   void add(std::span<const std::string_view> texts, std::int32_t label);
-  /// The same, of texts that are tokens.
+  /// Adds a record, as add() does, of texts that are tokens.
   void add_tokens(std::span<const std::vector<std::int32_t>> texts, std::int32_t label);
 
-  /// Asks for the memory of so many tokens, so that it is not moved later.
+  /// Reserves memory for `token_count` tokens, so that they are not moved later.
   void reserve(std::size_t token_count) { tokens.reserve(token_count); }
 
-  /// See ExampleList; so for the others that override.
+  /// Implements ExampleList; so do the other functions that override.
   std::int64_t size() const override { return std::int64_t(examples.size()); }
   std::int64_t records() const override { return size(); }
   std::int64_t examples_of(std::int64_t count) const override { return count; }
   int inputs() const override { return form.types ? 3 : 2; }
   int most_rows() const override { return form.context; }
   ExampleLength length(std::int64_t number) const override;
-  /// Appends a sequence, cut to `most` rows as the set's own are.
+  /// Appends a sequence, cut to `most` rows in the same way as to `context`.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
   void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
   std::vector<SpecialToken> special() const override;
   std::uint64_t hash() const override;
 
-  /// All ids are below it: the tokenizer's vocabulary and the marks.
+  /// All ids are below this: it covers the tokenizer's vocabulary and the marks.
   int vocabulary() const { return marks.vocabulary(tokenizer); }
-  /// Of all sequences.
+  /// Lengths and cuts of all sequences.
   const Figures& figures() const { return all; }
 
  private:
@@ -98,10 +98,10 @@ class LabelledSet final : public ExampleList {
   int append_rows(HostBatch& batch, const Example& example, int most, int padded) const;
 };
 
-/// The tokens of a text, with their types if the form has them, as LabelledSet shows it to a model.
-/// If the form is of pairs, the two texts have a tab between them.
+/// Returns a text's tokens, with their types if the form has them, in the form that LabelledSet
+/// trains. If the form is of pairs, the two texts have a tab between them.
 /// throws    ArgumentError if a pair does not have exactly one tab; and what LabelledSet and
-///           require_example_tokenizer() throw, of a policy with such a vocabulary
+///           require_example_tokenizer() throw, for a policy with this vocabulary
 Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm form,
                        std::string_view text);
 

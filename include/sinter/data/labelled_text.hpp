@@ -9,16 +9,17 @@
 namespace sinter {
 
 struct LabelledTextOptions {
-  int context = 128;  ///< tokens of a sequence at most, marks included; see LabelledSet
-  /// of --tokenizer, its marks included (labelled_marks_of); by default that of bytes
+  int context = 128;  ///< maximum tokens of a sequence, including marks (LabelledSet)
+  /// size of --tokenizer's vocabulary, including its marks (labelled_marks_of); by default that of
+  /// bytes
   int vocabulary = byte_example_vocabulary;
   int classes = 2;     ///< labels are whole numbers from 0 to classes - 1
-  bool types = false;  ///< whether a batch gives the type of each token, as Bert's .pairs takes it
-  TextFormat format = TextFormat::tsv;  ///< how records are written
+  bool types = false;  ///< true if a batch has the type of each token, as Bert's .pairs takes it
+  TextFormat format = TextFormat::tsv;  ///< format of the records
   bool header =
       true;  ///< of tables: the first line names the columns; else they have numbers from 1
   BadRecords bad = fail;  ///< what is done with a record that cannot be read
-  int bad_limit = 100;    ///< bad records that `skip` leaves out at most
+  int bad_limit = 100;    ///< maximum number of bad records that `skip` leaves out
   SINTER_FIELDS((context).at_least(3).at_most(1 << 24), (vocabulary).at_least(1),
                 (classes).at_least(2), (types), (format), (header), (bad),
                 (bad_limit).at_least(0).adjustable())
@@ -37,7 +38,7 @@ struct LabelAndTextHaveNames {
                   "\"sentence\">.");
   }
 };
-/// A rule: what a table's first line is, is said of tables alone.
+/// A rule: `header` is set only for tables.
 template <LabelledTextOptions O>
 struct HeaderIsOfATable {
   template <class R>
@@ -53,10 +54,9 @@ struct HeaderIsOfATable {
 /// Texts with a class each, or pairs of texts: LabelledText<"label", "sentence"> and
 /// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON
 /// lines; other ones are ignored. Labels are whole numbers. A batch has the tokens, with the option
-/// `types` their types, and a class for each sequence, so the model is one such as
-/// Bert<{.labels = 2}> or one's own that takes g.targets(pooled(0)). LabelledSet says what becomes
-/// of texts; they are bytes, or with another vocabulary the tokens of --tokenizer. The last records
-/// are held out.
+/// `types` their types, and a class for each sequence. A model that fits is Bert<{.labels = 2}>, or
+/// one of your own that takes g.targets(pooled(0)). LabelledSet describes how texts are cut; they
+/// are bytes, or with another vocabulary the tokens of --tokenizer. The last records are held out.
 template <Text Label, Text First, Text Second = "", LabelledTextOptions O = {}>
 struct LabelledText {
   using slot = slot::data;
@@ -66,9 +66,9 @@ struct LabelledText {
                                ClassesArePredicted, ClassesSeeNoPadding>;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = O.vocabulary;
-  static constexpr int classes = O.classes;           ///< of sequences
-  static constexpr bool types = O.types;              ///< whether a batch has types of tokens
-  static constexpr bool pairs = Second.text[0] != 0;  ///< whether a sequence has two texts
+  static constexpr int classes = O.classes;           ///< number of classes of sequences
+  static constexpr bool types = O.types;              ///< true if a batch has types of tokens
+  static constexpr bool pairs = Second.text[0] != 0;  ///< true if a sequence has two texts
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
@@ -87,7 +87,7 @@ struct LabelledText {
         example_tokenizer(request.tokenizer, o.vocabulary), form(o), {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
-  /// A text is one without its class; of a pair, both with a tab between.
+  /// `text` is a text without its class, or a pair with a tab between its texts.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
     return labelled_prompt(tokenizer, o.vocabulary, form(o), text);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What data whose targets are the next tokens demand of a model.
+// Rules for the model of a recipe whose targets are the next tokens.
 #pragma once
 #include <algorithm>
 
@@ -8,10 +8,10 @@
 
 namespace sinter {
 
-/// A rule of the model, for data policies whose targets are the next tokens: no row on the axis of
-/// the targets sees those that follow it, unless a policy says what is predicted instead.
+/// A rule of the model, for data policies whose targets are the next tokens. No row on the axis of
+/// the targets sees those that follow it, unless an objective changes what is predicted.
 struct NextTokenIsUnseen {
-  /// Whether a row on this axis sees those that follow it.
+  /// True if a row on this axis sees those that follow it.
   static constexpr bool sees_ahead(const Model& model, int axis) {
     for (const Block& block : model.blocks)
       for (const Node& node : model.nodes.subspan(block.first_node, block.nodes))
@@ -49,7 +49,7 @@ struct TokensAreOnOneAxis {
   }
 };
 
-/// What data policies demand whose targets are the next tokens of one sequence.
+/// The rules of data policies whose targets are the next tokens of one sequence.
 using NextTokenRules = RuleList<TokensAreOnOneAxis, NextTokenIsUnseen>;
 
 }  // namespace sinter

@@ -10,12 +10,12 @@
 
 namespace sinter {
 
-/// How dialogues become pairs of sequences.
+/// The form of the pairs of sequences that dialogues become.
 struct PairedForm {
-  int text = 256;   ///< rows on axis 1 at most, at least 2: tokens of what is replied to, and `end`
-  int label = 256;  ///< rows on axis 0 at most, at least 1
-  int history = 0;  ///< turns that are replied to at most, the newest; 0 for all
-  std::int32_t start = -1;  ///< the id that begins a reply; -1 for the mark `start` of marks_of()
+  int text = 256;   ///< maximum rows on axis 1, at least 2: tokens of what is replied to, and `end`
+  int label = 256;  ///< maximum rows on axis 0, at least 1
+  int history = 0;  ///< maximum number of turns that are replied to, the newest; 0 for all
+  std::int32_t start = -1;  ///< id that begins a reply; -1 for the mark `start` of marks_of()
 };
 
 /// Holds the examples of an ExampleSet for models with an encoder and a decoder. Each is two
@@ -23,27 +23,28 @@ struct PairedForm {
 ///   ids[0], axis 1    c1 … cm  end         what the encoder reads
 ///   ids[1], axis 0    start  l1 … ln       what the decoder reads
 ///   ids[2], axis 0       l1  …  ln  end    what it predicts
-/// c is the context, of which the last text - 1 tokens are kept, and l the label, which loses its
-/// last tokens and `end` where it is too long. No sequence is empty: without a context, the encoder
-/// reads `end`. The marks are those of marks_of(), but for a `start` that the form says.
 ///
-/// A batch of fewer rows has the first rows of the label, and of the context, in the proportion of
-/// the limits and rounded up, the last tokens and `end`. The context of ExampleLength and
-/// ExampleCounts are the rows on axis 1, the label those on axis 0.
+/// c is the context, of which the last text - 1 tokens are kept. l is the label; if it is too long,
+/// it loses its last tokens and `end`. No sequence is empty: without a context, the encoder reads
+/// `end`. The marks are those of marks_of(), except for a `start` in the form.
+///
+/// A batch of fewer rows has the first rows of the label. Of the context it has the last tokens and
+/// `end`, in the proportion of the limits, rounded up. ExampleLength and ExampleCounts count axis 1
+/// as context, axis 0 as label.
 class PairedExamples final : public ExampleList {
  public:
   /// throws    ArgumentError if a limit is out of range, or `start` below -1; and what ExampleSet
   ///           throws
   PairedExamples(const Tokenizer& tokenizer, PairedForm form);
 
-  /// Adds a record of an example for each turn but the first; see ExampleSet.
+  /// Adds a record with an example for each turn but the first (ExampleSet).
   void add_dialogue(std::span<const std::string> turns) { set.add_dialogue(turns); }
-  /// The same, of turns that are tokens.
+  /// Adds a record, as add_dialogue() does, of turns that are tokens.
   void add_turns(std::span<const std::vector<std::int32_t>> turns) { set.add_turns(turns); }
-  /// Asks for the memory of so many tokens, so that it is not moved later.
+  /// Reserves memory for `token_count` tokens, so that they are not moved later.
   void reserve(std::size_t token_count) { set.reserve(token_count); }
 
-  /// See ExampleList; so for the others that override.
+  /// Implements ExampleList; so do the other functions that override.
   std::int64_t size() const override { return set.size(); }
   std::int64_t records() const override { return set.records(); }
   std::int64_t examples_of(std::int64_t count) const override { return set.examples_of(count); }
@@ -57,9 +58,9 @@ class PairedExamples final : public ExampleList {
   std::vector<SpecialToken> special() const override { return set.special(); }
   std::uint64_t hash() const override;
 
-  /// All ids are below it: the tokenizer's vocabulary and the marks.
+  /// All ids are below this: it covers the tokenizer's vocabulary and the marks.
   int vocabulary() const { return set.vocabulary(); }
-  /// Of all examples; a context is all that the encoder reads.
+  /// Lengths and cuts of all examples; a context is all that the encoder reads.
   ExampleSet::Figures figures() const;
 
  private:

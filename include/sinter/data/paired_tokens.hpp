@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What data of pairs, a text and the reply to it, demand of a model.
+// Rules for the model of a recipe whose data are pairs of a text and its reply.
 #pragma once
 #include "sinter/policy/policy_facts.hpp"
 #include "sinter/policy/rules.hpp"
 
 namespace sinter {
 
-/// A rule of the model: it takes the tokens of an encoder, those of a decoder, and what the latter
-/// predicts.
+/// A rule of the model: it takes the tokens of an encoder, those of a decoder, and the decoder's
+/// targets.
 struct PairsAreTaken {
   static constexpr bool holds(const Model& model) {
     constexpr External wanted[] = {{1, 0, false}, {0, 0, false}, {0, 0, true}};
@@ -29,7 +29,7 @@ struct PairsAreTaken {
                   "sequence, such as Gpt2.");
   }
 };
-/// A rule of the model, and of all others: nothing but the reply is predicted.
+/// A rule of the model: only the reply is predicted, so no policy has an objective.
 struct RepliesArePredicted {
   template <class R>
   static constexpr bool holds(const Model& /*model*/) {

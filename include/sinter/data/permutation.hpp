@@ -9,14 +9,14 @@
 
 namespace sinter {
 
-/// A bijection of [0, count) that is chosen by a key: permutation(i) is the i-th item of the
-/// shuffled order. Integer arithmetic alone makes it the same on every machine, compiler and
+/// A bijection of [0, count), chosen by a key: permutation(i) is the i-th item of the shuffled
+/// order. It uses only integer arithmetic, so that it is equal on every machine, compiler and
 /// library. It is not for cryptography.
 ///
-/// It is a Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How to
-/// construct pseudorandom permutations", 1988), walked until it falls inside [0, count) (Black and
-/// Rogaway, "Ciphers with arbitrary finite domains", 2002: at most 2 evaluations per item on
-/// average, from 128 items on). The round function is SplitMix64's finaliser (Steele, Lea and
+/// The method is a Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How
+/// to construct pseudorandom permutations", 1988). It is walked until it falls inside [0, count),
+/// at most 2 evaluations per item on average, from 128 items on (Black and Rogaway, "Ciphers with
+/// arbitrary finite domains", 2002). The round function is SplitMix64's finaliser (Steele, Lea and
 /// Flood, 2014).
 class Permutation {
   static constexpr int rounds = 8;

@@ -5,16 +5,16 @@
 
 namespace sinter {
 
-/// What `generate` shows to a model before it writes, and `predict` for a text.
+/// The input of a model for `generate`, before it writes, and for a text of `predict`.
 struct Prompt {
   std::vector<std::int32_t> tokens;  ///< at least one
-  std::int32_t end = -1;             ///< the token that ends what is written; -1 for none
-  /// Tokens of a reply at most, at least 1. 0 if the text of the prompt itself goes on.
+  std::int32_t end = -1;             ///< the token that ends the generated text; -1 for none
+  /// Maximum tokens of a reply, at least 1. 0 if the model continues the prompt's own text.
   int reply = 0;
-  /// The type of each token, for a model that takes them; empty where all are 0.
+  /// The type of each token, for a model that takes types; empty if all are 0.
   std::vector<std::int32_t> types{};
-  /// What the decoder of an encoder-decoder begins with, which reads `tokens` with its encoder; empty
-  /// for other models.
+  /// The first tokens of the decoder of an encoder-decoder, whose encoder reads `tokens`; empty for
+  /// other models.
   std::vector<std::int32_t> decoder{};
 };
 

@@ -4,8 +4,8 @@
 
 namespace sinter {
 
-/// Rows that have nothing to do with each other, from the program's own arrays. Every row is a
-/// sequence of its own. This is the default of a recipe that names no data.
+/// Independent rows from the program's own arrays. Every row is a sequence of its own. This is the
+/// default of a recipe that names no data.
 struct Rows {
   using slot = slot::data;
   static constexpr int context = 1, vocabulary = 0;

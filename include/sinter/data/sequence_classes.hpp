@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What data that give a class for each sequence demand of a model.
+// Rules for the model of a recipe whose data have a class for each sequence.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class ClassMisfit : std::uint8_t {
 
 namespace detail {
 
-/// Whether a model's inputs are tokens, or tokens and their types, and then a class for each
+/// True if a model's inputs are tokens, or tokens and their types, followed by a class for each
 /// sequence.
 constexpr bool takes_sequences_and_classes(std::span<const External> inputs) {
   if (inputs.size() != 2 && inputs.size() != 3) return false;
@@ -35,8 +35,8 @@ constexpr bool takes_sequences_and_classes(std::span<const External> inputs) {
          last.targets && last.width == 0 && last.axis == pooled(0);
 }
 
-/// The first reason; see ClassMisfit. The recipe's data policy says `classes`, and whether it has
-/// `types` and `pairs`.
+/// Returns the first reason, or none. The recipe's data policy has the members `classes`, `types`
+/// and `pairs`.
 template <class R>
 constexpr ClassMisfit class_misfit(const Model& model) {
   using enum ClassMisfit;
@@ -49,7 +49,7 @@ constexpr ClassMisfit class_misfit(const Model& model) {
   return pads_sequences<R>() ? padding : none;
 }
 
-/// A rule of the model: this is not the first reason. So there is one error at most.
+/// A rule of the model: `Reason` is not the first reason. At most one such rule fails.
 template <ClassMisfit Reason>
 struct NoMisfit {
   template <class R>
@@ -60,7 +60,7 @@ struct NoMisfit {
 
 }  // namespace detail
 
-/// A rule of the model, and so are the others here: it learns a class of each sequence of tokens.
+/// A rule of the model: it learns a class of each sequence of tokens.
 struct SequencesHaveClasses : detail::NoMisfit<ClassMisfit::no_classes> {
   template <class R>
   static auto enforce() {
@@ -72,7 +72,7 @@ struct SequencesHaveClasses : detail::NoMisfit<ClassMisfit::no_classes> {
         "g.targets(pooled(0)).");
   }
 };
-/// Types of tokens are given where they are taken.
+/// A rule of the model: it takes types of tokens if, and only if, the data give them.
 struct TypesAreTaken : detail::NoMisfit<ClassMisfit::other_tokens> {
   template <class R>
   static auto enforce() {
@@ -83,7 +83,7 @@ struct TypesAreTaken : detail::NoMisfit<ClassMisfit::other_tokens> {
                   "neither; DistilBert takes no types.");
   }
 };
-/// There is a type for each text of a sequence.
+/// A rule of the model: there is a type for each text of a sequence.
 struct TypesSuffice : detail::NoMisfit<ClassMisfit::few_types> {
   template <class R>
   static auto enforce() {
@@ -93,7 +93,7 @@ struct TypesSuffice : detail::NoMisfit<ClassMisfit::few_types> {
                   "model, or neither .pairs of it nor .types of the data.");
   }
 };
-/// The model knows the classes of the data.
+/// A rule of the model: it has all classes of the data.
 struct ClassesSuffice : detail::NoMisfit<ClassMisfit::few_classes> {
   template <class R>
   static auto enforce() {
@@ -103,7 +103,7 @@ struct ClassesSuffice : detail::NoMisfit<ClassMisfit::few_classes> {
                   ".classes of the data.");
   }
 };
-/// Nothing but classes is predicted.
+/// A rule of the model: only classes are predicted.
 struct ClassesArePredicted : detail::NoMisfit<ClassMisfit::objective> {
   template <class R>
   static auto enforce() {
@@ -113,7 +113,7 @@ struct ClassesArePredicted : detail::NoMisfit<ClassMisfit::objective> {
                   "predicted instead. Fix: leave the objective out.");
   }
 };
-/// No sequence has rows that are not its own.
+/// A rule of the model: no sequence has rows of padding.
 struct ClassesSeeNoPadding : detail::NoMisfit<ClassMisfit::padding> {
   template <class R>
   static auto enforce() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that were turned into tokens once, in a file.
+// A file that holds texts as tokens.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,9 +13,8 @@
 
 namespace sinter {
 
-/// A file of tokens, which is mapped and not read, so that it may be larger than the memory and
-/// opening it takes no time. It is a TokenStore (token_view.hpp). The numbers in it are
-/// little-endian:
+/// A file of tokens. It is mapped and not read, so that it may be larger than the memory and opens
+/// at once. It is a TokenStore (token_view.hpp). The numbers in it are little-endian:
 ///
 ///   offset      bytes                    what
 ///   0           8                        "SINTERTK"
@@ -24,8 +23,8 @@ namespace sinter {
 ///   16          8                        tokens, n
 ///   24          8                        documents, d: the files that the text came from
 ///   32          8                        vocabulary: each token is below it
-///   40          32                       XXH3-128 of all behind the header, in hexadecimal digits
-///   72          32                       likewise of what the file was made of; zeros if unknown
+///   40          32                       XXH3-128 of all after the header, in hexadecimal digits
+///   72          32                       XXH3-128 of what the file was made of; zeros if unknown
 ///   104         8                        XXH3-64 of the bytes before it
 ///   112         16                       zeros
 ///   128         n × bytes, zeros to 8    the tokens
@@ -33,20 +32,20 @@ namespace sinter {
 class TokenFile {
  public:
   /// Maps the file.
-  /// throws    FileError that says what is wrong, where it is no token file, its header is damaged,
-  ///           or its size is not what the header says
+  /// throws    FileError with the reason, if it is no token file, its header is damaged, or its
+  ///           size differs from that in the header
   explicit TokenFile(std::filesystem::path path);
 
-  /// Where the file is.
+  /// The path of the file.
   const std::filesystem::path& path() const { return name; }
-  /// The number of tokens.
+  /// Number of tokens.
   std::int64_t size() const { return count; }
-  /// Every token is below it.
+  /// All tokens are below this.
   std::int64_t vocabulary() const { return ids; }
   /// The first token of each document; the first document begins at 0.
   std::span<const std::uint64_t> documents() const;
-  /// Says what the file was made of: a hash of the texts' places, sizes and times and of the
-  /// tokenizer. Empty if unknown.
+  /// A hash of what the file was made of: the texts' places, sizes and times, and the tokenizer.
+  /// Empty if unknown.
   const std::string& origin() const { return made_of; }
 
   /// Copies tokens [begin, begin + out.size()) to `out`.
@@ -54,8 +53,8 @@ class TokenFile {
   void read(std::int64_t begin, std::span<std::int32_t> out) const;
   /// A hash of tokens and documents, from the header: none of them is read.
   std::uint64_t hash() const;
-  /// Reads all of the file.
-  /// throws    FileError where it is not what its hash says
+  /// Reads the whole file.
+  /// throws    FileError if its content does not match its hash
   void verify() const;
 
  private:
@@ -66,31 +65,30 @@ class TokenFile {
   std::string content_hash, made_of;
 };
 
-/// How a token file is made.
+/// Settings of make_token_file().
 struct TokenizeOptions {
-  int threads = 0;  ///< that turn text into tokens; 0 stands for one for each processor
-  double seconds_between_notes = 5;  ///< of how far the work has come, from where it may go on
-  /// It is called now and then with the bytes of files that are done, as they lie on the disk; it
-  /// may be left out, and what it throws ends the work.
+  int threads = 0;  ///< threads that turn text into tokens; 0 for one per processor
+  double seconds_between_notes = 5;  ///< interval of notes of progress, for the work to continue
+  /// Called now and then with the bytes of finished files, as on the disk. May be empty. What it
+  /// throws ends the work.
   std::function<void(std::int64_t bytes)> progress{};
 };
 
 /// Turns files into a token file, one after the other and without separators. Compressed ones are
-/// read as their content (DecompressedFile). Where lines can be
-/// cut from each other without a change of tokens (Tokenizer::cuts_at_lines), pieces of a megabyte
-/// are worked on at the same time; else a whole file is one piece, in memory. The result depends on
-/// neither the threads nor on interruptions: what is done lies in `out` + ".part", and the next call
-/// with the same files and tokenizer goes on from there. An existing file that was made of the same
-/// is verified and left as it is.
-/// throws    FileError, also if `out` exists and was made of something else; ArgumentError where the
-///           tokenizer says no vocabulary, or has no token for a byte
+/// read as their content (DecompressedFile). If lines can be separated without a change of tokens
+/// (Tokenizer::cuts_at_lines), threads work on pieces of a megabyte at the same time; else a whole
+/// file is one piece, in memory. The result depends neither on the threads nor on interruptions:
+/// the next call with the same files and tokenizer continues from the work in `out` + ".part". An
+/// existing file that was made of the same files and tokenizer is verified and left unchanged.
+/// throws    FileError, also if `out` exists and was made of something else; ArgumentError if the
+///           tokenizer states no vocabulary, or has no token for a byte
 void make_token_file(const DataFiles& files, const Tokenizer& tokenizer,
                      const std::filesystem::path& out, const TokenizeOptions& options = {});
 
-/// The origin() of the file that make_token_file() makes of these.
+/// Returns the origin() of the file that make_token_file() makes of these.
 std::string token_file_origin(const DataFiles& files, const Tokenizer& tokenizer);
 
-/// Whether a file begins as token files do.
+/// True if a file begins as token files do.
 /// throws    FileError if it cannot be read
 bool is_token_file(const std::filesystem::path& path);
 

@@ -10,10 +10,10 @@
 namespace sinter {
 
 /// A store of tokens that is not one array of numbers, such as shards or a compressed file.
-///   size()            is the number of tokens.
-///   read(begin, out)  copies tokens [begin, begin + out.size()) to `out`; it may throw. Where a
-///                     reader has several workers, their threads call it at once.
-///   hash()            is a hash of the content; equal content gives equal hashes on every machine.
+///   size()            returns the number of tokens.
+///   read(begin, out)  copies tokens [begin, begin + out.size()) to `out`; it may throw. A reader's
+///                     workers may call it at the same time.
+///   hash()            returns a hash of the content, which is the same on every machine.
 template <class S>
 concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std::int32_t> out) {
   { store.size() } -> std::convertible_to<std::int64_t>;
@@ -21,24 +21,24 @@ concept TokenStore = requires(const S& store, std::int64_t begin, std::span<std:
   { store.hash() } -> std::convertible_to<std::uint64_t>;
 };
 
-/// A view of tokens that lie elsewhere and must stay there as long as the view is used. Copies are
-/// cheap. Numbers in memory are viewed as they are, 8, 16 or 32 bits wide; anything else comes as a
-/// TokenStore. Whoever made the tokens answers for their being below the model's vocabulary.
+/// A view of tokens, whose memory must outlive the view. Copies are cheap. Numbers in memory are
+/// viewed directly, 8, 16 or 32 bits wide; other tokens come as a TokenStore. The creator of the
+/// tokens ensures that they are below the model's vocabulary.
 class TokenView {
  public:
   TokenView(std::span<const unsigned char> bytes);  ///< each byte is a token
-  /// Views numbers as they are.
+  /// Views each number as a token.
   TokenView(std::span<const std::uint16_t> tokens);
-  /// Likewise.
+  /// Views each number as a token.
   TokenView(std::span<const std::int32_t> tokens);
 
-  /// Likewise; the vector must stay as it is.
+  /// Views each number as a token; the vector must outlive the view, unchanged.
   template <class T>
   TokenView(const std::vector<T>& numbers) : TokenView(std::span<const T>(numbers)) {}
   template <class T>
   TokenView(const std::vector<T>&&) = delete;  // it would be gone before its first use
 
-  /// Views a store, which must stay where it is.
+  /// Views a store, which must outlive the view and not move.
   template <TokenStore S>
   explicit TokenView(const S& store)
       : object(&store),
@@ -62,7 +62,7 @@ class TokenView {
   /// Hashes all tokens, which takes about a tenth of a second per gigabyte in memory.
   std::uint64_t hash() const { return hash_object(object, count); }
 
-  /// What messages call the tokens: "bytes" or "tokens".
+  /// The name of the tokens in messages: "bytes" or "tokens".
   std::string_view unit() const { return name; }
 
  private:

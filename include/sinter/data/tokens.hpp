@@ -12,13 +12,12 @@ struct TokensOptions {
   SINTER_FIELDS((context).at_least(1), (vocabulary).at_least(1))
 };
 
-/// Opens a token file (TokenFile), or text that request.tokenizer turns into one: it is made at the
-/// first use, in the folder `tokens` of the cache, which is $SINTER_CACHE, else sinter in
-/// $XDG_CACHE_HOME, else ~/.cache/sinter. The tokens are cut into windows of `context`, and the last
-/// ones are held out.
-/// throws    FileError and ArgumentError: those of make_token_file(), load_tokenizer(), TokenFile and
-///           of the windows of data/windows.hpp; where text is named without a tokenizer, a token file
-///           among other paths, or tokens that are not below `vocabulary`
+/// Opens a token file (TokenFile), or text that request.tokenizer turns into one. The file is made at
+/// the first use, in the folder `tokens` of the cache: $SINTER_CACHE, else sinter in $XDG_CACHE_HOME,
+/// else ~/.cache/sinter. The tokens are cut into windows of `context`, and the last ones are held out.
+/// throws    FileError and ArgumentError, as make_token_file(), load_tokenizer(), TokenFile and the
+///           windows of data/windows.hpp do; also for text without a tokenizer, a token file among
+///           other paths, or tokens that are not below `vocabulary`
 OpenedData open_tokens(const DataRequest& request, TokensOptions options);
 
 /// Text as the tokens of a tokenizer that is named when the program runs: train --tokenizer PATH.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What data is counted in, and which figures its loss gives.
+// The unit in which data are counted, and the figures of its loss.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace sinter {
 
-/// A number that people read beside the mean loss.
+/// A number that is printed beside the mean loss.
 struct Figure {
   std::string_view name{};              ///< such as "bits per byte"
   double (*of)(double loss) = nullptr;  ///< computes it; nullptr if there is no such number
@@ -20,35 +20,35 @@ struct Figure {
 
 /// Converts a loss from nats to bits: nats / ln 2.
 double bits(double nats);
-/// The number of equally likely choices that have this loss: e^nats.
+/// Returns e^nats, the number of equally likely choices that have this loss.
 double perplexity(double nats);
 /// Perplexity as a figure of `eval`.
 inline constexpr Figure perplexity_figure{"perplexity", perplexity};
 
-/// Says in words what one prediction is of, and what its loss means.
+/// What one prediction is of, in words, and the meaning of its loss.
 struct DataUnit {
-  std::string_view one = "row", many = "rows";  ///< what one of them is called, and several
-  std::string_view loss{};  ///< what the loss is measured in, such as "nats"; empty if in nothing
+  std::string_view one = "row", many = "rows";  ///< the names of one and of several
+  std::string_view loss{};  ///< the unit of the loss, such as "nats"; empty if it has none
   Figure headline{};        ///< printed beside the loss in the last lines of train, and in eval
   std::span<const Figure> figures{};  ///< printed in eval only
 
-  /// A number of them, such as "1 row" or "12,345 rows".
+  /// Returns a number with the unit, such as "1 row" or "12,345 rows".
   std::string count(std::int64_t number) const;
 };
 
-/// Rows of numbers, whose loss is what the model makes it.
+/// Rows of numbers; the model defines their loss.
 inline constexpr DataUnit row_unit{};
-/// Tokens of a vocabulary, with the cross-entropy as their loss.
+/// Tokens of a vocabulary; their loss is the cross-entropy.
 inline constexpr DataUnit token_unit{
     "token", "tokens", "nats", {"bits per token", bits}, std::span(&perplexity_figure, 1)};
-/// The same for bytes; bits per byte can be compared between all models of a text.
+/// Bytes, as tokens; bits per byte can be compared between all models of a text.
 inline constexpr DataUnit byte_unit{
     "byte", "bytes", "nats", {"bits per byte", bits}, std::span(&perplexity_figure, 1)};
 
-/// Sequences with a class each, and the cross-entropy as their loss.
+/// Sequences with a class each; their loss is the cross-entropy.
 inline constexpr DataUnit sequence_unit{"sequence", "sequences", "nats"};
 
-/// A number with its thousands set apart, such as "12,345,678".
+/// Returns a number with separated thousands, such as "12,345,678".
 std::string thousands(std::int64_t number);
 
 }  // namespace sinter

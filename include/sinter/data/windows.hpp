@@ -2,7 +2,7 @@
 // Windows of a text, on which language models train and are evaluated.
 //
 // Window w of a text covers tokens w·context … w·context + context, both included: context + 1
-// tokens, of which it shows the first `context` and predicts the last `context`. Neighbours overlap
+// tokens. It shows the first `context` of them and predicts the last `context`. Neighbours overlap
 // by one token, so that each token but the first is predicted once. The last window may be shorter.
 // A batch has tokens in ids[0] and targets in ids[1]; each window is one sequence.
 #pragma once
@@ -20,12 +20,12 @@ struct WindowShape {
   int sequences;  ///< windows per batch
 };
 
-/// The number of whole windows of `context` in a text of `tokens`: floor((tokens - 1) / context).
+/// Number of whole windows of `context` in a text of `tokens`: floor((tokens - 1) / context).
 std::int64_t whole_windows(std::int64_t tokens, int context);
 
-// Sources for training may be given a function that says how large each batch is (BatchShapes, such
-// as RecipeView::batch_shapes). A batch then has as many windows as it says, up to shape.sequences,
-// and shows and predicts only the first `length` tokens of each.
+// Sources for training may take a function with the size of each batch (BatchShapes, such as
+// RecipeView::batch_shapes). A batch then has that number of windows, up to shape.sequences, and
+// shows and predicts only the first `length` tokens of each.
 
 /// Gives all windows in order, again and again. Batch s (from 0) of n sequences is windows s·n …
 /// s·n+n-1. Windows that are short or do not fill a batch are dropped, and the walk restarts at
@@ -37,14 +37,14 @@ class SequentialWindows {
   SequentialWindows(TokenView tokens, WindowShape shape, BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  ///< always true
-  /// See DataSource; so for restore().
+  /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
   bool draw(BatchDraw& draw);  ///< always true; see DividedSource
-  /// See DividedSource.
+  /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 
-  /// The number of batches until the walk restarts, if all are whole.
+  /// Number of batches until the walk restarts, if all are whole.
   std::int64_t batches_per_epoch() const { return windows / shape.sequences; }
 
  private:
@@ -53,35 +53,34 @@ class SequentialWindows {
   BatchShapes shapes;
   std::int64_t windows;
   SamplerState now;
-  BatchDraw drawn;  // by next()
+  BatchDraw drawn;  // used by next()
 
   void restart_at_end();
 };
 
-/// Gives windows in an order that is drawn anew for each epoch, from the seed and the epoch alone.
-/// An epoch has a phase p, 0 <= p < context: its windows start p tokens into the text, so that the
-/// borders between windows move from epoch to epoch. What is left over, p tokens before and less
-/// than a window after, is not predicted in that epoch; other phases reach it. Each window comes
-/// exactly once per epoch, and a batch at an epoch's end is filled up from the next. Restoring
-/// needs no replay, and the order no memory.
+/// Gives windows in an order that is drawn for each epoch, from only the seed and the epoch. An
+/// epoch has a phase p, 0 <= p < context: its windows start p tokens into the text, so that the
+/// borders between windows move from epoch to epoch. The p tokens before, and the rest of less than
+/// a window after, are not predicted in that epoch, but in epochs with other phases. Each window
+/// comes exactly once per epoch, and a batch at an epoch's end is filled up from the next.
+/// Restoring needs no replay, and the order no memory.
 class ShuffledWindows {
  public:
   /// throws    ArgumentError, with both numbers, if the text has fewer than context + 1 tokens
   ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed, BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  ///< always true
-  /// See DataSource.
+  /// The state after the last batch (DataSource).
   SamplerState state() const { return now; }
-  /// Takes over the saved seed as well.
+  /// Also restores the saved seed.
   void restore(const SamplerState& saved);
   bool draw(BatchDraw& draw);  ///< always true; see DividedSource
-  /// See DividedSource.
+  /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 
-  // Of the present epoch:
-  /// How many tokens of the text lie before the first window of this epoch.
+  /// Number of tokens before the first window of the current epoch.
   std::int64_t phase() const { return epoch.first_token; }
-  /// How many windows this epoch has.
+  /// Number of windows of the current epoch.
   std::int64_t windows() const { return std::int64_t(epoch.order.size()); }
 
  private:
@@ -94,12 +93,12 @@ class ShuffledWindows {
   BatchShapes shapes;
   SamplerState now;
   Epoch epoch;
-  BatchDraw drawn;  // by next()
+  BatchDraw drawn;  // used by next()
 
   Epoch epoch_of(const SamplerState& state) const;
 };
 
-/// A finite source that gives every window once, in order, the short last one included: each token
+/// A finite source that gives every window once, in order, including the short last one: each token
 /// but the first is predicted exactly once. restore() to a fresh state() starts again.
 class EvaluationWindows {
  public:
@@ -108,24 +107,24 @@ class EvaluationWindows {
   EvaluationWindows(TokenView tokens, WindowShape shape);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last window
-  /// See DataSource; so for restore().
+  /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);
   bool draw(BatchDraw& draw);  ///< false after the last window; see DividedSource
-  /// See DividedSource.
+  /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
-  /// Begins at the first window again.
+  /// Starts again at the first window.
   void restart() { now.position = now.items = 0; }
 
-  std::int64_t predicted() const { return tokens.size() - 1; }  // tokens predicted in all
-  /// How many windows there are, the short last one included.
+  std::int64_t predicted() const { return tokens.size() - 1; }  // tokens predicted in total
+  /// Number of windows, including the short last one.
   std::int64_t windows() const;
 
  private:
   TokenView tokens;
   WindowShape shape;
   SamplerState now;
-  BatchDraw drawn;  // by next()
+  BatchDraw drawn;  // used by next()
 };
 
 }  // namespace sinter
