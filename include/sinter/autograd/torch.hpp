@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of a layer Autograd<F>: a function of tensors, or a torch::nn::Module. Headers in this
-// folder, and no others, include LibTorch's: here ATen/core/Tensor.h alone. A file includes beside it
-// what its code asks for, such as ATen/ops/relu_ops.h or torch/nn/modules/conv.h.
+// The code of a layer Autograd<F>: a function of tensors, or a torch::nn::Module. Only headers in
+// this folder include LibTorch's; this one includes only ATen/core/Tensor.h. A file includes in
+// addition what its code needs, such as ATen/ops/relu_ops.h or torch/nn/modules/conv.h.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -15,50 +15,50 @@
 
 namespace sinter::autograd {
 
-/// What the code of a layer computes from. It must not change x in place.
+/// The inputs of a layer's code, which must not change x in place.
 struct Inputs {
-  /// The operands: numbers as rows × width, ids as rows, of int64. Rows of all sequences lie one
-  /// after the other.
+  /// The operands: numbers as rows × width, ids as rows, of int64. The rows of all sequences are
+  /// concatenated.
   std::vector<at::Tensor> x;
-  /// Of each operand, the first row of each sequence and the row past the last one, of int64.
+  /// For each operand, the first row of each sequence and the end of the last one, of int64.
   std::vector<at::Tensor> starts;
-  std::vector<at::Tensor> parameters;  ///< in the order of F::params, running values left out
-  std::vector<at::Tensor> buffers;     ///< running values, in that order, to be changed in place
-  bool training = false;               ///< false in evaluation and prediction, and where frozen
+  std::vector<at::Tensor> parameters;  ///< in the order of F::params, without running values
+  std::vector<at::Tensor> buffers;     ///< running values in that order, to be changed in place
+  bool training = false;               ///< true in training, unless the unit is frozen
 };
 
 /// The results, each of rows × width elements in any shape.
 using Results = std::vector<at::Tensor>;
 
-/// The code of one use of a layer: tensors by name, and what computes with them.
+/// The code of one use of a layer: named tensors, and the function that computes with them.
 struct Code {
   std::vector<std::pair<std::string, at::Tensor>> parameters, buffers;  ///< in any order
   std::function<Results(const Inputs&)> forward;                        ///< computes the results
-  /// Called before a forward that is, or is not, one of training, where the one before differed.
+  /// Called before a forward if the mode (true: training) differs from that of the forward before.
   std::function<void(bool)> train = [](bool) {};
 };
 
 /// Makes the object of a use. Its parameters become views of Sinter's.
-/// throws    ArgumentError that lists all differences if the code has not the parameters and running
-///           values that F names, in these shapes
+/// throws    ArgumentError that lists all differences, if the code does not have the parameters and
+///           running values that F names, in these shapes
 std::unique_ptr<LayerObject> object_of(const AutogradSpec& spec, Code code);
 
-/// The code is a function.
+/// Makes the object of a use whose code is a function.
 std::unique_ptr<LayerObject> of_function(const AutogradSpec& spec,
                                          Results (*function)(const Inputs&));
 
-/// Puts each sequence into a row of its own, with zeros behind it: sequences × longest × width, from
-/// rows × width and where sequences start, as Inputs has both.
+/// Copies each sequence into a row of its own, padded with zeros: sequences × longest × width, from
+/// rows × width and the sequences' starts, both as in Inputs.
 at::Tensor padded(const at::Tensor& rows, const at::Tensor& starts);
-/// The same back: rows × width, without what lies behind each sequence.
+/// The reverse of padded(): rows × width, without the padding after each sequence.
 at::Tensor packed(const at::Tensor& sequences, const at::Tensor& starts);
 
-/// While it lives, nobody else draws from LibTorch's generator for the CPU by a Seeded, and what is
-/// drawn follows from the seed. Then the generator goes on from where it was.
+/// Seeds LibTorch's generator for the CPU. While it lives, no other Seeded draws from the
+/// generator, and the draws follow from the seed. The destructor restores the generator's state.
 class Seeded {
  public:
-  explicit Seeded(std::uint64_t seed);  ///< waits until nobody else has one
-  ~Seeded();                            ///< sets the generator back
+  explicit Seeded(std::uint64_t seed);  ///< waits until no other Seeded exists
+  ~Seeded();                            ///< restores the generator
   Seeded(const Seeded&) = delete;
   Seeded& operator=(const Seeded&) = delete;
 
@@ -93,10 +93,10 @@ Results call(M& module, const Inputs& in) {
 
 }  // namespace detail
 
-/// The code is a module: M is derived from torch::nn::Module (as LinearImpl is) and has a forward()
-/// that takes a tensor for each operand, or Inputs, and returns a tensor, or Results. F names its
-/// parameters and buffers as named_parameters() and named_buffers() do; first values are those that F
-/// gives. Each rank has its own module, made with these arguments.
+/// Makes the object of a use whose code is a module. M is derived from torch::nn::Module (as
+/// LinearImpl is). Its forward() takes a tensor for each operand, or Inputs, and returns a tensor, or
+/// Results. F names its parameters and buffers as named_parameters() and named_buffers() do, and
+/// gives their first values. Each rank has its own module, made with these arguments.
 template <class M, class... Arguments>
 std::unique_ptr<LayerObject> of_module(const AutogradSpec& spec, const Arguments&... arguments) {
   std::shared_ptr<M> made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binary of a recipe, which is a shell over its trainer.
+// The binary of a recipe: a command line for its trainer.
 #pragma once
 #include <functional>
 
@@ -8,12 +8,12 @@
 
 namespace sinter {
 
-/// Does what the command line says: train, eval, generate, describe or export, as --help tells.
-/// Returns the exit code: 0 if it is done, 1 for an error, 2 for a wrong command line, 3 for a loss
-/// or gradient that is not finite, 75 if a signal has stopped it, with a checkpoint to resume from.
+/// Runs the verb of the command line, such as train, eval or generate (--help lists all). Returns
+/// the exit code: 0 success, 1 error, 2 wrong command line, 3 a loss or gradient that is not finite,
+/// 75 a stop by a signal, with a checkpoint to resume from.
 int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv);
 
-/// Does all that the main() of a recipe's binary has to do:
+/// The main() of a recipe's binary:
 ///   int main(int argc, char** argv) { return sinter::run<mine>(argc, argv); }
 /// A recipe that breaks a rule gives one compile error here.
 template <class R>

@@ -4,13 +4,13 @@
 
 namespace sinter {
 
-/// What a step measures before its update. All ranks have the same.
+/// Measurements of a step before its update, equal on all ranks.
 struct StepFigures {
   double loss;           ///< mean over the predictions of the global batch
   double gradient_norm;  ///< before clipping, without the loss scale
-  bool applied;          ///< false if it changes nothing: it is not finite, or a guard refuses it
+  bool applied;  ///< false if the step changes nothing: it is not finite, or a guard refuses it
 
-  /// Whether both figures are.
+  /// True if both figures are finite.
   bool finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
 };
 

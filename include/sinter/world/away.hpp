@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs a rank to move what lives outside of the device's memory (Offload): which instructions fetch
-// and store it, how many bytes, and how long they wait for it.
+// The cost to a rank of offloaded state (Offload): which instructions fetch and store it, how many bytes,
+// and the time they wait.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,42 +9,42 @@
 
 namespace sinter {
 
-/// What it costs to move bytes between the device's memory and what is outside of it.
+/// Cost of moving bytes between the device's memory and offloaded memory.
 struct AwayCost {
-  double fetch = 0;  ///< bytes a second that come, while none go
-  double store = 0;  ///< bytes a second that go, while none come
-  /// The part of its rate that each direction has while bytes move in the other, too: 1 where they share
-  /// nothing, 1/2 where they share one rate.
+  double fetch = 0;  ///< fetched bytes per second, without stores at the same time
+  double store = 0;  ///< stored bytes per second, without fetches at the same time
+  /// Factor on each direction's rate while the other direction moves bytes, too: 1 if they share
+  /// nothing, 1/2 if they share one rate.
   double beside = 1;
-  /// The part of a transfer's time in which the rank cannot compute: 0 where transfers run beside the
-  /// computation, 1 where they take its processor.
+  /// The part of a transfer's time in which the rank cannot compute: 0 if transfers run beside the
+  /// computation, 1 if they take its processor.
   double taken = 0;
 };
 
-/// What an instruction does with what lives outside of the device's memory: it waits, and then starts.
+/// An instruction's transfers of offloaded state: it waits first, then starts new ones.
 struct AwayStep {
-  bool awaits_fetches = false;     ///< all that were started
-  bool awaits_stores = false;      ///< all that were started
-  double fetched = 0, stored = 0;  ///< bytes of a rank, which starts to move them
-  /// Whether it does anything.
+  bool awaits_fetches = false;     ///< waits for all fetches that were started
+  bool awaits_stores = false;      ///< waits for all stores that were started
+  double fetched = 0, stored = 0;  ///< bytes of a rank whose transfer it starts
+  /// True if it waits or starts anything.
   constexpr bool any() const {
     return awaits_fetches || awaits_stores || fetched > 0 || stored > 0;
   }
 };
 
-/// What the instructions of the program of training do with it, by what their kinds touch of spaces that live
-/// there (Model::is_away).
+/// Returns the transfers of the instructions of the training program, from what their kinds touch in
+/// offloaded spaces (Model::is_away).
 [[nodiscard]] std::vector<AwayStep> away_steps(const PlanView& plan);
 
-/// The transfers of a rank, as AwayMemory runs them: fetches in their order, and stores in theirs, beside each
-/// other and beside what the rank computes.
+/// The transfers of a rank, as AwayMemory runs them: fetches in order and stores in order, beside each other
+/// and beside the rank's computation.
 class AwayQueues {
  public:
   /// requires  rates above 0, if anything is moved
   explicit constexpr AwayQueues(const AwayCost& cost) : cost_(cost) {}
 
-  /// Does what an instruction does, at a time that is not before the last. Returns the time at which the
-  /// rank goes on.
+  /// Runs an instruction's transfers, at a time not before that of the last call. Returns the time at
+  /// which the rank continues.
   constexpr double run(const AwayStep& step, double time) {
     if (step.awaits_fetches) time = wait(fetches_, stores_, time);
     if (step.awaits_stores) time = wait(stores_, fetches_, time);
@@ -55,10 +55,10 @@ class AwayQueues {
   }
 
  private:
-  /// Transfers of one direction, in the seconds that they take alone.
+  /// Transfers of one direction, in seconds without the other direction.
   struct Queue {
-    double left = 0;     // of what has not moved
-    double awaited = 0;  // of what was started since the last wait
+    double left = 0;     // of bytes that have not moved
+    double awaited = 0;  // of transfers started since the last wait
     constexpr void add(double seconds) {
       left += seconds;
       awaited += seconds;
@@ -74,7 +74,7 @@ class AwayQueues {
     queue = {};
     return time;
   }
-  /// Both move at a part of their rates until the shorter one is done, and then the longer one alone.
+  /// Both directions move at reduced rates until the shorter one ends, then the other at its own.
   constexpr void move_until(double time) {
     const double beside =
         std::min((time - now_) * cost_.beside, std::min(fetches_.left, stores_.left));
@@ -86,7 +86,7 @@ class AwayQueues {
 
   AwayCost cost_;
   Queue fetches_, stores_;
-  double now_ = 0;  // until when they have moved
+  double now_ = 0;  // time up to which transfers have been simulated
 };
 
 }  // namespace sinter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs a rank to compute, and ranks to speak to each other: with these the simulation of all
-// ranks (proof/simulate.hpp) also gives the time of a step.
+// Costs of computing and communicating. With them the simulation of all ranks (proof/simulate.hpp)
+// also gives the time of a step.
 #pragma once
 #include <bit>
 
@@ -9,15 +9,15 @@
 
 namespace sinter {
 
-/// What it costs to send from one rank to another.
+/// Cost of sending from one rank to another.
 struct LinkCost {
-  double latency;  ///< seconds until a message without bytes has come (the alpha of models of cost)
-  double bandwidth;  ///< bytes a second that a rank sends while it receives as many (one over beta)
+  double latency;    ///< seconds for a message without bytes (alpha in cost models)
+  double bandwidth;  ///< bytes per second sent while receiving as many (1 / beta)
 };
 
-/// The bytes that a rank sends, the mean over so many that take part: as much as no algorithm can do
-/// without, and rings or halving and doubling need. Of an all-reduce 2 (n - 1) / n of the array, of what is
-/// half of one, of an all-to-all, and of a broadcast or a reduce, half of that.
+/// Returns the mean number of bytes that each of `ranks` ranks sends: the minimum of any algorithm, which
+/// rings, or halving and doubling, reach. An all-reduce takes 2 (n - 1) / n of the array. Half of that
+/// takes a reduce-scatter, all-gather, all-to-all, broadcast or reduce.
 constexpr double sent_bytes(const Traffic& traffic, int ranks) {
   const double part = double(traffic.bytes()) * (ranks - 1) / ranks;
   switch (traffic.operation) {
@@ -38,9 +38,9 @@ constexpr double sent_bytes(const Traffic& traffic, int ranks) {
   return 0;
 }
 
-/// How many messages a rank sends and receives one after the other, at least: of a reduce-scatter or an
-/// all-gather log2(n), rounded up, as by halving and doubling (Thakur et al. 2005); of an all-reduce twice as
-/// many; of an all-to-all n - 1, as no byte takes a way round.
+/// Returns the minimum number of messages that a rank sends and receives in sequence. A reduce-scatter or
+/// all-gather takes log2(n), rounded up, by halving and doubling (Thakur et al. 2005), and an all-reduce
+/// twice that. An all-to-all takes n - 1, as no byte is relayed.
 constexpr int rounds_of(Operation operation, int ranks) {
   if (ranks == 1) return 0;
   const int each = std::bit_width(unsigned(ranks - 1));
@@ -62,7 +62,7 @@ constexpr int rounds_of(Operation operation, int ranks) {
   return 1;
 }
 
-/// The seconds of a transfer between so many ranks, once all have come.
+/// Returns the seconds of a transfer between `ranks` ranks, once all have started it.
 constexpr double transfer_seconds(const Traffic& traffic, int ranks, const LinkCost& link) {
   Traffic sent = traffic;
   if (sent.operation == Operation::receive) sent.operation = Operation::send;
@@ -70,16 +70,16 @@ constexpr double transfer_seconds(const Traffic& traffic, int ranks, const LinkC
          sent_bytes(sent, ranks) / link.bandwidth;
 }
 
-/// What it costs a device to compute.
+/// Cost of computing on a device.
 struct DeviceCost {
-  double flops;  ///< operations a second, of its matmuls
-  double bytes;  ///< a second, read or written in its memory
+  double flops;  ///< operations per second of its matmuls
+  double bytes;  ///< bytes per second read or written in its memory
 };
 
-/// The seconds that each instruction of the program of training takes a rank, each time it runs, in full
-/// micro-batches, without transfers. A layer call takes as long as its operations at the rate of matmuls,
-/// or its operands, parameters and saved numbers in memory, whichever is longer; an instruction without
-/// layer calls, as long as what it touches in memory. So it is a bound, which kernels come more or less near.
+/// Returns a rank's seconds for each instruction of the training program, each time it runs, in full
+/// micro-batches, without transfers. A layer call takes the longer of two times: its operations at the rate
+/// of matmuls, or its operands, parameters and saved numbers in memory. An instruction without layer calls
+/// takes what it touches in memory. These are lower bounds, which kernels approach more or less closely.
 [[nodiscard]] std::vector<double> computing_seconds(const PlanView& plan, const DeviceCost& device);
 
 }  // namespace sinter

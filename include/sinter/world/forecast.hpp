@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recipe would take on another number of ranks than it has here: memory, what is sent, and the time
-// of a step, by the simulation of all ranks (proof/simulate.hpp) with costs (world/costs.hpp).
+// Forecast of a recipe on another number of ranks: memory, traffic and the time of a step, by the
+// simulation of all ranks (proof/simulate.hpp) with costs (world/costs.hpp).
 #pragma once
 #include "sinter/plan/owners.hpp"
 #include "sinter/proof/simulate.hpp"
@@ -9,8 +9,8 @@
 
 namespace sinter {
 
-/// A plan made again for so many ranks. Where a recipe splits what ranks keep, shards, padding and places
-/// in the arena are those of a recipe whose type says this number.
+/// A plan made again for another number of ranks. If a recipe shards what ranks store, then shards,
+/// padding and places in the arena are those of a recipe whose type has this number.
 class PlanForRanks {
  public:
   /// requires  ranks >= 1; plan outlives this
@@ -18,7 +18,7 @@ class PlanForRanks {
   PlanForRanks(const PlanForRanks&) = delete;
   PlanForRanks& operator=(const PlanForRanks&) = delete;
 
-  /// The plan of training. What evaluates and predicts is as it was, but for the memory that it needs.
+  /// The plan of training. In evaluation and prediction, only the memory that they need differs.
   const PlanView& view() const { return view_; }
 
  private:
@@ -27,35 +27,35 @@ class PlanForRanks {
   PlanView view_;
 };
 
-/// What a forecast takes for given.
+/// Assumptions of a forecast.
 struct WorldCosts {
-  int micro_batches = 1;  ///< of each rank, all of them full
+  int micro_batches = 1;  ///< number per rank, all of them full
   LinkCost link{};        ///< between any two ranks
-  /// The part of a transfer's time that its ranks cannot compute in: 0 where transfers run beside the
-  /// computation, 1 where they take its processor.
+  /// The part of a transfer's time in which its ranks cannot compute: 0 if transfers run beside the
+  /// computation, 1 if they take its processor.
   double taken = 0;
-  /// How many times as long as the others the last rank computes.
+  /// Computing time of the last rank, divided by that of the others.
   double straggler = 1;
-  /// Of each rank by itself, where the recipe keeps anything outside of the device's memory.
+  /// Cost of each rank's offloaded state, if the recipe offloads any.
   AwayCost away{};
 };
 
-/// What it says.
+/// The result of a forecast.
 struct Forecast {
-  double step = 0;       ///< seconds, until the last rank has ended the step
-  double computing = 0;  ///< of a rank that is no straggler
-  double exposed = 0;    ///< of it, the rest of the step but `away`: communication
-  double late = 0;       ///< of that, waiting for the straggler
-  double sent = 0;       ///< bytes that a rank sends, the mean over all
-  /// Seconds that a rank that is no straggler waits for what lives outside of the device's memory. Like
-  /// `fetched` and `stored`, of the rank 0, which alone has any where one rank updates for all.
+  double step = 0;       ///< seconds until the last rank has ended the step
+  double computing = 0;  ///< seconds of a rank that is no straggler
+  double exposed = 0;    ///< seconds of communication: the rest of its step, except `away`
+  double late = 0;       ///< part of `exposed`: seconds waiting for the straggler
+  double sent = 0;       ///< mean number of bytes that a rank sends
+  /// Seconds that a rank that is no straggler waits for offloaded state. This, `fetched` and `stored`
+  /// are rank 0's, the only one with any if one rank updates for all.
   double away = 0;
-  double fetched = 0;  ///< bytes that it fetches from there
-  double stored = 0;   ///< bytes that it stores there
+  double fetched = 0;  ///< bytes that rank 0 fetches from offloaded memory
+  double stored = 0;   ///< bytes that rank 0 stores in offloaded memory
 };
 
-/// Runs a step on all ranks. seconds: of each instruction of the program of training, each time it runs, as
-/// computing_seconds() gives them, or as they were measured.
+/// Simulates a step on all ranks. `seconds` has the time of each instruction of the training program, each
+/// time it runs, as computing_seconds() gives it or as measured.
 /// throws    Error if the programs of the ranks do not fit together
 [[nodiscard]] Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
                                 std::span<const double> seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What costs of a forecast are on this machine.
+// Measures the costs of a forecast on this machine.
 #pragma once
 #include <string>
 
@@ -13,26 +13,26 @@ namespace kernel {
 class Stream;
 }
 
-/// What a link costs, from sums over two ranks: of one number the median of 200, and of 16 MiB that of 5.
-/// Both ranks call it at the same time, and get what they have measured themselves.
+/// Returns the cost of a link, from sums over two ranks: the median of 200 sums of one number, and of 5
+/// of 16 MiB. Both ranks call it at the same time, and each gets its own measurement.
 /// requires  end.ranks() == 2
 /// throws    RankError if the other rank has failed
 [[nodiscard]] LinkCost measured_link(Communicator& end);
 
-/// The same of two threads of this process, over the memory that processes of a host share.
+/// Returns the cost of a link between two threads of this process, through memory as ranks share it.
 /// throws    Error if the system refuses memory or threads
 [[nodiscard]] LinkCost measured_link_of_this_host();
 
-/// Bytes a second that are read and written, as an array that no cache holds is copied on the stream's
-/// threads. Takes about `seconds`, or six copies where those take longer.
+/// Returns bytes per second that are read and written by the stream's threads, as they copy an array
+/// too large for caches. Takes about `seconds`, or six copies if those take longer.
 /// throws    Error if the device does not have the memory
 [[nodiscard]] double measured_memory_rate(kernel::Stream& stream, double seconds = 0.05);
 
-/// What it costs to move bytes to a file of 64 MiB in this folder and back, as a step moves them, by the same
-/// threads (AwayMemory): each way alone, and both beside each other. So the system may keep the file in
-/// memory, as it does in a run where memory is free. Takes at most about four times `seconds`. What it takes
-/// from computing is not measured.
-///   folder   see AwayMemory
+/// Returns the cost of moving bytes to and from a file of 64 MiB in this folder, with a step's threads
+/// (AwayMemory): each direction by itself, and both at the same time. The system may cache the file in
+/// memory, as in a run with free memory. Takes at most about four times `seconds`. The cost to computation is
+/// not measured.
+///   folder   as for AwayMemory
 /// throws    FileError as AwayMemory::open() does, or if reading or writing fails
 [[nodiscard]] AwayCost measured_away_cost(kernel::Stream& stream, const std::string& folder,
                                           double seconds = 0.1);
