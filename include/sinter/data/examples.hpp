@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples of different lengths, as tokens in memory: a context and its label, or a text alone.
+// Examples of different lengths, as tokens in memory: a context and its label, or only a text.
 #pragma once
 #include <cstdint>
 #include <span>

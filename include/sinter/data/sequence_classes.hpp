@@ -18,7 +18,7 @@ enum class ClassMisfit : std::uint8_t {
   other_tokens,  // it takes types of tokens, and the data give none; or the other way round
   few_types,     // there are fewer types than texts of a sequence
   few_classes,   // there are fewer classes than the data have
-  objective,     // a policy says that something else is predicted
+  objective,     // a policy has an objective that predicts something else
   padding        // a policy pads sequences
 };
 
