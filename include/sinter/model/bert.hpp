@@ -18,23 +18,23 @@
 
 namespace sinter {
 
-/// The defaults are those of BERT base, uncased; BERT large has 24 layers, 16 heads, a width of 1024
-/// and 4096 hidden features.
+/// Options of Bert. The defaults are BERT base, uncased; BERT large has 24 layers, 16 heads, a
+/// width of 1024 and 4096 hidden features.
 struct BertOptions {
   int layers = 12;         ///< transformer blocks
-  int heads = 12;          ///< of the attention in each; they divide the width
-  int width = 768;         ///< numbers in a row of activations
-  int hidden = 3072;       ///< numbers in a row inside the perceptron of a block
+  int heads = 12;          ///< attention heads in each block; must divide the width
+  int width = 768;         ///< features of a row of activations
+  int hidden = 3072;       ///< features of a row inside the perceptron of a block
   int vocabulary = 30522;  ///< ids are in [0, vocabulary)
-  int positions = 512;     ///< rows of the longest sequence, each with an embedding of its place
-  int types = 2;           ///< types of tokens, such as those of a pair's first and second text
-  /// Whether a batch gives the type of each token, behind the tokens: ids[1], and what is predicted
-  /// in ids[2]. Else all tokens are of type 0, and what is predicted is in ids[1].
+  int positions = 512;     ///< rows of the longest sequence, each with a learned embedding
+  int types = 2;           ///< token types, such as one for each text of a pair
+  /// True if a batch holds the type of each token in ids[1] and the targets in ids[2]. If false,
+  /// all tokens have type 0, and the targets are in ids[1].
   bool pairs = false;
-  int labels = 0;  ///< classes of a sequence, at least 2; 0 predicts hidden tokens instead
+  int labels = 0;  ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
   double dropout =
-      0.1;  ///< the probability, of embeddings, attention, halves of a block, classifier
-  double epsilon = 1e-12;  ///< is added to the variance in layer norms
+      0.1;  ///< dropout probability of embeddings, attention, block halves, classifier
+  double epsilon = 1e-12;  ///< added to the variance in layer norms
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
                 (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
                 (types).at_least(1), (pairs), (labels).at_least(0), (dropout).at_least(0).below(1),
@@ -43,12 +43,12 @@ struct BertOptions {
 
 namespace bert {
 
-/// A matrix as torch.nn has it, out × in.
+/// A matrix in torch.nn's layout, out × in.
 inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
-/// One that leads to logits.
+/// A matrix that produces logits, also out × in.
 inline constexpr LinearOptions classifying{.layout = WeightLayout::out_in, .hidden = false};
 
-/// The embeddings of tokens, their places and types, a norm, and dropout.
+/// The embeddings of tokens, positions and types, then a layer norm and dropout.
 template <BertOptions O, int W = O.width>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens, auto... types) {
@@ -68,12 +68,12 @@ struct Embed {
   }
 };
 
-/// A transformer block: attention and a perceptron, each with a norm behind the sum.
+/// A transformer block: attention and a perceptron, each with a norm after its residual sum.
 template <BertOptions O, int W = O.width>
 struct Block {
-  /// The norm behind each sum.
+  /// The norm after each residual sum.
   using Norm = PostLayerNorm<W, {.eps = O.epsilon}>;
-  static constexpr float P = float(O.dropout);  ///< of dropout
+  static constexpr float P = float(O.dropout);  ///< dropout probability
 
   static constexpr Value<W> trace(auto& g, Value<W> x) {
     auto q = g("attention.self.query", Linear<W, W, as_torch>{}, x);
@@ -82,7 +82,7 @@ struct Block {
     auto qkv = g("attention.self.qkv", Concat<W, W, W>{}, q, k, v);
     return attended(g, g("attention.self", SelfAttention<W, O.heads, P>{}, qkv), x);
   }
-  /// What becomes of rows x and what attention has mixed for them.
+  /// The rest of the block after attention. `mixed`: output of attention, x: the block's input.
   static constexpr Value<W> attended(auto& g, Value<W> mixed, Value<W> x) {
     auto attended = g("attention.output.dense", Linear<W, W, as_torch>{}, mixed);
     auto kept = optional_dropout<W, P>(g, "attention.output.dropout", attended);
@@ -93,8 +93,8 @@ struct Block {
     return g("output.LayerNorm", Norm{}, optional_dropout<W, P>(g, "output.dropout", narrow), h);
   }
 };
-/// The block whose first rows alone are read, with the same parameters: it has keys and values of
-/// all rows, and everything else of the first row of each sequence.
+/// The last block where only the first row of each sequence is read, with the parameters of Block.
+/// Keys and values are of all rows; everything else is computed for the first rows only.
 template <BertOptions O, int W = O.width>
 struct FirstRowBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
@@ -108,14 +108,14 @@ struct FirstRowBlock {
   }
 };
 
-/// What comes before the logits of hidden tokens.
+/// The transform before the logits of masked tokens: linear, GELU, layer norm.
 template <BertOptions O, int W = O.width>
 constexpr Value<W> transformed(auto& g, Value<W> x) {
   auto dense = g("transform.dense", Linear<W, W, as_torch>{}, x);
   auto act = g("transform.act", GeluErf<W>{}, dense);
   return g("transform.LayerNorm", LayerNorm<W, {.eps = O.epsilon}>{}, act);
 }
-/// The loss of hidden tokens. The logits' table is that of the embedding; their bias is not.
+/// The loss of masked tokens. The logits share the embedding's table but have a bias of their own.
 template <BertOptions O, int W = O.width>
 struct HiddenTokensLoss {
   static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
@@ -132,7 +132,7 @@ struct TokenLogits {
   }
 };
 
-/// What the first row of each sequence, [CLS], knows of it. x: these rows.
+/// BERT's pooler: linear and tanh. x: the first row, [CLS], of each sequence.
 template <BertOptions O, int W = O.width>
 struct Pooler {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
@@ -155,7 +155,7 @@ struct ClassifierLoss {
   }
 };
 
-/// Names in older files of the parameters of norms, and ours: gamma is the weight, beta the bias.
+/// Parameter names of norms in older files, each with today's: gamma is the weight, beta the bias.
 inline std::vector<std::pair<std::string, std::string>> older_names(const BertOptions& o) {
   std::vector<std::string> norms{"bert.embeddings.LayerNorm"};
   for (int k = 0; k < o.layers; ++k)
@@ -172,12 +172,12 @@ inline std::vector<std::pair<std::string, std::string>> older_names(const BertOp
 
 }  // namespace bert
 
-/// An encoder: each row sees its whole sequence, norms stand behind the sums, and GELU is the exact
-/// one. It predicts hidden tokens (with the objective MaskedLm; BertForMaskedLM), or with `labels`
-/// the class of each sequence from its first row (BertForSequenceClassification), with Hugging
-/// Face's names and initial values. Sequences have lengths of their own instead of an attention
-/// mask, so that there is no padding; for classes, the last block computes the first rows alone. A
-/// prediction is the logits of each row, or of each sequence.
+/// BERT, an encoder: each row attends to its whole sequence, norms follow the residual sums, and
+/// GELU is the exact one. Names and initial values are Hugging Face's. Without `labels` it predicts
+/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class
+/// of each sequence from its first row (BertForSequenceClassification). Sequences have their own
+/// lengths, so there is neither padding nor an attention mask. For classes, the last block computes
+/// only the first rows. A prediction is the logits of each row, or of each sequence.
 template <BertOptions O = {}>
 struct Bert {
   using slot = slot::model;
@@ -257,7 +257,7 @@ struct Bert {
       return g.unit("bert.embeddings", bert::Embed<O>{}, tokens);
     }
   }
-  /// What the blocks make of x: all rows, or for classes the first of each sequence.
+  /// The output of the blocks: all rows, or for classes the first row of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
     constexpr auto name = "bert.encoder.layer";
     if constexpr (O.labels > 0) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a recipe with Bert or DistilBert.
+// Rules of recipes with Bert or DistilBert.
 #pragma once
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/policy_facts.hpp"
 
 namespace sinter::bert {
 
-/// A rule: each head has as many numbers.
+/// A rule: all heads are equally wide.
 struct HeadsDivideWidth {
   template <class R>
   static constexpr bool holds = R::model::options.width % R::model::options.heads == 0;
@@ -18,7 +18,7 @@ struct HeadsDivideWidth {
                   "64 for each.");
   }
 };
-/// A rule: each place in a sequence has an embedding.
+/// A rule: each position in a sequence has an embedding.
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = R::data::context <= R::model::options.positions;
@@ -43,7 +43,7 @@ struct VocabularyHoldsData {
                   "least that of the data.");
   }
 };
-/// A rule: there is something to tell apart.
+/// A rule: there are at least two classes, or none.
 struct LabelsDiffer {
   template <class R>
   static constexpr bool holds = R::model::options.labels != 1;
@@ -56,7 +56,7 @@ struct LabelsDiffer {
   }
 };
 
-/// Whether a batch is tokens and what is predicted of each.
+/// True if a batch holds only tokens and one target for each.
 template <class R>
 constexpr bool has_tokens_alone() {
   if constexpr (requires { bool(R::model::options.pairs); }) {
@@ -65,7 +65,7 @@ constexpr bool has_tokens_alone() {
   return R::model::options.labels == 0;
 }
 
-/// A rule: an objective finds the batches that it is for.
+/// A rule: an objective gets batches of tokens with one target each.
 struct ObjectiveHasTargets {
   template <class R>
   static constexpr bool holds = has_tokens_alone<R>() || !has_objective<R>();
@@ -92,7 +92,7 @@ struct SequencesAreWhole {
   }
 };
 
-/// All of them.
+/// All rules of Bert and DistilBert.
 using Rules = RuleList<HeadsDivideWidth, ContextWithinPositions, VocabularyHoldsData, LabelsDiffer,
                        ObjectiveHasTargets, SequencesAreWhole>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A classifier of rows of numbers that is one layer, such as a torch module.
+// A model that classifies rows of numbers with one layer, such as a torch module.
 #pragma once
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/loss.hpp"
@@ -8,12 +8,12 @@
 namespace sinter {
 namespace classifier {
 
-/// The layer.
+/// The unit that holds the layer.
 template <class Layer, int In = Layer::in[0], int Classes = Layer::out[0]>
 struct Network {
   static constexpr Value<Classes> trace(auto& g, Value<In> x) { return g("", Layer{}, x); }
 };
-/// The loss.
+/// The unit that computes the loss.
 template <int Classes>
 struct Loss {
   static constexpr Value<1> trace(auto& g, Value<Classes> logits, Ids classes) {
@@ -21,7 +21,7 @@ struct Loss {
   }
 };
 
-/// A layer that turns a row of numbers into a row of numbers.
+/// A layer with one operand of numbers and one result, and without a loss.
 template <class Layer>
 concept GivesLogits =
     detail::are_widths<decltype(Layer::in), 1> && detail::are_widths<decltype(Layer::out), 1> &&
@@ -45,12 +45,12 @@ struct LayerGivesLogits {
 
 }  // namespace classifier
 
-/// A classifier that is one layer, such as Autograd<F>. Layer has one operand of numbers and one
-/// result, the logits, as wide as there are classes. A batch has values[0] inputs and ids[0]
-/// classes, below zero where a row has none; of a layer that pools, there is a class for each
-/// sequence. The loss is the mean cross-entropy in nats, and predict() gives logits. Name is that
-/// of the unit with the layer, and begins the names of its parameters in files: without one they
-/// are called as the layer calls them.
+/// A classifier made of one layer, such as Autograd<F>. Layer has one operand of numbers and one
+/// result, the logits, whose width is the number of classes. A batch has values[0] inputs and
+/// ids[0] classes, below zero for a row without one. If Layer pools, there is one class for each
+/// sequence. The loss is the mean cross-entropy in nats, and predict() gives logits. Name is the
+/// layer's unit and the prefix of its parameters' names in files; if empty, Layer's own names are
+/// used.
 template <class Layer, Text Name = "">
 struct Classifier {
   using slot = slot::model;

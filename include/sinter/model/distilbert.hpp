@@ -18,17 +18,17 @@
 
 namespace sinter {
 
-/// The defaults are those of DistilBERT base, uncased.
+/// Options of DistilBert. The defaults are DistilBERT base, uncased.
 struct DistilBertOptions {
   int layers = 6;          ///< transformer blocks
-  int heads = 12;          ///< of the attention in each; they divide the width
-  int width = 768;         ///< numbers in a row of activations
-  int hidden = 3072;       ///< numbers in a row inside the perceptron of a block
+  int heads = 12;          ///< attention heads in each block; must divide the width
+  int width = 768;         ///< features of a row of activations
+  int hidden = 3072;       ///< features of a row inside the perceptron of a block
   int vocabulary = 30522;  ///< ids are in [0, vocabulary)
-  int positions = 512;     ///< rows of the longest sequence, each with an embedding of its place
-  int labels = 0;          ///< classes of a sequence, at least 2; 0 predicts hidden tokens instead
-  double dropout = 0.1;    ///< the probability, of embeddings, attention and perceptrons
-  double classifier_dropout = 0.2;  ///< the probability, of what classes are told from
+  int positions = 512;     ///< rows of the longest sequence, each with a learned embedding
+  int labels = 0;          ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
+  double dropout = 0.1;    ///< dropout probability of embeddings, attention and perceptrons
+  double classifier_dropout = 0.2;  ///< dropout probability before the classifier
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
                 (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
                 (labels).at_least(0), (dropout).at_least(0).below(1),
@@ -37,14 +37,14 @@ struct DistilBertOptions {
 
 namespace distilbert {
 
-/// A matrix as torch.nn has it, out × in.
+/// A matrix in torch.nn's layout, out × in.
 inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
-/// One that leads to logits.
+/// A matrix that produces logits, also out × in.
 inline constexpr LinearOptions classifying{.layout = WeightLayout::out_in, .hidden = false};
-/// Of all norms.
+/// Options of all layer norms.
 inline constexpr LayerNormOptions norms{.eps = 1e-12};
 
-/// The embeddings of tokens and their places, a norm, and dropout.
+/// The embeddings of tokens and positions, then a layer norm and dropout.
 template <DistilBertOptions O, int W = O.width>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
@@ -55,10 +55,10 @@ struct Embed {
   }
 };
 
-/// BERT's block, without dropout behind attention.
+/// BERT's block, without dropout after attention's output projection.
 template <DistilBertOptions O, int W = O.width>
 struct Block {
-  static constexpr float P = float(O.dropout);  ///< of dropout
+  static constexpr float P = float(O.dropout);  ///< dropout probability
 
   static constexpr Value<W> trace(auto& g, Value<W> x) {
     auto q = g("attention.q_lin", Linear<W, W, as_torch>{}, x);
@@ -67,7 +67,7 @@ struct Block {
     auto qkv = g("attention.qkv", Concat<W, W, W>{}, q, k, v);
     return attended(g, g("attention", SelfAttention<W, O.heads, P>{}, qkv), x);
   }
-  /// What becomes of rows x and what attention has mixed for them.
+  /// The rest of the block after attention. `mixed`: output of attention, x: the block's input.
   static constexpr Value<W> attended(auto& g, Value<W> mixed, Value<W> x) {
     auto attended = g("attention.out_lin", Linear<W, W, as_torch>{}, mixed);
     auto h = g("sa_layer_norm", PostLayerNorm<W, norms>{}, attended, x);
@@ -79,8 +79,8 @@ struct Block {
   }
 };
 
-/// The block whose first rows alone are read, with the same parameters: it has keys and values of
-/// all rows, and everything else of the first row of each sequence.
+/// The last block where only the first row of each sequence is read, with the parameters of Block.
+/// Keys and values are of all rows; everything else is computed for the first rows only.
 template <DistilBertOptions O, int W = O.width>
 struct FirstRowBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
@@ -94,13 +94,13 @@ struct FirstRowBlock {
   }
 };
 
-/// What comes before the logits of hidden tokens.
+/// The transform before the logits of masked tokens: linear, GELU, layer norm.
 template <DistilBertOptions O, int W = O.width>
 constexpr Value<W> transformed(auto& g, Value<W> x) {
   auto dense = g("vocab_transform", Linear<W, W, as_torch>{}, x);
   return g("vocab_layer_norm", LayerNorm<W, norms>{}, g("vocab_act", GeluErf<W>{}, dense));
 }
-/// The loss of hidden tokens. The logits' table is that of the embedding; their bias is not.
+/// The loss of masked tokens. The logits share the embedding's table but have a bias of their own.
 template <DistilBertOptions O, int W = O.width>
 struct HiddenTokensLoss {
   static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
@@ -118,7 +118,7 @@ struct TokenLogits {
   }
 };
 
-/// The logits of each sequence's classes, from its first row, [CLS]. x: these rows.
+/// The logits of each sequence's classes. x: the first row, [CLS], of each sequence.
 template <DistilBertOptions O, int W = O.width>
 struct Classifier {
   static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
@@ -137,11 +137,11 @@ struct ClassifierLoss {
 
 }  // namespace distilbert
 
-/// BERT with half of the layers, without types of tokens and without a pooler. It predicts hidden
-/// tokens (with the objective MaskedLm; DistilBertForMaskedLM), or with `labels` the class of each
-/// sequence from its first row (DistilBertForSequenceClassification), with Hugging Face's names and
-/// initial values. It trains as any other model: a teacher is not part of it. A prediction is the
-/// logits of each row, or of each sequence.
+/// DistilBERT: BERT with half of the layers, without token types and without a pooler. Names and
+/// initial values are Hugging Face's. Without `labels` it predicts masked tokens
+/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class of each
+/// sequence from its first row (DistilBertForSequenceClassification). It trains as any other model,
+/// without a teacher. A prediction is the logits of each row, or of each sequence.
 template <DistilBertOptions O = {}>
 struct DistilBert {
   using slot = slot::model;
@@ -212,7 +212,7 @@ struct DistilBert {
   static constexpr Value<O.width> embed(auto& g) {
     return g.unit("distilbert.embeddings", distilbert::Embed<O>{}, g.tokens());
   }
-  /// What the blocks make of x: all rows, or for classes the first of each sequence.
+  /// The output of the blocks: all rows, or for classes the first row of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
     constexpr auto name = "distilbert.transformer.layer";
     if constexpr (O.labels > 0) {

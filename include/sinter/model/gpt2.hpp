@@ -19,17 +19,17 @@ namespace sinter {
 
 struct Gpt2Options {
   int layers = 12;         ///< transformer blocks
-  int heads = 12;          ///< of the attention in each; they divide the width
-  int width = 768;         ///< numbers in a row of activations
+  int heads = 12;          ///< attention heads in each block; must divide the width
+  int width = 768;         ///< features of a row of activations
   int vocabulary = 50257;  ///< ids are in [0, vocabulary)
-  int positions = 1024;    ///< rows of the longest sequence, each with an embedding of its place
-  double dropout = 0.0;    ///< the probability, of embeddings, attention and both halves of a block
-  /// The head's matmuls are padded to a multiple of this many ids, as processors' matrix
-  /// instructions like 64 or 128 (50257 becomes 50304). The padding is zeros in the arena alone:
-  /// the loss and all files are those of the vocabulary.
+  int positions = 1024;    ///< rows of the longest sequence, each with a learned embedding
+  double dropout = 0.0;    ///< dropout probability of embeddings, attention and block halves
+  /// The head's matmuls are padded to a multiple of this many ids; matrix instructions run best
+  /// with 64 or 128 (50257 becomes 50304). The padding is zeros and exists only in the arena: the
+  /// loss and all files use the unpadded vocabulary.
   int vocabulary_multiple = 1;
 
-  /// Rows of zeros behind the embedding, so that their number is a multiple.
+  /// Rows of zeros after the embedding's last, so that the number of rows is a multiple.
   constexpr int vocabulary_padding() const {
     const int multiple = vocabulary_multiple < 1 ? 1 : vocabulary_multiple;
     return (multiple - vocabulary % multiple) % multiple;
@@ -41,7 +41,7 @@ struct Gpt2Options {
 
 namespace gpt2 {
 
-/// Of weights that write to the residual stream: they start smaller, by √(2 × layers).
+/// A linear layer that writes to the residual stream; initial weights are smaller by √(2 × layers).
 template <int Layers>
 inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root(2. * Layers)))};
 
@@ -54,7 +54,7 @@ struct Embed {
   }
 };
 
-/// A transformer block: attention and a perceptron 4 W wide, each behind a norm.
+/// A transformer block: attention and a perceptron 4 W wide, each after a norm.
 template <int W, int Heads, int Layers, float P>
 struct Block {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
@@ -70,7 +70,7 @@ struct Block {
   }
 };
 
-/// The final norm, and the loss over logits that are tied to the token embedding.
+/// The final norm and the loss over logits, whose weight is the token embedding.
 template <Gpt2Options O, int W = O.width>
 struct Head {
   static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
@@ -80,7 +80,7 @@ struct Head {
   }
 };
 
-/// The final norm, and the logits of what follows each sequence.
+/// The final norm and the logits of the token after each sequence.
 template <Gpt2Options O, int W = O.width>
 struct NextToken {
   static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
@@ -89,7 +89,7 @@ struct NextToken {
   }
 };
 
-/// A rule: each head has as many numbers.
+/// A rule: all heads are equally wide.
 struct HeadsDivideWidth {
   template <class R>
   static constexpr bool holds = R::model::options.width % R::model::options.heads == 0;
@@ -100,7 +100,7 @@ struct HeadsDivideWidth {
                   "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
   }
 };
-/// A rule: each place in a sequence has an embedding.
+/// A rule: each position in a sequence has an embedding.
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = R::data::context <= R::model::options.positions;
@@ -127,8 +127,8 @@ struct VocabularyHoldsData {
 
 }  // namespace gpt2
 
-/// A decoder-only transformer with GELU (tanh), learned positions, a head tied to the token
-/// embedding, and Hugging Face's names and initial values (GPT2LMHeadModel).
+/// GPT-2: a decoder-only transformer with GELU (tanh), learned positions and a head tied to the
+/// token embedding. Names and initial values are Hugging Face's (GPT2LMHeadModel).
 template <Gpt2Options O = {}>
 struct Gpt2 {
   using slot = slot::model;
@@ -148,7 +148,7 @@ struct Gpt2 {
     auto x = blocks(g, embedded);
     g.result(g.tied_unit("ln_f", embedded, gpt2::NextToken<O>{}, x));
   }
-  /// The files of GPT2LMHeadModel. Only GPT-2's own vocabulary has a begin and an end of text.
+  /// The files of GPT2LMHeadModel. Begin and end of text are set only for GPT-2's own 50257 ids.
   template <class R>
   static HuggingFace hugging_face() {
     using Text = std::string;

@@ -17,32 +17,32 @@
 
 namespace sinter {
 
-/// The defaults are those of Llama 2 7B.
+/// Options of Llama. The defaults are Llama 2 7B.
 struct LlamaOptions {
   int layers = 32;         ///< transformer blocks
-  int heads = 32;          ///< of the queries in each; they divide the width
-  int kv_heads = 0;        ///< of the keys and values; they divide `heads`. 0: as many
-  int width = 4096;        ///< numbers in a row of activations
-  int head_width = 0;      ///< numbers in a head, an even number. 0: width / heads
-  int hidden = 11008;      ///< numbers in a row within the perceptrons
+  int heads = 32;          ///< query heads in each block; must divide the width
+  int kv_heads = 0;        ///< key and value heads; must divide `heads`. 0: same as `heads`
+  int width = 4096;        ///< features of a row of activations
+  int head_width = 0;      ///< features of a head, even. 0: width / heads
+  int hidden = 11008;      ///< features of a row inside the perceptron of a block
   int vocabulary = 32000;  ///< ids are in [0, vocabulary)
   int positions = 4096;    ///< rows of the longest sequence
-  int window = 0;          ///< rows that a row sees, itself and the nearest before it. 0: all
-  double theta = 10000;    ///< the base of the angles by which positions turn heads
-  /// How the angles are changed for sequences that are longer than those of the first training.
+  int window = 0;          ///< rows that a row attends to: itself and those just before it. 0: all
+  double theta = 10000;    ///< base of the angles by which positions rotate heads
+  /// How the angles change for sequences longer than those of the first training.
   RotaryScaling scaling = RotaryScaling::none;
-  double scaling_factor = 1;      ///< of linear and llama3: how much longer they are
-  double low_frequency = 1;       ///< of llama3; see RotaryOptions
-  double high_frequency = 4;      ///< of llama3; see RotaryOptions
-  int original_positions = 8192;  ///< of llama3; see RotaryOptions
-  double eps = 1e-5;              ///< is added to the mean of the squares in norms
-  bool tied = false;              ///< whether the head has the weight of the token embedding
-  bool qkv_biases = false;        ///< whether q, k and v have biases, as Qwen2 has them
-  double attention_dropout = 0;   ///< the probability, of attention alone
+  double scaling_factor = 1;      ///< for linear and llama3: how many times longer sequences are
+  double low_frequency = 1;       ///< for llama3; see RotaryOptions
+  double high_frequency = 4;      ///< for llama3; see RotaryOptions
+  int original_positions = 8192;  ///< for llama3; see RotaryOptions
+  double eps = 1e-5;              ///< added to the mean of the squares in norms
+  bool tied = false;              ///< true if the head shares the weight of the token embedding
+  bool qkv_biases = false;        ///< true if q, k and v have biases, as in Qwen2
+  double attention_dropout = 0;   ///< dropout probability of attention; nothing else has dropout
 
-  /// Heads of keys and values.
+  /// Number of key and value heads.
   constexpr int key_heads() const { return kv_heads ? kv_heads : heads; }
-  /// Numbers in a head.
+  /// Features of a head.
   constexpr int head_dim() const { return head_width ? head_width : width / heads; }
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (kv_heads).at_least(0),
                 (width).at_least(1), (head_width).at_least(0), (hidden).at_least(1),
@@ -54,16 +54,16 @@ struct LlamaOptions {
 
 namespace llama {
 
-/// torch.nn.Linear's layout, and Llama's initial values.
+/// A linear layer with torch.nn.Linear's layout and Llama's initial values.
 template <bool HasBias = false>
 inline constexpr LinearOptions linear{
     .layout = WeightLayout::out_in, .weight = normal(.02f), .has_bias = HasBias};
 
-/// The norm of all places: RMS norm.
+/// Options of all norms, which are RMS norms.
 template <LlamaOptions O>
 inline constexpr RmsNormOptions norm{.eps = O.eps};
 
-/// The embeddings of tokens. Their places are in the angles of attention.
+/// The embeddings of tokens. Positions enter through the rotary angles of attention.
 template <LlamaOptions O, int W = O.width>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
@@ -71,12 +71,11 @@ struct Embed {
   }
 };
 
-/// A transformer block: attention with rotary positions, and a gated perceptron, each behind a
-/// norm.
+/// A transformer block: attention with rotary positions and a gated perceptron, each after a norm.
 template <LlamaOptions O, int W = O.width, int Heads = O.heads, int KeyHeads = O.key_heads()>
 struct Block {
-  static constexpr int D = O.head_dim();  ///< numbers in a head
-  /// By which positions turn queries and keys.
+  static constexpr int D = O.head_dim();  ///< features of a head
+  /// The angles by which positions rotate queries and keys.
   static constexpr RotaryOptions angles{
       .theta = O.theta,
       .scaling = O.scaling,
@@ -105,7 +104,7 @@ struct Block {
   }
 };
 
-/// The final norm, and the loss over logits.
+/// The final norm and the loss over logits.
 template <LlamaOptions O, int W = O.width>
 struct Head {
   static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
@@ -119,7 +118,7 @@ struct Head {
   }
 };
 
-/// The final norm, and the logits of what follows each sequence.
+/// The final norm and the logits of the token after each sequence.
 template <LlamaOptions O, int W = O.width>
 struct NextToken {
   static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
@@ -133,8 +132,8 @@ struct NextToken {
   }
 };
 
-/// What config.json says of the angles: transformers 4 reads rope_theta and rope_scaling, and 5
-/// rope_parameters.
+/// The entries of config.json for the rotary angles. transformers 4 reads rope_theta and
+/// rope_scaling; transformers 5 reads rope_parameters.
 inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
   using Entries = std::vector<ConfigEntry>;
   const bool scaled = o.scaling != RotaryScaling::none;
@@ -150,14 +149,14 @@ inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
   ConfigEntry of_version_4{"rope_scaling", nullptr, true};
   if (scaled) of_version_4.value = scaling;
   Entries older = scaling;
-  older.front().key = "type";  // its first name
+  older.front().key = "type";  // the oldest name of this key
   of_version_4.instead.push_back({{"rope_scaling", older}});
   if (!scaled) of_version_4.instead.push_back({{"rope_scaling", scaling}});
   return {{"rope_theta", o.theta, true}, of_version_4, {"rope_parameters", parameters, true}};
 }
 
-/// What config.json says of the architecture and its window. A Mistral whose window is null is a
-/// Llama; a Qwen2 with a window has it in all of its layers.
+/// The entries of config.json for the architecture and its window. A Mistral whose window is null
+/// is a Llama; a Qwen2 with a window has it in all of its layers.
 inline std::vector<ConfigEntry> architecture(const LlamaOptions& o) {
   using Text = std::string;
   using Texts = std::vector<Text>;
@@ -184,7 +183,7 @@ inline std::vector<ConfigEntry> architecture(const LlamaOptions& o) {
           {"mlp_bias", false, true}};
 }
 
-/// What config.json says of a Llama, a Mistral or a Qwen2.
+/// All entries of config.json of a Llama, a Mistral or a Qwen2.
 inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
   using Text = std::string;
   auto number = [](std::int64_t n) { return n; };
@@ -215,9 +214,9 @@ inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
 
 }  // namespace llama
 
-/// A decoder-only transformer with rotary positions, RMS norms, SwiGLU and grouped-query attention,
-/// and Hugging Face's names and initial values: LlamaForCausalLM, MistralForCausalLM where rows see
-/// a window, or Qwen2ForCausalLM where q, k and v have biases.
+/// A decoder-only transformer with rotary positions, RMS norms, SwiGLU and grouped-query attention.
+/// Names and initial values are Hugging Face's: MistralForCausalLM with a window, Qwen2ForCausalLM
+/// with biases on q, k and v, otherwise LlamaForCausalLM.
 template <LlamaOptions O = {}>
 struct Llama {
   using slot = slot::model;
@@ -244,7 +243,8 @@ struct Llama {
     auto x = g.repeat(O.layers, "model.layers", llama::Block<O>{}, embedded);
     g.result(with_head(g, embedded, llama::NextToken<O>{}, x));
   }
-  /// The files of such a class. Only a tokenizer knows which ids begin and end a text.
+  /// The files of LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM. The ids that begin and
+  /// end a text are null, as only a tokenizer knows them.
   template <class R>
   static HuggingFace hugging_face() {
     HuggingFace files{llama::config(options, sizeof(typename R::precision::master) == 8),

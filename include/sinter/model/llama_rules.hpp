@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a recipe with Llama.
+// Rules of recipes with Llama.
 #pragma once
 #include "sinter/policy/concepts.hpp"
 
 namespace sinter::llama {
 
-/// A rule: each head has as many numbers, unless it is said how many.
+/// A rule: without an explicit head_width, all heads have the same, even width.
 struct HeadsDivideWidth {
   template <class R>
   static constexpr bool holds = R::model::options.head_width > 0 ||
@@ -19,7 +19,7 @@ struct HeadsDivideWidth {
                   "a head has, .head_width.");
   }
 };
-/// A rule: the numbers of a head turn in pairs.
+/// A rule: head_width is even, as positions rotate pairs of features.
 struct HeadWidthIsEven {
   template <class R>
   static constexpr bool holds = R::model::options.head_width % 2 == 0;
@@ -30,7 +30,7 @@ struct HeadWidthIsEven {
                   "Fix: choose an even number, or 0 for width / heads.");
   }
 };
-/// A rule: as many heads of queries share each head of keys and values.
+/// A rule: each key and value head serves the same number of query heads.
 struct KvHeadsDivideHeads {
   template <class R>
   static constexpr bool holds = R::model::options.heads % R::model::options.key_heads() == 0;
@@ -42,7 +42,7 @@ struct KvHeadsDivideHeads {
                   "0 for as many.");
   }
 };
-/// A rule: no sequence is longer than the model says that it reads.
+/// A rule: no sequence is longer than the model's `positions`.
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = R::data::context <= R::model::options.positions;

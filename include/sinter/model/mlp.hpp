@@ -10,11 +10,11 @@
 namespace sinter {
 
 struct MlpOptions {
-  int in = 1;       ///< numbers in a row of input
+  int in = 1;       ///< features of a row of input
   int hidden = 64;  ///< the width of each hidden layer
-  int out = 1;      ///< numbers in a row of output; of a classifier, the number of classes
-  int layers = 2;   ///< linear layers in all
-  /// Whether it is a classifier: a row's target is then a class, an id below `out`, its output are
+  int out = 1;      ///< features of a row of output; for a classifier, the number of classes
+  int layers = 2;   ///< total number of linear layers
+  /// True if the model is a classifier: a row's target is a class, an id below `out`, its output is
   /// the logits of all classes, and the loss is the cross-entropy.
   bool classifier = false;
   SINTER_FIELDS((in).at_least(1), (hidden).at_least(1), (out).at_least(1), (layers).at_least(2),
@@ -23,7 +23,7 @@ struct MlpOptions {
 
 namespace mlp {
 
-/// torch.nn.Linear's layout and initial values.
+/// A linear layer with torch.nn.Linear's layout and initial values.
 template <int In, bool IsHidden = false>
 inline constexpr LinearOptions like_torch{.layout = WeightLayout::out_in,
                                           .weight = uniform(float(1 / square_root(In))),
@@ -51,7 +51,7 @@ struct Output {
     return g("", Linear<In, Out, like_torch<In>>{}, x);
   }
 };
-/// The last layer, and the loss.
+/// The last layer and the mean squared error.
 template <int In, int Out>
 struct Loss {
   static constexpr Value<1> trace(auto& g, Value<In> x, Value<Out> target) {
@@ -60,7 +60,7 @@ struct Loss {
   }
 };
 
-/// The last layer of a classifier, and the loss.
+/// The last layer of a classifier and the cross-entropy.
 template <int In, int Classes>
 struct ClassLoss {
   static constexpr Value<1> trace(auto& g, Value<In> x, Ids classes) {
@@ -72,10 +72,10 @@ struct ClassLoss {
 }  // namespace mlp
 
 /// A multilayer perceptron with ReLU. For regression, a batch has values[0] inputs and values[1]
-/// targets, and the loss is the mean squared error over all numbers of all targets. As a
-/// classifier it has values[0] inputs and ids[0] classes, below zero where a row has none; the loss
-/// is the mean cross-entropy in nats, and predict() gives logits. Its units are input, hidden.0 …
-/// and output, each with a weight and a bias.
+/// targets, and the loss is the mean squared error over all numbers of all targets. For a
+/// classifier, a batch has values[0] inputs and ids[0] classes, below zero for a row without one;
+/// the loss is the mean cross-entropy in nats, and predict() gives logits. The units are input,
+/// hidden.0 … and output, each with a weight and a bias.
 template <MlpOptions O = {}>
 struct Mlp {
   using slot = slot::model;

@@ -5,7 +5,7 @@
 
 namespace sinter {
 
-/// Adds dropout of x to the graph, or nothing at all where the probability is 0.
+/// Adds dropout of x to the graph, or nothing if the probability is 0.
 template <int W, float Probability>
 constexpr Value<W> optional_dropout(auto& g, const char* name, Value<W> x) {
   if constexpr (Probability > 0) {

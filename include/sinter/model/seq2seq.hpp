@@ -24,21 +24,21 @@ namespace sinter {
 
 namespace seq2seq {
 
-/// A matrix as torch.nn has it, out × in.
+/// A matrix in torch.nn's layout, out × in.
 inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
 
-/// What becomes of the embeddings of tokens on one side: they are scaled, positions are added, and
-/// there may be a norm before or behind that.
+/// Turns one side's token embeddings into input of its blocks: scales them, adds positions, applies
+/// dropout, and may apply a norm before or after the addition.
 template <Seq2SeqOptions O, EmbeddingNorm Where, int W = O.width>
 struct Placed {
-  /// Of tokens, where they are scaled.
+  /// The factor of token embeddings.
   static constexpr float factor = O.scale_embedding ? float(square_root(double(W))) : 1;
-  const char* scale;      ///< the name of the node that scales,
-  const char* norm;       ///< of the norm,
-  const char* positions;  ///< of positions,
-  const char* drop;       ///< and of dropout
+  const char* scale;      ///< the name of the node that scales
+  const char* norm;       ///< the name of the norm
+  const char* positions;  ///< the name of the position embeddings
+  const char* drop;       ///< the name of dropout
 
-  /// Adds these nodes to a unit.
+  /// Adds these nodes to a unit. Returns the input of the first block.
   constexpr Value<W> add(auto& g, Value<W> tokens) const {
     auto scaled = scaled_tokens(g, tokens);
     auto before = normed<EmbeddingNorm::before_positions>(g, scaled);
@@ -71,7 +71,7 @@ struct Placed {
   }
 };
 
-/// The embeddings of the encoder's tokens. The table is the model's only one.
+/// The embeddings of the encoder's tokens. This unit has the model's only embedding table.
 template <Seq2SeqOptions O, int W = O.width>
 struct EncoderEmbed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
@@ -80,7 +80,7 @@ struct EncoderEmbed {
     return placed.add(g, g("shared", Embedding<O.vocabulary, W>{}, tokens));
   }
 };
-/// The embeddings of the decoder's tokens, from the same table.
+/// The embeddings of the decoder's tokens, from the encoder's table.
 template <Seq2SeqOptions O, int W = O.width>
 struct DecoderEmbed {
   static constexpr Value<W> trace(auto& g, Ids tokens) {
@@ -90,24 +90,24 @@ struct DecoderEmbed {
   }
 };
 
-/// x through the matrix of this name, of an attention.
+/// x times the matrix `name` of an attention.
 template <int W>
 constexpr Value<W> projected(auto& g, const char* name, Value<W> x) {
   return g(name, Linear<W, W, as_torch>{}, x);
 }
 
-/// What both kinds of blocks have: dropout and a norm behind the sum of each part, and a perceptron.
+/// Parts of both kinds of blocks: dropout and a norm after each residual sum, and a perceptron.
 template <Seq2SeqOptions O, int W = O.width>
 struct Parts {
-  static constexpr float P = float(O.dropout);                    ///< of dropout
-  static constexpr float attention = float(O.attention_dropout);  ///< of attention probabilities
+  static constexpr float P = float(O.dropout);                    ///< dropout probability
+  static constexpr float attention = float(O.attention_dropout);  ///< dropout of attention
 
-  /// x and what a part has made of it, joined.
+  /// The norm of x + dropout(made). `made`: the output of a part of the block, x: its input.
   static constexpr Value<W> joined(auto& g, const char* drop, const char* norm, Value<W> made,
                                    Value<W> x) {
     return g(norm, PostLayerNorm<W>{}, optional_dropout<W, P>(g, drop, made), x);
   }
-  /// Attention of each row to its own sequence.
+  /// Attention of each row to its own sequence, with its residual sum and norm.
   template <class Attention>
   static constexpr Value<W> attended(auto& g, Value<W> x) {
     auto q = projected(g, "self_attn.q_proj", x);
@@ -117,7 +117,7 @@ struct Parts {
     return joined(g, "self_attn.dropout", "self_attn_layer_norm",
                   projected(g, "self_attn.out_proj", mixed), x);
   }
-  /// The perceptron of each row, joined.
+  /// The perceptron of each row, with its residual sum and norm.
   static constexpr Value<W> perceptron(auto& g, Value<W> x) {
     auto wide = g("fc1", Linear<W, O.hidden, as_torch>{}, x);
     auto active = g("act", Activate<O.hidden, O.activation>{}, wide);
@@ -127,7 +127,7 @@ struct Parts {
   }
 };
 
-/// Attention to the whole text, and a perceptron, each with a norm behind the sum.
+/// An encoder block: attention to the whole text and a perceptron, each with a norm after the sum.
 template <Seq2SeqOptions O, int W = O.width>
 struct EncoderBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x) {
@@ -136,15 +136,15 @@ struct EncoderBlock {
   }
 };
 
-/// Attention to the reply so far, attention to what the encoder has made of the text, and a
-/// perceptron, each with a norm behind the sum.
+/// A decoder block: attention to the reply so far, attention to the encoder's output and a
+/// perceptron, each with a norm after the sum.
 template <Seq2SeqOptions O, int W = O.width>
 struct DecoderBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> text) {
     using Attention = CausalSelfAttention<W, O.heads, Parts<O>::attention>;
     return read(g, Parts<O>::template attended<Attention>(g, x), text);
   }
-  /// What becomes of rows h that have attended to the reply.
+  /// The rest of the block after attention to the reply. h: the rows that have attended to it.
   static constexpr Value<W> read(auto& g, Value<W> h, Value<W> text) {
     auto q = projected(g, "encoder_attn.q_proj", h);
     auto k = projected(g, "encoder_attn.k_proj", text);
@@ -157,8 +157,8 @@ struct DecoderBlock {
   }
 };
 
-/// The block whose last rows alone are read, with the same parameters: it has keys and values of the
-/// whole reply, and everything else of the last row of each.
+/// The last decoder block where only each reply's last row is read, with DecoderBlock's parameters.
+/// Keys and values are of the whole reply; the rest is computed for the last rows only.
 template <Seq2SeqOptions O, int W = O.width>
 struct LastRowBlock {
   static constexpr Value<W> trace(auto& g, Value<W> x, Value<W> text) {
@@ -174,22 +174,22 @@ struct LastRowBlock {
   }
 };
 
-/// The bias of logits as Hugging Face's files have it, where it is not trained.
+/// The bias of logits, which Hugging Face's files hold and which is not trained.
 template <int Vocabulary>
 constexpr Param final_logits_bias() {
   Param bias = vector("final_logits_bias", Vocabulary, zeros);
   bias.dimensions = {1, Vocabulary};
   return bias;
 }
-/// A layer of a table and a bias, with that bias.
+/// A layer L with a table and a bias, whose bias is final_logits_bias().
 template <class L, int Vocabulary>
 struct WithFinalBias : L {
-  /// The table, and the bias.
+  /// The table and the bias.
   static constexpr typename L::template Params<Param> params{L::params.weight,
                                                              final_logits_bias<Vocabulary>()};
 };
 
-/// The loss over logits that are tied to the embedding.
+/// The loss over logits, whose weight is the embedding table.
 template <Seq2SeqOptions O, int W = O.width, int V = O.vocabulary>
 struct ReplyLoss {
   static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
@@ -197,7 +197,7 @@ struct ReplyLoss {
     return g.tied_weight("", "shared", Loss{}, x, targets);
   }
 };
-/// The logits of what follows each reply. x: the last rows.
+/// The logits of the token after each reply. x: the last row of each.
 template <Seq2SeqOptions O, int W = O.width, int V = O.vocabulary>
 struct NextToken {
   static constexpr Value<V> trace(auto& g, Value<W> x) {
@@ -205,7 +205,7 @@ struct NextToken {
     return g.tied_weight("", "shared", Logits{}, x);
   }
 };
-/// The same from all rows.
+/// The logits of the token after each reply. x: all rows, of which the last are taken.
 template <Seq2SeqOptions O, int W = O.width>
 struct NextTokenOfRows {
   static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
@@ -215,24 +215,24 @@ struct NextTokenOfRows {
 
 }  // namespace seq2seq
 
-/// An encoder-decoder: the encoder reads a text, each row of which sees all of it, and the decoder
-/// learns the reply, each row of which sees itself, those before it and all of the text. Norms stand
-/// behind the sums, and one table embeds the tokens of both sides and gives the logits. Options make
-/// it, with Hugging Face's names and initial values,
+/// An encoder-decoder. Each row of the encoder attends to the whole text; each row of the decoder
+/// attends to itself, to those before it and to the whole text. Norms follow the residual sums. One
+/// table embeds the tokens of both sides and gives the logits. The options choose the architecture;
+/// names and initial values are Hugging Face's:
 ///   BartForConditionalGeneration             learned positions with an offset of 2, both embedding
 ///                                            norms after_positions
 ///   BlenderbotSmallForConditionalGeneration  learned positions, the encoder's norm after_positions
 ///                                            and the decoder's before_positions
 ///   MarianMTModel                            sinusoidal positions, no embedding norms
-/// Others train as well, and their exports have the weights alone. ParlAI's transformer/generator is
-/// the Marian shape with Activation::relu, .scale_embedding and 2 heads; there, sines and cosines take
-/// turns, so that its weights fit after a permutation of the width.
+/// Other options train as well; their exports hold only the weights. ParlAI's transformer/generator
+/// is the Marian shape with Activation::relu, .scale_embedding and 2 heads. ParlAI interleaves
+/// sines and cosines, so its weights fit after a permutation of the width.
 ///
-/// A batch has the texts on axis 1 and the replies on axis 0: ids[0] are the tokens of texts, ids[1]
-/// those that the decoder reads, ids[2] those that it predicts (DialoguePairs). Each side has rows of
-/// its own, so texts need no padding and no attention mask, and nobody sees padding behind replies. A
-/// prediction is the logits of what follows each reply. The bias of logits is as files have it and is
-/// not trained.
+/// A batch has the texts on axis 1 and the replies on axis 0: ids[0] are the tokens of texts,
+/// ids[1] the decoder's inputs, ids[2] its targets (DialoguePairs). Each side has its own rows, so
+/// texts need no padding and no attention mask, and no row attends to padding after replies. A
+/// prediction is the logits of the token after each reply. The bias of logits is zero or from a file,
+/// and is not trained.
 template <Seq2SeqOptions O = {}>
 struct Seq2Seq {
   using slot = slot::model;
@@ -251,21 +251,21 @@ struct Seq2Seq {
     auto [x, table] = decoded(g, seq2seq::LastRowBlock<O>{}, text, reply);
     g.result(g.tied_unit("", table, seq2seq::NextToken<O>{}, x));
   }
-  /// The same at each position of a reply.
+  /// Predicts as predict() does, at each position of a reply.
   static constexpr void predict_rows(auto& g) {
     auto text = g.tokens(1), reply = g.tokens(0);
     auto [x, table] = decoded(g, seq2seq::DecoderBlock<O>{}, text, reply);
     g.result(g.tied_unit("", table, seq2seq::NextTokenOfRows<O>{}, x));
   }
-  /// The files of the class that the options make; without a class, none but the weights.
+  /// The files of the class that the options choose; without such a class, only the weights.
   template <class R>
   static HuggingFace hugging_face() {
     return seq2seq::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:
-  /// What the decoder makes of its rows, where `last` is its last block, and a value of the unit
-  /// that has the table.
+  /// The decoder's output, where `last` is its last block, and a value of the unit that has the
+  /// table.
   static constexpr auto decoded(auto& g, auto last, Ids text, Ids reply) {
     auto table = g.unit("model", seq2seq::EncoderEmbed<O>{}, text);
     auto encoded =

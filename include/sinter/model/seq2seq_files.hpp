@@ -8,10 +8,10 @@
 
 namespace sinter::seq2seq {
 
-/// What transformers calls these models.
+/// The classes of models that transformers has for Seq2Seq.
 enum class Family : std::uint8_t { none, bart, blenderbot_small, marian };
 
-/// The class that these options make; none where transformers has no such model.
+/// The class that these options choose; none if transformers has no such model.
 constexpr Family family_of(const Seq2SeqOptions& o) {
   using enum EmbeddingNorm;
   if (o.position == Positions::sinusoidal)
@@ -22,7 +22,7 @@ constexpr Family family_of(const Seq2SeqOptions& o) {
   return Family::none;
 }
 
-/// The files of that class. `master_bytes` is the size of a number of the master weights.
+/// The files of the class family_of(o). `master_bytes`: bytes of one master weight.
 HuggingFace files_of(const Seq2SeqOptions& o, std::size_t master_bytes);
 
 }  // namespace sinter::seq2seq

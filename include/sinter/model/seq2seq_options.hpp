@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Seq2Seq may be, and what must hold of a recipe with one.
+// Options of Seq2Seq, and rules of recipes with it.
 #pragma once
 #include <algorithm>
 
@@ -10,22 +10,22 @@ namespace sinter {
 
 using kernel::Activation;
 
-/// How an encoder-decoder tells positions apart.
+/// How an encoder-decoder encodes positions.
 enum class Positions : std::uint8_t {
-  learned,    ///< by an embedding of each, in encoder and decoder
-  sinusoidal  ///< by sines and cosines, which are not learnt (AddSinusoids)
+  learned,    ///< a learned embedding of each, in encoder and decoder
+  sinusoidal  ///< sines and cosines, which are not learned (AddSinusoids)
 };
 /// The name of a choice, as options print it.
 constexpr std::string_view name_of(Positions positions) {
   return positions == Positions::learned ? "learned" : "sinusoidal";
 }
 
-/// Where embeddings have a norm of their own.
+/// Where embeddings have a norm.
 enum class EmbeddingNorm : std::uint8_t {
   none,
-  /// Before positions are added, and of what is not scaled: a norm takes all scale away.
+  /// Before positions are added. Embeddings are then not scaled, as a norm removes any scale.
   before_positions,
-  after_positions  ///< behind the sum
+  after_positions  ///< after positions are added
 };
 /// The name of a choice, as options print it.
 constexpr std::string_view name_of(EmbeddingNorm norm) {
@@ -40,30 +40,29 @@ constexpr std::string_view name_of(EmbeddingNorm norm) {
   return "";
 }
 
-/// The default sizes are those of the first transformer (Vaswani et al. 2017), with BART's vocabulary
-/// and places.
+/// Options of Seq2Seq. The default sizes are those of the first transformer (Vaswani et al. 2017),
+/// with BART's vocabulary and positions.
 struct Seq2SeqOptions {
   int encoder_layers = 6;                   ///< transformer blocks of the encoder
-  int decoder_layers = 6;                   ///< and of the decoder
-  int heads = 8;                            ///< of each attention; they divide the width
-  int width = 512;                          ///< numbers in a row of activations
-  int hidden = 2048;                        ///< numbers in a row inside the perceptron of a block
-  int vocabulary = 50265;                   ///< ids are in [0, vocabulary), of encoder and decoder
+  int decoder_layers = 6;                   ///< transformer blocks of the decoder
+  int heads = 8;                            ///< heads of each attention; must divide the width
+  int width = 512;                          ///< features of a row of activations
+  int hidden = 2048;                        ///< features of a row inside the perceptron of a block
+  int vocabulary = 50265;                   ///< ids of encoder and decoder are in [0, vocabulary)
   int positions = 1024;                     ///< rows of the longest sequence, on each side
-  Positions position = Positions::learned;  ///< how they are told apart
+  Positions position = Positions::learned;  ///< how positions are encoded
   int position_offset = 0;  ///< rows before the first position in learned tables; BART has 2
-  EmbeddingNorm encoder_norm = EmbeddingNorm::none;  ///< of the encoder's embeddings
-  EmbeddingNorm decoder_norm = EmbeddingNorm::none;  ///< of the decoder's
-  Activation activation = Activation::gelu_erf;      ///< in perceptrons
-  bool scale_embedding = false;   ///< whether embeddings of tokens are multiplied by √width
-  double dropout = 0.1;           ///< the probability, of embeddings and of halves of a block
-  double attention_dropout = 0;   ///< the probability, of attention probabilities
-  double activation_dropout = 0;  ///< the probability, inside perceptrons
-  // Ids that config.json says, for programs that generate with the exported model; they change
-  // nothing here. -1: none.
-  int start = -1;  ///< with which the decoder begins (decoder_start_token_id)
-  int end = -1;    ///< which ends a text (eos_token_id)
-  int pad = -1;    ///< of padding (pad_token_id)
+  EmbeddingNorm encoder_norm = EmbeddingNorm::none;  ///< norm of the encoder's embeddings
+  EmbeddingNorm decoder_norm = EmbeddingNorm::none;  ///< norm of the decoder's embeddings
+  Activation activation = Activation::gelu_erf;      ///< activation of perceptrons
+  bool scale_embedding = false;   ///< true if token embeddings are multiplied by √width
+  double dropout = 0.1;           ///< dropout probability of embeddings and halves of a block
+  double attention_dropout = 0;   ///< dropout probability of attention
+  double activation_dropout = 0;  ///< dropout probability inside perceptrons
+  // Ids that config.json gives to programs that generate; Sinter does not use them. -1: none.
+  int start = -1;  ///< id that begins a reply (decoder_start_token_id)
+  int end = -1;    ///< id that ends a text (eos_token_id)
+  int pad = -1;    ///< id of padding (pad_token_id)
   SINTER_FIELDS((encoder_layers).at_least(1), (decoder_layers).at_least(1), (heads).at_least(1),
                 (width).at_least(1), (hidden).at_least(1), (vocabulary).at_least(1),
                 (positions).at_least(1), (position), (position_offset).at_least(0), (encoder_norm),
@@ -74,7 +73,7 @@ struct Seq2SeqOptions {
 
 namespace seq2seq {
 
-/// A rule: each head has as many numbers, and sinusoids come in pairs.
+/// A rule: all heads are equally wide, and the width is even with sinusoidal positions.
 struct WidthFits {
   template <class R>
   static constexpr bool holds =
@@ -89,7 +88,7 @@ struct WidthFits {
         "Fix: choose a width that is an even multiple of heads, such as 64 for each.");
   }
 };
-/// The most rows of a sequence on either side.
+/// The maximum number of rows of a sequence, over both sides.
 template <class Data>
 constexpr int longest() {
   if constexpr (requires { Data::second_context; }) {
@@ -98,7 +97,7 @@ constexpr int longest() {
     return Data::context;
   }
 }
-/// A rule: each place in a sequence has a position.
+/// A rule: each row of a sequence has a position.
 struct ContextWithinPositions {
   template <class R>
   static constexpr bool holds = longest<typename R::data>() <= R::model::options.positions;
@@ -122,7 +121,7 @@ struct VocabularyHoldsData {
                   "the data.");
   }
 };
-/// A rule: ids that files name have an embedding.
+/// A rule: the ids start, end and pad have an embedding.
 struct VocabularyHoldsMarks {
   template <class R>
   static constexpr bool holds = [] {
@@ -137,7 +136,7 @@ struct VocabularyHoldsMarks {
                   ".vocabulary, or leave them out.");
   }
 };
-/// A rule: offsets belong to tables.
+/// A rule: only learned positions have an offset.
 struct OffsetIsOfATable {
   template <class R>
   static constexpr bool holds =
@@ -149,7 +148,7 @@ struct OffsetIsOfATable {
                   "of a learned table, and there is none. Fix: leave .position_offset out.");
   }
 };
-/// All of them.
+/// All rules of Seq2Seq.
 using Rules = RuleList<WidthFits, ContextWithinPositions, VocabularyHoldsData, VocabularyHoldsMarks,
                        OffsetIsOfATable>;
 
