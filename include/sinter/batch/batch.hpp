@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large batches are. This folder holds the slots `batch`, `row_padding` (pad_rows.hpp) and
-// `scaling` (scaled_rate.hpp); batches that grow are in curriculum/.
+// Batch sizes. This folder holds the slots `batch`, `row_padding` (pad_rows.hpp) and `scaling`
+// (scaled_rate.hpp); batches that grow are in curriculum/.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,12 +15,12 @@ struct BatchOptions {
   SINTER_FIELDS((global).at_least(1).adjustable(), (micro).at_least(1))
 };
 
-/// How many sequences all ranks together compute at once, by the options of the type. A global
-/// batch is a multiple of it.
+/// Number of sequences that all ranks together compute at once, by the options of the type. A
+/// global batch is a multiple of it.
 template <class R>
 inline constexpr int sequences_at_once = R::batch::micro * R::parallel::ranks(R::parallel::options);
 
-/// The options of the type must fit; those that flags set are checked when the trainer is made.
+/// A rule: micro × ranks divides `global`. Flags are checked when the trainer is made.
 struct MicroDividesGlobal {
   template <class R>
   static constexpr bool holds = R::batch::options.global % sequences_at_once<R> == 0;
@@ -33,8 +33,8 @@ struct MicroDividesGlobal {
   }
 };
 
-/// Gradients of a global batch are accumulated exactly over its micro-batches: the loss is the mean
-/// over all predictions of the global batch, however it is split.
+/// The batch size. Gradients are accumulated exactly over the micro-batches of a global batch: the
+/// loss is the mean over all predictions of the global batch, however it is split.
 template <BatchOptions O = {}>
 struct Batch {
   using slot = slot::batch;
@@ -44,17 +44,17 @@ struct Batch {
   static constexpr int micro = O.micro;
 };
 
-/// Micro-batches of fewer sequences, which need less memory.
+/// A suggestion of smaller micro-batches, which need less memory.
 struct SmallerMicroBatch {
   int micro;  ///< sequences
-  int cost;   ///< see Offer::cost
+  int cost;   ///< cost in time; see Offer::cost
 
-  /// What `describe` prints of them.
+  /// The suggestion as `describe` prints it.
   std::string words() const {
     return "Batch<{.micro = " + std::to_string(micro) + "}>, accumulating";
   }
 };
-/// Those worth a try instead of `micro`: half of it, and single sequences.
+/// Suggestions of micro-batches smaller than `micro`: half of it, and single sequences.
 [[nodiscard]] inline std::vector<SmallerMicroBatch> smaller_micro_batches(int micro) {
   std::vector<SmallerMicroBatch> offers;
   if (micro > 2 && micro % 2 == 0) offers.push_back({micro / 2, 1});

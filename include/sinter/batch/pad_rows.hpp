@@ -10,7 +10,7 @@
 namespace sinter {
 
 namespace slot {
-/// Whether micro-batches are padded (PadRows).
+/// Pads micro-batches (PadRows).
 struct row_padding {
   static constexpr std::string_view name = "row_padding";
 };
@@ -21,7 +21,7 @@ struct PadRowsOptions {
   SINTER_FIELDS((multiple).at_least(1))
 };
 
-/// A rule: whole sequences need no padding.
+/// A rule: the context is a multiple of `multiple`, so whole sequences need no padding.
 template <PadRowsOptions O>
 struct ContextIsAMultiple {
   template <class R>
@@ -36,7 +36,7 @@ struct ContextIsAMultiple {
   }
 };
 
-/// A rule of the model: no target is numbers.
+/// A rule of the model: all targets are ids, not numbers.
 struct TargetsAreIds {
   static constexpr bool holds(const Model& model) {
     for (const External& e : model.externals)
@@ -52,7 +52,7 @@ struct TargetsAreIds {
   }
 };
 
-/// A rule of the model: all of its inputs have the rows or the sequences of axis 0.
+/// A rule of the model: all inputs are on axis 0.
 struct OneAxis {
   static constexpr bool holds(const Model& model) { return !model.has_second_axis(); }
   template <class R>
@@ -64,7 +64,7 @@ struct OneAxis {
   }
 };
 
-/// A rule of the model: no layer sees more of rows than Sinter's do.
+/// A rule of the model: no layer computes outside of Sinter, where it would count padding rows.
 struct RowsStayApart {
   static constexpr bool holds(const Model& model) { return !model.unplanned(); }
   template <class R>
@@ -77,13 +77,13 @@ struct RowsStayApart {
   }
 };
 
-/// Pads every micro-batch of training and evaluation until the number of its rows is a multiple of
-/// `multiple`. The padding is a sequence of its own after all others, with id 0 and nothing to
-/// predict. So the position, dropout and attention of other rows stay as they are, the loss and all
-/// gradients get exact zeros from the padding, and the mean is over the same predictions; only a
-/// sum over rows may be split in other places. Padding serves matrix units that want such shapes
-/// (tensor cores: Micikevicius et al. 2018) and costs a CPU up to multiple - 1 rows for nothing, so
-/// it is never done unasked. It is for batches of variable length, as whole sequences need none.
+/// Pads every micro-batch of training and evaluation to a multiple of `multiple` rows. The padding
+/// is one more sequence after all others, with id 0 and no targets. Positions, dropout and
+/// attention of other rows therefore do not change, and the padding adds exact zeros to the loss
+/// and all gradients. The mean is over the same predictions; only a sum over rows may be split
+/// differently. Padding helps matrix units that want such shapes (tensor cores: Micikevicius et al.
+/// 2018). On a CPU it wastes up to multiple - 1 rows, so it is off by default. It is for batches of
+/// variable length.
 template <PadRowsOptions O = {}>
 struct PadRows {
   using slot = slot::row_padding;

@@ -10,28 +10,28 @@
 namespace sinter {
 
 namespace slot {
-/// Whether the learning rate follows the batch (ScaledRate).
+/// Scales the learning rate with the batch (ScaledRate).
 struct scaling {
   static constexpr std::string_view name = "scaling";
 };
 }  // namespace slot
 
-/// By what the learning rate is multiplied.
+/// The factor of the learning rate.
 enum ScalingRule : std::uint8_t {
-  linear,  // by global / base (Goyal et al. 2017; for SGD, with a warm-up)
-  root     // by √(global / base) (Krizhevsky 2014; for Adam and its kin)
+  linear,  // global / base (Goyal et al. 2017; for SGD, with a warm-up)
+  root     // √(global / base) (Krizhevsky 2014; for Adam and its variants)
 };
-/// The name of a rule, as flags and files have it.
+/// The name of a rule in flags and files.
 constexpr std::string_view name_of(ScalingRule rule) { return rule == linear ? "linear" : "root"; }
 
 struct ScaledRateOptions {
-  ScalingRule rule = linear;  ///< how the rate follows the batch
-  int base = 8;  ///< sequences of the global batch for which the learning rate was found
+  ScalingRule rule = linear;  ///< how the rate depends on the batch
+  int base = 8;               ///< global batch, in sequences, for which the learning rate was tuned
   SINTER_FIELDS((rule), (base).at_least(1).adjustable())
 };
 
-/// Scales the learning rate with the global batch, over all ranks, and says so. It is never done
-/// unasked. If BatchWarmup changes the batch, it scales by the batch at hand.
+/// Scales the learning rate with the global batch, over all ranks, and prints the factor. Off by
+/// default. With BatchWarmup it scales by the current batch.
 template <ScaledRateOptions O>
 struct ScaledRate {
   using slot = slot::scaling;

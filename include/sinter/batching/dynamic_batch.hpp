@@ -7,43 +7,43 @@
 
 namespace sinter {
 
-/// How many examples a dynamic batch may have.
+/// The maximum number of examples of a dynamic batch.
 enum class DynamicMode : std::uint8_t {
   full,      // as many as the budget allows, up to the whole buffer of 1,021
-  batchsort  // as many as the batch option `global`
+  batchsort  // the batch option `global`
 };
-/// The name of a mode, as flags and files have it.
+/// The name of a mode in flags and files.
 constexpr std::string_view name_of(DynamicMode mode) {
   return mode == DynamicMode::full ? "full" : "batchsort";
 }
 
 struct DynamicBatchOptions {
-  DynamicMode mode = DynamicMode::full;  ///< what bounds the number of examples beside the budget
-  int tokens = 32768;  ///< the budget: the cost of a batch at most, padding included
+  DynamicMode mode = DynamicMode::full;  ///< limit of the number of examples, beside the budget
+  int tokens = 32768;                    ///< the budget: maximum cost of a batch, padding included
   SINTER_FIELDS((mode), (tokens).at_least(1).adjustable())
 };
 
-/// The examples among which a dynamic batch is chosen, and the most that it has.
+/// The number of examples in the buffer from which a dynamic batch is chosen, and its maximum size.
 inline constexpr int dynamic_buffer = 1021;
 
-/// Arranges an epoch as ParlAI's DynamicBatchWorld (parlai/core/worlds.py). A buffer holds the next
-/// 1,021 examples of the shuffled epoch, sorted by (context, label), each a multiple of 8, with
-/// equal ones in random order. A batch begins at a random place of it, moved on to the last
-/// neighbour with an equal sum, and takes on the next shorter ones (when there are none left,
-/// longer ones) as long as it has at most `most` examples and costs at most `tokens`, where the
-/// cost is their number times the largest sum. Of more than 4 it keeps a multiple of 4, without the
-/// last ones. An example that costs more than the budget is a batch of its own.
+/// Arranges an epoch like ParlAI's DynamicBatchWorld (parlai/core/worlds.py). A buffer holds the
+/// next 1,021 examples of the shuffled epoch, sorted by (context, label), each length rounded up to
+/// a multiple of 8, equal ones in random order. A batch starts at a random example, moved to the
+/// last neighbour with an equal sum. It adds the next shorter examples (if none are left, longer
+/// ones) while it has at most `most` examples and costs at most `tokens`. The cost is the number of
+/// examples times the largest sum. A batch of more than 4 is cut to a multiple of 4. An example
+/// that costs more than the budget is a batch of its own.
 ///
-/// Within a batch, the example with the most rows comes first, so that neighbours, which are
-/// computed and padded together, are about as long as each other.
+/// Within a batch, the example with the most rows comes first. Neighbours, which are computed and
+/// padded together, thus have similar lengths.
 ///
-/// There the buffer is filled from 1,021 walks through dialogues in their order, so that what is in
-/// a batch is drawn differently; how it is chosen from the buffer is the same.
+/// ParlAI fills its buffer from 1,021 walks through dialogues in order, so its batches are drawn
+/// from other examples; the choice from the buffer is the same.
 /// requires  lengths are not empty, tokens >= 1 and most >= 1
 Arrangement batch_dynamically(std::span<const ExampleLength> lengths, int tokens, int most,
                               std::uint64_t key);
 
-/// A rule: a step takes all examples of the buffer, if the mode may put them into one batch.
+/// A rule: in mode full, the global batch is at least as large as the buffer.
 template <DynamicBatchOptions O>
 struct BufferFitsTheBatch {
   template <class R>
@@ -59,12 +59,11 @@ struct BufferFitsTheBatch {
   }
 };
 
-/// Dynamic batching of ParlAI: batches of examples of about the same length, as many as fit into a
-/// budget of tokens. The examples of a micro-batch, which are neighbours by length, are padded to
-/// the longest of it; ParlAI, without micro-batches, pads all of the batch. ParlAI's budget is its
-/// batch size × (text truncation + label truncation); the default is that of 64 and 256 + 256. With
-/// `batchsort` the batch option `global` is ParlAI's batch size. A run may not be resumed with other
-/// options in the middle of an epoch.
+/// ParlAI's dynamic batching: batches of examples of similar length, as many as fit into a budget
+/// of tokens. Examples of a micro-batch are padded to its longest; ParlAI, without micro-batches,
+/// pads the whole batch. ParlAI's budget is its batch size × (text truncation + label truncation);
+/// the default is 64 × (256 + 256). With `batchsort`, the batch option `global` is ParlAI's batch
+/// size. A run cannot be resumed with other options in the middle of an epoch.
 template <DynamicBatchOptions O = {}>
 struct DynamicBatch {
   using slot = slot::batching;
@@ -72,8 +71,8 @@ struct DynamicBatch {
   using Options = DynamicBatchOptions;
   using rules = RuleList<DataHaveExamples, BufferFitsTheBatch<O>>;
   static constexpr Options options = O;
-  /// Says it for global batches of at most so many sequences.
-  /// throws    ArgumentError if the mode is full and they are fewer than the buffer holds
+  /// Returns the batching for global batches of at most `sequences` sequences.
+  /// throws    ArgumentError if the mode is full and `sequences` is below the buffer's size
   static Batching batching(const Options& o, int sequences) {
     if (o.mode == DynamicMode::full && sequences < dynamic_buffer)
       throw ArgumentError("Sinter: batch.global is " + std::to_string(sequences) +

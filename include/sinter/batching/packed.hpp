@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How examples of different lengths become batches: the slot `batching`.
+// The slot `batching`: how examples of different lengths become batches.
 #pragma once
 #include "sinter/data/batching.hpp"
 #include "sinter/policy/concepts.hpp"
@@ -14,7 +14,7 @@ struct batching {
 };
 }  // namespace slot
 
-/// A rule: the data are examples.
+/// A rule: the data consist of examples.
 struct DataHaveExamples {
   template <class R>
   static constexpr bool holds = requires { requires R::data::has_examples; };
@@ -27,14 +27,14 @@ struct DataHaveExamples {
   }
 };
 
-/// Rows of examples stand one behind the other, without padding, and attention and positions begin
-/// anew with each example. This is the default. All rows that are computed are those of examples
-/// (as in Krell et al. 2021, "Efficient Sequence Packing without Cross-contamination", with no
-/// limit on how many share a row of the batch).
+/// Concatenates examples without padding; attention and positions restart with each example. This
+/// is the default. Every computed row belongs to an example (as in Krell et al. 2021, "Efficient
+/// Sequence Packing without Cross-contamination", but any number of examples may share a row of the
+/// batch).
 struct Packed {
   using slot = slot::batching;
   using rules = RuleList<DataHaveExamples>;
-  /// Says it for global batches of at most so many sequences.
+  /// Returns the batching for global batches of at most `sequences` sequences.
   static Batching batching(int /*sequences*/) { return {}; }
 };
 

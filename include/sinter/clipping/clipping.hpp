@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a clipping policy becomes the instruction `norm`. This folder holds the slot `clipping`.
+// The instruction `norm`, made of a clipping policy. This folder holds the slot `clipping`.
 #pragma once
 #include "sinter/policy/hooks.hpp"
 #include "sinter/program/kinds.hpp"
@@ -8,7 +8,7 @@
 namespace sinter {
 
 namespace touches {
-/// Reads all gradients, and decides.
+/// Reads all gradients and writes the decision.
 constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::gradient, out);
   decision(Use::modify, out);
@@ -16,7 +16,7 @@ constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
 }  // namespace touches
 
 namespace executes {
-/// How Clipping bounds gradients, with its options as they are.
+/// The bounds that Clipping sets on gradients, with its current options.
 template <class Clipping>
 kernel::ClippingRule clipping_rule(const Machine& machine) {
   const auto& options = machine.options<Clipping>();
@@ -25,15 +25,15 @@ kernel::ClippingRule clipping_rule(const Machine& machine) {
   return rule;
 }
 
-/// Yields the norm of all gradients, whether the step is applied (it and the loss are finite), and
-/// the scale and limit of gradients that `update` obeys.
+/// Computes the norm of all gradients, whether the step is applied (norm and loss are finite), and
+/// the scale and limit of gradients that `update` applies.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
   machine.take_norm(clipping_rule<Clipping>(machine));
 }
 }  // namespace executes
 
-/// The kind of the instruction that measures the norm and asks Clipping.
+/// The kind of the instruction that measures the norm and applies Clipping's rule.
 template <class Clipping>
 inline constexpr Kind norm_kind{.name = "norm",
                                 .touch = touches::norm,

@@ -6,7 +6,7 @@
 
 namespace sinter {
 
-/// Leaves gradients as they are. The norm is still measured, for the log and to find gradients that
+/// Leaves gradients unchanged. The norm is still measured, for the log and to detect gradients that
 /// are not finite.
 struct NoClip {
   using slot = slot::clipping;

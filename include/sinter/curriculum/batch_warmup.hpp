@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches that grow. This folder holds the slots `batch_warmup` and `length_warmup`
+// Growing batches. This folder holds the slots `batch_warmup` and `length_warmup`
 // (length_warmup.hpp).
 #pragma once
 #include <cstdio>
@@ -14,7 +14,7 @@
 namespace sinter {
 
 namespace slot {
-/// Whether the global batch grows (BatchWarmup).
+/// Grows the global batch (BatchWarmup).
 struct batch_warmup {
   static constexpr std::string_view name = "batch_warmup";
 };
@@ -22,13 +22,13 @@ struct batch_warmup {
 
 struct BatchWarmupOptions {
   int from = 8;                     ///< sequences of the first global batches
-  int increment = 0;                ///< sequences by which they grow; 0 stands for micro × ranks
-  std::int64_t sequences = 100000;  ///< after so many sequences all batches are whole
+  int increment = 0;                ///< sequences by which batches grow; 0: micro × ranks
+  std::int64_t sequences = 100000;  ///< number of sequences after which all batches are whole
   SINTER_FIELDS((from).at_least(1).adjustable(), (increment).at_least(0).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable())
 };
 
-/// Whether every batch of a ramp is a multiple of limits.unit, and the last one is whole.
+/// True if every batch of the ramp is a multiple of limits.unit, and the last one is whole.
 /// requires  the options are within their ranges
 [[nodiscard]] constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
   const int increment = o.increment == 0 ? limits.unit : o.increment;
@@ -54,11 +54,11 @@ struct RampFitsTheBatch {
   }
 };
 
-/// Batch-size warm-up (Smith et al. 2018; as Megatron-LM's --rampup-batch-size): the global batch
+/// Batch-size warm-up (Smith et al. 2018; like Megatron-LM's --rampup-batch-size). The global batch
 /// starts with `from` sequences and grows by equal increments until `sequences` have been consumed.
-/// It is a function of the sequences consumed, which the data's sampler counts, so a resumed run
-/// goes on in the ramp. The loss stays the mean over all predictions of the batch at hand, and
-/// ScaledRate, if the recipe has it, scales by the batch at hand.
+/// It depends only on the sequences consumed, which the data's sampler counts, so a resumed run
+/// continues the ramp. The loss stays the mean over all predictions of the current batch, and
+/// ScaledRate, if the recipe has it, scales by the current batch.
 template <BatchWarmupOptions O = {}>
 struct BatchWarmup {
   using slot = slot::batch_warmup;

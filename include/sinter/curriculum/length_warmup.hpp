@@ -10,22 +10,23 @@
 namespace sinter {
 
 namespace slot {
-/// Whether sequences grow (LengthWarmup).
+/// Grows the sequences (LengthWarmup).
 struct length_warmup {
   static constexpr std::string_view name = "length_warmup";
 };
 }  // namespace slot
 
 struct LengthWarmupOptions {
-  int from = 64;                    ///< rows of the first sequences
-  std::int64_t sequences = 100000;  ///< after so many sequences they are as long as the context
-  int multiple = 8;                 ///< lengths on the way are multiples of this
+  int from = 64;  ///< rows of the first sequences
+  /// number of sequences after which they are as long as the context
+  std::int64_t sequences = 100000;
+  int multiple = 8;  ///< lengths of the ramp are multiples of this
   SINTER_FIELDS((from).at_least(1).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable(),
                 (multiple).at_least(1).adjustable())
 };
 
-/// Whether sequences can grow from `from` to limits.length.
+/// True if sequences can grow from `from` to limits.length.
 /// requires  the options are within their ranges
 [[nodiscard]] constexpr bool is_length_ramp(const LengthWarmupOptions& o,
                                             const BatchLimits& limits) {
@@ -61,13 +62,13 @@ struct LengthFitsTheContext {
   }
 };
 
-/// Sequence-length warm-up: a curriculum by truncation (Li et al. 2022, "The Stability-Efficiency
-/// Dilemma"; DeepSpeed's fixed_linear schedule). Every window is cut to its first rows: `from` of
-/// them at the start, and linearly more, by multiples of `multiple`, until windows are whole after
-/// `sequences` sequences. What is cut off is not predicted in that epoch. The length is a function
-/// of the sequences consumed, which the data's sampler counts, so a resumed run goes on in the
-/// ramp. The plan is that of whole sequences; short ones run in it. Of DialoguePairs it is the replies
-/// that have these lengths, and texts are cut in the same proportion.
+/// Sequence-length warm-up by truncation (Li et al. 2022, "The Stability-Efficiency Dilemma";
+/// DeepSpeed's fixed_linear schedule). Every window is cut to its first `from` rows at the start.
+/// The length grows linearly, in multiples of `multiple`, until windows are whole after `sequences`
+/// sequences. Rows cut off are not predicted in that epoch. The length depends only on the
+/// sequences consumed, which the data's sampler counts, so a resumed run continues the ramp. The
+/// plan is for whole sequences. With DialoguePairs, replies have these lengths; texts are cut in
+/// proportion.
 template <LengthWarmupOptions O = {}>
 struct LengthWarmup {
   using slot = slot::length_warmup;

@@ -8,11 +8,11 @@
 namespace sinter {
 
 struct CudaOptions {
-  int card = 0;  ///< the number of the card, as CUDA counts them
+  int card = 0;  ///< the card's number in CUDA's order
   SINTER_FIELDS((card).at_least(0).adjustable())
 };
 
-/// A rule of the model: no layer computes outside of the kernels of the device.
+/// A rule of the model: no layer computes outside of the device's kernels.
 struct NoLayerOfLibTorch {
   static constexpr bool holds(const Model& model) { return !model.unplanned(); }
   template <class R>
@@ -26,8 +26,8 @@ struct NoLayerOfLibTorch {
   }
 };
 
-/// An NVIDIA GPU. A recipe for it is planned and checked as one for the CPU. Recipes that name no
-/// device get this one where they are built for CUDA (./sinter build --cuda).
+/// An NVIDIA GPU. A recipe for it is planned and checked like one for the CPU. It is the device of
+/// recipes that name none, if they are built for CUDA (./sinter build --cuda).
 template <CudaOptions O = {}>
 struct Cuda {
   using slot = slot::device;
@@ -36,7 +36,7 @@ struct Cuda {
   static constexpr Options options = O;
   static constexpr bool on_host = false;
   static void open(const Options& o) { open_card(o.card); }
-  /// Makes this process's end of ranks that are processes.
+  /// Makes this process's communicator, for ranks that are processes.
   static constexpr auto join = nccl_rank;
 };
 

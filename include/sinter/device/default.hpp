@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device of recipes that name none, as the build says (the CMake function sinter_add_recipe).
+// The device of recipes that name none, which the build chooses (CMake function sinter_add_recipe).
 #pragma once
 #include "sinter/device/cpu.hpp"
 #ifdef SINTER_CUDA
@@ -17,7 +17,7 @@ using DefaultDevice = Cpu;
 
 namespace detail {
 
-/// Refuses a recipe for another device than the one whose kernels its binary has.
+/// Refuses, at compile time, a recipe for another device than that of the binary's kernels.
 template <class R>
 constexpr void require_device_of_this_build() {
   constexpr bool cuda = !DefaultDevice::on_host;
