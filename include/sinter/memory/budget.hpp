@@ -10,22 +10,22 @@
 namespace sinter {
 
 struct BudgetOptions {
-  std::int64_t bytes = std::int64_t(1) << 30;  ///< the most that the arena of a rank may take
+  std::int64_t bytes = std::int64_t(1) << 30;  ///< maximum size of one rank's arena, in bytes
   SINTER_FIELDS((bytes).at_least(1))
 };
 
-/// A recipe with the memory mode and the micro-batch that a budget has chosen for it.
+/// A recipe with the memory mode and the micro-batch that Budget chose for it.
 template <class R, class Mode, int Micro>
 struct Fitted : R {
-  /// The mode that was chosen.
+  /// The chosen mode.
   using memory = Mode;
-  /// The batch policy with the micro-batch that was chosen.
+  /// The batch policy with the chosen micro-batch.
   struct batch : R::batch {
     static constexpr int micro = Micro;
   };
 };
 
-/// The numbers are bytes.
+/// Gives the compile error of a budget that is too small. All numbers are bytes.
 template <class Recipe, std::int64_t Budget, std::int64_t Least, std::int64_t Shortfall>
 auto the_budget_is_too_small() {
   static_assert(Least <= Budget,
@@ -44,8 +44,8 @@ constexpr int micro_up_to(int most, int global) {
   return most;
 }
 
-/// The largest divisor of the global batch, at most Most, with which the recipe's rules hold, those
-/// of ranks and ramps included. It is 1 if they hold with none.
+/// The largest divisor of the global batch, at most Most, with which the recipe's rules hold,
+/// including those of ranks and ramps. 1 if the rules hold with none.
 template <class R, int Most>
 constexpr int legal_micro() {
   constexpr int micro = micro_up_to(Most, R::batch::options.global);
@@ -57,9 +57,8 @@ constexpr int legal_micro() {
   }
 }
 
-/// The recipe with the first of these memory modes that fits, and with the largest micro-batch that
-/// fits then. If none fits, it has the last mode and the smallest micro-batch. PlanOf is the
-/// planner.
+/// The recipe with the first of these memory modes that fits, and the largest micro-batch that fits
+/// with it. If none fits, it has the last mode and the smallest micro-batch. PlanOf is the planner.
 template <class R, template <class> class PlanOf, std::int64_t Bytes, int Micro, class Mode,
           class... Modes>
 constexpr auto fit() {
@@ -77,7 +76,7 @@ constexpr auto fit() {
 
 }  // namespace detail
 
-/// A rule of the model: all that its step needs is planned.
+/// A rule of the model: all memory of a step is planned.
 struct AllIsPlanned {
   static constexpr bool holds(const Model& model) { return !model.unplanned(); }
   template <class R>
@@ -90,12 +89,11 @@ struct AllIsPlanned {
   }
 };
 
-/// Chooses, when the recipe compiles, how its step fits into so many bytes: by the least
-/// recomputation that suffices (none, selective, full), and then by the largest micro-batch, up to
-/// Batch's `micro`, with which the recipe's rules hold. (Smaller micro-batches are tried before
-/// recomputation because they are cheaper: on the CPU where this was measured, halving them costs
-/// 0 to 4 % of the time and saves more.) `describe` says what was chosen and why. If nothing fits,
-/// the recipe does not compile.
+/// Chooses, at compile time, how the step fits into `bytes`. It takes the least recomputation that
+/// suffices (none, selective, full), then the largest micro-batch, up to Batch's `micro`, with
+/// which the recipe's rules hold. Smaller micro-batches are tried before recomputation, as they are
+/// cheaper: where this was measured, on a CPU, halving them costs 0 to 4 % of the time and saves
+/// more. `describe` prints the choice and the reason. If nothing fits, the recipe does not compile.
 template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;
@@ -104,14 +102,14 @@ struct Budget {
   static constexpr Options options = O;
   static constexpr bool recomputed_inside(const Layer&) { return false; }
 
-  /// The recipe that is planned in place of R. PlanOf is the planner.
+  /// The recipe that is planned instead of R. PlanOf is the planner.
   template <class R, template <class> class PlanOf>
   using Chosen =
       typename decltype(detail::fit<R, PlanOf, O.bytes, detail::legal_micro<R, R::batch::micro>(),
                                     KeepAll, Checkpoint<{.policy = selective}>,
                                     Checkpoint<{.policy = full}>>())::type;
 
-  /// Whether what was chosen for R fits. If it does not, that is a compile error.
+  /// True if the recipe chosen for R fits. If it does not, that is a compile error.
   template <class R, template <class> class PlanOf>
   [[nodiscard]] static constexpr bool fits() {
     constexpr std::int64_t least = PlanOf<R>::bytes;

@@ -5,28 +5,28 @@
 
 namespace sinter {
 
-/// What is computed again.
+/// What backward recomputes.
 enum CheckpointPolicy : std::uint8_t {
   full,      // only the inputs of each unit are kept; about a third more is computed
-  selective  // matrix products and attention are kept; what is cheap is computed again
+  selective  // matrix products and attention are kept; only cheap layers are recomputed
 };
 
-/// The name of a policy, as `describe` and files have it.
+/// The name of a policy in `describe` and files.
 constexpr std::string_view name_of(CheckpointPolicy policy) {
   return policy == full ? "full" : "selective";
 }
 
 struct CheckpointOptions {
-  CheckpointPolicy policy = full;  ///< what is computed again
-  /// Only one in so many of the units that could be recomputed is; the others keep all that
-  /// backward reads. `full` counts units from the last one on, `selective` the copies of a repeated
+  CheckpointPolicy policy = full;  ///< what backward recomputes
+  /// One in `every` of the units that could be recomputed is; the others keep all that backward
+  /// reads. `full` counts units from the last one on, `selective` counts the copies of a repeated
   /// unit.
   int every = 1;
   SINTER_FIELDS((policy), (every).at_least(1))
 };
 
-/// Puts a `recompute`, which fills a unit's saved block again, before the backward of every so many
-/// units. The last unit needs none, as its backward comes right after its forward.
+/// Adds a `recompute`, which refills a unit's saved block, before the backward of one in `every`
+/// units. The last unit needs none, as its backward directly follows its forward.
 constexpr Program recompute_units(const Model& model, const Program& program, int every) {
   Program rewritten = room_for(program);
   int candidates = 0;
@@ -40,9 +40,8 @@ constexpr Program recompute_units(const Model& model, const Program& program, in
   return rewritten;
 }
 
-/// Gradient checkpointing (Chen et al. 2016; `selective`: Korthikanti et al. 2022): what forward
-/// has not kept is computed again for backward. The bits are those of keeping everything, dropout
-/// included.
+/// Gradient checkpointing (Chen et al. 2016; `selective`: Korthikanti et al. 2022): backward
+/// recomputes what forward has not kept. Results are bit-identical to KeepAll, dropout included.
 template <CheckpointOptions O = {}>
 struct Checkpoint {
   using slot = slot::memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This folder holds the slot `memory`: what is kept for backward, and what is computed again.
+// The slot `memory`: what is kept for backward, and what is recomputed.
 #pragma once
 #include "sinter/policy/concepts.hpp"
 

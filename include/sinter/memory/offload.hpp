@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State and weights that live outside of the device's memory. This file has a slot of its own.
+// Offloaded state and weights, outside of the device's memory. This file has a slot of its own.
 #pragma once
 #include "sinter/parallel/fetched_weights.hpp"
 #include "sinter/plan/placement.hpp"
@@ -9,51 +9,51 @@
 namespace sinter {
 
 namespace slot {
-/// What lives outside of the device's memory (Offload).
+/// What is offloaded from the device's memory (Offload).
 struct offload {
   static constexpr std::string_view name = "offload";
   static constexpr bool decisive = false;
 };
 }  // namespace slot
 
-/// Where state lives that is offloaded.
+/// Where offloaded state is stored.
 enum class OffloadTo : std::uint8_t {
-  host,  // in the memory of the host, where the device is a card
-  disk   // in a file, where the device is the host
+  host,  // in the host's memory, if the device is a card
+  disk   // in a file, if the device is the CPU
 };
-/// The name of a place, as `describe` and files have it.
+/// The name of a destination in `describe` and files.
 constexpr std::string_view name_of(OffloadTo to) { return to == OffloadTo::host ? "host" : "disk"; }
 
 struct OffloadOptions {
-  OffloadTo to = OffloadTo::disk;  ///< where the optimizer's state lives
-  /// Whether master weights live there, too, and those that layers read come and go.
+  OffloadTo to = OffloadTo::disk;  ///< where the optimizer's state is stored
+  /// True if master weights are offloaded, too; the weights that layers read are then temporary.
   bool weights = false;
-  /// Units of which together at least so much lives there are fetched, updated and stored together.
+  /// Minimum bytes of offloaded state of units that are fetched, updated and stored together.
   std::int64_t bucket_bytes = 4 << 20;
   SINTER_FIELDS((to), (weights), (bucket_bytes).at_least(1))
 };
 
 namespace touches {
-/// Uses all state of a run of units that comes and goes, and their masters if these do.
+/// Uses the offloaded state of a run of units, and their masters if these are offloaded.
 template <Use U>
 constexpr void away_state(const Model& model, const Instruction& i, TouchList& out) {
   each_away(model, [&](Space space) {
     each(model, i, U, space == Space::master ? Space::fetched : space, out);
   });
 }
-/// Uses the masters of the unit `what` that come and go.
+/// Uses the offloaded masters of the unit `what`.
 template <Use U>
 constexpr void away_masters(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({U, Space::fetched, i.what});
 }
-/// Waits until it is stored, and gives its memory up.
+/// Waits until offloaded state is stored, and frees its memory.
 constexpr void await_store(const Model& model, const Instruction& i, TouchList& out) {
   away_state<Use::finish>(model, i, out);
   away_state<Use::consume>(model, i, out);
 }
 }  // namespace touches
 
-/// How they run (src/memory/offload.cpp).
+/// The functions that run these instructions (src/memory/offload.cpp).
 namespace executes {
 void fetch_state(Machine&, const Bound&);
 void fetch_masters(Machine&, const Bound&);
@@ -62,34 +62,34 @@ void store_state(Machine&, const Bound&);
 void await_store(Machine&, const Bound&);
 }  // namespace executes
 
-/// The kind of the instruction that starts to fetch the state of a run of units, which is outside of the arena.
+/// The kind of the instruction that starts to fetch the offloaded state of a run of units.
 inline constexpr Kind fetch_state_kind{.name = "fetch state",
                                        .touch = touches::away_state<Use::fetch>,
                                        .run = executes::fetch_state,
                                        .by_shards = true};
-/// The kind of the one that waits for it.
+/// The kind of the instruction that waits for fetched state.
 inline constexpr Kind await_state_kind{.name = "await state",
                                        .touch = touches::away_state<Use::finish>,
                                        .run = executes::await_state,
                                        .by_shards = true};
-/// The kind of the instruction that starts to store it again. It runs also where the step is not applied, and
-/// then changes nothing: so transfers are in no part of a launch graph that hangs on a decision.
+/// The kind of the instruction that starts to store offloaded state again. It also runs if the step is not
+/// applied, and then changes nothing; so no transfer is in a conditional part of a launch graph.
 inline constexpr Kind store_state_kind{.name = "store state",
                                        .touch = touches::away_state<Use::send>,
                                        .run = executes::store_state,
                                        .by_shards = true};
-/// The kind of the one that waits for that.
+/// The kind of the instruction that waits until offloaded state is stored.
 inline constexpr Kind await_store_kind{.name = "await store",
                                        .touch = touches::await_store,
                                        .run = executes::await_store,
                                        .by_shards = true};
 
-/// The kind of the instruction that starts to fetch the masters of the unit `what`, to make weights of them.
+/// The kind of the instruction that starts to fetch the offloaded masters of the unit `what`.
 inline constexpr Kind fetch_masters_kind{.name = "fetch masters",
                                          .touch = touches::away_masters<Use::fetch>,
                                          .run = executes::fetch_masters,
                                          .by_shards = true};
-/// The kind of the one that waits for them.
+/// The kind of the instruction that waits for fetched masters.
 inline constexpr Kind await_masters_kind{.name = "await masters",
                                          .touch = touches::away_masters<Use::finish>,
                                          .run = executes::await_state,
@@ -97,7 +97,7 @@ inline constexpr Kind await_masters_kind{.name = "await masters",
 
 namespace detail {
 
-/// The options of the Offload of a recipe.
+/// The options of a recipe's Offload policy; the defaults if it has none.
 template <class R>
 constexpr OffloadOptions offload_of() {
   OffloadOptions found{};
@@ -109,7 +109,7 @@ constexpr OffloadOptions offload_of() {
 
 }  // namespace detail
 
-/// A rule: where state is offloaded to is not where it is anyway, and can be reached from the device.
+/// A rule: state is offloaded to another memory than the device's, and one that the device can reach.
 struct OffloadLeavesTheDevice {
   template <class R>
   static constexpr bool holds =
@@ -127,7 +127,7 @@ struct OffloadLeavesTheDevice {
   }
 };
 
-/// A rule: there is state, or weights are offloaded.
+/// A rule: the optimizer has state, or weights are offloaded.
 struct OptimizerKeepsState {
   template <class R>
   static constexpr bool holds = !R::optimizer::regions.empty() || detail::offload_of<R>().weights;
@@ -140,7 +140,7 @@ struct OptimizerKeepsState {
   }
 };
 
-/// A rule: weights that are offloaded are not sent to ranks that keep them whole.
+/// A rule: offloaded weights are not sent to ranks that keep all weights.
 struct OffloadedWeightsStay {
   template <class Parallel>
   static constexpr bool sends_whole() {
@@ -165,12 +165,12 @@ struct OffloadedWeightsStay {
   }
 };
 
-/// Keeps the optimizer's state outside of the device's memory: in the memory of the host, or on the CPU in a
-/// file (Rajbhandari et al. 2021). The arena has room for that of a few units alone: those that are updated,
-/// the next, which are fetched meanwhile, and the ones before, which are stored. It lies where backward has
-/// freed that of activations. With `weights` the masters live there, too: those of a unit are fetched before
-/// each instruction that reads its weights, while the one before it runs that does, and made into weights as
-/// layers read them, which are given up when they have been read. The bits are those of keeping all of it.
+/// Keeps the optimizer's state in the host's memory or, on the CPU, in a file (Rajbhandari et al. 2021). The
+/// arena has room for the state of only a few units: those being updated, the next ones, which are being
+/// fetched, and the previous ones, which are being stored. This room is memory that backward has freed of
+/// activations. With `weights`, masters are offloaded, too. A unit's masters are fetched before each
+/// instruction that reads its weights, while the previous such instruction runs. Weights made from them are
+/// freed once read. Results are bit-identical to keeping everything in the arena.
 template <OffloadOptions O = {}>
 struct Offload {
   using slot = slot::offload;
@@ -179,7 +179,7 @@ struct Offload {
   static constexpr Options options = O;
   static constexpr bool offloads_state = true;         ///< see Region::away
   static constexpr bool offloads_weights = O.weights;  ///< see Model::masters
-  static constexpr bool rewrites_last = true;  ///< what others do behind the update goes with it
+  static constexpr bool rewrites_last = true;          ///< as it moves what follows the update
 
   static constexpr Program rewrite(const Model& model, const Program& given) {
     const Program program = rewrite_forward(model, given);
@@ -212,16 +212,16 @@ struct Offload {
     add(await_store_kind, runs.size() - 1);
     return rewritten;
   }
-  /// Has weights made of masters that are fetched, in evaluation and prediction, too.
+  /// Makes weights of fetched masters, in evaluation and prediction, too.
   static constexpr Program rewrite_forward(const Model& model, const Program& program) {
     if (!O.weights) return program;
-    if (model.shards > 1) return fetch_masters(model, program);  // which fetches weights
+    if (model.shards > 1) return fetch_masters(model, program);  // after fetch_weights()
     return fetch_masters(model, fetch_weights(model, program));
   }
 
  private:
-  /// Whether an instruction follows the update of masters that come and go: it does so run by run, while they
-  /// are there.
+  /// True if an instruction follows the update of offloaded masters. It then runs for each bucket, while its
+  /// masters are in the arena.
   static constexpr bool follows_masters(const Model& model, const Instruction& i) {
     if (i.kind->role != Role::follow) return false;
     TouchList list;
@@ -230,12 +230,12 @@ struct Offload {
       if (touch.space == Space::fetched) return true;
     return false;
   }
-  /// Whether an instruction makes weights of masters that come and go.
+  /// True if an instruction makes weights of offloaded masters.
   static constexpr bool reads_masters(const Model& model, const Instruction& i) {
     const bool makes = i.kind == &fetch_weights_kind || i.kind == &copy_weights_kind;
     return makes && model.is_trained(i.what);
   }
-  /// Fetches masters behind the instruction before that reads any, as far as the same loop goes.
+  /// Fetches masters after the previous instruction in the same loop that reads any.
   static constexpr Program fetch_masters(const Model& model, const Program& program) {
     Program rewritten;
     rewritten.reserve(3 * program.size() + 8);
@@ -257,7 +257,7 @@ struct Offload {
     }
     return rewritten;
   }
-  /// The updates of a program, each cut into runs of units whose state has together at least bucket_bytes.
+  /// The updates of a program, each cut into runs of units with at least bucket_bytes of state.
   static constexpr std::vector<Instruction> updates_of(const Model& model, const Program& program) {
     std::vector<Instruction> runs;
     runs.reserve(model.order.size());

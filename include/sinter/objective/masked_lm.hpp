@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model is shown of tokens, and what it predicts: the slot `objective`.
+// The slot `objective`: which tokens a model is shown, and which it predicts.
 #pragma once
 #include "sinter/data/objective.hpp"
 #include "sinter/policy/concepts.hpp"
@@ -7,15 +7,15 @@
 namespace sinter {
 
 namespace slot {
-/// What is shown and predicted. Left out, it is the next token.
+/// Which tokens are shown and predicted; without it, the next token is predicted.
 struct objective {
   static constexpr std::string_view name = "objective";
 };
 }  // namespace slot
 
 struct MaskedLmOptions {
-  double share = 0.15;  ///< the probability with which a token is chosen, to be predicted
-  /// The id that stands for a hidden token; -1 takes the special token [MASK] or <mask> of the data.
+  double share = 0.15;  ///< the probability that a token is chosen, to be predicted
+  /// The id shown for a masked token; -1 takes the data's special token [MASK] or <mask>.
   int mask = -1;
   SINTER_FIELDS((share).above(0).at_most(1), (mask).at_least(-1))
 };
@@ -33,10 +33,10 @@ struct DataHaveTokens {
   }
 };
 
-/// A rule: the model has an embedding for the mask, as far as it says its vocabulary.
+/// A rule: the mask is below the model's vocabulary, if the model states one.
 template <MaskedLmOptions O>
 struct ModelHoldsMask {
-  /// Whether the mask is an id of the model of R; true if that does not say its vocabulary.
+  /// True if the mask is an id of R's model, or if the model states no vocabulary.
   template <class R>
   static constexpr bool fits() {
     if constexpr (requires { int(R::model::options.vocabulary); }) {
@@ -56,7 +56,7 @@ struct ModelHoldsMask {
   }
 };
 
-/// A rule of the model: no row is kept from seeing those that follow.
+/// A rule of the model: no layer has causal attention.
 struct SeesBothSides {
   static constexpr bool holds(const Model& model) {
     for (const Node& node : model.nodes)
@@ -74,22 +74,21 @@ struct SeesBothSides {
 };
 
 /// The objective of masked language models with these options.
-/// throws    ArgumentError if no mask is said and the data have none
+/// throws    ArgumentError if options.mask is -1 and the data have no mask token
 Objective masked_lm(const MaskedLmOptions& options, const DataTokens& tokens);
 
-/// Hides tokens and has them predicted (Devlin et al. 2019, "BERT", section 3.1): each token that
-/// is not special is chosen with the probability `share`, and its row predicts it. Of those that
-/// are chosen 80 % are shown as the mask, 10 % as a random token of the data's vocabulary, and 10 %
-/// as they are. All other rows predict nothing (target -1). A sequence of which none would be
-/// chosen has one, so that no batch is without a prediction; a sequence of special tokens alone has
-/// none.
+/// Masked language modelling (Devlin et al. 2019, "BERT", section 3.1): each token that is not
+/// special is chosen with the probability `share`, and its row predicts it. 80 % of chosen tokens
+/// are shown as the mask, 10 % as a random token of the data's vocabulary, and 10 % unchanged. All
+/// other rows predict nothing (target -1). If no token of a sequence is drawn, one is chosen, so
+/// every batch has a prediction. A sequence of only special tokens has none.
 ///
-/// As in Hugging Face's DataCollatorForLanguageModeling, each token is drawn for itself; BERT's own
-/// program chooses a fixed number of each sequence. Of examples with a context only the label is
-/// hidden, for only rows that predict something without this policy may be chosen.
+/// Each token is drawn independently, as in Hugging Face's DataCollatorForLanguageModeling; BERT's
+/// own program chooses a fixed number per sequence. If examples have a context, only tokens of the
+/// label are masked, as only rows that predict something without this policy may be chosen.
 ///
-/// What is hidden is a function of seed, epoch, example (or window) and place in it: another set in
-/// each epoch, the same in each evaluation, and the same however examples are put into batches.
+/// The choice is a function of seed, epoch, example (or window) and position in it. So it differs
+/// in each epoch, is the same in each evaluation, and does not depend on batching.
 template <MaskedLmOptions O = {}>
 struct MaskedLm {
   using slot = slot::objective;
@@ -97,10 +96,11 @@ struct MaskedLm {
   using rules = RuleList<DataHaveTokens, ModelHoldsMask<O>>;
   using model_rules = RuleList<SeesBothSides>;
   static constexpr Options options = O;
-  /// Shown beside the loss; it cannot be compared with that of a model which predicts all tokens.
+  /// The figure shown beside the loss; not comparable with that of a model that predicts all
+  /// tokens.
   static constexpr Figure headline{"bits per hidden token", bits};
 
-  /// What is done with batches of these tokens; see masked_lm().
+  /// Returns the objective for data with these tokens; see masked_lm().
   static Objective objective(const Options& o, const DataTokens& tokens) {
     return masked_lm(o, tokens);
   }
