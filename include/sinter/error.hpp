@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Sinter throws.
+// The exceptions of Sinter.
 #pragma once
 #include <stdexcept>
 #include <string>
 
 namespace sinter {
 
-/// Something is wrong with what the caller asked for, or with the machine. what() says what is
+/// A caller's request is invalid, or something is wrong with the machine. what() says what is
 /// wrong, where, what was expected and what to do.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -22,13 +22,13 @@ struct ArgumentError : Error {
   using Error::Error;
 };
 
-/// Ranks cannot go on, because one of them has died, hangs, or does what the others do not. what() names
-/// it, its process and its host, and in a step the instruction that waited for it.
+/// Ranks cannot continue, because one of them has died, hangs, or does not do what the others do. what()
+/// names it, its process and its host, and in a step the instruction that waited for it.
 struct RankError : Error {
   using Error::Error;
 };
 
-/// Training has diverged: it goes wrong, and no policy says how to go on.
+/// Training has diverged, and no policy of the recipe handles it.
 struct DivergedError : Error {
   using Error::Error;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Sinter, every public header: a table of contents, and what a recipe's file or a program
-// with a trainer of its own includes.
+// All public headers of Sinter: a table of contents, and the one header that recipe files and
+// programs with their own trainer include.
 #pragma once
 
 // A recipe: a type composed of policies, and its plan
@@ -38,7 +38,7 @@
 #include "sinter/model/mlp.hpp"
 #include "sinter/model/seq2seq.hpp"
 
-// Layers for models of one's own, beside those of the models above
+// Layers for your own models, beside those of the models above
 #include "sinter/layer/autograd.hpp"
 #include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/normalize.hpp"
@@ -98,12 +98,12 @@
 #include "sinter/schedule/polynomial_decay.hpp"
 #include "sinter/schedule/warmup_stable_decay.hpp"
 
-// What policies and instructions of one's own may use
+// What your own policies and instructions may use
 #include "sinter/base/with_element.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/recipe/savings.hpp"
 
-// Ranks that are processes, and forecasts of more of them
+// Ranks that are processes, and forecasts for more of them
 #include "sinter/comm/hosts.hpp"
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/comm/mesh.hpp"

@@ -5,8 +5,8 @@
 
 namespace sinter {
 
-/// The version of the library, as "0.2.0" (semver.org). It is that of CMake's project, and so of
-/// binaries (--version), of the checkpoints that they write, and of packages.
+/// The version of the library, as "0.2.0" (semver.org). It equals the version of CMake's project,
+/// of binaries (--version), of packages and of checkpoints that they write.
 std::string_view version();
 
 }  // namespace sinter

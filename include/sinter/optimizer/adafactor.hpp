@@ -7,16 +7,16 @@
 namespace sinter {
 
 struct AdafactorOptions {
-  double lr = 1e-3;     ///< the learning rate, before the schedule; not read with relative_step
-  double beta1 = 0;     ///< of the first moment; at 0 none is kept
-  double decay = -0.8;  ///< beta2 is 1 - t^decay in step t, counted from 1
-  double clip_threshold = 1;     ///< the largest root mean square of an update, before the rate
-  double weight_decay = 0;       ///< decoupled, of matrices
-  double eps_square = 1e-30;     ///< is added to each squared gradient
-  double eps_scale = 1e-3;       ///< the least that scale_parameter multiplies by
-  bool scale_parameter = false;  ///< multiplies the rate by the root mean square of the parameter
-  bool relative_step = false;    ///< the rate is min(1/√t, 0.01) instead of lr, times the schedule
-  bool warmup_init = false;      ///< with relative_step, the rate is min(1/√t, 10⁻⁶ t)
+  double lr = 1e-3;           ///< learning rate before the schedule; unused with relative_step
+  double beta1 = 0;           ///< decay rate of the first moment; at 0 none is kept
+  double decay = -0.8;        ///< beta2 is 1 - t^decay in step t, counted from 1
+  double clip_threshold = 1;  ///< maximum root mean square (RMS) of an update, before the rate
+  double weight_decay = 0;    ///< decoupled; matrices only
+  double eps_square = 1e-30;  ///< added to each squared gradient
+  double eps_scale = 1e-3;    ///< minimum RMS for scale_parameter
+  bool scale_parameter = false;  ///< true if the rate is multiplied by the parameter's RMS
+  bool relative_step = false;    ///< true if the rate is min(1/√t, 0.01), not lr, times the schedule
+  bool warmup_init = false;  ///< true if relative_step's rate is min(1/√t, 10⁻⁶ t)
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
                 (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
                 (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
@@ -39,8 +39,8 @@ struct AdafactorHasOneRate {
 };
 
 /// Adafactor (Shazeer and Stern 2018) with the arithmetic of transformers' Adafactor, and by
-/// default with the settings of its Trainer. The second moment of a matrix is kept as one number
-/// for each row and each column.
+/// default with the settings of its Trainer. A matrix's second moment is stored as one number per
+/// row and one per column.
 template <AdafactorOptions O = {}>
 struct Adafactor {
   using slot = slot::optimizer;
@@ -55,13 +55,13 @@ struct Adafactor {
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 
-  /// The shape of exp_avg_sq_row; a vector keeps one number for each element there.
+  /// The shape of exp_avg_sq_row; for a vector it has one number per element.
   static constexpr StateShape of_rows(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, 1,
             kernel::adafactor_factored(p.rows, p.columns) ? p.rows : int(p.size())};
   }
-  /// The shape of exp_avg_sq_col; a vector has none.
+  /// The shape of exp_avg_sq_col; empty for a vector.
   static constexpr StateShape of_columns(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, kernel::adafactor_factored(p.rows, p.columns) ? 1 : 0, p.columns};

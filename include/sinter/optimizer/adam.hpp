@@ -5,20 +5,20 @@
 
 namespace sinter {
 
-/// The ranges are those of AdamWOptions.
+/// Options of Adam, with the ranges of AdamWOptions.
 struct AdamOptions {
-  double lr = 1e-3;         ///< the learning rate, before the schedule
-  double beta1 = 0.9;       ///< of the first moment
-  double beta2 = 0.999;     ///< of the second moment
-  double eps = 1e-8;        ///< is added to the root of the second moment
-  double weight_decay = 0;  ///< times the parameter, is added to the gradient
+  double lr = 1e-3;         ///< learning rate before the schedule
+  double beta1 = 0.9;       ///< decay rate of the first moment
+  double beta2 = 0.999;     ///< decay rate of the second moment
+  double eps = 1e-8;        ///< added to the root of the second moment
+  double weight_decay = 0;  ///< times the parameter, added to the gradient
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
                 (weight_decay).at_least(0).adjustable())
 };
 
-/// Adam (Kingma and Ba 2015) with the arithmetic of torch.optim.Adam: decay, if any, is a part of
-/// the gradient. Biases and norms do not decay. The state has two numbers for each parameter.
+/// Adam (Kingma and Ba 2015) with the arithmetic of torch.optim.Adam: weight decay is added to the
+/// gradient. Biases and norms do not decay. The state is two numbers per parameter.
 template <AdamOptions O = {}>
 struct Adam {
   using slot = slot::optimizer;

@@ -7,20 +7,20 @@
 
 namespace sinter {
 
-/// The ranges are those of torch.optim.AdamW, except that eps must not be 0: a parameter whose
-/// gradient is 0 would become 0 / 0.
+/// Options of AdamW, with torch.optim.AdamW's ranges, except that eps must not be 0: a parameter
+/// with gradient 0 would become 0 / 0.
 struct AdamWOptions {
-  double lr = 1e-3;            ///< the learning rate, before the schedule
-  double beta1 = 0.9;          ///< of the first moment
-  double beta2 = 0.999;        ///< of the second moment
-  double eps = 1e-8;           ///< is added to the root of the second moment
-  double weight_decay = 0.01;  ///< decoupled: a step takes lr × weight_decay of the parameter away
+  double lr = 1e-3;            ///< learning rate before the schedule
+  double beta1 = 0.9;          ///< decay rate of the first moment
+  double beta2 = 0.999;        ///< decay rate of the second moment
+  double eps = 1e-8;           ///< added to the root of the second moment
+  double weight_decay = 0.01;  ///< decoupled: a step subtracts lr × weight_decay × parameter
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (eps).above(0).adjustable(),
                 (weight_decay).at_least(0).adjustable())
 };
 
-/// The constants of one step of Adam for the stretch s. The options o name theirs as AdamWOptions.
+/// The constants of one step of Adam for the stretch s. The options o have AdamWOptions' names.
 kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
   kernel::AdamWStep step;
   step.lr = s.learning_rate;
@@ -35,7 +35,7 @@ kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
 }
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019), with the arithmetic of
-/// torch.optim.AdamW. Biases and norms do not decay. The state has two numbers for each parameter.
+/// torch.optim.AdamW. Biases and norms do not decay. The state is two numbers per parameter.
 template <AdamWOptions O = {}>
 struct AdamW {
   using slot = slot::optimizer;

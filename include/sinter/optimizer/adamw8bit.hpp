@@ -9,10 +9,10 @@
 
 namespace sinter {
 
-/// AdamW whose moments take a byte each, by block-wise dynamic quantization (Dettmers et al. 2022):
-/// 256 elements share a scale, as in bitsandbytes' AdamW8bit. Embeddings and parameters of fewer
-/// than 4096 elements keep fp32 moments. A step whose gradients are not finite is skipped and
-/// reported, as with every optimizer.
+/// AdamW with 8-bit moments by block-wise dynamic quantization (Dettmers et al. 2022): 256 elements
+/// share a scale, as in bitsandbytes' AdamW8bit. Embeddings and parameters of fewer than 4096
+/// elements keep fp32 moments. A step whose gradients are not finite is skipped and reported, as
+/// with every optimizer.
 template <AdamWOptions O = {}>
 struct AdamW8bit {
   using slot = slot::optimizer;
@@ -23,7 +23,7 @@ struct AdamW8bit {
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 
-  /// Whether the moments of a parameter take a byte each.
+  /// True if a parameter's moments are 8-bit.
   static constexpr bool quantizes(const Layer& layer, int number) {
     const bool embedding = layer.ids_below > 0 && !layer.loss;
     return layer.params[number].size() >= 4096 && !embedding;
@@ -33,7 +33,7 @@ struct AdamW8bit {
     const Param& p = layer.params[number];
     return {quantizes(layer, number) ? Element::u8 : Element::f32, p.rows, p.columns};
   }
-  /// The shape of their scales; none where they are not quantized.
+  /// The shape of exp_avg_scale and of exp_avg_sq_scale; empty if the moments are not quantized.
   static constexpr StateShape of_scales(const Layer& layer, int number) {
     return {Element::f32, quantizes(layer, number) ? 1 : 0,
             int(kernel::adamw8bit_scales(layer.params[number].size()))};

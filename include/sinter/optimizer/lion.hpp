@@ -6,17 +6,17 @@
 namespace sinter {
 
 struct LionOptions {
-  double lr = 1e-4;     ///< the learning rate, before the schedule
-  double beta1 = 0.9;   ///< the average's share of a step's direction; the rest is the gradient's
-  double beta2 = 0.99;  ///< of the average itself
-  double weight_decay = 0;  ///< decoupled, of matrices
+  double lr = 1e-4;     ///< learning rate before the schedule
+  double beta1 = 0.9;   ///< weight of the average in a step's direction; the gradient has the rest
+  double beta2 = 0.99;  ///< decay rate of the average
+  double weight_decay = 0;  ///< decoupled; matrices only
   SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1).adjustable(),
                 (beta2).at_least(0).below(1).adjustable(), (weight_decay).at_least(0).adjustable())
 };
 
 /// Lion (Chen et al. 2023): every parameter moves by the learning rate, against the sign of an
-/// average of gradients. Decay is decoupled; biases and norms do not decay. The state has one
-/// number for each parameter.
+/// average of gradients. Decay is decoupled; biases and norms do not decay. The state is one number
+/// per parameter.
 template <LionOptions O = {}>
 struct Lion {
   using slot = slot::optimizer;

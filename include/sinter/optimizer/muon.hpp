@@ -14,20 +14,20 @@
 
 namespace sinter {
 
-/// The options up to `iterations` are those of hidden matrices, the others those of AdamW for all
-/// other parameters. Both rates follow the schedule.
+/// Options of Muon. Those up to `iterations` are for hidden matrices, the others are AdamW's for
+/// all other parameters. Both rates follow the schedule.
 struct MuonOptions {
-  double lr = 2e-2;           ///< of hidden matrices, before the schedule
-  double momentum = 0.95;     ///< how much of the average of gradients a step keeps
+  double lr = 2e-2;           ///< learning rate of hidden matrices, before the schedule
+  double momentum = 0.95;     ///< decay rate of the average of gradients
   double weight_decay = 0.1;  ///< decoupled
-  bool nesterov = true;       ///< a step mixes the gradient into the average once more
-  bool rounded = false;       ///< rounds the inputs of the iteration's products, see MatmulInputs
-  int iterations = 5;         ///< of Newton and Schulz
-  double adamw_lr = 1e-3;     ///< of all other parameters, before the schedule
-  double beta1 = 0.9;         ///< of their first moment
-  double beta2 = 0.999;       ///< of their second moment
-  double eps = 1e-8;          ///< is added to the root of their second moment
-  double adamw_weight_decay = AdamWOptions{}.weight_decay;  ///< decoupled, of matrices
+  bool nesterov = true;       ///< true if a step mixes the gradient into the average once more
+  bool rounded = false;       ///< true if inputs of products are rounded; see MatmulInputs
+  int iterations = 5;         ///< number of Newton-Schulz iterations
+  double adamw_lr = 1e-3;     ///< learning rate of all other parameters, before the schedule
+  double beta1 = 0.9;         ///< decay rate of their first moment
+  double beta2 = 0.999;       ///< decay rate of their second moment
+  double eps = 1e-8;          ///< added to the root of their second moment
+  double adamw_weight_decay = AdamWOptions{}.weight_decay;  ///< decoupled; matrices only
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
                 (weight_decay).at_least(0).adjustable(), (nesterov), (rounded),
                 (iterations).at_least(1), (adamw_lr).at_least(0).adjustable(),
@@ -36,12 +36,12 @@ struct MuonOptions {
                 (adamw_weight_decay).at_least(0).adjustable())
 };
 
-/// Whether this parameter of a layer gets Muon's iteration; else it gets AdamW.
+/// True if parameter `number` of a layer is updated by Muon's iteration, false if by AdamW.
 constexpr bool is_hidden_matrix(const Layer& layer, int number) {
   return layer.params[number].fan_out > 0;
 }
 
-/// A rule of the model: there is something for Muon to do.
+/// A rule of the model: it has a hidden matrix.
 struct HasHiddenMatrix {
   static constexpr bool holds(const Model& model) {
     bool found = false;
@@ -59,15 +59,15 @@ struct HasHiddenMatrix {
   }
 };
 
-/// Momentum that is orthogonalised by Newton and Schulz' iteration (Jordan et al. 2024), with the
-/// arithmetic of torch.optim.Muon in fp32. Hidden matrices (hidden() in layer/layer.hpp), however
-/// they are stored, get
+/// Muon: momentum orthogonalised by the Newton-Schulz iteration (Jordan et al. 2024), with the
+/// arithmetic of torch.optim.Muon in fp32. For a hidden matrix (hidden() in layer/layer.hpp), in
+/// either layout:
 ///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum), or b without nesterov
-///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u)
-/// All else gets AdamW: embeddings, heads, tied or not, biases and norms, each Linear with
-/// `.hidden = false` (Mlp's first and last), and matrices of layers of your own that do not say
-/// hidden(). A fused matrix, such as GPT-2's of q, k and v, is taken as one. The state has one
-/// number for each parameter of a hidden matrix, and two for each of the others.
+///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u).
+/// All other parameters get AdamW: embeddings, heads (tied or not), biases and norms, each Linear
+/// with `.hidden = false` (Mlp's first and last), and matrices of your own layers without hidden().
+/// A fused matrix, such as GPT-2's q, k and v, is one matrix. The state is one number per parameter
+/// of a hidden matrix, two per other parameter.
 template <MuonOptions O = {}>
 struct Muon {
   using slot = slot::optimizer;
@@ -77,12 +77,12 @@ struct Muon {
   static constexpr Options options = O;
   static constexpr bool by_parameter = true;
 
-  /// The shape of momentum_buffer: none for other parameters.
+  /// The shape of momentum_buffer; empty for parameters that are not hidden matrices.
   static constexpr StateShape of_matrices(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, is_hidden_matrix(layer, number) ? p.rows : 0, p.columns};
   }
-  /// The shape of exp_avg and exp_avg_sq: none for hidden matrices.
+  /// The shape of exp_avg and exp_avg_sq; empty for hidden matrices.
   static constexpr StateShape of_others(const Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, is_hidden_matrix(layer, number) ? 0 : p.rows, p.columns};
@@ -91,7 +91,7 @@ struct Muon {
                                       Region{"exp_avg", Type::state, nullptr, of_others},
                                       Region{"exp_avg_sq", Type::state, nullptr, of_others}};
 
-  /// In bytes. A hidden matrix takes twice its size, and twice the square of its smaller side.
+  /// Bytes of workspace; for a hidden matrix twice its size, plus twice its smaller side squared.
   static constexpr std::int64_t workspace(const Layer& layer, int number) {
     if (!is_hidden_matrix(layer, number)) return 0;
     const Param& p = layer.params[number];
@@ -135,8 +135,8 @@ struct Muon {
     kernel::accumulate(s.stream, orthogonal, s.master, s.size);
   }
 
-  /// Repeats x = a x + (b g + c g²) x with g = x xᵀ (of the smaller side), o.iterations times from
-  /// x / |x|. Returns where the result is. Products round their inputs at most, whereas
+  /// Repeats x = a x + (b g + c g²) x, g = x xᵀ (of the smaller side), o.iterations times from x /
+  /// |x|. Returns the result. Products at most round their inputs, whereas
   /// torch.optim.Muon keeps everything in bfloat16.
   static float* orthogonalise(const Options& o, const auto& s, float* x) {
     constexpr float a = 3.4445f, b = -4.7750f, c = 2.0315f;

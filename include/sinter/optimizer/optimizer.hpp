@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an optimizer's arithmetic becomes the instruction `update`. This folder holds the slot
+// The instruction `update`, made of an optimizer's arithmetic. This folder holds the slot
 // `optimizer`.
 #pragma once
 #include <cassert>
@@ -10,36 +10,36 @@
 
 namespace sinter {
 
-inline constexpr int max_regions = 4;  // of one policy
+inline constexpr int max_regions = 4;  // maximum number of regions of one policy
 
-/// A flat stretch of parameters which an optimizer treats alike. The element types are those of
-/// master weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
+/// A range of flat parameters that an optimizer treats alike. The element types are those of master
+/// weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
 template <class M, class G, class S, class C>
 struct Stretch {
-  kernel::Stream& stream;  ///< for kernels of optimizers
-  M* master;               ///< the weights to advance
-  const G* gradient;  ///< to be multiplied by decision->scale, then clamped to ± decision->limit
-  // The optimizer's regions, in its order; empty for those that have a shape of their own.
+  kernel::Stream& stream;  ///< the stream on which kernels run
+  M* master;               ///< the weights to update
+  const G* gradient;       ///< to multiply by decision->scale, then clamp to ± decision->limit
+  // The optimizer's regions, in its order; empty for regions with a shape of their own.
   std::array<kernel::Flat<S>, max_regions> state;
-  C* copy;  ///< takes the new weights; null if there is none or Optimizer::casts is not true
-  std::int64_t size;     ///< parameters
-  bool decayed;          ///< whether weight decay applies
-  double learning_rate;  ///< of this step: the optimizer's own, times rate_factor
-  double rate_factor;    ///< the schedule's, times those of policies and of the parameter group
-  std::int64_t step;     ///< how many updates were applied, this one included
-  const kernel::Decision* decision;  ///< in the device's memory: how gradients are bounded
+  C* copy;  ///< receives the new weights; null if there is no copy or Optimizer::casts is not true
+  std::int64_t size;     ///< number of parameters
+  bool decayed;          ///< true if weight decay applies
+  double learning_rate;  ///< learning rate of this step: the optimizer's own, times rate_factor
+  double rate_factor;    ///< product of the factors of schedule, policies and parameter group
+  std::int64_t step;     ///< number of applied updates, this one included
+  const kernel::Decision* decision;  ///< in the device's memory: the bounds of gradients
 };
 
-/// One parameter, for an optimizer that is not elementwise.
+/// One whole parameter, for an optimizer that is not elementwise.
 template <class M, class G, class S, class C>
 struct StretchOfParameter : Stretch<M, G, S, C> {
-  const Layer& layer;                            ///< the one that has the parameter
-  int number;                                    ///< of the parameter in layer.params
-  int rows, columns;                             ///< of the parameter
-  std::array<Machine::Part, max_regions> parts;  ///< what the optimizer's regions keep for it
-  std::byte* workspace;                          ///< of Optimizer::workspace() bytes
+  const Layer& layer;                            ///< the layer that has the parameter
+  int number;                                    ///< the parameter's index in layer.params
+  int rows, columns;                             ///< the parameter's shape
+  std::array<Machine::Part, max_regions> parts;  ///< its state in the optimizer's regions
+  std::byte* workspace;                          ///< memory of Optimizer::workspace() bytes
 
-  /// What a region keeps for the parameter.
+  /// The parameter's state in a region, null if it has none.
   /// requires  T is the element type with which the region was planned
   template <class T>
   T* part(int region) const {
@@ -48,18 +48,18 @@ struct StretchOfParameter : Stretch<M, G, S, C> {
            "Sinter: a region has elements of another type");
     return reinterpret_cast<T*>(kept.data);
   }
-  /// The workspace as elements T.
+  /// The workspace as elements of type T.
   template <class T>
   T* scratch() const {
     return reinterpret_cast<T*>(workspace);
   }
 };
 
-/// An optimizer that takes parameters one by one, each whole.
+/// An optimizer that updates whole parameters, one at a time.
 template <class Optimizer>
 concept ByParameter = requires { Optimizer::by_parameter; } && Optimizer::by_parameter;
 
-/// Whether layers read a copy of the weights that the optimizer writes as it updates the masters.
+/// True if layers read a copy of the weights that the optimizer writes as it updates the masters.
 template <class Optimizer>
 constexpr bool makes_copy(const Model& model) {
   if constexpr (requires { Optimizer::casts; })
@@ -68,7 +68,7 @@ constexpr bool makes_copy(const Model& model) {
 }
 
 namespace touches {
-/// Uses up gradients and advances masters, state and, if Optimizer casts, the copy of the weights. (Updater
+/// Consumes gradients and updates masters, state and, if Optimizer casts, the copy of the weights. (Updater
 /// relies on the order of the first three.)
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
@@ -82,7 +82,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
 
 namespace executes {
 
-/// Does the work of one `update`, of which each rank has its part where ranks share it.
+/// Runs one `update`: all of it, or this rank's part if ranks share it.
 template <class Optimizer, class Precision>
 class Updater {
   using M = typename Precision::master;
@@ -95,11 +95,11 @@ class Updater {
   const Instruction& run = *bound.instruction;
   const Model& model = machine.model();
   const typename Optimizer::Options& options = machine.options<Optimizer>();
-  std::array<int, max_regions> regions{};  // the optimizer's
+  std::array<int, max_regions> regions{};  // the optimizer's regions
   int region_count = 0;
-  bool is_away = false;  // its state comes and goes
+  bool is_away = false;  // true if its state is offloaded
   const bool masters_come = model.masters == Space::fetched;
-  // Where those of all units are, if they live through all steps.
+  // The masters of all units, if they stay in the arena.
   M* all_masters = nullptr;
   const G* const all_gradients = machine.flat<G>(Space::gradient).data;
   std::array<S*, max_regions> all_state{};
@@ -112,7 +112,7 @@ class Updater {
     for (int j = 0; j < region_count && !is_away; ++j)
       if (!Optimizer::regions[j].shape) all_state[j] = machine.flat<S>(region(regions[j])).data;
   }
-  /// Advances the whole of each unit, as the optimizer takes it, or what this rank owns.
+  /// Updates all parameters of each unit; ByParameter optimizers update only those this rank owns.
   void whole() const {
     if constexpr (ByParameter<Optimizer>) {
       for (int k = 0; k < run.count; ++k)
@@ -124,33 +124,33 @@ class Updater {
       for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
     }
   }
-  /// Advances what this rank works on of each unit (Machine::shards()).
+  /// Updates this rank's shards of each unit (Machine::shards()).
   void shards() const {
     if constexpr (ByParameter<Optimizer>) {
-      whole();  // of the parameters that it owns
+      whole();  // only the parameters that this rank owns
     } else {
       for (int k = 0; k < run.count; ++k) shards_of(k);
     }
   }
 
  private:
-  /// How far what is split lies from its place in whole spaces.
+  /// Offsets from an element's index in the whole model to its index in a split space.
   struct Shift {
     std::int64_t masters = 0, gradients = 0, state = 0;
   };
 
-  /// Where the touches number j of the run have unit number k, if it comes and goes.
+  /// The temporary buffer of touch number j for unit number k of the run, or null.
   std::byte* fetched_at(int j, int k) const {
     return bound.at[std::size_t(j) * std::size_t(run.count) + std::size_t(k)];
   }
   std::byte* state_at(int j, int k) const { return fetched_at(2 + j, k); }
-  /// The masters from an element on.
+  /// The masters of unit number k, from element `first` on.
   M* masters(int k, std::int64_t first) const {
     return (masters_come ? reinterpret_cast<M*>(fetched_at(1, k)) : all_masters) + first;
   }
-  /// Advances the shards of unit number k of the run.
+  /// Updates this rank's shards of unit number k of the run.
   void shards_of(int k) const {
-    std::int64_t before = 0;  // of what has been fetched of the unit
+    std::int64_t before = 0;  // elements of the unit's fetched shards so far
     for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
       const std::int64_t held = part.held - part.first, fetched = before - part.first;
       const std::int64_t masters = model.splits(Space::master) ? held : 0;
@@ -161,8 +161,8 @@ class Updater {
       before += part.size;
     }
   }
-  /// Calls Optimizer::update for each stretch within a slice of flat parameters, which is in unit number k
-  /// where that matters.
+  /// Calls Optimizer::update for each stretch within a slice of flat parameters. k: the slice's unit in
+  /// the run; only needed for temporary buffers.
   void flat(FlatSlice slice, Shift shift = {}, int k = 0) const {
     for (const UniformSlice& alike : machine.uniform_slices()) {
       const std::int64_t first = std::max(slice.first, alike.first);
@@ -172,7 +172,7 @@ class Updater {
             options, stretch({first, last - first}, alike.decayed, alike.learning_rate, shift, k));
     }
   }
-  /// Does so for a parameter of unit number k.
+  /// Calls Optimizer::update for a parameter of unit number k.
   void one(const Parameter& p, int k) const {
     const auto shift = [&](Space space) { return model.held_at(space, p.offset) - p.offset; };
     const Shift shifts{masters_come ? machine.place_in_unit(p) - p.offset : shift(Space::master),
@@ -211,20 +211,20 @@ class Updater {
         s.state[j] = {state(j, k, slice.first + shift.state), slice.size};
     return s;
   }
-  /// State number j from an element on.
+  /// State number j of unit number k, from element `first` on.
   S* state(int j, int k, std::int64_t first) const {
-    if (ByParameter<Optimizer> && is_away) return nullptr;  // it has parts
+    if (ByParameter<Optimizer> && is_away) return nullptr;  // parts[j] is used instead
     return (is_away ? reinterpret_cast<S*>(state_at(j, k)) : all_state[j]) + first;
   }
 };
 
-/// Advances a run of units by Optimizer::update.
+/// Updates a run of units by Optimizer::update.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
   Updater<Optimizer, Precision>(machine, bound).whole();
 }
 
-/// The workspace in bytes that suffices for every parameter of a run of units, one at a time.
+/// Bytes of workspace that suffice for every parameter of a run of units, one at a time.
 template <class Optimizer>
 constexpr std::int64_t update_workspace(const Model& model, const Instruction& i) {
   std::int64_t most = 0;
@@ -238,7 +238,7 @@ constexpr std::int64_t update_workspace(const Model& model, const Instruction& i
 
 }  // namespace executes
 
-/// The kind of the instruction that advances parameters by Optimizer::update.
+/// The kind of the instruction that updates parameters by Optimizer::update.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_kind{.name = "update",
                                   .touch = touches::update<Optimizer>,

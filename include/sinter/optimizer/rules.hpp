@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What optimizers that are not elementwise ask of a recipe. `reason` says why, for programs that
-// list which policies do not go together.
+// Rules of recipes whose optimizer is not elementwise. `reason` says why, for programs that list
+// which policies do not go together.
 #pragma once
 #include <string_view>
 #include <type_traits>
@@ -27,7 +27,7 @@ struct MastersAreFloat {
   }
 };
 
-/// A rule: clipping does not ask for a limit of single gradients.
+/// A rule: clipping does not limit single gradients.
 struct NotClippedByValue {
   static constexpr std::string_view reason =
       "the optimizer takes matrices or blocks whole, so how large each gradient was is lost";

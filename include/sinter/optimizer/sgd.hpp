@@ -6,16 +6,16 @@
 namespace sinter {
 
 struct SgdOptions {
-  double lr = 1e-2;         ///< the learning rate, before the schedule
-  double momentum = 0;      ///< how much of the average of gradients a step keeps
-  double weight_decay = 0;  ///< times the parameter, is added to the gradient; of matrices
-  /// A step goes along gradient + momentum × average, not along the average.
+  double lr = 1e-2;         ///< learning rate before the schedule
+  double momentum = 0;      ///< decay rate of the average of gradients
+  double weight_decay = 0;  ///< times the parameter, added to the gradient; matrices only
+  /// True if a step follows gradient + momentum × average instead of the average.
   bool nesterov = false;
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1),
                 (weight_decay).at_least(0).adjustable(), (nesterov))
 };
 
-/// A rule: nesterov corrects momentum, and so there must be some.
+/// A rule: nesterov requires momentum.
 struct NesterovHasMomentum {
   template <class R>
   static constexpr bool holds =
@@ -31,8 +31,7 @@ struct NesterovHasMomentum {
 };
 
 /// Stochastic gradient descent, with or without momentum, with the arithmetic of torch.optim.SGD.
-/// Biases and norms do not decay. The state has one number for each parameter, and without momentum
-/// none.
+/// Biases and norms do not decay. The state is one number per parameter, or none without momentum.
 template <SgdOptions O = {}>
 struct Sgd {
   using slot = slot::optimizer;

@@ -12,21 +12,21 @@
 namespace sinter {
 
 namespace slot {
-/// Whether an average of the weights is kept (Average).
+/// Keeps an average of the weights (Average).
 struct average {
   static constexpr std::string_view name = "average";
 };
 }  // namespace slot
 
 struct AverageOptions {
-  double decay = 0.9999;  ///< how much of the average each step keeps
-  /// Decay is at most (1 + t) / (10 + t) in step t; early weights are forgotten.
+  double decay = 0.9999;  ///< fraction of the average that each step keeps
+  /// True if decay is at most (1 + t) / (10 + t) in step t, so that early weights are forgotten.
   bool warmup = true;
   SINTER_FIELDS((decay).at_least(0).below(1).adjustable(), (warmup))
 };
 
 namespace touches {
-/// Reads the masters, and moves the average.
+/// Reads the masters and updates the average.
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, model.masters, out);
@@ -35,7 +35,7 @@ constexpr void average(const Model& model, const Instruction& i, TouchList& out)
 }  // namespace touches
 
 namespace executes {
-/// Moves the average of a run of units towards the weights. The first step sets it to them.
+/// Moves the average of a run of units towards the weights. The first step sets it to the weights.
 template <class Policy, class Master>
 void average(Machine& machine, const Bound& bound) {
   const double t = double(machine.updates() + 1);
@@ -69,7 +69,7 @@ void average(Machine& machine, const Bound& bound) {
 }
 }  // namespace executes
 
-/// The kind of the instruction that moves the average.
+/// The kind of the instruction that updates the average.
 template <class Policy, class Master>
 inline constexpr Kind average_kind{.name = "average",
                                    .touch = touches::average<Policy>,
@@ -78,10 +78,9 @@ inline constexpr Kind average_kind{.name = "average",
                                    .if_applied = true,
                                    .by_shards = true};
 
-/// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), which is updated
-/// after each step and has the name "ema" in checkpoints. Training itself stays as it is. The flag
-/// --average of eval, generate and export uses it, and so does
-/// TrainerCore::load_weights(path, "ema").
+/// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), updated after each
+/// step and named "ema" in checkpoints. Training itself does not change. The flag --average of
+/// eval, generate and export uses it, and so does TrainerCore::load_weights(path, "ema").
 template <AverageOptions O = {}>
 struct Average {
   using slot = slot::average;

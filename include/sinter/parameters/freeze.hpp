@@ -8,13 +8,13 @@
 namespace sinter {
 
 namespace slot {
-/// Which parameters stay as they are (Freeze).
+/// Freezes parameters (Freeze).
 struct freeze {
   static constexpr std::string_view name = "freeze";
 };
 }  // namespace slot
 
-/// A rule: there is a name.
+/// A rule: at least one name is given.
 template <Text... Names>
 struct FreezeNamesSomething {
   template <class R>
@@ -27,18 +27,17 @@ struct FreezeNamesSomething {
   }
 };
 
-/// Keeps parameters as they are: Freeze<"wte", "wpe", "h.0">, or Freeze<"h.*">. They have no
-/// gradient and no state, and what only they need is not computed: units before the first one that
-/// is trained keep nothing and run no backward. The names are those of parameters, as `describe`
-/// lists them, or their beginnings up to a dot. Only whole units can be frozen, such as a
-/// transformer block or the two embeddings together. Names that match nothing, or only a part of a
-/// unit, do not compile.
+/// Freezes parameters: Freeze<"wte", "wpe", "h.0">, or Freeze<"h.*">. They have no gradient and no
+/// state, and what only they need is not computed: units before the first trained one keep nothing
+/// and run no backward. Names are those of parameters, as `describe` lists them, or their prefixes
+/// up to a dot. Only whole units can be frozen, such as a transformer block or the two embeddings
+/// together. Names that match nothing, or only a part of a unit, do not compile.
 template <Text... Names>
 struct Freeze {
   using slot = slot::freeze;
   using rules = RuleList<FreezeNamesSomething<Names...>>;
   static constexpr std::array<const char*, sizeof...(Names)> frozen{Names.text...};
-  /// The names, with commas between.
+  /// The names, separated by commas.
   static std::string text() {
     std::string all;
     for (const char* name : frozen) all += (all.empty() ? "" : ", ") + std::string(name);

@@ -9,21 +9,21 @@
 namespace sinter {
 
 namespace slot {
-/// Which parameters have a rate and decay of their own (Groups).
+/// Gives parameters their own rate and decay (Groups).
 struct groups {
   static constexpr std::string_view name = "groups";
 };
 }  // namespace slot
 
 struct GroupOptions {
-  double learning_rate = 1;                             ///< multiplies the step's rate; at least 0
-  ParameterGroup::Decay decay = ParameterGroup::usual;  ///< whether they decay
+  double learning_rate = 1;                             ///< factor of the step's rate; at least 0
+  ParameterGroup::Decay decay = ParameterGroup::usual;  ///< whether weight decay applies
 };
 
-/// The parameters whose names match a pattern, in which * stands for any letters.
+/// A group of parameters whose names match a pattern; * stands for any characters.
 template <Text Names, GroupOptions O = {}>
 struct Group {
-  /// What Groups takes of it.
+  /// The group as data, for Groups.
   static constexpr ParameterGroup value{Names.text, O.learning_rate, O.decay};
 };
 
@@ -40,7 +40,7 @@ auto this_is_not_a_group() {
                 "Groups<Group<\"wte.*\", {.learning_rate = 0.1}>>.");
 }
 
-/// Whether the factor of a group is finite and at least 0; true of what is no group.
+/// True if a group's factor is finite and at least 0, or if P is not a group.
 template <class P>
 constexpr bool factor_is_allowed() {
   if constexpr (IsGroup<P>) return Range().at_least(0).holds(P::value.learning_rate);
@@ -64,8 +64,8 @@ struct FactorsAreAllowed {
 /// Gives parameters factors of the learning rate, and weight decay, by their names:
 ///   Groups<Group<"wte.*", {.learning_rate = 0.1}>,
 ///          Group<"*.bias", {.decay = ParameterGroup::never}>>
-/// A parameter is in the first group that matches its name. If none does, its factor is 1, and it
-/// decays if it is a matrix. A group without any parameter that is trained does not compile.
+/// A parameter is in the first group that matches its name. Without a match its factor is 1, and it
+/// decays if it is a matrix. A group without any trained parameter does not compile.
 template <class... All>
 struct Groups {
   using slot = slot::groups;

@@ -9,7 +9,7 @@ namespace sinter {
 /// Mixed precision with bfloat16 (Micikevicius et al. 2018, Kalamkar et al. 2019): weights,
 /// activations and their gradients are bfloat16; master weights, gradients of parameters,
 /// statistics, losses and the optimizer are fp32. The loss is not scaled, as bfloat16 has the range
-/// of fp32. Layers read one copy of the weights, which each step makes once.
+/// of fp32. Layers read a copy of the weights that is made once per step.
 struct Bf16 {
   using slot = slot::precision;
   static constexpr Offer offered{"Bf16", 5};

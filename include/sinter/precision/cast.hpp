@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy of the weights in the compute type, for precisions whose master weights are of another.
+// The copy of the weights in the compute type, if master weights have another type.
 #pragma once
 #include "sinter/program/kinds.hpp"
 
@@ -9,21 +9,21 @@ namespace executes {
 void cast(Machine&, const Bound&);
 }
 namespace touches {
-/// Reads the masters, and writes the copy.
+/// Reads the masters and writes the copy of the weights.
 constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::master, out);
   each(model, i, Use::write, Space::weights, out);
 }
 }  // namespace touches
 
-/// Makes the copy of the weights of consecutive units anew.
+/// The kind of the instruction that casts the masters of consecutive units to weights.
 inline constexpr Kind cast{.name = "cast",
                            .touch = touches::cast,
                            .run = executes::cast,
                            .if_applied = true,
                            .by_shards = true};
 
-/// Whether an instruction writes the copy of the weights of its units.
+/// True if an instruction writes the copy of the weights of its units.
 constexpr bool writes_weights(const Model& model, const Instruction& i) {
   TouchList list;
   i.kind->touch(model, i, list);
@@ -32,8 +32,8 @@ constexpr bool writes_weights(const Model& model, const Instruction& i) {
   return false;
 }
 
-/// Puts a `cast` after each update that does not write the copy itself. So each unit is cast once
-/// in a step, however many micro-batches are accumulated. (Copies that come and go are made otherwise.)
+/// Adds a `cast` after each update that does not write the copy itself: one per unit and step, whatever
+/// the number of micro-batches. Temporary copies are made by other instructions.
 constexpr Program cast_after_update(const Model& model, const Program& program) {
   if (!model.keeps_weights) return program;
   Program rewritten = room_for(program);

@@ -8,26 +8,26 @@
 namespace sinter {
 
 struct Fp16Options {
-  /// If true, master weights and gradients of parameters are fp32, beside the fp16 copy that layers
-  /// read ("safe"). If false, there are fp16 weights and gradients alone ("memory-efficient").
+  /// True if master weights and gradients of parameters are fp32, beside the fp16 copy that layers
+  /// read ("safe"). If false, only fp16 weights and gradients exist ("memory-efficient").
   bool masters = true;
-  double initial_scale = 65536;         ///< of the loss
+  double initial_scale = 65536;         ///< initial scale of the loss
   std::int64_t growth_interval = 2000;  ///< applied steps after which the scale is doubled
-  double minimum_scale = 1.0 / 32;      ///< training stops where the scale would fall below this
+  double minimum_scale = 1.0 / 32;      ///< training stops if the scale would fall below this
   SINTER_FIELDS((masters), (initial_scale).above(0).adjustable(),
                 (growth_interval).at_least(1).adjustable(), (minimum_scale).above(0).adjustable())
 };
 
 /// Mixed precision with IEEE half precision (Micikevicius et al. 2018): activations and their
 /// gradients are fp16; statistics, losses and the optimizer's arithmetic and state are fp32. The
-/// loss is scaled, so that small gradients do not vanish. A step whose gradients overflow is
-/// skipped: it halves the scale and leaves everything else as it was.
+/// loss is scaled so that small gradients do not underflow. A step with overflowing gradients is
+/// skipped: it only halves the scale.
 ///
-/// With masters, master weights and gradients are fp32, and weights are cast once in each step.
-/// Without, each parameter takes 4 bytes less than in fp32 (ParlAI's memory-efficient fp16), but
-/// weights are rounded after each update, so updates below a 2048th of a weight are lost.
+/// With masters, master weights and gradients are fp32, and weights are cast once per step.
+/// Without, each parameter takes 4 bytes less than in fp32 (ParlAI's memory-efficient fp16).
+/// Weights are then rounded after each update, so updates below a 2048th of a weight are lost.
 ///
-/// On processors without fp16 units it is correct, and no faster than fp32; `describe` measures.
+/// On processors without fp16 units it is correct but not faster than fp32; `describe` measures.
 template <Fp16Options O = {}>
 struct Fp16 {
   using slot = slot::precision;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This folder holds the slot `precision`: the types of weights, activations, gradients and sums.
+// The slot `precision`: the types of weights, activations, gradients and sums.
 #pragma once
 #include "sinter/policy/concepts.hpp"
 

@@ -12,13 +12,12 @@ namespace sinter {
 /// The run state of a precision that scales the loss.
 struct LossScale {
   double scale = 1;        ///< multiplies the loss
-  std::int64_t clean = 0;  ///< steps that were applied since the scale changed
+  std::int64_t clean = 0;  ///< steps applied since the scale changed
   SINTER_FIELDS((scale), (clean))
 };
 
-/// Adapts the scale after a step, as torch.amp.GradScaler does: it is doubled after
-/// o.growth_interval applied steps in a row, and halved after each step whose gradients are not
-/// finite.
+/// Adapts the scale after a step, like torch.amp.GradScaler: doubles it after o.growth_interval
+/// applied steps in a row, halves it after each step whose gradients are not finite.
 /// throws    NonFiniteError if the scale would fall below o.minimum_scale
 void adapt(LossScale& s, const auto& o, bool finite) {
   if (finite) {

@@ -7,25 +7,25 @@
 namespace sinter {
 
 struct RollBackOptions {
-  int most = 3;              ///< times that a run goes back; training stops at the next
+  int most = 3;              ///< maximum number of rollbacks of a run; training stops at the next
   double factor = 0.5;       ///< multiplies the learning rate each time
-  bool skip_batches = true;  ///< the batches since the checkpoint are not seen again
-  int skips = 0;             ///< steps in a row that are skipped before it goes back
+  bool skip_batches = true;  ///< true if batches since the checkpoint are not seen again
+  int skips = 0;             ///< steps in a row that are skipped before a rollback
   SINTER_FIELDS((most).at_least(1).adjustable(), (factor).above(0).at_most(1).adjustable(),
                 (skip_batches).adjustable(), (skips).at_least(0).adjustable())
 };
 
 struct RollBackState {
-  int rolled_back = 0;  ///< times so far
-  double factor = 1;    ///< of the learning rate
-  int skipped = 0;      ///< steps in a row, the last one included
+  int rolled_back = 0;  ///< number of rollbacks so far
+  double factor = 1;    ///< factor of the learning rate
+  int skipped = 0;      ///< skipped steps in a row, the last one included
   SINTER_FIELDS((rolled_back), (factor), (skipped))
 };
 
-/// Goes back to the newest good checkpoint where a step is not applied, and on from there at a lower
-/// rate: the remedy that OPT-175B (Zhang et al. 2022) was trained with by hand. The batches since
-/// the checkpoint are left out, as for PaLM (Chowdhery et al. 2022, section 5.1), as what went wrong
-/// may hang on batches and weights together; or they are seen again.
+/// Returns to the newest good checkpoint when a step is not applied, and continues at a lower rate:
+/// OPT-175B (Zhang et al. 2022) was trained with this remedy by hand. Batches since the checkpoint
+/// are skipped, as for PaLM (Chowdhery et al. 2022, section 5.1), since a failure may depend on
+/// batches and weights together; without skip_batches they are seen again.
 template <RollBackOptions O = {}>
 struct RollBack {
   using slot = slot::recovery;

@@ -7,21 +7,20 @@
 namespace sinter {
 
 struct SkipStepsOptions {
-  int most = 10;  ///< steps in a row that may be skipped; training stops at the next
+  int most = 10;  ///< maximum number of steps skipped in a row; training stops at the next
   SINTER_FIELDS((most).at_least(1).adjustable())
 };
 
 struct SkipStepsState {
-  int skipped = 0;  ///< steps in a row, the last one included
+  int skipped = 0;  ///< skipped steps in a row, the last one included
   SINTER_FIELDS((skipped))
 };
 
-/// Goes on after a step that is not applied, with the next batch: weights, optimizer state, schedule
-/// and step count stay as they were. One bad batch, such as a damaged file, then costs a step
-/// instead of the run; a model that has diverged still stops it. (PyTorch Lightning and Megatron-LM
-/// skip such steps, too; without a bound a diverged run would idle.) A loss scale, which expects
-/// overflows and skips their steps itself, does so first: what counts here is where it cannot fall
-/// any further.
+/// Continues with the next batch after a step that is not applied: weights, optimizer state,
+/// schedule and step count stay unchanged. One bad batch, such as a damaged file, then costs a step
+/// instead of the run. A diverged model still stops the run; without the bound it would idle.
+/// (PyTorch Lightning and Megatron-LM skip such steps, too.) A loss scale skips steps with
+/// overflows itself; such steps count here only when the scale cannot fall any further.
 template <SkipStepsOptions O = {}>
 struct SkipSteps {
   using slot = slot::recovery;

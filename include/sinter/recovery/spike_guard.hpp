@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot `guard`: which steps go wrong although their numbers are finite. What is done with them
-// is up to the slot `recovery`.
+// The slot `guard`: which steps fail although their numbers are finite. The slot `recovery` chooses
+// what is done with them.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace sinter {
 
 namespace slot {
-/// Which steps are refused although their numbers are finite (SpikeGuard).
+/// Refuses steps although their numbers are finite (SpikeGuard).
 struct guard {
   static constexpr std::string_view name = "guard";
   static constexpr bool decisive = false;
@@ -22,30 +22,30 @@ struct guard {
 }  // namespace slot
 
 struct SpikeGuardOptions {
-  double sigma = 6;   ///< deviations above the mean that are no spike yet
-  int window = 128;   ///< steps that the mean and the deviation are about
-  int warmup = 64;    ///< steps of a run that are never refused
-  bool norms = true;  ///< the gradient's norm is looked at, too
+  double sigma = 6;   ///< a spike lies more than this many deviations above the mean
+  int window = 128;   ///< steps that mean and deviation cover
+  int warmup = 64;    ///< first steps of a run, which are never refused
+  bool norms = true;  ///< true if the gradient's norm is tested, too
   SINTER_FIELDS((sigma).above(0).adjustable(), (window).at_least(2).adjustable(),
                 (warmup).at_least(2).adjustable(), (norms).adjustable())
 };
 
 struct SpikeGuardState {
-  std::int64_t steps = 0;    ///< that mean and variance are of
-  double loss_mean = 0;      ///< of the newest losses
-  double loss_variance = 0;  ///< likewise
-  double norm_mean = 0;      ///< of the newest norms of the gradient
-  double norm_variance = 0;  ///< likewise
+  std::int64_t steps = 0;    ///< number of steps in mean and variance
+  double loss_mean = 0;      ///< mean of the newest losses
+  double loss_variance = 0;  ///< variance of the same numbers
+  double norm_mean = 0;      ///< mean of the newest gradient norms
+  double norm_variance = 0;  ///< variance of the same numbers
   SINTER_FIELDS((steps), (loss_mean), (loss_variance), (norm_mean), (norm_variance))
 };
 
-/// The largest number that is no spike.
+/// The largest number that is not a spike.
 inline double spike_bound(double sigma, double mean, double variance) {
   return mean + sigma * std::sqrt(variance);
 }
 
-/// Adds a number to a mean and variance in which it has this weight, and older ones less and less
-/// (Finch 2009, Incremental calculation of weighted mean and variance).
+/// Adds a number with this weight to an exponentially weighted mean and variance (Finch 2009,
+/// Incremental calculation of weighted mean and variance).
 inline void add_weighted(double number, double weight, double& mean, double& variance) {
   const double difference = number - mean, change = weight * difference;
   mean += change;
@@ -54,7 +54,7 @@ inline void add_weighted(double number, double weight, double& mean, double& var
 }
 
 namespace touches {
-/// Decides.
+/// Changes the decision of the step.
 constexpr void guard(const Model&, const Instruction&, TouchList& out) {
   decision(Use::modify, out);
 }
@@ -69,17 +69,17 @@ void guard(Machine& machine, const Bound&) {
 }
 }  // namespace executes
 
-/// The kind of an instruction after `norm`, which has the update pass over a step that is above the
-/// policy's bounds.
+/// The kind of the instruction after `norm` that refuses a step above the policy's bounds; the
+/// update then does nothing.
 template <class Policy>
 inline constexpr Kind guard_kind{"guard", touches::guard, executes::guard<Policy>, Role::guard};
 
-/// Refuses a step whose loss, or gradient's norm, lies more than `sigma` deviations above its mean
-/// over the last steps: nothing is updated, and the recipe's recovery says how to go on (training
-/// stops if it has none). The test is that of OLMo 2's optimizer (OLMo team 2024, SkipStepOptimizer:
-/// 6 deviations, 128 steps); the means are exponentially weighted, 1 / window for the newest, and a
-/// refused step counts in them as one at the bound (as in ZClip, Kumar et al. 2025), so that a
-/// lasting change is accepted in the end.
+/// Refuses a step whose loss, or gradient norm, is more than `sigma` deviations above its mean over
+/// the last steps. Nothing is updated, and the recipe's recovery policy reacts; without one,
+/// training stops. The test is that of OLMo 2's optimizer (OLMo team 2024, SkipStepOptimizer: 6
+/// deviations, 128 steps). Means are exponentially weighted, 1 / window for the newest number. A
+/// refused step counts as one at the bound (as in ZClip, Kumar et al. 2025), so a lasting change is
+/// eventually accepted.
 template <SpikeGuardOptions O = {}>
 struct SpikeGuard {
   using slot = slot::guard;
@@ -87,7 +87,7 @@ struct SpikeGuard {
   using State = SpikeGuardState;
   static constexpr Options options = O;
 
-  /// Above which a step is a spike, as mean and deviation were before it.
+  /// The bounds above which a step is a spike, from mean and deviation before it.
   static kernel::StepBounds bounds(const Options& o, const State& s) {
     kernel::StepBounds bounds;
     if (s.steps < o.warmup) return bounds;

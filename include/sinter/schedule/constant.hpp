@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// This folder holds the slot `schedule`: the factor by which the optimizer's learning rate is
-// multiplied in each step, counted from 1.
+// The slot `schedule`: the factor of the optimizer's learning rate in each step, counted from 1.
 #pragma once
 #include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 
-/// The learning rate is the optimizer's own at every step.
+/// A constant schedule: every step has the optimizer's own learning rate.
 struct Constant {
   using slot = slot::schedule;
   struct Options {};

@@ -16,8 +16,8 @@ struct CosineDecayOptions {
                 (floor).at_least(0).at_most(1).adjustable())
 };
 
-/// Linear warm-up, then half a cosine from 1 down to `floor`, which is reached with the step after
-/// the horizon (Loshchilov and Hutter 2017).
+/// Linear warm-up, then half a cosine from 1 down to `floor`, reached one step after the horizon
+/// (Loshchilov and Hutter 2017).
 template <CosineDecayOptions O = {}>
 struct CosineDecay {
   using slot = slot::schedule;

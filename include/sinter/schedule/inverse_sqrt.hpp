@@ -10,14 +10,14 @@ namespace sinter {
 
 struct InverseSqrtOptions {
   std::int64_t warmup = 0;  ///< steps of linear growth
-  /// Steps after the warm-up in which the factor falls to 1/√2. 0 stands for as many as the warm-up
-  /// has, or 10000 if there is none.
+  /// Steps after the warm-up in which the factor falls to 1/√2. 0: as many as the warm-up has, or
+  /// 10000 without warm-up.
   std::int64_t timescale = 0;
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (timescale).at_least(0).adjustable())
 };
 
-/// Linear warm-up, then √(timescale / (timescale + steps since)) (Vaswani et al. 2017). After the
-/// warm-up it is transformers' get_inverse_sqrt_schedule. It has no horizon.
+/// Linear warm-up, then √(timescale / (timescale + steps after it)) (Vaswani et al. 2017). After
+/// the warm-up it equals transformers' get_inverse_sqrt_schedule. It has no horizon.
 template <InverseSqrtOptions O = {}>
 struct InverseSqrt {
   using slot = slot::schedule;

@@ -11,7 +11,7 @@ struct LinearDecayOptions {
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable())
 };
 
-/// Linear warm-up, then linear decay to zero, which is reached with the step after the horizon.
+/// Linear warm-up, then linear decay to zero, reached one step after the horizon.
 template <LinearDecayOptions O = {}>
 struct LinearDecay {
   using slot = slot::schedule;

@@ -8,15 +8,15 @@
 
 namespace sinter {
 
-/// The rate is lowered after more than `patience` evaluations in a row without a loss below
-/// best × (1 - threshold).
+/// Options of Plateau. The rate is lowered after more than `patience` evaluations in a row whose
+/// loss is not below best × (1 - threshold).
 struct PlateauOptions {
   std::int64_t warmup = 0;  ///< steps of linear growth
   double factor = 0.1;      ///< multiplies the rate when it is lowered
-  int patience = 10;        ///< evaluations in a row that may be without a lower loss
-  double threshold = 1e-4;  ///< by which part a loss must be lower to count as lower
-  int cooldown = 0;         ///< so many evaluations after the rate was lowered do not count
-  double floor = 0;         ///< the least factor of the learning rate
+  int patience = 10;        ///< allowed evaluations in a row without a lower loss
+  double threshold = 1e-4;  ///< relative decrease from which a loss counts as lower
+  int cooldown = 0;         ///< evaluations that do not count after the rate was lowered
+  double floor = 0;         ///< minimum factor of the learning rate
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (factor).above(0).below(1).adjustable(),
                 (patience).at_least(0).adjustable(), (threshold).at_least(0).below(1).adjustable(),
                 (cooldown).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
@@ -24,14 +24,14 @@ struct PlateauOptions {
 
 struct PlateauState {
   double best = std::numeric_limits<double>::max();  ///< the lowest validation loss
-  int waited = 0;                                    ///< evaluations in a row without a lower one
-  int cooling = 0;                                   ///< coming evaluations that do not count
-  double factor = 1;                                 ///< of the learning rate
+  int waited = 0;                                    ///< evaluations in a row without a lower loss
+  int cooling = 0;                                   ///< remaining evaluations that do not count
+  double factor = 1;                                 ///< factor of the learning rate
   SINTER_FIELDS((best), (waited), (cooling), (factor))
 };
 
-/// Lowers the learning rate when the validation loss no longer falls, as torch's ReduceLROnPlateau
-/// in mode "min" does. Each evaluation counts as one of its epochs.
+/// Lowers the learning rate when the validation loss stops falling, like torch's ReduceLROnPlateau
+/// in mode "min". Each evaluation counts as one of its epochs.
 template <PlateauOptions O = {}>
 struct Plateau {
   using slot = slot::schedule;

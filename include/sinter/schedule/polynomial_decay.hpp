@@ -10,15 +10,15 @@ namespace sinter {
 struct PolynomialDecayOptions {
   std::int64_t warmup = 0;    ///< steps of linear growth
   std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
-  double power = 1;           ///< to which what is left of the decay is raised
+  double power = 1;           ///< exponent of the remaining fraction
   double floor = 0;           ///< the factor beyond the horizon
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (power).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable())
 };
 
-/// Linear warm-up, then floor + (1 - floor) (what is left)^power, where what is left falls linearly
-/// from 1 to 0, which is reached with the step after the horizon. After the warm-up it is
-/// transformers' get_polynomial_decay_schedule_with_warmup.
+/// Linear warm-up, then floor + (1 - floor) r^power. The remaining fraction r falls linearly from 1
+/// to 0, reached one step after the horizon. After the warm-up it equals transformers'
+/// get_polynomial_decay_schedule_with_warmup.
 template <PolynomialDecayOptions O = {}>
 struct PolynomialDecay {
   using slot = slot::schedule;

@@ -8,14 +8,14 @@
 
 namespace sinter {
 
-/// How the factor falls from 1 to the floor, as a function of x, which grows from 0 to 1.
+/// How the factor falls from 1 to the floor. x grows from 0 to 1.
 enum class DecayShape {
   linear,         // 1 - x
   cosine,         // (1 + cos(πx)) / 2
   one_minus_sqrt  // 1 - √x
 };
 
-/// The name of a shape, as `describe` and files have it.
+/// The name of a shape in `describe` and files.
 constexpr std::string_view name_of(DecayShape shape) {
   switch (shape) {
     case DecayShape::linear:
@@ -29,18 +29,18 @@ constexpr std::string_view name_of(DecayShape shape) {
 }
 
 struct WarmupStableDecayOptions {
-  std::int64_t warmup = 0;    ///< steps of linear growth
-  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
-  std::int64_t decay = 100;   ///< steps of the decay, none of which may be within the warm-up
-  double floor = 0;           ///< the factor beyond the horizon
+  std::int64_t warmup = 0;                ///< steps of linear growth
+  std::int64_t steps = 1000;              ///< the horizon: the last step of the decay
+  std::int64_t decay = 100;               ///< steps of the decay; must not overlap the warm-up
+  double floor = 0;                       ///< the factor beyond the horizon
   DecayShape shape = DecayShape::linear;  ///< how the factor falls
   SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
                 (decay).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable(),
                 (shape))
 };
 
-/// Linear warm-up, then the optimizer's own rate, then a short decay to `floor`, which is reached
-/// with the step after the horizon (Hu et al. 2024, MiniCPM). After the warm-up it is transformers'
+/// Linear warm-up, then the optimizer's own rate, then a short decay to `floor`, reached one step
+/// after the horizon (Hu et al. 2024, MiniCPM). After the warm-up it equals transformers'
 /// get_wsd_schedule.
 template <WarmupStableDecayOptions O = {}>
 struct WarmupStableDecay {
