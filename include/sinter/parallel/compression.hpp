@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients as bf16 on their way between ranks.
+// Compression of gradients to bf16 for transfers between ranks.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -9,25 +9,25 @@
 
 namespace sinter {
 
-/// As what gradients move between ranks.
+/// The type of gradients in transfers between ranks.
 enum class GradientCompression : std::uint8_t {
-  none,  // as they are
-  bf16   // each rounded to bf16 before, and so is their sum
+  none,  // their own type
+  bf16   // bf16: each is rounded before the sum, and the sum is rounded again
 };
-/// The name of a compression, as `describe` and files have it.
+/// The name of a compression in `describe` and files.
 constexpr std::string_view name_of(GradientCompression compression) {
   return compression == GradientCompression::bf16 ? "bf16" : "none";
 }
 
-/// So many numbers at the beginning go through memory of their own, as kernels may not write what they
-/// read otherwise.
+/// Number of leading elements that go through the workspace, as kernels must not overwrite what they
+/// still read.
 inline constexpr std::int64_t compressed_apart = 64;
-/// The bytes of that.
+/// Bytes of the workspace of compress() and expand().
 inline constexpr std::int64_t compression_workspace =
     compressed_apart * std::int64_t(sizeof(BFloat16));
 
-/// Rounds numbers to bf16, which then lie in the first half of their array, one after the other.
-///   workspace   of compression_workspace bytes on the device
+/// Rounds numbers to bf16 in place; the results fill the first half of the array.
+///   workspace   compression_workspace bytes on the device
 inline void compress(kernel::Stream& stream, float* numbers, std::int64_t count,
                      std::byte* workspace) {
   BFloat16* const narrow = reinterpret_cast<BFloat16*>(numbers);
@@ -35,12 +35,12 @@ inline void compress(kernel::Stream& stream, float* numbers, std::int64_t count,
   kernel::cast(stream, numbers, reinterpret_cast<BFloat16*>(workspace), apart);
   copy_on_device(stream, workspace, reinterpret_cast<std::byte*>(narrow),
                  apart * std::int64_t(sizeof(BFloat16)));
-  // What [first, 2 first) becomes lies where [first / 2, first) has been read.
+  // The results of [first, 2 first) overwrite [first / 2, first), which has been read.
   for (std::int64_t first = apart; first < count; first *= 2)
     kernel::cast(stream, numbers + first, narrow + first, std::min(first, count - first));
 }
 
-/// Makes numbers of these again: the bf16 that they were rounded to, or the sums of such.
+/// Widens, in place, the bf16 left by compress(), or sums of them, to fp32.
 inline void expand(kernel::Stream& stream, float* numbers, std::int64_t count,
                    std::byte* workspace) {
   const BFloat16* const narrow = reinterpret_cast<BFloat16*>(numbers);

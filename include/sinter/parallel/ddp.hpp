@@ -11,26 +11,26 @@ namespace sinter {
 
 struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
-  /// The first bucket need only have this size, so that ranks begin to reduce early in backward.
+  /// Minimum size of the first bucket; small, so that ranks begin to reduce early in backward.
   std::int64_t first_bucket_bytes = 1 << 20;
-  /// As what gradients move. As bf16 each rank's are rounded, added in fp32 in the order of the ranks (on
-  /// cards as NCCL adds), and the sum is rounded again: half as many bytes, and other bits.
+  /// The type of gradients in transfers. With bf16, each rank's gradients are rounded and added in fp32
+  /// in rank order (on cards as NCCL adds), and the sum is rounded again: half the bytes, other bits.
   GradientCompression compression = GradientCompression::none;
-  /// Each has its own copy of everything. On the CPU they are threads of one process, or, where
-  /// TrainerSettings::world says so, processes of one host or of several, with the same bits; on cards
-  /// each is a process with a card of its own.
+  /// Number of ranks, each with its own copy of everything. On the CPU ranks are threads of one
+  /// process. If TrainerSettings::world says so, they are processes of one or several hosts, with the
+  /// same bits. On cards each is a process with its own card.
   int ranks = 2;
   SINTER_FIELDS((bucket_bytes).at_least(1), (first_bucket_bytes).at_least(1), (compression),
                 (ranks).at_least(1).adjustable())
 };
 
 namespace touches {
-/// Sums gradients over the ranks, where they are compressed before, and expanded afterwards.
+/// Sums gradients over the ranks, compressed.
 constexpr void reduce_compressed(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::modify, Space::gradient, out);
   each(model, i, Use::exchange, Space::gradient, out);
 }
-/// Waits for that, and expands them.
+/// Waits for the sum of compressed gradients, and expands them.
 constexpr void await_compressed(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::finish, Space::gradient, out);
   each(model, i, Use::modify, Space::gradient, out);
@@ -86,7 +86,7 @@ inline constexpr Kind reduce_kind{
     .role = Role::reduce,
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::starts, Space::gradient, Type::gradient>};
-/// The kind of the one that waits for the sum.
+/// The kind of the instruction that waits for the sum of gradients.
 template <class Gradient>
 inline constexpr Kind await_reduce_kind{
     .name = "await reduce",
@@ -95,7 +95,7 @@ inline constexpr Kind await_reduce_kind{
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};
 
-/// The kind of the instruction that starts to sum gradients of fp32 as bf16.
+/// The kind of the instruction that starts to sum fp32 gradients as bf16.
 inline constexpr Kind reduce_compressed_kind{
     .name = "reduce",
     .touch = touches::reduce_compressed,
@@ -103,14 +103,14 @@ inline constexpr Kind reduce_compressed_kind{
     .role = Role::reduce,
     .workspace = executes::workspace_to_compress,
     .traffic = traffic::reduce_compressed<Traffic::starts>};
-/// The kind of the one that waits for the sum.
+/// The kind of the instruction that waits for the sum of gradients.
 inline constexpr Kind await_compressed_kind{.name = "await reduce",
                                             .touch = touches::await_compressed,
                                             .run = executes::await_compressed,
                                             .workspace = executes::workspace_to_compress,
                                             .traffic = traffic::reduce_compressed<Traffic::waits>};
 
-/// A rule: what is compressed has more digits than bf16, and no more range.
+/// A rule: only fp32 gradients are compressed.
 struct CompressesFloats {
   template <class R>
   static constexpr bool holds = R::parallel::options.compression == GradientCompression::none ||
@@ -126,8 +126,8 @@ struct CompressesFloats {
 };
 
 /// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
-/// batch. In the last micro-batch each bucket of gradients is reduced as soon as it is final,
-/// beside the rest of backward. Before the norm, the ranks wait for all buckets.
+/// batch. In the last micro-batch, each bucket of gradients is reduced as soon as it is final,
+/// concurrently with the rest of backward. Before the norm, the ranks wait for all buckets.
 template <DdpOptions O = {}>
 struct Ddp {
   using slot = slot::parallel;
@@ -160,8 +160,8 @@ struct Ddp {
   }
 
  private:
-  /// Cuts the units into buckets, in the order in which their gradients become final. The first and the
-  /// last bucket may be smaller than the others.
+  /// Cuts the units into buckets, in the order in which their gradients become final. The first bucket
+  /// and the last one may be smaller than the others.
   static constexpr std::vector<Instruction> cut(const Model& model, const Kind* kind) {
     std::vector<Instruction> buckets;
     std::int64_t bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights that come and go: those of a unit are in the arena from a little before something reads them until
-// that has, and are fetched again for the next that does (Rajbhandari et al. 2020, stage 3).
+// Temporary weights: a unit's weights are fetched into the arena shortly before an instruction reads them,
+// freed after it, and fetched again for the next reader (Rajbhandari et al. 2020, stage 3).
 #pragma once
 #include <algorithm>
 
@@ -9,18 +9,18 @@
 namespace sinter {
 
 namespace touches {
-/// Reads the masters of a unit, and gives them up if they come and go.
+/// Reads the masters of a unit, and frees them if they are temporary.
 constexpr void read_masters(const Model& model, const Instruction& i, TouchList& out) {
   const bool come = model.masters == Space::fetched && model.is_trained(i.what);
   out.push_back(come ? Touch{Use::consume, Space::fetched, i.what}
                      : Touch{Use::read, Space::master, i.what});
 }
-/// Makes weights of this rank's shard of a unit's masters, and fetches those of the others.
+/// Makes weights of this rank's shard of a unit's masters, and fetches the other ranks' shards.
 constexpr void fetch_weights(const Model& model, const Instruction& i, TouchList& out) {
   read_masters(model, i, out);
   out.push_back({Use::fetch, Space::weights, i.what});
 }
-/// Waits for that.
+/// Waits for the fetched weights of a unit.
 constexpr void await_weights(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({Use::finish, Space::weights, i.what});
 }
@@ -41,7 +41,7 @@ constexpr void fetch_weights(const Model& model, const Instruction& i, const OnR
 }
 }  // namespace traffic
 
-/// How they run (src/parallel/fetched_weights.cpp).
+/// The functions that run these instructions (src/parallel/fetched_weights.cpp).
 namespace executes {
 void fetch_weights(Machine&, const Bound&);
 void await_weights(Machine&, const Bound&);
@@ -55,13 +55,13 @@ inline constexpr Kind fetch_weights_kind{.name = "fetch weights",
                                          .role = Role::fetch,
                                          .by_shards = true,
                                          .traffic = traffic::fetch_weights<Traffic::starts>};
-/// The kind of the one that waits for them.
+/// The kind of the instruction that waits for fetched weights.
 inline constexpr Kind await_weights_kind{.name = "await weights",
                                          .touch = touches::await_weights,
                                          .run = executes::await_weights,
                                          .traffic = traffic::fetch_weights<Traffic::waits>};
-/// The kind of the one that makes the weights of a unit whose masters each rank has: where it is not trained,
-/// or where masters come and go.
+/// The kind of the instruction that makes the weights of a unit whose masters each rank has: the unit is not
+/// trained, or masters are offloaded.
 inline constexpr Kind copy_weights_kind{
     .name = "copy weights", .touch = touches::copy_weights, .run = executes::copy_weights};
 
@@ -71,7 +71,7 @@ namespace detail {
 class WeightReads {
   const Program& program;
   std::vector<short> units;
-  std::vector<int> ends;  // of those of each instruction among them
+  std::vector<int> ends;  // end of each instruction's units in `units`
 
  public:
   constexpr WeightReads(const Model& model, const Program& p) : program(p) {
@@ -87,12 +87,12 @@ class WeightReads {
       ends.push_back(int(units.size()));
     }
   }
-  /// Those of the instruction at position t.
+  /// The units whose weights the instruction at position t reads.
   constexpr std::span<const short> at(int t) const {
     const int begin = t == 0 ? 0 : ends[t - 1];
     return std::span(units).subspan(std::size_t(begin), std::size_t(ends[t] - begin));
   }
-  /// Those of the next instruction behind it that reads any, as far as the same loop goes.
+  /// The units whose weights the next reader after position t in the same loop reads, if any.
   constexpr std::span<const short> next(int t) const {
     while (++t < int(program.size())) {
       const Role role = program[t].kind->role;
@@ -105,9 +105,9 @@ class WeightReads {
 
 }  // namespace detail
 
-/// Puts instructions into a program that fetch the weights of units from other ranks, or make them of masters
-/// if there are none: those that an instruction reads are fetched while the one before it runs that reads any,
-/// and are there until they have been read. What two in a row read is fetched once.
+/// Adds instructions that fetch weights of units from other ranks, or, if masters are not split, make them of
+/// masters. Weights are fetched while the previous instruction that reads any runs, and freed once read. What
+/// two consecutive readers share is fetched once.
 constexpr Program fetch_weights(const Model& model, const Program& program) {
   const detail::WeightReads reads(model, program);
   Program rewritten;
@@ -115,7 +115,7 @@ constexpr Program fetch_weights(const Model& model, const Program& program) {
   const bool split = model.splits(Space::master);
   const Kind* const fetch = split ? &fetch_weights_kind : nullptr;
   const Kind* const ready = split ? &await_weights_kind : &copy_weights_kind;
-  std::span<const short> there;  // what is in the arena
+  std::span<const short> there;  // units whose weights are in the arena
   const auto add = [&](std::span<const short> units, const Kind* trained, const Kind* other) {
     for (const short u : units)
       if (const Kind* kind = model.is_trained(u) ? trained : other;
@@ -129,7 +129,7 @@ constexpr Program fetch_weights(const Model& model, const Program& program) {
       rewritten.push_back(program[t]);
       continue;
     }
-    if (!started) there = {};  // the first of its loop
+    if (!started) there = {};  // the first reader of its loop
     if (!started) add(now, fetch, nullptr);
     add(now, ready, &copy_weights_kind);
     there = now;

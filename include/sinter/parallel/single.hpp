@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This folder holds the slot `parallel`: how ranks share the work of a step. What they
-// say to each other is in comm/.
+// The slot `parallel`: how ranks share the work of a step. Communication between ranks is in comm/.
 #pragma once
 #include "sinter/policy/concepts.hpp"
 

@@ -9,12 +9,12 @@
 namespace sinter {
 
 struct SplitBatchOptions {
-  int ranks = 2;  ///< threads of one process, or processes, as with Ddp
+  int ranks = 2;  ///< number of ranks: threads of one process, or processes, as with Ddp
   SINTER_FIELDS((ranks).at_least(1).adjustable())
 };
 
 namespace traffic {
-/// States that gradients are summed for the root.
+/// States that gradients are summed at the root.
 template <Traffic::Does Does>
 constexpr void collect(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   Traffic like{Operation::reduce, Does, Space::gradient};
@@ -22,7 +22,7 @@ constexpr void collect(const Model& model, const Instruction& i, const OnRank&, 
   like.peer = root_rank;
   parts(model, i.what, i.count, like, out);
 }
-/// States that what layers read goes from the root to all.
+/// States that the root broadcasts the weights that layers read.
 template <Traffic::Does Does>
 constexpr void distribute(const Model& model, const Instruction& i, const OnRank&,
                           TrafficList& out) {
@@ -55,8 +55,8 @@ void await_distribute(Machine& machine, const Bound& bound) {
                      [&](Weight* array, std::int64_t) { machine.communicator().wait(array); });
 }
 
-/// The root takes the norm. The others add nothing to its squares, and so all of them have its bits, and
-/// the same decision.
+/// Only the root adds squares of gradients; the other ranks add zero to the sum. So all ranks get the
+/// root's bits and the same decision.
 template <class Clipping, class Gradient>
 void norm_at_root(Machine& machine, const Bound&) {
   kernel::Decision* const decision = machine.decision();
@@ -74,20 +74,20 @@ void update_at_root(Machine& machine, const Bound& bound) {
 
 }  // namespace executes
 
-/// The kind of the instruction that starts to sum the gradients of a run of units for the root.
+/// The kind of the instruction that starts to sum the gradients of a run of units at the root.
 template <class Gradient>
 inline constexpr Kind collect_kind{.name = "reduce to root",
                                    .touch = touches::gradients<Use::exchange>,
                                    .run = executes::collect<Gradient>,
                                    .role = Role::scatter,
                                    .traffic = traffic::collect<Traffic::starts>};
-/// The kind of the one that waits for the sum.
+/// The kind of the instruction that waits for the sum of gradients.
 template <class Gradient>
 inline constexpr Kind await_collect_kind{.name = "await reduce",
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_gradients<Gradient>,
                                          .traffic = traffic::collect<Traffic::waits>};
-/// The kind of the instruction that measures the norm of the gradients that the root has, and tells all.
+/// The kind of the instruction that measures the norm of the root's gradients and sends it to all ranks.
 template <class Clipping, class Gradient>
 inline constexpr Kind norm_at_root_kind{.name = "norm",
                                         .touch = touches::norm,
@@ -95,7 +95,7 @@ inline constexpr Kind norm_at_root_kind{.name = "norm",
                                         .role = Role::norm,
                                         .by_shards = true,
                                         .traffic = traffic::norm};
-/// The kind of the instruction by which the root advances a run of units, and others do nothing.
+/// The kind of the instruction that updates a run of units on the root; other ranks do nothing.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_at_root_kind{.name = "update",
                                           .touch = touches::update<Optimizer>,
@@ -104,27 +104,26 @@ inline constexpr Kind update_at_root_kind{.name = "update",
                                           .workspace = executes::update_workspace<Optimizer>,
                                           .if_applied = true,
                                           .by_shards = true};
-/// The kind of the instruction that starts to send the new weights of a run of units from the root to all. It
-/// runs also where the step is not applied, and then changes nothing: so transfers are in no part of a launch
-/// graph that hangs on a decision.
+/// The kind of the instruction that starts to broadcast the new weights of a run of units from the root. It
+/// also runs if the step is not applied, and then changes nothing; so no transfer is in a conditional part of
+/// a launch graph.
 template <class Weight>
 inline constexpr Kind distribute_kind{.name = "broadcast",
                                       .touch = touches::weights<Use::exchange>,
                                       .run = executes::distribute<Weight>,
                                       .role = Role::gather,
                                       .traffic = traffic::distribute<Traffic::starts>};
-/// The kind of the one that waits for them.
+/// The kind of the instruction that waits for the new weights.
 template <class Weight>
 inline constexpr Kind await_distribute_kind{.name = "await broadcast",
                                             .touch = touches::weights<Use::finish>,
                                             .run = executes::await_distribute<Weight>,
                                             .traffic = traffic::distribute<Traffic::waits>};
 
-/// Data parallel training with one rank that does for all what is done once, as torch.nn.DataParallel has it:
-/// each rank computes its part of the global batch, gradients are summed for the first rank, that alone
-/// updates, and sends the new weights to the others. All ranks run one program, in which the others pass by
-/// the update. Nothing of this runs beside the computation. It has the bits of Ddp, and nothing that Ddp has
-/// not: it is there to be measured against it.
+/// Data parallel training in which one rank updates for all, like torch.nn.DataParallel. Each rank computes
+/// its part of the global batch, and gradients are summed at the first rank. Only this rank updates and
+/// broadcasts the new weights. All ranks run one program; the others skip the update. No transfer overlaps
+/// with computation. Bit-identical to Ddp and never faster: a baseline for benchmarks.
 template <SplitBatchOptions O = {}>
 struct SplitBatch {
   using slot = slot::parallel;
@@ -138,7 +137,7 @@ struct SplitBatch {
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Precision = typename R::precision;
     using Gradient = typename Precision::gradient;
-    using Weight = typename Precision::compute;  // the masters' type, too, where there is no copy
+    using Weight = typename Precision::compute;  // also the masters' type if there is no copy
     const short all = short(model.order.size());
     Program rewritten = room_for(program);
     for (Instruction i : program) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions of several parallel modes touch, what they state that ranks say to each other, and how they
-// go through arrays.
+// Common parts of parallel modes: what their instructions touch, what they state to communicate, and loops over
+// arrays.
 #pragma once
 #include "sinter/comm/communicator.hpp"
 #include "sinter/program/kinds.hpp"
@@ -9,12 +9,12 @@
 namespace sinter {
 
 namespace touches {
-/// Uses the gradients that backward makes of a run of units: as transfers do, and those that wait for them.
+/// Uses the gradients that backward makes of a run of units, for transfers and their waits.
 template <Use U>
 constexpr void gradients(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, U, model.gradients, out);
 }
-/// So uses what layers read of the weights: the copy of the weights, or the masters.
+/// Uses the weights that layers read of a run of units: the copy of the weights, or the masters.
 template <Use U>
 constexpr void weights(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, U, model.weights, out);
@@ -22,23 +22,23 @@ constexpr void weights(const Model& model, const Instruction& i, TouchList& out)
 }  // namespace touches
 
 namespace traffic {
-/// The element of what layers read of the weights.
+/// The element type of the weights that layers read.
 constexpr Element element_of_weights(const Model& model) {
   return model.sizes.element[int(model.weights == Space::master ? Type::master : Type::compute)];
 }
-/// How ranks exchange a unit's arrays.
+/// The operations by which ranks exchange a unit's arrays.
 struct Exchange {
-  Operation of_shards;  ///< all of a part, of which each rank has a shard
-  Operation of_owner;   ///< what one rank owns
-  /// What is done with an array of this owner, as Model::each_exchanged() has it.
+  Operation of_shards;  ///< for a whole part, of which each rank has a shard
+  Operation of_owner;   ///< for what one rank owns
+  /// The operation for an array of this owner, as Model::each_exchanged() numbers owners.
   constexpr Operation operator()(int owner) const { return owner < 0 ? of_shards : of_owner; }
 };
-/// That of gradients, which go to the ranks whose shards they are.
+/// The exchange of gradients, which go to the ranks whose shards they are.
 inline constexpr Exchange to_shards{Operation::reduce_scatter, Operation::reduce};
-/// That of weights, which come from them.
+/// The exchange of weights, which come from the ranks whose shards they are.
 inline constexpr Exchange from_shards{Operation::all_gather, Operation::broadcast};
 
-/// States `like` of each array of a unit that ranks exchange.
+/// States a transfer `like` for each array of a unit that ranks exchange.
 constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffic like,
                          TrafficList& out) {
   for (const bool decayed : {true, false})

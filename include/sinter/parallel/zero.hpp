@@ -10,17 +10,17 @@
 namespace sinter {
 
 struct ZeroOptions {
-  /// What each rank has a shard of. 1: the optimizer's state, an average of the weights, and the master
-  /// weights if layers read a copy of them. 2: the gradients, too. 3: all weights, too.
+  /// What is split over the ranks. 1: the optimizer's state, an average of the weights, and the master
+  /// weights if layers read a copy of them. 2: gradients, too. 3: all weights, too.
   int stage = 1;
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
-  /// Threads of one process, or processes, as with Ddp. The plan is made for so many.
+  /// Number of ranks: threads of one process, or processes, as with Ddp. The plan depends on it.
   int ranks = 2;
   SINTER_FIELDS((stage).at_least(1), (bucket_bytes).at_least(1), (ranks).at_least(1))
 };
 
 namespace touches {
-/// Waits for that, and adds this rank's shards to its gradients.
+/// Waits for the sum of gradients, and adds this rank's shards of it to its gradients.
 constexpr void add_shards(const Model& model, const Instruction& i, TouchList& out) {
   gradients<Use::finish>(model, i, out);
   each(model, i, Use::consume, model.gradients, out);
@@ -30,14 +30,14 @@ constexpr void add_shards(const Model& model, const Instruction& i, TouchList& o
 
 namespace traffic {
 
-/// States that each unit's gradients are summed, each rank its shards.
+/// States that each unit's gradients are summed, and each rank gets its shards.
 template <Traffic::Does Does>
 constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   const Traffic like{{}, Does, model.gradients, 0, 0, model.sizes.element[int(Type::gradient)]};
   for (int k = i.what; k < i.what + i.count; ++k)
     exchanged(model, model.order[std::size_t(k)], to_shards, like, out);
 }
-/// States that what layers read of each unit comes from the ranks that have shards of it.
+/// States that the weights of each unit come from the ranks that have shards of them.
 template <Traffic::Does Does>
 constexpr void gather(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   const Traffic like{{}, Does, model.weights, 0, 0, element_of_weights(model)};
@@ -49,9 +49,9 @@ constexpr void gather(const Model& model, const Instruction& i, const OnRank&, T
 
 namespace executes {
 
-/// Calls visit(array, owner) with where each array lies that ranks exchange (Model::each_exchanged) of a run
-/// of units. That of unit number k in the run is in the buffer that touch number k of the instruction
-/// touches, or in a space that lives through all steps.
+/// Calls visit(array, owner) with each array that ranks exchange (Model::each_exchanged) of a run of units.
+/// The array of unit number k is in the buffer of the instruction's touch number k, or, if that is null, in
+/// a space that stays in the arena.
 template <class T>
 void each_exchanged(const Machine& machine, const Bound& bound, Space space, const auto& visit) {
   const Model& model = machine.model();
@@ -67,21 +67,21 @@ void each_exchanged(const Machine& machine, const Bound& bound, Space space, con
       });
   }
 }
-/// Starts that.
+/// Starts the exchange of the arrays of a run of units.
 template <class T>
 void start_exchange(Machine& machine, const Bound& bound, Space space, traffic::Exchange exchange) {
   each_exchanged<T>(machine, bound, space, [&](kernel::Flat<T> array, int owner) {
     machine.communicator().start({exchange(owner), array.data, array.size, element_of<T>, owner});
   });
 }
-/// Waits for it.
+/// Waits for the exchange of the arrays of a run of units.
 template <class T>
 void await_exchange(Machine& machine, const Bound& bound, Space space) {
   each_exchanged<T>(machine, bound, space,
                     [&](kernel::Flat<T> array, int) { machine.communicator().wait(array.data); });
 }
 
-/// Makes zeros of what is no parameter in the buffers of units that come and go, as nobody writes it.
+/// Clears the gaps between parameters in temporary buffers of units, as nothing else writes them.
 template <class Gradient>
 void clear_gaps(Machine& machine, const Bound& bound) {
   const Model& model = machine.model();
@@ -116,7 +116,7 @@ template <class Gradient>
 void await_scatter(Machine& machine, const Bound& bound) {
   await_exchange<Gradient>(machine, bound, Space::gradient);
 }
-/// The first micro-batch sets gradients, the others add to them.
+/// Adds the sums' shards to gradients; the first micro-batch sets them.
 template <class Gradient>
 void add_shards(Machine& machine, const Bound& bound) {
   await_exchange<Gradient>(machine, bound, Space::gradient);
@@ -154,29 +154,29 @@ void await_gather(Machine& machine, const Bound& bound) {
 
 }  // namespace executes
 
-/// The kind of the instruction that starts to sum the gradients of a run of units over the ranks, each
-/// rank its shards, which are equal parts, or owned.
+/// The kind of the instruction that starts to sum the gradients of a run of units over the ranks. Each
+/// rank gets its shards, equal parts or owned ones.
 template <class Gradient, bool Owned>
 inline constexpr Kind scatter_kind{.name = Owned ? "reduce to owners" : "reduce-scatter",
                                    .touch = touches::gradients<Use::exchange>,
                                    .run = executes::scatter<Gradient>,
                                    .role = Role::scatter,
                                    .traffic = traffic::scatter<Traffic::starts>};
-/// The kind of the one that waits for the sum.
+/// The kind of the instruction that waits for the sum of gradients.
 template <class Gradient, bool Owned>
 inline constexpr Kind await_scatter_kind{.name = Owned ? "await reduce" : "await reduce-scatter",
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_scatter<Gradient>,
                                          .traffic = traffic::scatter<Traffic::waits>};
-/// The kind of the one that waits for the sum where gradients come and go, and adds this rank's shards of it
-/// to those of the step.
+/// The kind of the instruction that waits for the sum of temporary gradients, and adds this rank's shards of
+/// it to the step's gradients.
 template <class Gradient>
 inline constexpr Kind add_shards_kind{.name = "add shards",
                                       .touch = touches::add_shards,
                                       .run = executes::add_shards<Gradient>,
                                       .by_shards = true,
                                       .traffic = traffic::scatter<Traffic::waits>};
-/// The kind of the instruction that measures the norm of what the ranks have shards of.
+/// The kind of the instruction that measures the norm of gradients from all ranks' shards.
 template <class Clipping>
 inline constexpr Kind norm_of_shards_kind{.name = "norm",
                                           .touch = touches::norm,
@@ -184,7 +184,7 @@ inline constexpr Kind norm_of_shards_kind{.name = "norm",
                                           .role = Role::norm,
                                           .by_shards = true,
                                           .traffic = traffic::norm};
-/// The kind of the instruction that advances this rank's shards of a run of units.
+/// The kind of the instruction that updates this rank's shards of a run of units.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_shards_kind{.name = "update",
                                          .touch = touches::update<Optimizer>,
@@ -193,23 +193,23 @@ inline constexpr Kind update_shards_kind{.name = "update",
                                          .workspace = executes::update_workspace<Optimizer>,
                                          .if_applied = true,
                                          .by_shards = true};
-/// The kind of the instruction that starts to make the weights of a run of units whole again. It runs also
-/// where the step is not applied, and then changes nothing: so transfers are in no part of a launch graph
-/// that hangs on a decision.
+/// The kind of the instruction that starts to gather the whole weights of a run of units. It also runs if
+/// the step is not applied, and then changes nothing; so no transfer is in a conditional part of a launch
+/// graph.
 template <class Weight, bool Owned>
 inline constexpr Kind gather_kind{.name = Owned ? "broadcast" : "all-gather",
                                   .touch = touches::weights<Use::exchange>,
                                   .run = executes::gather<Weight>,
                                   .role = Role::gather,
                                   .traffic = traffic::gather<Traffic::starts>};
-/// The kind of the one that waits for that.
+/// The kind of the instruction that waits for the gathered weights.
 template <class Weight, bool Owned>
 inline constexpr Kind await_gather_kind{.name = Owned ? "await broadcast" : "await all-gather",
                                         .touch = touches::weights<Use::finish>,
                                         .run = executes::await_gather<Weight>,
                                         .traffic = traffic::gather<Traffic::waits>};
 
-/// A rule: there is the stage.
+/// A rule: the stage is at most 3.
 struct StageIsAtMostThree {
   template <class R>
   static constexpr bool holds = R::parallel::options.stage <= 3;
@@ -222,25 +222,23 @@ struct StageIsAtMostThree {
   }
 };
 
-/// Data parallel training in which each rank updates its shard of the parameters and keeps the
-/// optimizer's state of that alone (Rajbhandari et al. 2020, stage 1). Gradients are summed as those of
-/// Ddp, to the same bits, but each rank gets its shard of the sum; what it has updated, all others fetch.
-/// So as many bytes move as with Ddp. Each rank adds the squares of its shards to the norm, which has the bits of
-/// Ddp's, too (kernel::BinnedSum).
+/// ZeRO, stage 1: data parallel training in which each rank updates its shard of the parameters and keeps only
+/// that shard of the optimizer's state (Rajbhandari et al. 2020). Gradients are summed as in Ddp, to the same
+/// bits, but each rank receives only its shard of the sum; ranks then gather the updated weights. So as many
+/// bytes move as with Ddp. The norm sums squares of all shards and has Ddp's bits, too (kernel::BinnedSum).
 ///
-/// In stage 2 a rank also keeps gradients of its shard alone. Backward makes those of a unit in a buffer
-/// that comes and goes. In each micro-batch they are summed over the ranks as soon as a bucket of them is
-/// final, beside the backward of the next, and each rank adds its shard of the sum to what it has. So of
-/// several micro-batches the sums over the ranks are added up, where Ddp takes the sum over the ranks of
-/// what each has added up; of one they have the same bits.
+/// In stage 2 a rank also keeps only its shard of gradients. Backward writes a unit's gradients to a temporary
+/// buffer. In each micro-batch, a bucket is summed over the ranks as soon as it is final, concurrently with the
+/// next backward, and each rank adds its shard of the sum to its gradients. Ddp sums over the ranks only after
+/// accumulation, so bits differ if there are several micro-batches; with one they are the same.
 ///
-/// In stage 3 it also keeps the weights of its shard alone. Those of a unit are fetched, in each micro-batch,
-/// before its forward and before its backward, beside what is computed before; so it is in evaluation and
-/// prediction. It has the bits of stage 2.
+/// In stage 3 a rank also keeps only its shard of weights. In each micro-batch a unit's weights are fetched
+/// before its forward and before its backward, concurrently with the previous computation. Evaluation and
+/// prediction do the same. Stage 3 is bit-identical to stage 2.
 ///
-/// An optimizer that takes parameters whole, as Muon does, has shards that are not equal parts: each matrix, and
-/// all vectors of a unit together, is owned by one rank, which they are given to by size when the recipe compiles
-/// (owned_slices). Gradients are then reduced to the owner, and weights broadcast by it.
+/// With an optimizer of whole parameters, such as Muon, shards are not equal: one rank owns each matrix, and one
+/// rank owns all vectors of a unit. Owners are chosen by size at compile time (owned_slices). Gradients are then
+/// reduced to the owner, and weights broadcast by it.
 template <ZeroOptions O = {}>
 struct Zero {
   using slot = slot::parallel;
@@ -258,13 +256,13 @@ struct Zero {
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
     constexpr bool owned = ByParameter<typename R::optimizer>;
-    // Buckets, and when they are reduced and waited for, are those of Ddp.
+    // Buckets, and when they are reduced and waited for, are as in Ddp.
     using Whole = Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = O.ranks}>;
     if constexpr (shards == 1) return Whole::template rewrite<R>(model, program);
     Program rewritten = room_for(program);
     std::vector<Instruction> buckets;
-    // In stage 2 the one before is waited for when the next is to start, and the last one at the end of
-    // the micro-batch: so no more than two are there whole.
+    // In stage 2, a bucket is waited for when the next one is to start, and the last one at the end of
+    // the micro-batch. So at most two whole buckets exist at once.
     const auto add_shards = [&] {
       if (!splits_gradients || buckets.empty()) return;
       rewritten.push_back({&add_shards_kind<Gradient>, buckets.back().what, buckets.back().count});
@@ -290,19 +288,19 @@ struct Zero {
     }
     return rewrite_forward(model, rewritten);
   }
-  /// Has weights fetched in evaluation and prediction, too.
+  /// Fetches weights in evaluation and prediction, too.
   static constexpr Program rewrite_forward(const Model& model, const Program& program) {
     if (model.keeps_weights) return program;
     return fetch_weights(model, program);
   }
 
  private:
-  /// Updates the buckets, each of which is then gathered beside the update of the next, unless it is fetched
-  /// when it is read.
+  /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless its weights
+  /// are fetched when they are read.
   template <class R>
   static constexpr void update(const std::vector<Instruction>& buckets, Program& rewritten) {
     using Precision = typename R::precision;
-    using Weight = typename Precision::compute;  // the masters' type, too, where there is no copy
+    using Weight = typename Precision::compute;  // also the masters' type if there is no copy
     constexpr bool owned = ByParameter<typename R::optimizer>;
     for (const Instruction& bucket : buckets) {
       rewritten.push_back(
