@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole optimizer: options, state, arithmetic in any precision, on all threads of the step.
+// A complete optimizer: options, state, arithmetic in any precision, on all threads of the step.
 #include <cmath>
 #include <cstdio>
 #include <sinter/sinter.hpp>
@@ -13,8 +13,8 @@ struct AdagradOptions {
                 (weight_decay).at_least(0).adjustable())
 };
 
-/// Adagrad (Duchi et al. 2011): each parameter has a rate of its own, the less the more its
-/// gradients have amounted to. Weight decay is decoupled. State: a number for each parameter.
+/// Adagrad (Duchi et al. 2011): each parameter's rate falls with the sum of its squared gradients.
+/// Weight decay is decoupled. The state is one number per parameter.
 template <AdagradOptions O = {}>
 struct Adagrad {
   using slot = slot::optimizer;
@@ -24,10 +24,10 @@ struct Adagrad {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
 
-  // s: see Stretch in sinter/optimizer/optimizer.hpp. The types of its elements are those of the
-  // recipe's precision.
+  // s: see Stretch in sinter/optimizer/optimizer.hpp. Its element types are those of the recipe's
+  // precision.
   static void update(const Options& o, const auto& s) {
-    // Parts of a fixed size: what a part computes does not hang on how many threads there are.
+    // Parts have a fixed size, so the work of a part does not depend on the number of threads.
     constexpr std::int64_t chunk = 4096;
     const double decay = s.decayed ? 1 - s.learning_rate * o.weight_decay : 1;
     s.stream.parallel(int((s.size + chunk - 1) / chunk), [&](int part) {
@@ -71,7 +71,7 @@ int main() {
   const double sign = exact.gradient("output.bias")[0] > 0 ? 1 : -1;
   if (std::abs(moved - 0.05 * sign) > 1e-9) return std::puts("The formula is another."), 1;
 
-  // It learns, with the same bits on one thread and on three.
+  // Training reduces the loss, bit-identically on one thread and on three.
   sinter::Trainer<line<sinter::Fp32>> one({.threads = 1}), three({.threads = 3});
   const double first = one.evaluate(batch).mean();
   for (int step = 0; step < 300; ++step) one.step(batch), three.step(batch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy of your own, in a slot of its own: an exponential moving average of the weights. It
-// brings a new kind of instruction, with its own execution and its own state in the arena.
+// A policy of your own, in a slot of its own: an exponential moving average of the weights. It adds
+// a kind of instruction with its own function and its own state in the arena.
 #include <cmath>
 #include <cstdio>
 #include <sinter/sinter.hpp>
@@ -16,7 +16,7 @@ struct AverageOptions {
   SINTER_FIELDS((decay).at_least(0).below(1).adjustable())
 };
 
-/// What the instruction touches: placing, verifying and running follow from it.
+/// What the instruction touches. Placement, verification and execution are derived from it.
 template <class Policy>
 constexpr void touch_average(const Model& model, const Instruction& i, TouchList& out) {
   touches::each(model, i, Use::read, Space::master, out);
@@ -25,8 +25,8 @@ constexpr void touch_average(const Model& model, const Instruction& i, TouchList
       touches::each(model, i, Use::modify, region(r), out);
 }
 
-/// How it runs: one flat pass over all parameters. P is the recipe's precision, which chooses the
-/// types of master weights and of state.
+/// Runs the instruction: one flat pass over all parameters. P is the recipe's precision, which
+/// chooses the types of master weights and of state.
 template <class Policy, class P>
 void run_average(Machine& machine, const Bound&) {
   double updates = double(machine.updates() + 1);
@@ -46,7 +46,7 @@ inline constexpr Kind average_kind{.name = "average",
                                    .touch = touch_average<Policy>,
                                    .run = run_average<Policy, P>,
                                    .role = Role::follow,
-                                   .if_applied = true};  // a skipped step passes it over
+                                   .if_applied = true};  // not run in a skipped step
 
 /// Keeps an exponential moving average of the weights (Polyak and Juditsky 1992).
 template <AverageOptions O = {}>
@@ -56,7 +56,7 @@ struct Average {
   static constexpr Options options = O;
   static constexpr std::array regions{Region{"average"}};
 
-  // R is the recipe. A rewrite that asks nothing of it need not be a template.
+  // R is the recipe. A rewrite that does not need it need not be a template.
   template <class R>
   static constexpr Program rewrite(const Model& model, Program program) {
     using P = typename R::precision;
@@ -74,7 +74,7 @@ struct averaged
 static_assert(sinter::ready<averaged>());  // the verifier accepts the new instruction
 static_assert(sinter::Plan<averaged>::memory.policies > 0);
 
-// Its types follow from the recipe: here all is computed in double precision.
+// The policy's types follow from the recipe, here all double precision.
 struct exact
     : sinter::Recipe<sinter::Mlp<{.in = 1, .hidden = 16, .out = 1}>, sinter::Fp64,
                      acme::Average<{.decay = 0.9}>, sinter::Batch<{.global = 8, .micro = 8}>> {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of your own: a model that predicts, a source of your own, and the loop with a folder, which
-// logs, saves, and goes on where it was stopped.
+// A run of your own: a model that predicts, a data source, and the loop with a folder, which logs,
+// saves, and resumes where it was stopped.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -23,8 +23,8 @@ struct ScoreLoss {
   }
 };
 
-/// Learns a number from two. trace() ends in the loss; predict() is for questions without targets,
-/// and has units of the same names, which share their parameters.
+/// A model that learns a number from two others. trace() ends in the loss; predict() is for inputs
+/// without targets. Its units have the same names and so share their parameters.
 struct Scorer {
   using slot = sinter::slot::model;
   static constexpr void trace(auto& g) {
@@ -37,12 +37,12 @@ struct Scorer {
   }
 };
 
-/// Points of the plane and their product. Item k is a function of k: nothing is to be remembered.
+/// Points of the plane and their product. Item k depends only on k, so nothing is stored.
 class Products {
  public:
   explicit Products(int rows) : rows(rows) {
     now.order = "products";
-    now.data_hash = 1;  // of the formula
+    now.data_hash = 1;  // the formula's version
   }
   void next(HostBatch& batch) {
     batch.values.resize(2);
@@ -71,8 +71,8 @@ class Products {
 struct scorer : sinter::Recipe<acme::Scorer, sinter::AdamW<{.lr = 1e-2}>,
                                sinter::Batch<{.global = 32, .micro = 32}>> {};
 
-/// Trains until so many steps are taken in all, from the folder's newest checkpoint if there is one.
-/// Returns the score of (0.5, 0.5).
+/// Trains up to step `steps`, from the folder's newest checkpoint if there is one. Returns the score
+/// of (0.5, 0.5).
 float train(const std::filesystem::path& folder, std::int64_t steps) {
   using sinter::RunFolder;
   RunFolder run(folder, RunFolder::Mode::either);  // holds the folder's lock
@@ -96,6 +96,6 @@ int main() {
   const bool logged = std::filesystem::exists(folder / "stopped/metrics.jsonl");
   std::filesystem::remove_all(folder);
   std::printf("0.5 × 0.5 = %.3f\n", whole);
-  // The run that was stopped has the bits of the one that was not.
+  // The stopped and resumed run is bit-identical to the other.
   return logged && resumed == whole && std::abs(whole - 0.25f) < 0.05f ? 0 : 1;
 }

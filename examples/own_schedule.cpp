@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole schedule: options, what contradicts what, and a factor for each step.
+// A complete schedule: options, contradictions between them, and the factor of each step.
 #include <cmath>
 #include <cstdio>
 #include <sinter/sinter.hpp>
@@ -8,29 +8,29 @@ namespace acme {
 using namespace sinter;
 
 struct TriangularOptions {
-  std::int64_t period = 100;  // steps from one lowest rate to the next
+  std::int64_t period = 100;  // steps between two minima of the rate
   std::int64_t rise = 50;     // steps of a period in which the rate grows
   double low = 0.1;           // the lowest factor
   SINTER_FIELDS((period).at_least(2).adjustable(), (rise).at_least(1).adjustable(),
                 (low).at_least(0).at_most(1).adjustable())
 };
 
-/// The rate goes up and down in straight lines, period after period (Smith 2017).
+/// A rate that rises and falls linearly, period after period (Smith 2017).
 template <TriangularOptions O = {}>
 struct Triangular {
   using slot = slot::schedule;
   using Options = TriangularOptions;
   static constexpr Options options = O;
 
-  // Asked when the recipe compiles, and again when flags have changed options. Each text has at
+  // Called when the recipe compiles, and again when flags have changed options. Each text has at
   // most 33 characters.
   static constexpr Contradiction contradiction(const Options& o) {
     if (o.rise < o.period) return {};
     return {"the rise is no part of the period", "make rise less than period"};
   }
 
-  // The factor of the optimizer's rate at a step, counted from 1. It is a function of the step
-  // alone, so that a resumed run goes on as if it had never stopped.
+  // The factor of the optimizer's rate at a step, counted from 1. It depends only on the step, so a
+  // resumed run continues as if it had never stopped.
   static constexpr double factor(const Options& o, std::int64_t step) {
     const std::int64_t at = (step - 1) % o.period;
     const double up = at < o.rise ? double(at) / double(o.rise)
@@ -39,7 +39,7 @@ struct Triangular {
   }
 };
 
-// It is a constant, and so it can be asserted on.
+// The factor is constexpr, so it can be asserted.
 using Ten = Triangular<{.period = 10, .rise = 4, .low = 0}>;
 static_assert(Ten::factor(Ten::options, 1) == 0 && Ten::factor(Ten::options, 5) == 1);
 static_assert(Ten::factor(Ten::options, 8) == 0.5 && Ten::factor(Ten::options, 15) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer that uses all threads of the step, and what that gains.
+// A layer that uses all threads of the step, and its speedup.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,10 +11,10 @@ namespace acme {
 using namespace sinter;
 
 /// y = x / (1 + exp(-x)).   x, y: rows × W.
-/// A layer is called by one thread; the others wait in c.stream(). parallel(parts, body) calls
-/// body(part) for each part on all of them, and returns when all are done. Let a part be worth some
-/// microseconds, and let what it computes not hang on the number of threads: then the bits do not.
-/// With Parallel = false it is the plain loop, to compare with.
+/// One thread calls a layer; the others wait in c.stream(). parallel(parts, body) calls body(part)
+/// for each part on all threads, and returns when all are done. A part should take some
+/// microseconds. Its work must not depend on the number of threads; then the bits do not, either.
+/// Parallel = false is the plain loop, for comparison.
 template <int W, bool Parallel>
 struct Swish {
   static constexpr std::array in{W};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data source to copy: rows that a formula makes, one item after the other, without end.
-// docs/add_a_data_source.md explains each member. What is here compiles, runs, and checks that it
-// continues after restore() as if it had never stopped.
+// A data source to copy: an endless sequence of rows made by a formula. docs/add_a_data_source.md
+// explains each member. This file compiles, runs, and checks that restore() continues as if the
+// source had never stopped.
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -10,29 +10,29 @@
 namespace acme {
 using namespace sinter;
 
-/// Rows x, sin(x) + noise, with x in [-3, 3): values[0] has one number for each row, values[1] its
+/// Rows x, sin(x) + noise, with x in [-3, 3): values[0] has one number per row, values[1] its
 /// target. Every row is a sequence of its own.
 class NoisySine {
  public:
-  /// rows: of a batch, at least 1.
+  /// rows: rows of a batch, at least 1.
   NoisySine(int rows, std::uint64_t seed) : rows(rows) {
-    // What a checkpoint says of the source. Whatever decides which items come, and in which order,
-    // must be here: `order` names the way of drawing, `data_hash` the content. An endless formula
-    // has no size, and no content beyond the version of the formula.
+    // What a checkpoint stores about the source: everything that decides which items come in which
+    // order. `order` names the way of drawing, `data_hash` the content. An endless formula has no
+    // size, and its content is only the formula's version.
     now.order = "noisy sine";
     now.seed = seed;
     now.data_hash = 1;
   }
 
-  /// Overwrites the batch, whose memory is used again. A source that ends returns false, and leaves
-  /// an empty batch, when there is no more.
+  /// Overwrites the batch and reuses its memory. A source that ends returns false at its end, and
+  /// leaves an empty batch.
   void next(HostBatch& batch) {
     draw(drawn);
     fill(drawn, batch);
   }
 
-  /// The first half of next(), which may be left out, with fill(): says what the batch is to hold,
-  /// and moves on. Returns false where there is no more.
+  /// The first half of next() (optional, together with fill()): chooses the items of the batch, and
+  /// moves on. Returns false at the end.
   bool draw(BatchDraw& draw) {
     draw.items.clear();
     for (int r = 0; r < rows; ++r) draw.items.push_back(std::int64_t(now.items++));
@@ -40,7 +40,7 @@ class NoisySine {
     return true;
   }
 
-  /// The second half, which several threads call at once: makes the rows of the part that is needed.
+  /// The second half, called by several threads at once: makes the rows of the part that is needed.
   void fill(const BatchDraw& draw, HostBatch& batch) const {
     batch.ids.clear();
     batch.values.resize(2);
@@ -52,17 +52,17 @@ class NoisySine {
       append(batch, std::uint64_t(draw.items[std::size_t(s)]));
   }
 
-  /// Where the source stands: after the batch that next() gave last.
+  /// The source's position: after the batch that next() gave last.
   SamplerState state() const { return now; }
 
-  /// Goes there. Refuses, with a message of what differs, a state of other data.
+  /// Moves to a saved position. Throws, with the difference, if the state is of other data.
   void restore(const SamplerState& saved) {
     require_same_data(saved, now);
     now = saved;
   }
 
  private:
-  /// An item is a function of its number and the seed alone: nothing is replayed after a restore.
+  /// An item depends only on its number and the seed, so nothing is replayed after a restore.
   void append(HostBatch& batch, std::uint64_t item) const {
     std::mt19937_64 engine(now.seed * 1'000'003 + item);  // the same numbers on every machine
     auto uniform = [&] { return double(engine() >> 11) * 0x1p-53; };
@@ -73,11 +73,11 @@ class NoisySine {
 
   int rows;
   SamplerState now;
-  BatchDraw drawn;  // by next()
+  BatchDraw drawn;  // used by next()
 };
 
-// All that the loop asks of it; a member that is missing is named by the compiler. And what lets
-// several threads make batches, and a rank that is a process its part of them.
+// DataSource: all members that the loop needs; the compiler names a missing one. DividedSource:
+// what lets several threads make batches, and processes make only their part.
 static_assert(DataSource<NoisySine> && DividedSource<NoisySine>);
 
 }  // namespace acme
@@ -87,7 +87,7 @@ struct curve
                      sinter::AdamW<{.lr = 3e-3}>, sinter::Batch<{.global = 64, .micro = 64}>> {};
 
 int main() {
-  // The contract that resuming rests on.
+  // The contract on which resuming relies.
   acme::NoisySine source(64, 7), again(64, 7);
   sinter::HostBatch batch, same;
   for (int i = 0; i < 5; ++i) source.next(batch);
@@ -98,7 +98,7 @@ int main() {
   if (batch.values != same.values || source.state() != again.state())
     return std::puts("restore() does not continue where state() was taken."), 1;
 
-  // The loop reads ahead in a thread of its own.
+  // The loop reads ahead in its own thread.
   sinter::Trainer<curve> trainer;
   sinter::Loop loop(trainer, acme::NoisySine(64, 7));
   loop.run({.steps = 600});

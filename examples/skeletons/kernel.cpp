@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel to copy. docs/add_a_kernel.md explains it. A kernel of Sinter's own is two files: part 1
-// is include/sinter/kernels/NAME.hpp, part 2 is src/kernels/cpu/NAME.cpp, and part 3 its test,
-// tests/unit/kernels/NAME.cpp. What is here compiles, runs and checks itself.
+// A kernel to copy. docs/add_a_kernel.md explains it. A kernel inside Sinter is two files and a
+// test: part 1 is include/sinter/kernels/NAME.hpp, part 2 src/kernels/cpu/NAME.cpp, and part 3
+// tests/unit/kernels/NAME.cpp. This file compiles, runs and checks itself.
 
-// ---- 1. The header: contracts, no device. (Its guard stands for the `#pragma once` of a header:
-// this file includes itself, see below.)
+// ---- 1. The header: contracts, no device. (This file includes itself, so it has a guard instead
+// of a header's `#pragma once`.)
 #ifndef SINTER_SKELETON_HEADER
 #define SINTER_SKELETON_HEADER
 #include "sinter/base/bfloat16.hpp"
@@ -15,35 +15,35 @@
 namespace sinter::kernel {
 
 /// y = max(x, 0)² (So et al. 2021).   x, y: of one shape; y may be x. T: float, double, BFloat16 or
-/// Float16. Each result is the exact one, rounded once to Wide<T> and once to T: the same bits for
-/// every number of threads.
+/// Float16. Each result is exact, rounded once to Wide<T> and once to T: bit-identical for any
+/// number of threads.
 template <class T>
 void squared_relu_forward(Stream& stream, Input<T> x, Tensor<T> y);
 
-/// dx = 2 max(x, 0) dy, or dx += … with its add flag, which adds one ε of the sum.   dx may be dy.
+/// dx = 2 max(x, 0) dy; with dx's add flag dx += …, which adds one ε of the sum.   dx may be dy.
 template <class T>
 void squared_relu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx);
 
 }  // namespace sinter::kernel
 #endif
 
-// ---- 2. The code for CPUs. First what knows no instruction set: how work is split over threads,
-// and which instruction sets there are (targets.hpp comes before any header of Highway).
+// ---- 2. The code for CPUs. First the code that is common to all instruction sets: how work is
+// split over threads, and which instruction sets exist (targets.hpp before any header of Highway).
 #include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 
-// Now Highway's ritual. foreach_target.h includes the file that HWY_TARGET_INCLUDE names, this one,
-// once for each instruction set (SSE4, AVX2, AVX-512 …), and each time HWY_NAMESPACE is another
-// name: what lies between BEFORE and AFTER below is compiled for each.
+// Highway's mechanism: foreach_target.h includes the file that HWY_TARGET_INCLUDE names (this one)
+// once per instruction set (SSE4, AVX2, AVX-512 …). HWY_NAMESPACE differs each time, and the code
+// between BEFORE and AFTER below is compiled for each.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "skeletons/kernel.cpp"
 #include <hwy/foreach_target.h>
 
-// Headers of vector code are named *-inl.hpp and come after it, as they are compiled for each
-// instruction set, too. This one has load, store, put, for_each, exp, …
+// Headers of vector code are named *-inl.hpp. They come after foreach_target.h, as they are
+// compiled for each instruction set, too. This one has load, store, put, for_each, exp, …
 #include "kernels/cpu/simd-inl.hpp"
 
-// The table of functions that each instruction set provides. It is the same for all, so it is
+// The table of functions that each instruction set provides. Its type is the same for all, so it is
 // declared once.
 #ifndef SINTER_SKELETON_TABLE
 #define SINTER_SKELETON_TABLE
@@ -64,8 +64,8 @@ namespace {
 namespace HWY_NAMESPACE {
 
 // Single-threaded, on one range. for_each calls its body with a tag d for whole vectors, then for
-// single elements. load() widens what is stored in half precision, store() and put() round it: the
-// arithmetic between is in Wide<T>. A lambda with vector code says HWY_ATTR.
+// single elements. load() widens half precision, store() and put() round to it: arithmetic between
+// them is in Wide<T>. A lambda with vector code has the attribute HWY_ATTR.
 template <class T>
 void forward(const T* x, T* y, std::int64_t n) {
   for_each<T>(n, [=](auto d, std::int64_t i) HWY_ATTR {
@@ -82,7 +82,7 @@ void backward(const T* x, const T* dy, T* dx, std::int64_t n, bool add) {
   });
 }
 
-// The table of this instruction set, for all types of elements.
+// The table of this instruction set, for all element types.
 template <class T>
 SquaredReluTable<T> make_table() {
   return {forward<T>, backward<T>};
@@ -94,8 +94,8 @@ SINTER_TABLES(SquaredReluTable)
 }  // namespace sinter::kernel
 HWY_AFTER_NAMESPACE();
 
-// What is compiled once: the functions that the header declares. table<T>() is that of the best
-// instruction set that this processor has.
+// Code that is compiled once: the functions that the header declares. table<T>() is the table of
+// the processor's best instruction set.
 #if HWY_ONCE
 namespace sinter::kernel {
 namespace {
@@ -118,7 +118,7 @@ void squared_relu_backward(Stream& stream, Input<T> x, Input<T> dy, Tensor<T> dx
   });
 }
 
-// The header declares templates; this is where they exist.
+// The header declares templates; they are instantiated here.
 #define SINTER_INSTANTIATE(T)                                       \
   template void squared_relu_forward(Stream&, Input<T>, Tensor<T>); \
   template void squared_relu_backward(Stream&, Input<T>, Input<T>, Tensor<T>);
@@ -127,8 +127,8 @@ SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 
 }  // namespace sinter::kernel
 
-// ---- 3. The test, against the formula, on odd sizes, for one thread and for several. A test of
-// Sinter's own also runs on every instruction set (tests/unit/kernels/support.hpp).
+// ---- 3. The test, against the formula, on odd sizes, for one thread and for several. A test
+// inside Sinter also runs on every instruction set (tests/unit/kernels/support.hpp).
 #include <cstdio>
 #include <cstring>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer to copy. docs/add_a_layer.md explains each member; what is here compiles, runs and checks
+// A layer to copy. docs/add_a_layer.md explains each member. This file compiles, runs and checks
 // its own gradients.
 #include <cmath>
 #include <cstdio>
@@ -9,34 +9,33 @@ namespace acme {
 using namespace sinter;
 
 /// y[r][i] = gain[i] x[r][i].   x, y: rows × W, gain: W.
-/// (The comment on a layer is its contract: the formula, the shapes, the paper that it comes from.)
+/// (A layer's comment is its contract: the formula, the shapes, the paper that it follows.)
 template <int W>
 struct Gain {
-  // The widths of operands and results. A value of another width does not compile where it is
-  // joined. 0 is an operand of integer ids.
+  // The widths of operands and results; 0 is an operand of integer ids. A value of another width
+  // does not compile where it is connected.
   static constexpr std::array in{W};
   static constexpr std::array out{W};
 
-  // Parameters, if there are any: an aggregate that is a template of its fields' type, and for each
-  // field the name and shape that it has in files, and how it starts. A vector() is not decayed, a
-  // matrix() is.
+  // Parameters (optional): an aggregate template over its fields' type, and for each field its name
+  // and shape in files and its initial values. A matrix() has weight decay, a vector() has none.
   template <class T>
   struct Params {
     T gain;
   };
   static constexpr Params<Param> params{vector("gain", W, ones)};
 
-  // What backward reads beside gradients and weights. input() and output() only keep alive what is
-  // there anyway; own(width) and statistic(width) are numbers that forward writes for backward.
+  // What backward reads besides gradients and weights. input() and output() only keep existing
+  // values alive; own(width) and statistic(width) are numbers that forward writes for backward.
   template <class T, class Statistic>
   struct Saved {
     T x;
   };
   static constexpr Saved<Keep, Keep> saved{input()};
 
-  // Facts. cheap: Checkpoint<{.policy = selective}> computes it again rather than keep its result.
-  // A layer of matrix products says flops(context) of one row; one that needs room during a call
-  // says scratch(rows).
+  // Facts. cheap: Checkpoint<{.policy = selective}> recomputes the layer instead of keeping its
+  // result. A layer with matrix products defines flops(context), for one row. A layer that needs
+  // memory during a call defines scratch(rows).
   static constexpr bool cheap = true;
 
   // c: see Context in sinter/layer/context.hpp. put() assigns or adds, as the plan has decided.
@@ -47,9 +46,9 @@ struct Gain {
       for (int i = 0; i < W; ++i) y.put(r, i, gain(0, i) * x(r, i));
   }
 
-  // dy is given; dx and each gradient of a parameter are wanted, unless they are empty: nobody
-  // wants the gradient of data, and a frozen unit has no gradients. A gradient is summed first, in
-  // the type for sums, and put once.
+  // dy is given. dx and each gradient of a parameter are empty if they are not needed: data need no
+  // gradient, and a frozen unit has none. A gradient is first summed in the type for sums, then put
+  // once.
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
     auto gain = c.weights.gain, dgain = c.gradients.gain;
@@ -65,8 +64,8 @@ struct Gain {
   }
 };
 
-// A unit is a function of values, made of layers. Each layer has a name, which begins the names of
-// its parameters; it may be empty where the unit has only one.
+// A unit is a function of values, made of layers. Each layer's name is the prefix of its
+// parameters' names; it may be empty if the unit has only one layer.
 template <int In, int Out>
 struct Scaled {
   static constexpr Value<Out> trace(auto& g, Value<In> x) {
@@ -80,7 +79,7 @@ struct Loss {
   }
 };
 
-// The smallest model around it: numbers, a unit with the layer, a loss.
+// The smallest model with this layer: numbers, one unit, a loss.
 struct Around {
   using slot = sinter::slot::model;
   static constexpr void trace(auto& g) {
@@ -91,7 +90,7 @@ struct Around {
 
 }  // namespace acme
 
-// Fp64 is the same code in double precision, exact enough for finite differences.
+// Fp64 runs the same code in double precision, exact enough for finite differences.
 struct checked
     : sinter::Recipe<acme::Around, sinter::Fp64, sinter::Batch<{.global = 8, .micro = 4}>> {};
 

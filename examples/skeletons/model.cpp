@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model to copy: a multilayer perceptron with residual blocks. docs/add_a_model.md explains each
-// member. What is here compiles, runs and learns a curve.
+// member. This file compiles, runs and learns a curve.
 #include <cmath>
 #include <cstdio>
 #include <sinter/sinter.hpp>
@@ -8,7 +8,7 @@
 namespace acme {
 using namespace sinter;
 
-/// in, out: numbers of a row; width: of each block's input and output; blocks: how many.
+/// in, out: features of a row; width: of each block's input and output; blocks: number of blocks.
 struct ResidualMlpOptions {
   int in = 1, width = 32, out = 1, blocks = 2;
   SINTER_FIELDS((in).at_least(1), (width).at_least(1), (out).at_least(1), (blocks).at_least(1))
@@ -16,8 +16,8 @@ struct ResidualMlpOptions {
 
 namespace residual_mlp {
 
-// Units. A unit is what is planned, recomputed and reduced as a whole; its trace() joins layers. A
-// Value carries its width in its type, so a wrong join is an error at the line that joins.
+// Units. A unit is planned, recomputed and reduced as a whole; its trace() connects layers. A Value
+// carries its width in its type, so a wrong connection is an error at its own line.
 template <int In, int W>
 struct Input {
   static constexpr Value<W> trace(auto& g, Value<In> x) {
@@ -43,7 +43,7 @@ struct Output {
   }
 };
 
-/// The same parameters as Output's, with the loss behind them: names of unit and layers agree.
+/// Output with a loss after it. It has Output's parameters, as names of unit and layers agree.
 template <int W, int Out>
 struct Loss {
   static constexpr Value<1> trace(auto& g, Value<W> x, Value<Out> target) {
@@ -60,15 +60,15 @@ struct ResidualMlp {
   using Options = ResidualMlpOptions;
   static constexpr Options options = O;
 
-  // Training: what comes in, the units in order, the loss. repeat() stamps copies of one plan, so
-  // that 96 blocks compile nearly as fast as 4.
+  // Training: inputs, units in order, the loss. repeat() copies one plan, so 96 blocks compile
+  // nearly as fast as 4.
   static constexpr void trace(auto& g) {
     auto x = body(g, g.template values<O.in>());
     auto target = g.template target_values<O.out>();
     g.result(g.unit("output", residual_mlp::Loss<O.width, O.out>{}, x, target));
   }
 
-  // Prediction, if there is one: units of the same names have the same parameters.
+  // Prediction (optional): units with the same names share their parameters.
   static constexpr void predict(auto& g) {
     auto x = body(g, g.template values<O.in>());
     g.result(g.unit("output", residual_mlp::Output<O.width, O.out>{}, x));
@@ -87,7 +87,7 @@ struct wave
     : sinter::Recipe<acme::ResidualMlp<{.width = 16, .blocks = 3}>, sinter::AdamW<{.lr = 3e-3}>,
                      sinter::Batch<{.global = 64, .micro = 64}>> {};
 
-// The plan is a constant: what you know of the model can be asserted when it compiles.
+// The plan is a constant, so facts about the model can be asserted at compile time.
 // input 16 + 16; a block: norm 16 + 16, up 16 × 64 + 64, down 64 × 16 + 16; output 16 + 1.
 static_assert(sinter::Plan<wave>::parameters == 32 + 3 * (32 + 1088 + 1040) + 17);
 

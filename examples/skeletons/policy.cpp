@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy to copy: an optimizer. docs/add_a_policy.md explains each member, and what policies for
-// other slots have in its place. What is here compiles, runs and checks its own arithmetic.
+// A policy to copy: an optimizer. docs/add_a_policy.md explains each member, and what policies of
+// other slots have instead. This file compiles, runs and checks its own arithmetic.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,18 +9,18 @@
 namespace acme {
 using namespace sinter;
 
-// Options are a structural aggregate, so that they may stand in a type: Signum<{.lr = 1e-3}>. Each
-// has the value that it has when it is left out. The list names them for flags, `describe` and
-// checkpoints, and says what each may be and which of them are flags of the binary
-// (--optimizer.lr 3e-4). What changes code or memory must not be a flag.
+// Options are a structural aggregate, so they can be part of a type: Signum<{.lr = 1e-3}>. Each has
+// a default. SINTER_FIELDS names them for flags, `describe` and checkpoints, gives each its range,
+// and marks those that are flags of the binary (--optimizer.lr 3e-4). An option that changes code
+// or memory must not be a flag.
 struct SignumOptions {
   double lr = 1e-3, momentum = 0.9, weight_decay = 0;
   SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1).adjustable(),
                 (weight_decay).at_least(0).adjustable())
 };
 
-// What must hold of a recipe that uses the policy. The message says what is wrong, why, and how to
-// mend it; it is the one error that the user sees.
+// A rule of recipes that use the policy. The message says what is wrong, why, and how to fix it;
+// users see no other error.
 struct SignumMastersAreFloat {
   template <class R>
   static constexpr bool holds = std::is_same_v<typename R::precision::master, float>;
@@ -35,11 +35,11 @@ struct SignumMastersAreFloat {
 };
 
 /// Signum (Bernstein et al. 2018): each parameter moves by the learning rate, along the sign of an
-/// average of gradients; decay is decoupled. No decay on biases and norms. State: one number for
-/// each parameter.
+/// average of gradients. Decay is decoupled; biases and norms do not decay. The state is one number
+/// per parameter.
 template <SignumOptions O = {}>
 struct Signum {
-  // Which slot it fills. At most one policy of a recipe fills a slot.
+  // The slot that the policy fills. At most one policy of a recipe fills a slot.
   using slot = slot::optimizer;
 
   using Options = SignumOptions;
@@ -47,12 +47,12 @@ struct Signum {
 
   using rules = RuleList<SignumMastersAreFloat>;
 
-  // State that lives through all steps. It is planned in the arena, saved in checkpoints, and reset
-  // with fresh weights. Without a type or shape it is one number for each parameter.
+  // State that is kept between steps. It is planned in the arena, saved in checkpoints, and reset
+  // with fresh weights. Without a type or shape it is one number per parameter.
   static constexpr std::array regions{Region{"momentum_buffer"}};
 
-  // What the optimizer's concept asks for, in sinter/policy/concepts.hpp. s is a Stretch: a part of
-  // all parameters, flat, in which all are treated alike.
+  // The members that the optimizer's concept requires (sinter/policy/concepts.hpp). s is a Stretch:
+  // a flat part of all parameters, which are treated alike.
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
     const double decay = s.decayed ? s.learning_rate * o.weight_decay : 0;

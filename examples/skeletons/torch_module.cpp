@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer to copy that LibTorch computes: convolutions and a batch norm, beside Sinter's own loss.
-// docs/add_a_torch_module.md explains each member; what is here compiles, runs, and learns whether
-// the stripe in a small noisy image lies or stands.
+// A layer to copy that LibTorch computes: convolutions and a batch norm, with Sinter's own loss.
+// docs/add_a_torch_module.md explains each member. This file compiles, runs, and learns whether the
+// stripe in a small noisy image is horizontal or vertical.
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/linear.h>
@@ -25,8 +25,8 @@ struct Convolutions {
   static constexpr std::array in{pixels};
   static constexpr std::array out{classes};
 
-  // Parameters, under the names and in the shapes that files have. A tensor() and a matrix() are
-  // decayed, a vector() is not; what torch calls buffers is running().
+  // Parameters, with their names and shapes in files. A tensor() and a matrix() have weight decay,
+  // a vector() has none; running() is what torch calls a buffer.
   static constexpr std::array params{
       tensor("conv1.weight", {channels, 1, 3, 3}, normal(.2f)),
       vector("norm.weight", channels, ones),
@@ -38,15 +38,15 @@ struct Convolutions {
       running("norm.running_mean", {channels}, zeros),
       running("norm.running_var", {channels}, ones)};
 
-  // Facts. It draws no random numbers, so ranks need not take turns; and the operations of forward
-  // for one row.
+  // Facts. random: the layer draws no random numbers, so ranks need not take turns. flops:
+  // operations of forward for one row.
   static constexpr bool random = false;
   static constexpr std::int64_t flops(std::int64_t) {
     return std::int64_t(2) * features * (9 + 9 * channels + classes);
   }
 
-  // Parameters come in the order of params, running values left out; these are `buffers`, which
-  // forward changes where they are.
+  // Parameters come in the order of params, without running values. Those are in `buffers`, which
+  // forward changes in place.
   static autograd::Results forward(const autograd::Inputs& inputs) {
     const std::vector<at::Tensor>& p = inputs.parameters;
     at::Tensor h = at::conv2d(inputs.x[0].view({-1, 1, side, side}), p[0], {}, 1, 1);
@@ -57,19 +57,19 @@ struct Convolutions {
     return {at::linear(h.flatten(1), p[5], p[6])};
   }
 
-  // Where the code is. This may be declared here, and defined in another file, which then is the
-  // only one to include LibTorch's headers.
+  // Connects the code. make() may be defined in another file, which then is the only one to include
+  // LibTorch's headers.
   static std::unique_ptr<LayerObject> make(const AutogradSpec& spec) {
     return autograd::of_function(spec, forward);
   }
 };
 
-// The model: this one layer, with a loss behind it. A layer among others is joined by a model of its
-// own, as model.cpp beside this file does.
+// The model: only this layer, with a loss after it. To use a layer among others, write a model like
+// model.cpp beside this file.
 struct stripes : Recipe<Classifier<Autograd<Convolutions>, "network">, AdamW<{.lr = 3e-3}>,
                         Batch<{.global = 64, .micro = 32}>> {};
 
-/// Images with a stripe that lies (class 0) or stands (class 1), in noise.
+/// Images with a horizontal (class 0) or vertical (class 1) stripe, in noise.
 HostBatch draw(int count, std::mt19937& engine) {
   std::uniform_int_distribution<int> place(0, side - 1), kind(0, classes - 1);
   std::normal_distribution<float> noise(0, .5f);
@@ -87,7 +87,7 @@ HostBatch draw(int count, std::mt19937& engine) {
   return batch;
 }
 
-/// The share of images whose class has the larger logit.
+/// The fraction of images whose class has the larger logit.
 double accuracy(TrainerCore& trainer, const HostBatch& batch) {
   const Prediction logits = trainer.predict(batch);
   int right = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model: a small transformer that reads text byte by byte, with the layer of this project.
+// The model: a small transformer that reads text byte by byte, with this project's layer.
 #pragma once
 #include <sinter/sinter.hpp>
 
@@ -16,8 +16,8 @@ struct ReaderOptions {
 
 namespace reader {
 
-// Units: what is planned, and may be recomputed, as a whole. Each layer has a name, which begins the
-// names of its parameters in files.
+// Units, each planned, and possibly recomputed, as a whole. A layer's name is the prefix of its
+// parameters' names in files.
 template <ReaderOptions O>
 struct Embed {
   static constexpr Value<O.width> trace(auto& g, Ids tokens) {
@@ -55,7 +55,7 @@ struct NextByte {
 
 }  // namespace reader
 
-/// Pre-norm blocks of causal attention and Swish; the head is tied to the embedding.
+/// Pre-norm blocks of causal attention and Swish, with a head tied to the embedding.
 template <ReaderOptions O = {}>
 struct Reader {
   using slot = sinter::slot::model;

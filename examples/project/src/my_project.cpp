@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe. What is left out has a default; BINARY describe shows all of it, and its memory.
+// The recipe. Slots left out have defaults; BINARY describe prints all of them, and the memory.
 #include "model.hpp"
 
 struct small_reader

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer of this project's own: what it computes, and by hand, its gradient.
+// A layer of this project: its formula and its gradient, written by hand.
 #pragma once
 #include <cmath>
 #include <sinter/sinter.hpp>
@@ -11,7 +11,7 @@ template <int W>
 struct Swish {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
-  static constexpr bool cheap = true;  // Checkpoint<{.policy = selective}> may compute it again
+  static constexpr bool cheap = true;  // Checkpoint<{.policy = selective}> may recompute it
   template <class T, class Statistic>
   struct Saved {
     T x;
@@ -25,7 +25,7 @@ struct Swish {
   }
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
-    if (!dx) return;  // nobody wants it: nothing that is trained lies before the layer
+    if (!dx) return;  // not needed: nothing before this layer is trained
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < W; ++i) {
         auto s = sigmoid(x(r, i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the gradients of the model, and so of its layers, with finite differences in double
-// precision: run it whenever you have changed a layer.
+// precision. Run it whenever you have changed a layer.
 #include <cstdio>
 
 #include "../src/model.hpp"
@@ -12,7 +12,7 @@ struct tiny
 
 int main() {
   sinter::HostBatch batch;
-  batch.ids.resize(2);  // tokens, and what follows each
+  batch.ids.resize(2);  // tokens, and the token after each
   for (int row = 0; row < 16; ++row) {
     batch.ids[0].push_back(row * 37 % 256);
     batch.ids[1].push_back((row + 1) * 37 % 256);
