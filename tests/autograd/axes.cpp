@@ -66,7 +66,7 @@ Tensor attended(const Tensor& q, const Tensor& kv, const HostBatch& batch, int h
 
 }  // namespace
 
-TEST_CASE("a class for each sequence, from the mean of its rows") {
+TEST_CASE("a torch layer gives a class for each sequence, from the mean of its rows") {
   const HostBatch batch = classified_batch(lengths, 1, 0.2);
   Trainer<Net<SequenceClassifier<>>> trainer(settings);
   randomise(trainer, 7);
@@ -75,7 +75,7 @@ TEST_CASE("a class for each sequence, from the mean of its rows") {
   compare_step(trainer, batch, w, loss_of(w, means_of(x, batch.starts), ids_of(batch, 1)));
 }
 
-TEST_CASE("a class for each row, from it and the rows of its sequence on the other axis") {
+TEST_CASE("a torch layer gives a class for each row, also from its sequence on the other axis") {
   const HostBatch batch = two_axes_batch(lengths, {9, 1, 4, 8, 2, 9, 9}, 1, 0.2);
   Trainer<Net<TwoAxes<>>> trainer(settings);
   randomise(trainer, 7);
@@ -90,7 +90,7 @@ TEST_CASE("a class for each row, from it and the rows of its sequence on the oth
   compare_step(trainer, batch, w, loss_of(w, x + spread, ids_of(batch, 2)));
 }
 
-TEST_CASE("a class for each row, by attention to the rows of its sequence on the other axis") {
+TEST_CASE("a torch layer gives a class for each row, by attention to the other axis") {
   const HostBatch batch = two_axes_batch(lengths, {9, 1, 4, 8, 2, 9, 9}, 1, 0.2);
   Trainer<Net<AcrossAxes<>>> trainer(settings);
   randomise(trainer, 7);

@@ -67,18 +67,20 @@ void compare_with_own_layers(const Trajectory& torch) {
 TEST_CASE("a function of tensors trains as the same layers of Sinter") {
   compare_with_own_layers(train<Of<FeedFunction>>(20));
 }
-TEST_CASE("so does a module") { compare_with_own_layers(train<Of<FeedModule>>(20)); }
-TEST_CASE("recomputation gives the same bits") {
+TEST_CASE("a torch module trains as the same layers of Sinter") {
+  compare_with_own_layers(train<Of<FeedModule>>(20));
+}
+TEST_CASE("recomputation of a torch layer gives the same bits") {
   const Trajectory kept = train<Of<FeedModule>>(3);
   CHECK(same_bits(train<Of<FeedModule, Full>>(3), kept));
   CHECK(same_bits(train<Of<FeedModule, Checkpoint<{.policy = selective}>>>(3), kept));
 }
-TEST_CASE("two ranks train as one") {
+TEST_CASE("two ranks with a torch layer train as one") {
   const Trajectory one = train<Of<FeedModule>>(5);
   const Trajectory two = train<Of<FeedModule, Ddp<{.ranks = 2}>>>(5, {.seed = 5, .threads = 2});
   CHECK(relative_difference(two.losses, one.losses) < 1e-9);
 }
-TEST_CASE("gradients are right, also those that are added") {
+TEST_CASE("gradients of torch layers are right, also those that are added") {
   for (const GradientReport& report :
        {check_gradients<Of<FeedFunction>>(batch_of(0)),
         check_gradients<Net<Doubled<Autograd<FeedFunction>>>>(batch_of(0))}) {
@@ -112,7 +114,7 @@ TEST_CASE("the gradient of a parameter that is not used is zero") {
 
 template <class Unit>
 using InBf16 = Made<Around<Unit>, UpTo<context>, Bf16, Batch<{.global = 8, .micro = micro}>>;
-TEST_CASE("with bf16 it learns what Sinter's layers learn, but for rounding") {
+TEST_CASE("with bf16 a torch layer learns what Sinter's layers learn, but for rounding") {
   const Trajectory own = train<InBf16<Feed>>(5);
   const Trajectory torch = train<InBf16<Alone<Autograd<FeedFunction>>>>(5);
   CHECK(relative_difference(torch.losses, own.losses) < .02);

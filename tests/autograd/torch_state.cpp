@@ -111,7 +111,7 @@ struct Dropped {
   static Object make(const AutogradSpec& spec) { return autograd::of_function(spec, forward); }
 };
 
-TEST_CASE("what dropout draws is repeated by recomputation and by a second run") {
+TEST_CASE("recomputation and a second run repeat the draws of dropout") {
   const Trajectory first = train<Of<Dropped>>(3);
   torch::rand({5});  // whatever else is drawn
   CHECK(same_bits(train<Of<Dropped>>(3), first));

@@ -33,7 +33,7 @@ std::string trained(Scratch& scratch, const std::string& name, const std::string
 
 }  // namespace
 
-TEST_CASE("data that are missing, empty, too short or no files") {
+TEST_CASE("data that are missing, empty, too short or no files are refused") {
   Scratch scratch;
   REQUIRE(run({"export", "--out", scratch / "weights"}).code == 0);
   refuses_data(scratch, scratch / "missing", "missing");
@@ -50,7 +50,7 @@ TEST_CASE("data that are missing, empty, too short or no files") {
             .json()["tokens"] == 1);
 }
 
-TEST_CASE("data that may not be read, a folder that may not be written") {
+TEST_CASE("data that may not be read and a folder that may not be written are refused") {
   Scratch scratch;
   std::string secret = write(scratch / "secret", some_text(3000));
   std::string text = write(scratch / "text", some_text(3000));
@@ -89,7 +89,7 @@ TEST_CASE("binary data are data") {
             .code == 0);
 }
 
-TEST_CASE("an output folder that cannot be") {
+TEST_CASE("an output folder that cannot be made is refused") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000));
   Words train{"train", "--data", text, "--steps", "2", "--out"};
@@ -138,7 +138,7 @@ TEST_CASE("a disk that is full stops the run and takes no checkpoint with it") {
   CHECK(fs::is_empty(scratch / "empty"));
 }
 
-TEST_CASE("weights that are damaged, foreign or none") {
+TEST_CASE("weights that are damaged, foreign or missing are refused") {
   Scratch scratch;
   std::string good = trained(scratch, "run", "2");
   std::string checkpoint = fs::canonical(good + "/last").string();

@@ -121,7 +121,7 @@ TEST_CASE("a flag needs its value, once") {
   refuses({"describe", "text"}, "'text' belongs to no flag");
 }
 
-TEST_CASE("what a verb cannot do without is named") {
+TEST_CASE("a missing argument that a verb needs is named") {
   refuses({"train"}, "train needs --data");
   refuses({"eval", "--data", "x"}, "eval needs --weights");
   refuses({"eval", "--weights", "x"}, "eval needs --data");

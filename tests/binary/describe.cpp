@@ -81,7 +81,7 @@ TEST_CASE("describe shows what a flag changes") {
   CHECK(d["tokens_per_step"] == 64 * 16);
 }
 
-TEST_CASE("describe for people") {
+TEST_CASE("describe prints the plan in words") {
   Ended d = run({"describe"});
   CHECK(d.code == 0);
   CHECK(d.err.empty());

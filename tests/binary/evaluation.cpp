@@ -46,7 +46,7 @@ TEST_CASE("eval is the mean over the windows, each seen alone") {
   CHECK(whole["loss"].get<double>() == doctest::Approx(sum / double(all.size() - 1)).epsilon(1e-6));
 }
 
-TEST_CASE("eval for people, and of all data together") {
+TEST_CASE("eval prints for people the loss of all data together") {
   Scratch scratch;
   std::string weights = trained(scratch);
   Ended plain = run({"eval", "--weights", weights, "--data", scratch / "text", scratch / "text"});

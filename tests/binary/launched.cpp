@@ -49,7 +49,7 @@ TEST_CASE("ranks that are processes come to the end of ranks that are threads, b
   }
 }
 
-TEST_CASE("and so do ranks on several hosts, of which one dies, and the run goes on") {
+TEST_CASE("ranks on several hosts have the bits of threads, also if one dies and the run goes on") {
   using Hosts = Launched::OnHosts;
   Scratch scratch;
   fine(training(scratch, "threads", short_run + Words{"--parallel.ranks", "2"}));
@@ -160,7 +160,7 @@ TEST_CASE("ranks that are not of one run do not begin, and say in what they diff
   differ({"--clipping.max", "3"}, "options", "3");
 }
 
-TEST_CASE("nor ranks with other seeds") {
+TEST_CASE("launched ranks with different seeds do not begin") {
   Scratch scratch;
   const Words words{"train", "--data",        write(scratch / "text", some_text(3000)),
                     "--out", scratch / "run", "--steps",
@@ -251,7 +251,7 @@ TEST_CASE("one rank that updates for all saves over processes, and all go on fro
   check_going_on(scratch, SINTER_AT_ROOT);
 }
 
-TEST_CASE("what several processes cannot do is refused") {
+TEST_CASE("verbs and options that several processes do not support are refused") {
   Scratch scratch;
   const auto refused = [&](const Words& words, const std::string& what,
                            const std::string& binary = SINTER_SMALL) {

@@ -18,7 +18,7 @@ TEST_CASE("a run whose weights and state are on disk is stopped, and goes on wit
   fine(Words{"export", "--out", scratch / "exported"} + use, SINTER_OFFLOADED);
 }
 
-TEST_CASE("where state cannot lie is refused before the first step") {
+TEST_CASE("a place where state cannot be offloaded is refused before the first step") {
   Scratch scratch;
   const std::string text = write(scratch / "text", some_text(3000));
   const Words train{"train", "--data", text, "--out", scratch / "run", "--scratch"};

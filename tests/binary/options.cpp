@@ -51,7 +51,7 @@ TEST_CASE("help and describe say what an option may be") {
   CHECK(text.find("batch.micro                 2             in the type\n") != text.npos);
 }
 
-TEST_CASE("a warm-up that is longer than the schedule") {
+TEST_CASE("a warm-up that is longer than the schedule is refused") {
   const std::string message = "in schedule, the warm-up is beyond the horizon: schedule.warmup is ";
   for (const char* verb : {"train", "describe"}) {
     refuses({verb, "--schedule.steps", "4"}, message + "5, schedule.steps is 4");

@@ -260,7 +260,7 @@ TEST_CASE("text and numbers that are no question are refused likewise") {
   bad(R"({"ids": [1]})", "it has the key 'ids'");
 }
 
-TEST_CASE("what predict cannot do without is named, and what contradicts itself refused") {
+TEST_CASE("predict names a missing argument, and refuses contradictory ones") {
   Scratch scratch;
   const std::string weights = fresh(scratch), file = write(scratch / "ids", ids_line({1}));
   const Words words{"predict", "--json", "--weights", weights};

@@ -103,7 +103,7 @@ TEST_CASE("bad dialogues are left out, said, and an error beyond the limit") {
   CHECK(!fs::exists(scratch / "b"));
 }
 
-TEST_CASE("what puts examples together by length refuses a sequential order") {
+TEST_CASE("batching by length refuses a sequential order") {
   Scratch scratch;
   const std::string file = write(scratch / "a.jsonl", dialogues(60));
   const Ended refused = run(

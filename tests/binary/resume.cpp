@@ -153,7 +153,7 @@ TEST_CASE("at or beyond its last step a run says so") {
   CHECK(content(out + "/last/manifest.json") == manifest);
 }
 
-TEST_CASE("there must be something to resume") {
+TEST_CASE("resuming is an error if there is nothing to resume") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000));
   Ended nothing = run({"train", "--data", text, "--out", scratch / "none", "--resume"});

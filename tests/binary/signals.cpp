@@ -103,7 +103,7 @@ TEST_CASE("a result waits for its reader, but not beyond a signal") {
   CHECK(newest_step(out) == 3);
 }
 
-TEST_CASE("what is written to a closed output gets into no file of the run") {
+TEST_CASE("output written to a closed stream gets into no file of the run") {
   Scratch scratch;
   std::string out = scratch / "run";
   Words words{"-c",         "exec \"$0\" \"$@\" <&- >&- 2>&-",

@@ -64,7 +64,7 @@ TEST_CASE("tokenize makes a token file, on which training is the same as on the 
             .out.find(" tokens of 20,000 bytes in ") != std::string::npos);
 }
 
-TEST_CASE("what is missing, or would be ignored, is refused") {
+TEST_CASE("a missing or ignored argument of tokens is refused") {
   Place place;
   refuses({"train", "--data", place.text, "--out", place.run, "--steps", "1"}, 1,
           "Give --tokenizer PATH");

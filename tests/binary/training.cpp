@@ -186,7 +186,7 @@ TEST_CASE("without --out a fresh folder is made and named") {
   }
 }
 
-TEST_CASE("a header, then plain lines in a pipe; one line of JSON with --json") {
+TEST_CASE("train prints a header and plain lines into a pipe, and one line of JSON with --json") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000));
   Ended plain = run({"train", "--data", text, "--out", scratch / "a", "--steps", "3"});
@@ -213,7 +213,7 @@ TEST_CASE("a header, then plain lines in a pipe; one line of JSON with --json") 
   CHECK(quiet.err.empty());
 }
 
-TEST_CASE("one live line in a terminal") {
+TEST_CASE("train updates one live line in a terminal") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000)), out = scratch / "a", shown;
   int terminal = -1;

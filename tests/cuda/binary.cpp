@@ -59,7 +59,7 @@ std::string loaded_by(const std::string& binary) {
   return needed;
 }
 
-TEST_CASE("it loads the libraries of CUDA that it needs, and nothing of LibTorch or NCCL") {
+TEST_CASE("a binary for a card loads the CUDA libraries it needs, and no LibTorch or NCCL") {
   const std::string needed = loaded_by(SINTER_SMALL);
   for (const char* library : {"[libcublasLt.so.13]", "[libcudart.so.13]"})
     CHECK_MESSAGE(needed.find(library) != needed.npos, library);
@@ -67,9 +67,7 @@ TEST_CASE("it loads the libraries of CUDA that it needs, and nothing of LibTorch
     CHECK_MESSAGE(needed.find(library) == needed.npos, library);
 }
 
-TEST_CASE(
-    "one whose ranks are on cards loads NCCL where that was found, and each rank says what it "
-    "lacks") {
+TEST_CASE("a binary for ranks on cards loads NCCL if found, and each rank reports what it lacks") {
   CHECK((loaded_by(SINTER_RANKS).find("[libnccl.so.2]") != std::string::npos) == SINTER_HAS_NCCL);
   if (has_driver()) {
     MESSAGE("skipped: there is a driver here");

@@ -61,7 +61,7 @@ TEST_CASE("a graph that waits for a copy leaves it as it was begun, in each of i
   }
 }
 
-TEST_CASE("what hangs on a condition waits for a copy, in a graph and in direct launches") {
+TEST_CASE("conditional work waits for a copy, in a graph and in direct launches") {
   Copied number;
   const DeviceMemory condition(sizeof(std::int32_t));
   auto* at = reinterpret_cast<std::int32_t*>(condition.bytes().data());
@@ -96,7 +96,7 @@ TEST_CASE("direct launches come after the copy where they wait for it, and only 
   CHECK(number.copied() == 2);
 }
 
-TEST_CASE("what the host writes waits for the copy") {
+TEST_CASE("writes of the host wait for the copy") {
   Copied number;
   number.begin();
   *OnHost(number.stream, number.at(), sizeof(double), Access::write).as<double>() = 5;

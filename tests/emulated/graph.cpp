@@ -158,7 +158,7 @@ TEST_CASE("the host reaches the device's memory by OnHost alone") {
   CHECK(place.get() == 2.5);
 }
 
-TEST_CASE("what the host copies is no part of a graph") {
+TEST_CASE("copies by the host are no part of a graph") {
   const auto ended = ended_by([] {
     Stream stream(1);
     const Place<double> place{stream};

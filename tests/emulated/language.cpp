@@ -182,7 +182,7 @@ TEST_CASE("a wait for threads that do not come ends the process and says so") {
   CHECK(ended.error.find("a wait for threads that do not come") != std::string::npos);
 }
 
-TEST_CASE("what is not emulated ends the process and says so") {
+TEST_CASE("a CUDA feature that is not emulated ends the process and says so") {
   const auto ended = ended_by([] {
     Stream stream(1);
     launch(stream, {1, warp}, exchange_in_half_a_warp);

@@ -54,16 +54,16 @@ void same() {
   CHECK((train<Tiny<Cuda<>, Precision, Policies..., Away>>() == kept));
   CHECK((train<Tiny<Cuda<>, Precision, Policies..., Away>>(false) == kept));
 }
-TEST_CASE("the bits of state on the card, in launch graphs and without") {
+TEST_CASE("offloaded state has the bits of state on the card, in launch graphs and without") {
   same<EachUnit, Fp32>();
   same<Runs, Bf16, Checkpoint<>>();
   same<EachUnit, Fp16<>>();
 }
-TEST_CASE("the bits of weights on the card") {
+TEST_CASE("offloaded weights have the bits of weights on the card") {
   same<Weights, Fp32>();
   same<Weights, Bf16, Checkpoint<>>();
 }
-TEST_CASE("the bits of parts with shapes of their own") {
+TEST_CASE("offloaded state with its own shapes has the bits of state on the card") {
   using Kept =
       Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 2}>, Cuda<>, Muon<>>;
   using Away = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 2}>, Cuda<>,
@@ -93,7 +93,7 @@ TEST_CASE("a snapshot stays as it was, and a checkpoint goes on with state on th
   CHECK((all_of(kept) == all_of(away)));
 }
 
-TEST_CASE("a run that the card has no memory for without it, fits with it") {
+TEST_CASE("a run that does not fit on the card fits with Offload") {
   using Wide =
       Gpt2<{.layers = 6, .heads = 2, .width = 64, .vocabulary = vocabulary, .positions = context}>;
   using Kept = Made<Wide, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = 2}>, Cuda<>>;

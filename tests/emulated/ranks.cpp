@@ -136,7 +136,7 @@ TEST_CASE("a launched rank has the card of its number on its host, or the one th
                  {"MASTER_PORT", "29500"}}) == 1);
 }
 
-TEST_CASE("worlds that cannot be") {
+TEST_CASE("impossible worlds of ranks on cards are refused") {
   const auto says = [](World world, const char* what, auto recipe) {
     using R = decltype(recipe);
     const std::string said = message_of<Error>([&] {

@@ -71,7 +71,7 @@ TEST_CASE("a snapshot stays as it is while steps go on") {
   check_stays(trainer, [&] { take_step(trainer, 6); });
 }
 
-TEST_CASE("so it does where a policy changes its state before the norm") {
+TEST_CASE("a snapshot stays as it is if a policy changes its state before the norm") {
   Trainer<Tiny<Cuda<>, Fp32, Early<>>> trainer(settings);
   take_step(trainer, 0);
   for (int s = 1; s < 5; ++s) check_stays(trainer, [&] { take_step(trainer, s); });
@@ -88,7 +88,7 @@ TEST_CASE("an evaluation does not wait for a snapshot") {
   CHECK(copied == bytes_now(trainer));
 }
 
-TEST_CASE("what else changes a trainer waits for a snapshot") {
+TEST_CASE("changes of a trainer other than steps wait for a snapshot") {
   Trainer<Usual> trainer(settings);
   const TemporaryFolder temporary;
   trainer.save(temporary / "fresh");

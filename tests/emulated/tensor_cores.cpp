@@ -96,7 +96,7 @@ TEST_CASE("a warp multiplies matrices, as they lie and transposed") {
   }
 }
 
-TEST_CASE("what is copied is there once it is waited for; before, in half of the orders") {
+TEST_CASE("an asynchronous copy is visible after the wait; before, in half of the orders") {
   int late = 0, late_group = 0;
   for (int order = 0; order < emulated::orders; ++order) {
     Stream stream(order + 1);

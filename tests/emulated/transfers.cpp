@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("transfers follow what the stream did before, directly and in
   }
 }
 
-TEST_CASE("so do messages and exchanges of parts") {
+TEST_CASE("messages and exchanges of parts follow what the stream did before") {
   constexpr int ranks = 3, part = 77, count = ranks * part, runs = 3;
   for (const bool graph : {false, true}) {
     CAPTURE(graph);
@@ -127,7 +127,7 @@ TEST_CASE("so do messages and exchanges of parts") {
   }
 }
 
-TEST_CASE("nobody passes a barrier before all have come, in a graph and without") {
+TEST_CASE("no rank passes a barrier before all have come, in a graph and without") {
   constexpr int ranks = 3, rounds = 4;
   for (const bool graph : {false, true}) {
     CAPTURE(graph);
@@ -150,7 +150,7 @@ TEST_CASE("nobody passes a barrier before all have come, in a graph and without"
   }
 }
 
-TEST_CASE("so do the axes of a mesh") {
+TEST_CASE("transfers on the axes of a mesh follow what the stream did before") {
   constexpr Mesh mesh{{Mesh::Axis{"data", 2}, Mesh::Axis{"tensor", 2}}};
   constexpr int count = 1001;
   const auto all = on_world(mesh.ranks(), [&](const World& world) {

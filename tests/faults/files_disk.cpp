@@ -123,13 +123,13 @@ TEST_CASE("a limit on file sizes is an error that tells of it") {
   CHECK(hidden_entries(run.path()) == 0);
 }
 
-TEST_CASE("a device that is always full") {
+TEST_CASE("a device that is always full is an error") {
   OutputFile out("/dev/full");
   out.write("x");
   CHECK(contains(message_of([&] { out.finish(); }), "/dev/full: No space left on device"));
 }
 
-TEST_CASE("folders and files that are not ours") {
+TEST_CASE("folders and files without permissions are errors") {
   TemporaryFolder folder;
   {
     RunFolder run(folder / "run", Mode::fresh);

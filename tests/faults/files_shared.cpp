@@ -61,7 +61,7 @@ TEST_CASE("writers leave each other's bytes alone, also those of one block") {
   }
 }
 
-TEST_CASE("it is whole when a write takes a part, is interrupted or refuses its way") {
+TEST_CASE("a shared file is whole when a write is partial, interrupted or refused") {
   strike_all(Fault::half, 0, [](bool failed) { CHECK(!failed); });
   strike_all(Fault::error, EINTR, [](bool failed) { CHECK(!failed); });
   TemporaryFolder folder;
@@ -73,7 +73,7 @@ TEST_CASE("it is whole when a write takes a part, is interrupted or refuses its 
   CHECK(refused == (direct ? 2 : 0));  // of the large writes, each goes the other way
 }
 
-TEST_CASE("a write or sync of it that fails is an error") {
+TEST_CASE("a write or sync of a shared file that fails is an error") {
   int calls_of_it = 0;
   for (int error : {ENOSPC, EIO}) {
     int failures = 0, all = 0;
@@ -90,7 +90,7 @@ TEST_CASE("a write or sync of it that fails is an error") {
   CHECK(failures == calls_of_it - 1);
 }
 
-TEST_CASE("room for it is asked for when it is made, and there is only one who makes it") {
+TEST_CASE("room for a shared file is reserved when it is made, and only one process makes it") {
   TemporaryFolder folder;
   for (int error : {ENOSPC, EDQUOT}) {
     arm(Fault::error, 1, error);

@@ -211,7 +211,7 @@ TEST_CASE("a rank that has all may leave before others have") {
   }
 }
 
-TEST_CASE("ranks at different transfers are told so") {
+TEST_CASE("ranks of several hosts at different transfers are told so") {
   struct Difference {
     std::vector<int> hosts;
     int other;
@@ -273,7 +273,7 @@ std::vector<std::string> said_of(const std::vector<World>& worlds,
   return ranks.results();
 }
 
-TEST_CASE("worlds that cannot be") {
+TEST_CASE("impossible worlds of several hosts are refused") {
   std::vector<World> worlds = RankProcesses::worlds_of_hosts({1, 1, 1});
   const std::string port = std::to_string(worlds[0].meeting.port);
   SUBCASE("ranks do not come") {

@@ -97,7 +97,7 @@ TEST_CASE("a host that is cut off is noticed on both sides within five seconds")
   }
 }
 
-TEST_CASE("and so it is where ranks wait for few values") {
+TEST_CASE("a cut host is noticed within five seconds also if ranks exchange few values") {
   const std::vector<int> layout{1, 1};
   const Network network(2);
   if (!network.is_there()) return;

@@ -152,6 +152,6 @@ TEST_CASE("a run that is killed while it trains and saves goes on to the same en
   check_kills<Net>(1);
 }
 
-TEST_CASE("so does one that goes back to its checkpoint again and again") {
+TEST_CASE("a killed run that rolls back again and again goes on to the same end") {
   check_kills<Rolling>(3);
 }

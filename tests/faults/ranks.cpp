@@ -377,7 +377,7 @@ std::vector<std::string> said_of(const std::vector<World>& worlds,
   return ranks.results();
 }
 
-TEST_CASE("worlds that cannot be") {
+TEST_CASE("impossible worlds of one host are refused") {
   const std::string id = shared_memory_world_id();
   SUBCASE("ranks do not come") {
     for (const std::string& said : said_of({{0, 5, id}, {3, 5, id}}, 300ms))

@@ -158,11 +158,11 @@ TEST_CASE("a rank that cannot read ends all, who name it, and the run goes on") 
   check_training<Whole<2>>(2, {0, 1});
   check_training<Whole<4>>(4, {1});
 }
-TEST_CASE("so it is where ranks have shards, which they save together") {
+TEST_CASE("a rank with shards that cannot read ends all, who name it, and the run goes on") {
   check_training<Sharded<2>>(2, {0, 1});
   check_training<Sharded<4>>(4, {2});
 }
-TEST_CASE("and where a rank cannot read what is evaluated alone") {
+TEST_CASE("a rank that cannot read in an evaluation ends all, who name it") {
   for (const int count : {2, 4})
     for (const int broken : {1, 3})
       check_end(count, 1, [&](const World& world, bool fails, const Say& say) {
@@ -176,7 +176,7 @@ TEST_CASE("and where a rank cannot read what is evaluated alone") {
       });
 }
 
-TEST_CASE("nobody waits for a rank that has failed in a program that goes on with its trainer") {
+TEST_CASE("ranks do not wait for a rank that has failed in a program that keeps its trainer") {
   RankProcesses ranks(2, [](const World& world, const Say& say) {
     Trainer<Whole<2>> trainer({.seed = 3, .threads = 1, .world = world});
     const ArrayData data(network_inputs, 3, network_targets, 2, {.sequences = 24});

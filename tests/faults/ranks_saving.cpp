@@ -150,7 +150,7 @@ TEST_CASE("any call of a save fails on one rank: all go on without the checkpoin
   CHECK(check_failures<Whole>(1, EIO) >= 4);
 }
 
-TEST_CASE("one rank has no room: nobody saves, all go on, and the next checkpoint is whole") {
+TEST_CASE("if one rank has no room, no rank saves, all go on, and the next checkpoint is whole") {
   const TemporaryFolder folder;
   const fs::path path = folder / "run";
   (void)reference<Sharded>();

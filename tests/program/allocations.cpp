@@ -192,7 +192,7 @@ constexpr Gpt2Options wide{
     .layers = 2, .heads = 4, .width = 64, .vocabulary = 11, .positions = 64, .dropout = 0.1};
 const std::vector<HostBatch> batches{letters({64, 64, 30, 64}, 1), letters({1, 64, 64, 17}, 2)};
 
-TEST_CASE("a step, and an evaluation") {
+TEST_CASE("our code allocates nothing in a step or an evaluation") {
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 2}>>>("GPT-2, fp32", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 4}>, Fp64,
             Checkpoint<{.policy = full}>>>("GPT-2, fp64, units recomputed", batches);
@@ -204,7 +204,7 @@ TEST_CASE("a step, and an evaluation") {
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>>>(
       "perceptron", {numbers(8, 3, 2), numbers(8, 3, 2, 1)});
 }
-TEST_CASE("a step of two ranks") {
+TEST_CASE("our code allocates nothing in a step of two ranks") {
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>,
             Ddp<{.bucket_bytes = 1000, .ranks = 2}>>>("GPT-2, Ddp", batches);
   test<Made<Sentences, Gpt2<wide>, Batch<{.global = 4, .micro = 1}>, Bf16,

@@ -78,7 +78,7 @@ void expect_of_ranks(const Program& program, const char* rule) {
 const Kind& await = await_reduce_kind<float>;
 constexpr short last_unit = short(Plan<Plain>::model.count() - 1);
 
-TEST_CASE("what is read was written") {
+TEST_CASE("reads of what was not written are rejected") {
   Program p = shipped<Plain>();
   CHECK(verify(Plan<Plain>::model, p, one_rank).fine());
   expect(without(p, find(p, load)), "read before written");
@@ -92,14 +92,14 @@ TEST_CASE("what is read was written") {
   expect(none, "a saved block is made and not used: a backward is missing");
 }
 
-TEST_CASE("losses") {
+TEST_CASE("each loss must be taken once") {
   Program p = shipped<Plain>();
   int loss = find(p, Role::loss);
   expect(without(p, loss), "the loss of a unit is not taken");
   expect(doubled(p, loss), "a loss is taken twice");
 }
 
-TEST_CASE("micro-batches") {
+TEST_CASE("each micro-batch must make its own values") {
   Program p = shipped<Plain>();
   const char* its_own = "made once, but every micro-batch has its own";
   expect(moved(p, find(p, load), 0), its_own);
@@ -120,7 +120,7 @@ TEST_CASE("micro-batches") {
   expect(Program(p.begin(), p.begin() + find(p, Role::end)), "a loop without an end");
 }
 
-TEST_CASE("norm and update") {
+TEST_CASE("the norm must be taken once, before each update") {
   Program p = shipped<Plain>();
   int norm = find(p, Role::norm), update = find(p, Role::update), end = find(p, Role::end);
   const char* once = "the norm is taken once, after all micro-batches";
@@ -135,7 +135,7 @@ TEST_CASE("norm and update") {
   expect(without(p, update), "a unit is not updated");
 }
 
-TEST_CASE("what a step that is not applied passes over") {
+TEST_CASE("conditional instructions must follow the decision, and updates must be conditional") {
   Program p = shipped<Plain>();
   const int norm = find(p, Role::norm), update = find(p, Role::update);
   static constexpr Kind early{
@@ -159,7 +159,7 @@ Program with_updates(const Kind& kind, const Kind* more) {
   }
   return p;
 }
-TEST_CASE("updates that leave something undone") {
+TEST_CASE("updates must use up gradients and use a policy's state") {
   static constexpr Kind idle{.name = "idle",
                              .touch = touches::nothing,
                              .run = executes::nothing,
@@ -170,7 +170,7 @@ TEST_CASE("updates that leave something undone") {
          "a policy's state is planned and never used");
 }
 
-TEST_CASE("what follows the update") {
+TEST_CASE("an average must follow the update, once") {
   using Averaged = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Average<>>;
   const Model& model = Plan<Averaged>::model;
   Program p = shipped<Averaged>();
@@ -180,7 +180,7 @@ TEST_CASE("what follows the update") {
   expect(model, doubled(p, average), one_rank, "a policy's state is changed twice");
 }
 
-TEST_CASE("state that lives outside of the arena") {
+TEST_CASE("offloaded state must be fetched, stored and freed") {
   using Away =
       Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Offload<{.bucket_bytes = 1}>>;
   static constexpr Kind make{"make", touches::away_state<Use::write>, executes::nothing};
@@ -204,7 +204,7 @@ TEST_CASE("state that lives outside of the arena") {
          "written while a transfer reads it");
 }
 
-TEST_CASE("masters that live outside of the arena") {
+TEST_CASE("offloaded masters must be fetched, read and freed") {
   using Away = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>,
                     Offload<{.weights = true, .bucket_bytes = 1}>>;
   const Model& model = Plan<Away>::model;
@@ -223,7 +223,7 @@ TEST_CASE("masters that live outside of the arena") {
          "weights are made and not read");
 }
 
-TEST_CASE("what may refuse the step") {
+TEST_CASE("a guard must come between norm and update") {
   using Guarded = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, SpikeGuard<>>;
   const Model& model = Plan<Guarded>::model;
   Program p = shipped<Guarded>();
@@ -234,7 +234,7 @@ TEST_CASE("what may refuse the step") {
   expect(model, moved(p, guard, int(p.size()) - 1), one_rank, "guarded after an update");
 }
 
-TEST_CASE("the order of sums") {
+TEST_CASE("sums of a gradient must be added in the planned order") {
   using Tied = Made<Letters, Seq2Seq<tiny_seq2seq>, Batch<{.global = 3, .micro = 1}>>;
   const Model& model = Plan<Tied>::model;
   Program p = shipped<Tied>();
@@ -247,7 +247,7 @@ TEST_CASE("the order of sums") {
          "sums of a gradient are added in another order");
 }
 
-TEST_CASE("running values") {
+TEST_CASE("running values must be copied before the loop and kept after the guard") {
   using Counted = Made<Letters, Counting, Batch<{.global = 3, .micro = 1}>, SpikeGuard<>>;
   const Model& model = Plan<Counted>::model;
   Program p = shipped<Counted>();
@@ -263,7 +263,7 @@ TEST_CASE("running values") {
   expect(model, without(p, keep), one_rank, "running values are changed and not kept");
 }
 
-TEST_CASE("reductions") {
+TEST_CASE("gradients must be reduced once, after the last was added and before the norm") {
   Program p = shipped<Reduced>();
   CHECK(verify(Plan<Reduced>::model, p, ranks).fine());
   int reduce = find(p, Role::reduce), norm = find(p, Role::norm);
@@ -334,7 +334,7 @@ struct Split {
   }
 };
 
-TEST_CASE("what ranks have shards of") {
+TEST_CASE("shards must be reduced, updated and gathered once") {
   Split split;
   const Program& p = split.program;
   REQUIRE(verify(split.model, p, ranks).fine());
@@ -365,7 +365,7 @@ TEST_CASE("what ranks have shards of") {
   split.expect(p, "scatters over ranks what the model does not split");
 }
 
-TEST_CASE("weights that come and go") {
+TEST_CASE("temporary weights must be fetched, awaited and read in this order") {
   using Shards = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
                       Zero<{.stage = 3, .bucket_bytes = 500, .ranks = 2}>>;
   static_assert(ready<Shards>());
@@ -388,7 +388,7 @@ TEST_CASE("weights that come and go") {
   rejects(p, "fetches weights that every rank has");
 }
 
-TEST_CASE("gradients that come and go") {
+TEST_CASE("temporary gradients must be reduced once and added up") {
   using Shards = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
                       Zero<{.stage = 2, .bucket_bytes = 500, .ranks = 2}>>;
   static_assert(ready<Shards>());
@@ -439,7 +439,7 @@ TEST_CASE("shards of masters beside a copy of the weights") {
          "new weights are not gathered");
 }
 
-TEST_CASE("transfers out") {
+TEST_CASE("buffers must not change while a transfer sends them") {
   Program p = shipped<Plain>();
   int loss = find(p, Role::loss), norm = find(p, Role::norm);
   short value = short(Plan<Plain>::model.units[last_unit].first_value);
@@ -458,7 +458,7 @@ TEST_CASE("transfers out") {
          "a transfer passes from one micro-batch to the next");
 }
 
-TEST_CASE("copies of weights") {
+TEST_CASE("copies of weights must not be stale") {
   using Copying = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Bf16, PlainDescent>;
   Model model = Plan<Copying>::model;
   Program p = shipped<Copying>();

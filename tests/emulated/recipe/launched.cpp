@@ -50,7 +50,7 @@ TEST_CASE("a signal to one rank stops both after the same step") {
   check_ended(launched.wait(), 75);
 }
 
-TEST_CASE("what ranks on cards cannot do is refused") {
+TEST_CASE("options that ranks on cards do not support are refused") {
   Scratch scratch;
   const Words usual = training(scratch, "run", {"--steps", "4"});
   for (const Ended& ended : Launched(2, usual + Words{"--device.card", "1"}).wait())

@@ -25,7 +25,7 @@ TEST_CASE("the default recipe learns, goes on from a checkpoint bit for bit, and
   CHECK(held_out["loss"] == rows[39]["val_loss"]);
 }
 
-TEST_CASE("it says on which device it computes") {
+TEST_CASE("describe says that the device is an emulated card") {
   const Ended text = fine({"describe"});
   for (const char* part : {"a card that is emulated on the processor", "device: Cuda"})
     CHECK_MESSAGE(text.out.find(part) != text.out.npos, part);

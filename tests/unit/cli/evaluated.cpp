@@ -149,11 +149,11 @@ TEST_CASE_TEMPLATE("each process predicts the rows alone that it reads, and all 
   check_processes<R>(2);
   check_processes<R>(4);
 }
-TEST_CASE("so it is where they fetch weights from each other, also for a part without rows") {
+TEST_CASE("processes that fetch weights predict only the rows that they read, even if none") {
   check_processes<Divided<2>>(2);
   check_processes<Divided<4>>(4);
 }
-TEST_CASE("what all read whole counts once") {
+TEST_CASE("rows that every process reads count once") {
   check_processes<By<Ddp<>>>(2, false);
   check_processes<Divided<4>>(4, false);
 }

@@ -6,7 +6,7 @@
 
 using namespace sinter::cli;
 
-TEST_CASE("numbers for people") {
+TEST_CASE("numbers are printed as people read them") {
   CHECK(sinter::thousands(0) == "0");
   CHECK(sinter::thousands(999) == "999");
   CHECK(sinter::thousands(1000) == "1,000");

@@ -46,7 +46,7 @@ TEST_CASE("all have the id of the first, on one host and on several, and end in 
   check(RankProcesses::worlds_of_hosts({1, 2}));
 }
 
-TEST_CASE("what the first cannot make, all learn") {
+TEST_CASE("all ranks learn that the first rank could not make the id") {
   RankProcesses ranks(2, [](const World& world, const Say&) {
     const CardWorld cards(world, [] { return std::string(CardWorld::most_id + 1, 'x'); }, nobody);
     return std::string("made");

@@ -61,7 +61,7 @@ TEST_CASE("all ranks that differ from rank 0 are named") {
             "ranks with the same seed. From rank 0 also differ: 3, 4.");
 }
 
-TEST_CASE("a fact that only one rank has") {
+TEST_CASE("a fact that only one rank has is named") {
   CHECK(
       said_with({{{"seed", "1"}, {"data", "text"}}, {{"seed", "1"}}}) ==
       "Sinter: RANK 0 and RANK 1 are not of the same run: data is \"text\" in rank 0 alone. Start "
@@ -90,7 +90,7 @@ TEST_CASE("long values are shown where they begin to differ") {
   CHECK(said.find("…" + last + ".1" + next + "…\" in rank 0") != std::string::npos);
 }
 
-TEST_CASE("of many differences the first are told") {
+TEST_CASE("only the first of many differences are told") {
   std::vector<Facts> facts(2);
   for (char name = 'a'; name <= 'l'; ++name)
     for (int r : {0, 1}) facts[std::size_t(r)].push_back({{name}, std::to_string(r)});

@@ -147,7 +147,7 @@ TEST_CASE("a process has the place that its launcher says") {
   }
 }
 
-TEST_CASE("no launcher, or one that has started this process alone") {
+TEST_CASE("without a launcher, or with one process of it, there is no world") {
   CHECK(!world_of({}));
   CHECK(!world_of({{"SINTER_WORLD", "left over"}}));
   for (const Launcher& launcher : launchers()) {
@@ -231,7 +231,7 @@ TEST_CASE("the id is that of all ranks, and of no other run") {
   CHECK(world_of(again).value().world.id != world_of(torchrun().variables).value().world.id);
 }
 
-TEST_CASE("numbers that are none") {
+TEST_CASE("variables that are not numbers are refused") {
   for (const Launcher& launcher : launchers()) {
     for (const char* value : {"-1", "2 ", " 2", "+2", "2x", "0x2", "2.0", "two", "99999999999"})
       check_refused(launcher, launcher.rank, value,
@@ -244,7 +244,7 @@ TEST_CASE("numbers that are none") {
   }
 }
 
-TEST_CASE("variables that are missing") {
+TEST_CASE("missing variables are named") {
   const auto without = [](const Launcher& launcher, const std::string& variable,
                           const std::string& names) {
     check_refused(launcher, variable, "", "the environment has no " + names);
@@ -348,7 +348,7 @@ TEST_CASE("tasks of srun meet on the first node") {
   CHECK(world_of(variables).value().world.meeting.address == "n5");
 }
 
-TEST_CASE("several hosts, and what is missing or wrong then") {
+TEST_CASE("on several hosts, missing or wrong variables are refused") {
   const auto refused = [](const OnHosts& on, const std::string& variable, const std::string& value,
                           const std::string& why) {
     Launcher launcher = on.launcher;

@@ -118,7 +118,7 @@ TEST_CASE("processes of a host have the bits of threads on each axis") {
                                    }),
                      *mesh);
 }
-TEST_CASE("and so have processes of several hosts, however a group lies on them") {
+TEST_CASE("processes of several hosts have the bits of threads, however a group lies on them") {
   const std::vector<std::vector<int>> layouts{{2, 2}, {1, 1, 1, 1}, {3, 1}};
   for (const auto& layout : layouts) {
     CAPTURE(layout.size());
@@ -129,7 +129,7 @@ TEST_CASE("and so have processes of several hosts, however a group lies on them"
                      of_four);
   }
 }
-TEST_CASE("groups of one rank, of all, and in another order") {
+TEST_CASE("groups may have one rank, all ranks, or another order") {
   auto ends = thread_ranks(3);
   std::vector<std::thread> threads;
   for (int r = 0; r < 3; ++r)

@@ -53,23 +53,24 @@ void check_right(const std::vector<std::string>& said) {
   for (const std::string& of_rank : said) CHECK(of_rank == "");
 }
 
-TEST_CASE_TEMPLATE("what threads send comes as it was sent", T, float, double, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("messages between threads arrive as they were sent", T, float, double, BFloat16,
+                   Float16) {
   for (int ranks : {2, 3, 4}) {
     CAPTURE(ranks);
     check_right(on_threads(ranks, [](Communicator& end) { return Messages<T>(end).all(); }));
   }
 }
 
-TEST_CASE_TEMPLATE("what processes send comes as it was sent", T, float, double, BFloat16,
-                   Float16) {
+TEST_CASE_TEMPLATE("messages between processes arrive as they were sent", T, float, double,
+                   BFloat16, Float16) {
   for (int ranks : {2, 3, 4}) {
     CAPTURE(ranks);
     check_right(on_processes(ranks, [](Communicator& end) { return Messages<T>(end).all(); }));
   }
 }
 
-TEST_CASE_TEMPLATE("what processes of several hosts send comes as it was sent", T, float, double,
-                   BFloat16, Float16) {
+TEST_CASE_TEMPLATE("messages between processes of several hosts arrive as they were sent", T, float,
+                   double, BFloat16, Float16) {
   const std::vector<std::vector<int>> layouts{{2}, {1, 1}, {2, 2}, {1, 2, 1}, {1, 1, 1, 1}, {3, 2}};
   for (const std::vector<int>& hosts : layouts) {
     CAPTURE(hosts.size());
@@ -78,7 +79,7 @@ TEST_CASE_TEMPLATE("what processes of several hosts send comes as it was sent", 
   }
 }
 
-TEST_CASE("nobody passes a barrier before all have come, over every transport") {
+TEST_CASE("no rank passes a barrier before all have come, over every transport") {
   // Of all ranks, where processes share it.
   using Count = std::atomic<int>;
   void* const memory =
@@ -108,7 +109,7 @@ TEST_CASE("nobody passes a barrier before all have come, over every transport") 
   ::munmap(memory, sizeof(Count));
 }
 
-TEST_CASE("one rank is all to itself, and has nobody to send to") {
+TEST_CASE("a single rank exchanges with itself, and has no peer to send to") {
   auto alone = single_rank();
   std::vector<float> values{1, 2, 3};
   alone->start_all_to_all(values.data(), 3);
@@ -119,7 +120,7 @@ TEST_CASE("one rank is all to itself, and has nobody to send to") {
         "rank: they are counted from 0 to 0.");
 }
 
-TEST_CASE("whom nobody can send to, and what has no equal parts, is refused") {
+TEST_CASE("an impossible peer, and an array without equal parts, are refused") {
   auto ends = thread_ranks(3);
   std::vector<float> values(6);
   CHECK(message_of<ArgumentError>([&] { ends[1]->start_send(values.data(), 6, 1); }) ==

@@ -113,7 +113,8 @@ TEST_CASE_TEMPLATE("processes sum as threads do, to the bit", T, float, double, 
   }
 }
 
-TEST_CASE_TEMPLATE("and so do processes of several hosts", T, float, double, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("processes of several hosts sum as threads do, to the bit", T, float, double,
+                   BFloat16, Float16) {
   const std::vector<std::vector<int>> layouts{{2}, {1, 1}, {2, 2}, {1, 2, 1}, {1, 1, 1, 1}, {3, 2}};
   for (const std::vector<int>& hosts : layouts) {
     CAPTURE(hosts.size());
@@ -126,7 +127,7 @@ TEST_CASE_TEMPLATE("and so do processes of several hosts", T, float, double, BFl
   }
 }
 
-TEST_CASE("one process is a world without transfers") {
+TEST_CASE("a world of one process needs no transfers") {
   const auto end = shared_memory_rank({});
   std::vector<float> values{1, 2};
   end->start_sum(values.data(), 2);

@@ -94,7 +94,8 @@ TEST_CASE_TEMPLATE("trainers in processes have the bits of ranks that are thread
   check_processes<Shared<Precision>>(RankProcesses::worlds_of(4));
 }
 
-TEST_CASE_TEMPLATE("and so have those on several hosts", Precision, Fp32, Bf16) {
+TEST_CASE_TEMPLATE("trainers in processes of several hosts have the bits of ranks that are threads",
+                   Precision, Fp32, Bf16) {
   check_processes<Shared<Precision>>(RankProcesses::worlds_of_hosts({1, 1}));
   check_processes<Shared<Precision>>(RankProcesses::worlds_of_hosts({2, 1, 1}));
 }

@@ -99,8 +99,9 @@ TEST_CASE_TEMPLATE("a part of a sum has the bits of the whole, and all parts are
     }
 }
 
-TEST_CASE_TEMPLATE("one rank gets the bits of the sum, and all get those of one rank", T, float,
-                   double, BFloat16, Float16) {
+TEST_CASE_TEMPLATE(
+    "a reduction gives one rank the bits of the sum, a broadcast gives all a rank's bits", T, float,
+    double, BFloat16, Float16) {
   for (int ranks : {1, 2, 3, 4})
     for (int count : {0, 1, 3, 1001})
       for (int root = 0; root < ranks; ++root) {
@@ -158,7 +159,7 @@ TEST_CASE("ranks at different transfers are told so") {
   });
 }
 
-TEST_CASE("what no communicator transfers is refused before it begins") {
+TEST_CASE("a transfer that no communicator supports is refused before it begins") {
   auto ends = thread_ranks(1);
   std::vector<std::int32_t> ids{1, 2};
   std::vector<float> values{1, 2};

@@ -118,7 +118,7 @@ void check_modes() {
 }
 
 TEST_CASE("a step of each mode moves as much as its page says, on two ranks") { check_modes<2>(); }
-TEST_CASE("and so it does on four") { check_modes<4>(); }
+TEST_CASE("a step of each mode moves as much as its page says, on four ranks") { check_modes<4>(); }
 
 }  // namespace
 }  // namespace sinter::testing

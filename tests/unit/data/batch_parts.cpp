@@ -182,7 +182,7 @@ TEST_CASE("parts of windows are slices of whole batches") {
   check_parts([&] { return AnySource(ShuffledWindows(text, {7, 6}, 5, shapes)); }, on);
 }
 
-TEST_CASE("and so are those of arrays") {
+TEST_CASE("parts of arrays are slices of whole batches") {
   for (const int sequences : {1, 4, 6})
     for (const bool with_classes : {false, true}) {
       const ArrayRows rows =
@@ -193,7 +193,7 @@ TEST_CASE("and so are those of arrays") {
     }
 }
 
-TEST_CASE("and those of examples, with what is counted of all") {
+TEST_CASE("parts of examples are slices of whole batches, and count all of their predictions") {
   std::mt19937_64 random(3);
   ExampleSet set(byte_tokenizer(), {.context = 9, .label = 7});
   PairedExamples paired(byte_tokenizer(), {.text = 9, .label = 7});
@@ -221,7 +221,7 @@ TEST_CASE("an objective hides the same of a part as of the whole") {
   check_parts(make, {{0, 0}, {}}, Predictions::unknown);
 }
 
-TEST_CASE("one that does not say that it prepares parts is given whole batches") {
+TEST_CASE("an objective that does not say that it prepares parts is given whole batches") {
   Objective own;
   own.prepare = [](HostBatch& batch) { REQUIRE(batch.part.is_whole()); };
   AnySource source(PreparedSource(AnySource(ShuffledWindows(text, {7, 5}, 1)), own));

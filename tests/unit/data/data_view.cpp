@@ -88,7 +88,7 @@ TEST_CASE("a source without its type gives, says and restores what the source do
   CHECK(AnySource(Endless()).next(batch));
 }
 
-TEST_CASE("what a source looks into lives as long as it does") {
+TEST_CASE("memory that a source reads lives as long as the source") {
   auto text = std::make_shared<int>(7);
   std::weak_ptr<int> seen = text;
   {

@@ -73,7 +73,7 @@ TEST_CASE("a text stands between its marks, and has one class") {
   CHECK(set.length(0).label == 1);
 }
 
-TEST_CASE("of a pair the second text and the mark behind it are of type 1") {
+TEST_CASE("a pair's second text and the mark after it have type 1") {
   LabelledSet set(byte_tokenizer(), {.context = 10, .pairs = true, .types = true}, 2);
   add(set, {"ab", "xyz"}, 1);
   CHECK(set.inputs() == 3);
@@ -218,7 +218,7 @@ TEST_CASE("a set with another text, class or form has another hash") {
   CHECK(hash({.context = 9}, "a", 0) == hash({.context = 8}, "a", 0));
 }
 
-TEST_CASE("what is no labelled text is refused, and leaves the set as it was") {
+TEST_CASE("a text that is not labelled is refused, and leaves the set as it was") {
   LabelledSet set(byte_tokenizer(), {.context = 9}, 2);
   CHECK_THROWS_WITH_AS(add(set, {"a"}, 2), "Classes are from 0 to 1, and 2 is none.",
                        ArgumentError);

@@ -77,7 +77,7 @@ TEST_CASE("the folders of runs and checkpoints are left out below a data path") 
   CHECK(text_of(ByteCorpus({folder / "t/runs/2/last/weights"})) == "www");
 }
 
-TEST_CASE("what only resembles a run is text") {
+TEST_CASE("a folder that only resembles a run is text") {
   Folder folder;
   folder.write("t/locked/lock", "pid 7 on here\n");  // no log, no checkpoint
   folder.write("t/metrics/metrics.jsonl", "{}\n");
@@ -96,7 +96,7 @@ TEST_CASE("what only resembles a run is text") {
   CHECK(!looks_like_run(folder / "missing"));
 }
 
-TEST_CASE("what cannot be read is an error that names it, or is left out and counted") {
+TEST_CASE("a file that cannot be read is an error that names it, or is left out and counted") {
   Folder folder;
   folder.write("t/a", "a");
   folder.write("t/m/z", "z");

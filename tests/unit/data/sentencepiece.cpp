@@ -84,7 +84,7 @@ const std::string least = piece("<unk>", 0, 2) + piece("a", -1, 1);
 
 }  // namespace
 
-TEST_CASE("what is no model of SentencePiece is refused, with the place") {
+TEST_CASE("a file that is no model of SentencePiece is refused, with the place") {
   refuses("it is damaged as a model of SentencePiece, which has no pieces", "");
   refuses("it is a list of tokens for tiktoken", "IQ== 0\nIg== 1\n");
   refuses("with a field of no known type before what is at byte 1", "{\"model\":{}}");
@@ -238,7 +238,7 @@ TEST_CASE("bytes of characters without a token decode to themselves") {
     if (json["pieces"][id][0] == "<0xE4>") CHECK(tokenizer.decode(std::int32_t(id)) == "\xe4");
 }
 
-TEST_CASE("what the library itself refuses is an error") {
+TEST_CASE("a model that the SentencePiece library refuses is an error") {
   refuses("SentencePiece refuses it: ", piece("a", 0, 1));               // nothing is unknown
   refuses("SentencePiece refuses it: ", least + piece("a", 0, 1));       // one comes twice
   refuses("SentencePiece refuses it: ", least + piece("<0x41>", 0, 6));  // one byte alone

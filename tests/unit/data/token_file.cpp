@@ -200,7 +200,7 @@ TEST_CASE("compressed texts give the tokens of their content, also after an inte
   CHECK((ids_of(TokenFile(texts.folder / "made")) == expected));
 }
 
-TEST_CASE("what another text, tokenizer or a damaged journal has left is not gone on with") {
+TEST_CASE("remains of another text or tokenizer, or with a damaged journal, are not continued") {
   Texts texts;
   const Tokenizer qwen2 = cutting_tokenizer("qwen2"), llama3 = cutting_tokenizer("llama3");
   const std::string expected = texts.made(llama3);

@@ -157,7 +157,7 @@ TEST_CASE("each token that text gives is below the vocabulary, and others are no
   CHECK_THROWS_AS((void)tokenizer.decode(-1), ArgumentError);
 }
 
-TEST_CASE("what has been encoded before, and by how many threads, changes no ids") {
+TEST_CASE("ids do not depend on earlier texts or on the number of threads") {
   for (const char* name : {"llama3", "llama2"}) {
     const Tokenizer used = reference_tokenizer(name);
     RandomTexts texts;

@@ -63,7 +63,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("what is not there is named") {
+TEST_CASE("a missing tokenizer file is named") {
   testing::TemporaryFolder folder;
   CHECK(has(refusal(folder / "none.json"), "none.json: No such file"));
   CHECK(has(refusal(folder.path()), "There is no tokenizer in the folder"));
@@ -138,7 +138,7 @@ TEST_CASE("merges may be lists or, as in older files, texts") {
   CHECK(load_tokenizer(folder / "t").encode(text) == load_tokenizer(folder / "u").encode(text));
 }
 
-TEST_CASE("what is not understood is named, never passed over") {
+TEST_CASE("unsupported parts of tokenizer.json are named, never passed over") {
   refuses("its model is of the type 'Unigram'", [](Json& j) { j["model"]["type"] = "Unigram"; });
   refuses("has 0.1 as 'dropout'", [](Json& j) { j["model"]["dropout"] = 0.1; });
   refuses("'end_of_word_suffix'", [](Json& j) { j["model"]["end_of_word_suffix"] = "</w>"; });

@@ -128,7 +128,7 @@ TEST_CASE("the state of a source is of its tokens: another text or cut is refuse
   CHECK_THROWS_AS(open_tokens(data.request, options).training->restore(state), ArgumentError);
 }
 
-TEST_CASE("what does not fit is refused with what to do") {
+TEST_CASE("tokenizers, files and options that do not fit are refused with what to do") {
   Data data;
   CHECK(
       contains(data.refusal({.context = 16, .vocabulary = 100}), "the recipe's vocabulary is 100"));

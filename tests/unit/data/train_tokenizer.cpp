@@ -136,7 +136,7 @@ TEST_CASE("where the text has no more pairs, there are fewer tokens than were as
         std::vector<std::string>{"a b"});
 }
 
-TEST_CASE("what is counted and merged is told, and what that throws ends the work") {
+TEST_CASE("a callback is told what is counted and merged, and ends the work if it throws") {
   std::int64_t counted = 0, merged = 0;
   const DataFiles files({text});
   TokenizerTraining training{.size = 300,

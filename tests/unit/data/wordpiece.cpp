@@ -180,7 +180,7 @@ TEST_CASE("a damaged vocab.txt is refused with the line") {
   refuses_lines("as 'unk_token'", vocabulary, R"({"unk_token": {"content": "<unk>"}})");
 }
 
-TEST_CASE("what is not understood in a WordPiece's tokenizer.json is named") {
+TEST_CASE("unsupported parts of a WordPiece's tokenizer.json are named") {
   refuses_json("lacks '[unk]'", [](Json& j) { j["model"]["unk_token"] = "[unk]"; });
   refuses_json("its model has the key 'new'", [](Json& j) { j["model"]["new"] = 1; });
   refuses_json("'max_input_chars_per_word'",

@@ -67,7 +67,7 @@ TEST_CASE("a checkpoint is replaced by a later one of the same name") {
   CHECK(hidden_entries(folder.path()) == 0);
 }
 
-TEST_CASE("what is no checkpoint is never replaced") {
+TEST_CASE("a path that is no checkpoint is never replaced") {
   TemporaryFolder folder;
   fs::create_directory(folder / "thesis");
   put(folder / "thesis/chapter", "1");

@@ -60,7 +60,7 @@ TEST_CASE("choices are found again by those who open the file later") {
   CHECK(nlohmann::json::parse(get(path))["choices"]["a"] == "00ff107a");
 }
 
-TEST_CASE("of two choices under one key, that which was kept first counts for both") {
+TEST_CASE("if one key has two choices, the first one kept counts for both") {
   const TemporaryFolder folder;
   Opened first(folder / "choices"), second(folder / "choices");
   CHECK(first.file.keep("a", one) == one);
@@ -106,7 +106,7 @@ TEST_CASE("a file about something else, or in another format, is not used") {
                  "format 2"));
 }
 
-TEST_CASE("where no file can be, it is told once, and the choices are those of the process") {
+TEST_CASE("if no file can be made, that is told once, and choices are the process's own") {
   const TemporaryFolder folder;
   put(folder / "file", "");
   for (const fs::path& path : {folder / "file/choices", folder.path(), fs::path()}) {

@@ -143,7 +143,7 @@ TEST_CASE("a compressed file of which any bit is wrong is refused, or its conten
   }
 }
 
-TEST_CASE("what follows compressed data must be such data, too") {
+TEST_CASE("data after compressed data must be compressed, too") {
   TemporaryFolder folder;
   for (const Format& format : formats) {
     const std::string bytes = packed(format, "a text");
@@ -193,7 +193,7 @@ TEST_CASE("xz data that ask for more memory than is allowed are refused") {
   CHECK(has(answer.error, "160 MiB are allowed"));
 }
 
-TEST_CASE("what is no file is refused") {
+TEST_CASE("a path that is no file is refused") {
   TemporaryFolder folder;
   CHECK(has(message_of([&] { DecompressedFile file(folder.path()); }), "not a regular file"));
   CHECK(has(message_of([&] { DecompressedFile file(folder / "none"); }), "No such file"));

@@ -19,7 +19,7 @@ TEST_CASE("a file written atomically is there whole, and nothing beside it") {
   CHECK(hidden_entries(folder.path()) == 0);
 }
 
-TEST_CASE("what the writer throws passes through, and the old content stays") {
+TEST_CASE("an exception of the writer passes through, and the old content stays") {
   TemporaryFolder folder;
   put(folder / "a", "old");
   auto broken = [](OutputFile& out) {
@@ -44,7 +44,7 @@ TEST_CASE("hashes are XXH3-128, of text, file and while writing") {
   CHECK(hash_of_file(folder / "a") == hash_of(text));
 }
 
-TEST_CASE("what cannot be read is an error that names it") {
+TEST_CASE("a file that cannot be read is an error that names it") {
   TemporaryFolder folder;
   std::string missing = message_of([&] { read_file(folder / "nothing"); });
   CHECK(contains(missing, (folder / "nothing").string()));

@@ -126,7 +126,7 @@ TEST_CASE("a tied head stands in for the embedding where only it is there") {
   CHECK(model.loaded());
 }
 
-TEST_CASE("all that does not fit is listed in one error, and nothing is written") {
+TEST_CASE("all tensors that do not fit are listed in one error, and nothing is written") {
   TemporaryFolder folder;
   Made made;
   made.add("wte.weight", {2, 3}, 1);

@@ -190,7 +190,7 @@ TEST_CASE("a checkpoint under another step's name is not trusted") {
   CHECK(contains(run.take_warnings(), "is of step 10, which is not its name's"));
 }
 
-TEST_CASE("what crashed saves left is mended: temporary names, links, a replaced folder") {
+TEST_CASE("remains of crashed saves are mended: temporary names, links, a replaced folder") {
   TemporaryFolder folder;
   {
     RunFolder run(folder / "run", Mode::fresh);

@@ -189,7 +189,7 @@ TEST_CASE("checkpoints that do not say of which run they are are anybody's") {
         CheckpointReader(folder / "run/step-00000040").run());
 }
 
-TEST_CASE("what another process wrote into a lock cannot steer a terminal") {
+TEST_CASE("text that another process wrote into a lock cannot steer a terminal") {
   TemporaryFolder folder;
   RunFolder run(folder / "run", Mode::fresh);
   std::ofstream(folder / "run/lock") << "pid \x1b[2J 7 on elsewhere\nrun \x1b[2J\n";

@@ -57,7 +57,7 @@ TEST_CASE("the bytes are those of the format's own writer") {
   CHECK(hidden_entries(folder.path()) == 0);
 }
 
-TEST_CASE("what is written is read back") {
+TEST_CASE("written tensors are read back") {
   TemporaryFolder folder;
   std::vector<float> a{1, -2, 3, 4, 5, 6}, none;
   std::vector<double> b{0.1, -0.2};

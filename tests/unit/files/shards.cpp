@@ -62,7 +62,7 @@ TEST_CASE("tensors that fit are one file, and no index") {
         std::vector<std::string>{"model.safetensors"});
 }
 
-TEST_CASE("others are shards in their order, with an index that says where each is") {
+TEST_CASE("tensors that do not fit are shards in order, with an index that says where each is") {
   TemporaryFolder folder;
   const std::string index = "model.safetensors.index.json";
   CHECK(written(folder / "two", 35) == std::vector<std::string>{shard(1, 2), shard(2, 2), index});

@@ -109,7 +109,7 @@ TEST_CASE("an index that is nested deeper than anybody needs, or names nonsense,
                  "names \\x1b[2Jxxx"));
 }
 
-TEST_CASE("anything else is an error that says what is accepted") {
+TEST_CASE("a path that holds no weights is an error that says what is accepted") {
   TemporaryFolder folder;
   CHECK(contains(refusal(folder / "none"), "does not exist. Give a .safetensors file"));
   put(folder / "m.bin", "x");

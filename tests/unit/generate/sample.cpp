@@ -63,7 +63,7 @@ TEST_CASE("a tiny temperature does not overflow") {
   CHECK(sample(std::vector<float>{1, 3e38f, -3e38f}, {1e-300, 0, 1}, 0) == 1);
 }
 
-TEST_CASE("what cannot be drawn from is refused") {
+TEST_CASE("logits that cannot be drawn from are refused") {
   float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK_THROWS_AS(sample(std::vector<float>{0, nan}, {}, 0), NonFiniteError);
   CHECK_THROWS_AS(sample(std::vector<float>{0, infinity}, {0, 0, 0}, 0), NonFiniteError);

@@ -42,7 +42,7 @@ TEST_CASE("a machine without control groups has what is free, swap included") {
   CHECK(available_memory(system.root()).bound == "this machine's free memory is");
 }
 
-TEST_CASE("control groups of version 2 bound it, each of those above included") {
+TEST_CASE("control groups of version 2, with all above, bound available memory") {
   System system;
   system.write("proc/self/cgroup", "0::/user.slice/run.scope\n");
   system.write("sys/fs/cgroup/user.slice/run.scope/memory.max", "max\n");
@@ -60,7 +60,7 @@ TEST_CASE("control groups of version 2 bound it, each of those above included") 
   CHECK(system.bytes() == 4 * gib);
 }
 
-TEST_CASE("control groups of version 1 bound it") {
+TEST_CASE("control groups of version 1 bound available memory") {
   System system;
   system.write("proc/self/cgroup", "5:cpuset:/a\n4:cpu,memory:/docker/x\n1:name=systemd:/\n");
   system.write("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "1073741824\n");
@@ -68,7 +68,7 @@ TEST_CASE("control groups of version 1 bound it") {
   CHECK(system.bytes() == gib);
 }
 
-TEST_CASE("what a control group has taken is not free, but what it keeps of files is") {
+TEST_CASE("memory that a control group has taken is not free, but its cached files are") {
   System system;
   system.write("proc/self/cgroup", "0::/run.scope\n");
   system.write("sys/fs/cgroup/run.scope/memory.max", "8589934592\n");
@@ -85,7 +85,7 @@ TEST_CASE("what a control group has taken is not free, but what it keeps of file
   CHECK(system.bytes() == 0);
 }
 
-TEST_CASE("so it is in control groups of version 1") {
+TEST_CASE("in version 1, memory that a control group has taken is not free, but cached files are") {
   System system;
   system.write("proc/self/cgroup", "4:cpu,memory:/docker/x\n");
   system.write("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "4294967296\n");
@@ -96,7 +96,7 @@ TEST_CASE("so it is in control groups of version 1") {
   CHECK(system.bytes() == 3 * gib);
 }
 
-TEST_CASE("where nothing is known, nothing is refused; here something is") {
+TEST_CASE("if no limit is known, nothing is refused; on this machine one is known") {
   testing::TemporaryFolder empty;
   CHECK(available_memory(empty.path()).bytes > std::int64_t(1) << 60);
   CHECK(available_memory().bytes > 0);

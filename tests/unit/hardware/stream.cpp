@@ -46,7 +46,7 @@ TEST_CASE("a part runs on the thread that its number names, where that does not 
   for (int part = 2; part < 6; ++part) CHECK(where[part] == where[part % 2]);
 }
 
-TEST_CASE("what a thread has not begun while it lags is run by the others") {
+TEST_CASE("parts that a lagging thread has not begun are run by the others") {
   for (int threads : {2, 3, 4})
     for (int laggard = 0; laggard < threads; ++laggard) {
       Stream stream(threads);

@@ -88,7 +88,7 @@ TEST_CASE("Llama's config.json becomes Llama, whichever version of transformers 
     "original_max_position_embeddings": 8192, "rope_theta": 500000.0, "rope_type": "llama3"}})");
 }
 
-TEST_CASE("what Llama's config.json leaves out is what transformers takes") {
+TEST_CASE("entries missing in Llama's config.json have the defaults of transformers") {
   check_becomes<Llama<{.layers = 2, .positions = 2048, .eps = 1e-6}>>(
       R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 2})");
   check_becomes<Llama<{.layers = 2, .heads = 4, .width = 64, .positions = 2048, .eps = 1e-6}>>(
@@ -384,7 +384,7 @@ std::string exported() {
   return config_json(files_of<Model>()).dump();
 }
 
-TEST_CASE("what every model exports becomes that model again") {
+TEST_CASE("the config.json that a model exports becomes that model again") {
   auto check = []<class Model>(Model) { check_becomes<Model>(exported<Model>()); };
   check(Gpt2<{.layers = 2,
               .heads = 4,

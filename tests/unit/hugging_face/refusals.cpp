@@ -18,7 +18,7 @@ std::string refused(const std::string& architecture, const std::string& entries)
   });
 }
 
-TEST_CASE("what Sinter cannot do is refused by key and value") {
+TEST_CASE("a config.json that Sinter does not support is refused by key and value") {
   struct Case {
     const char *architecture, *entries, *said;
   };
@@ -177,7 +177,7 @@ TEST_CASE("a model with more parameters than a plan can number is refused") {
             "has too many parameters"));
 }
 
-TEST_CASE("all that cannot be is said at once, and each once") {
+TEST_CASE("all unsupported entries of a config.json are named at once, and each once") {
   const std::string said =
       refused("BertForSequenceClassification",
               R"("hidden_act": "relu", "hidden_dropout_prob": 2, "type_vocab_size": 0,

@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("heads that share keys and values do so in a window", T, floa
 }
 
 // check() reads the mask off attention to whole sequences.
-TEST_CASE_TEMPLATE("in a window is dropped what would be without", T, float, double) {
+TEST_CASE_TEMPLATE("dropout in a window drops what it drops without a window", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {1, 5, 40}) check<T>({0, 33, 34, 100}, 4, 70, window(rows), {0.1f, 8, 1000}, 2);
   });
@@ -115,7 +115,7 @@ TEST_CASE_TEMPLATE("a NaN reaches all in whose window it is", T, float, double) 
 }
 
 // A product with zero would be NaN: what is finite was not computed of it.
-TEST_CASE_TEMPLATE("what is far outside of a window is not read, in both directions", T, float,
+TEST_CASE_TEMPLATE("keys far outside of a window are not read, in both directions", T, float,
                    double) {
   on_every_instruction_set([] {
     Passes<T> late(600);

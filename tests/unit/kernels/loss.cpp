@@ -142,8 +142,8 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
   });
 }
 
-TEST_CASE_TEMPLATE("the same of rows that are longer than a block of a card has threads", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("cross-entropy of rows that are longer than a card's block has threads", T,
+                   float, double) {
   for (int vocabulary : {20001, 20004, 50304, 70000})
     for (bool add : {false, true}) check_cross_entropy<T>(4, vocabulary, add);
 }

@@ -130,8 +130,8 @@ TEST_CASE_TEMPLATE("squares have the same sum in any order and any parts", T, fl
   }
 }
 
-TEST_CASE_TEMPLATE("their sum is the same on every instruction set", T, float, sinter::BFloat16,
-                   sinter::Float16) {
+TEST_CASE_TEMPLATE("the sum of squares is the same on every instruction set", T, float,
+                   sinter::BFloat16, sinter::Float16) {
   const std::vector<T> x = wide_values<T>(70001);
   std::set<double> sums;
   on_every_instruction_set([&] {
@@ -142,7 +142,7 @@ TEST_CASE_TEMPLATE("their sum is the same on every instruction set", T, float, s
   CHECK(sums.size() == 1);  // squares of these are exact in double, so no fused product differs
 }
 
-TEST_CASE("their sum is rounded once: powers of two, ties, and what is far behind") {
+TEST_CASE("the sum of squares is rounded once: powers of two, ties, and tiny remainders") {
   const auto sum_of = [](std::initializer_list<double> values) {
     Stream stream(1);
     kernel::BinnedSum sum;
@@ -166,7 +166,7 @@ TEST_CASE("their sum is rounded once: powers of two, ties, and what is far behin
   }
 }
 
-TEST_CASE_TEMPLATE("they may be tiny, huge, or not finite", T, float, double) {
+TEST_CASE_TEMPLATE("summed squares may be tiny, huge, or not finite", T, float, double) {
   Stream stream(2);
   const auto squares = [&](std::vector<T> x) {
     return binned(stream, std::span<const T>(x)).value();

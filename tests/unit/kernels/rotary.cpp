@@ -200,7 +200,7 @@ TEST_CASE("Llama 3's scaling has slow, fast and other angles") {
   CHECK(between > 0);
 }
 
-TEST_CASE("what nobody wants of rotary positions is not written, and the rest is the same") {
+TEST_CASE("unwanted gradients of rotary positions are not written, and the others are the same") {
   const Starts starts{0, 5, 12};
   const kernel::Sequences sequences = sequences_of(starts);
   const auto dy = normal_values<float>(12 * 32, 1);

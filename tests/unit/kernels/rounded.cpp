@@ -120,7 +120,7 @@ TEST_CASE("a stream's rule decides for fp32, and for nothing else") {
   CHECK(same_bits(multiplied(whole, halves), multiplied(rounds, halves)));
 }
 
-TEST_CASE("what is not finite comes through the rounding") {
+TEST_CASE("numbers that are not finite come through the rounding") {
   kernel::Stream stream(1), rounds(stream, MatmulInputs::rounded);
   Floats a(32 * 32, 1), c(32 * 32);
   a[5 * 32 + 9] = NAN;

@@ -38,7 +38,7 @@ constexpr double rows = 15, micro_batches = 3;
 
 double value(const TrainerCore& trainer, const char* name) { return trainer.parameter(name)[0]; }
 
-TEST_CASE("they change once in each micro-batch, also where it is recomputed") {
+TEST_CASE("running values change once in each micro-batch, also if it is recomputed") {
   auto check = [](TrainerCore&& trainer) {
     for (int s = 0; s < 2; ++s) applied(trainer, batch);
     CHECK(value(trainer, "layer.rows") == 2 * rows);
@@ -48,7 +48,7 @@ TEST_CASE("they change once in each micro-batch, also where it is recomputed") {
   check(Trainer<Net<Alone<Counter<wide>>, Checkpoint<{.policy = full}>>>(settings));
   check(Trainer<Net<Counted, Checkpoint<{.policy = full}>>>(settings));
 }
-TEST_CASE("an evaluation, a prediction and a step that is not applied leave them alone") {
+TEST_CASE("evaluations, predictions and skipped steps do not change running values") {
   Trainer<Plain> trainer(settings);
   applied(trainer, batch);
   trainer.evaluate(batch);
@@ -60,14 +60,15 @@ TEST_CASE("an evaluation, a prediction and a step that is not applied leave them
   applied(trainer, batch);
   CHECK(value(trainer, "layer.rows") == 2 * rows);
 }
-TEST_CASE("those of a frozen unit stay as they are, whatever their mean over ranks rounds to") {
+TEST_CASE(
+    "running values of a frozen unit do not change, whatever their mean over ranks rounds to") {
   Trainer<OnThree<Counted, Freeze<"layer">>> trainer({.seed = 5, .threads = 3});
   const Numbers tenth{.1};  // .1 + .1 + .1 is not .3
   trainer.set_parameter("layer.rows", tenth);
   applied(trainer, regression_batch({5, 3, 1, 4, 2, 1}, given_width, target_width, 1));
   CHECK(trainer.parameter("layer.rows") == tenth);
 }
-TEST_CASE("ranks keep their mean") {
+TEST_CASE("ranks keep the mean of their running values") {
   Trainer<Net<Alone<Counter<wide>>, Ddp<{.ranks = 2}>>> trainer({.seed = 5, .threads = 2});
   HostBatch more = regression_batch({5, 3, 1, 4, 2, 1}, given_width, target_width, 1);
   applied(trainer, more);  // the ranks have 9 and 7 rows
@@ -78,7 +79,7 @@ TEST_CASE("ranks keep their mean") {
   for (int rank = 0; rank < 2; ++rank)
     CHECK(*reinterpret_cast<const double*>(trainer.machine(rank).part(Space::master, p).data) == 8);
 }
-TEST_CASE("checkpoints hold them, and a restored trainer goes on from them") {
+TEST_CASE("checkpoints hold running values, and a restored trainer goes on from them") {
   TemporaryFolder folder;
   Trainer<Plain> trainer(settings), other(settings);
   applied(trainer, batch);

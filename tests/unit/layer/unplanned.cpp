@@ -44,23 +44,24 @@ NamedNumbers after_steps(TrainerSettings settings = {.seed = 5, .threads = 1}) {
   return parameters_of(trainer);
 }
 
-TEST_CASE("without recomputation what forward leaves is kept") {
+TEST_CASE("without recomputation, what an unplanned layer's forward leaves is kept") {
   after_steps<Net<Alone<Square<wide>>, KeepAll>>();
   CHECK(count(Pass::kept) == 3 * micro_batches);
   CHECK(std::int64_t(passes.size()) == 3 * micro_batches);
 }
-TEST_CASE("where its unit is recomputed forward leaves nothing, and the same call again does") {
+TEST_CASE("if its unit is recomputed, only an unplanned layer's second forward leaves something") {
   after_steps<Net<Alone<Square<wide>>, Checkpoint<{.policy = full}>>>();
   CHECK(count(Pass::dropped) == 3 * micro_batches);
   CHECK(count(Pass::again) == 3 * micro_batches);
   CHECK(std::int64_t(passes.size()) == 6 * micro_batches);
 }
-TEST_CASE("where it is recomputed inside its unit, likewise") {
+TEST_CASE(
+    "if recomputed inside its unit, only an unplanned layer's second forward leaves something") {
   after_steps<Net<Inner, RecomputeInside>>();
   CHECK(count(Pass::dropped) == 3 * micro_batches);
   CHECK(count(Pass::again) == 3 * micro_batches);
 }
-TEST_CASE("an evaluation and a prediction leave nothing") {
+TEST_CASE("an unplanned layer leaves nothing in an evaluation and a prediction") {
   Trainer<Net<Alone<Square<wide>>, KeepAll>> trainer({.seed = 5, .threads = 1});
   passes.clear();
   trainer.evaluate(batch);
@@ -69,14 +70,15 @@ TEST_CASE("an evaluation and a prediction leave nothing") {
   CHECK(passes.size() >= 2);
 }
 
-TEST_CASE("every way to recompute gives the same bits") {
+TEST_CASE("every way to recompute an unplanned layer gives the same bits") {
   const NamedNumbers kept = after_steps<Net<Inner, KeepAll>>();
   CHECK(after_steps<Net<Inner, Checkpoint<{.policy = full}>>>() == kept);
   CHECK(after_steps<Net<Inner, Checkpoint<{.policy = selective}>>>() == kept);
   CHECK(after_steps<Net<Inner, RecomputeInside>>() == kept);
 }
 
-TEST_CASE("its gradients are right, also where it is there twice on the same operands") {
+TEST_CASE(
+    "gradients of an unplanned layer are right, also if it is used twice on the same operands") {
   const GradientReport alone = check_gradients<Net<Alone<Square<wide>>, KeepAll>>(batch);
   INFO(alone.text());
   CHECK(alone.passed());

@@ -50,7 +50,7 @@ constexpr bool passes_over_four = [] {
 static_assert(passes_over_four<Ddp<{.ranks = 2}>>);
 static_assert(passes_over_four<BatchWarmup<{.from = 6, .sequences = 100}>>);
 
-TEST_CASE("what a budget chooses trains as the recipe without it") {
+TEST_CASE("the recipe that a budget chooses trains as the recipe without the budget") {
   HostBatch batch = token_batch({32, 7, 32, 16, 32, 1, 2, 3, 4, 5, 6, 32}, 31, 1);
   Trainer<Made<Small, UpTo<32, 31>, Batch<{.global = 12, .micro = 1}>, Full>> plain(
       {.seed = 1, .threads = 1});

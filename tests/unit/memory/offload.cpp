@@ -44,7 +44,7 @@ void same(const char* what, int ranks = 1) {
   check_steps(kept, away);
 }
 
-TEST_CASE("the bits of state that is kept") {
+TEST_CASE("offloaded state has the bits of kept state") {
   same<EachUnit, Decaying, Clipped>("unit by unit");
   same<Runs, Decaying, Bf16, Clipped>("runs of units, Bf16");
   same<AtOnce, Decaying, Fp16<>, Checkpoint<>>("all units, Fp16, checkpointed");
@@ -58,7 +58,7 @@ TEST_CASE("state comes while others are updated, and weights while others are co
   CHECK(exposed_fetches(weights, fetch_masters_kind, await_masters_kind) == 1);
 }
 
-TEST_CASE("the bits of every optimizer's state") {
+TEST_CASE("offloaded state of every optimizer has the bits of kept state") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same<EachUnit, Adam<{.weight_decay = .1}>, Average<{.decay = .9}>, Fast>("Adam, average, groups");
   same<EachUnit, Lion<{.lr = 1e-3, .weight_decay = .1}>>("Lion");
@@ -69,7 +69,7 @@ TEST_CASE("the bits of every optimizer's state") {
   same<EachUnit, Muon<>>("Muon");
 }
 
-TEST_CASE("the bits of every way of sharing the work") {
+TEST_CASE("offloaded state has the bits of kept state with every way of sharing the work") {
   same<EachUnit, Decaying, Whole<2>, Clipped>("Ddp", 2);
   same<EachUnit, Decaying, Split<2>, Bf16, Average<>>("Zero 1", 2);
   same<Runs, Decaying, Split<4, 2>, Clipped>("Zero 2", 4);
@@ -77,20 +77,20 @@ TEST_CASE("the bits of every way of sharing the work") {
   same<EachUnit, Muon<>, SplitBatch<{.ranks = 2}>>("SplitBatch", 2);
 }
 
-TEST_CASE("the bits of weights that are kept") {
+TEST_CASE("offloaded weights have the bits of kept weights") {
   same<Weights, Decaying, Clipped>("unit by unit");
   same<RunsOfWeights, Decaying, Bf16, Checkpoint<>>("runs of units, Bf16, checkpointed");
   same<Weights, Decaying, Fp16<>, Checkpoint<{.policy = selective}>>("Fp16, selective");
 }
 
-TEST_CASE("the bits of weights with other optimizers, and what follows them") {
+TEST_CASE("offloaded weights have the bits of kept weights with other optimizers and an average") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same<Weights, Adam<{.weight_decay = .1}>, Average<{.decay = .9}>, Fast>("Adam, average, groups");
   same<Weights, Sgd<{.lr = .1}>, Bf16, Freeze<"wte", "wpe", "h.0">>("no state, half frozen");
   same<RunsOfWeights, Muon<>, Bf16>("Muon");
 }
 
-TEST_CASE("the bits of weights with ranks") {
+TEST_CASE("offloaded weights have the bits of kept weights on several ranks") {
   same<Weights, Decaying, Whole<2>, Clipped>("Ddp", 2);
   same<RunsOfWeights, Decaying, Split<4, 3>, Bf16, Checkpoint<>, Average<>>("Zero 3", 4);
   same<Weights, Muon<>, Bf16, Split<2, 3>, Average<>>("Zero 3, Muon", 2);
@@ -161,7 +161,7 @@ static_assert(state_at_once<Deep<1, EachUnit>>() == largest_three<Deep<1, EachUn
 // It lies where activations have been: where these are large enough, the arena needs no more for them.
 static_assert(Plan<Deep<8, EachUnit>>::memory.activations == Plan<Deep<8>>::memory.activations);
 
-TEST_CASE("a budget that nothing fits without it") {
+TEST_CASE("with Offload, a recipe fits into a budget that is too small without it") {
   constexpr std::int64_t least = Plan<Deep<1, EachUnit, Checkpoint<>>>::bytes;
   static_assert(least < Plan<Deep<1, Checkpoint<>>>::bytes * 3 / 4);
   using Fitted = Plan<Deep<8, EachUnit, Budget<{.bytes = least}>>>;

@@ -51,7 +51,7 @@ void check_resumes() {
   take_steps(away, 0, 8);
   CHECK(differences(all_of(away), later).empty());
 }
-TEST_CASE("each goes on from the other") {
+TEST_CASE("runs with and without Offload go on from each other's checkpoints") {
   check_resumes<EachUnit, Decaying, Single>();
   check_resumes<EachUnit, Muon<>, Whole<2>>();
   check_resumes<EachUnit, Decaying, Split<2>>();
@@ -61,7 +61,7 @@ TEST_CASE("each goes on from the other") {
   check_resumes<Weights, Decaying, Split<2, 3>>();
 }
 
-TEST_CASE_TEMPLATE("a snapshot stays as it was", Away, EachUnit, Weights) {
+TEST_CASE_TEMPLATE("a snapshot of offloaded state stays as it was", Away, EachUnit, Weights) {
   TemporaryFolder folder;
   Trainer<Tiny<Decaying, Away>> trainer(settings);
   take_steps(trainer, 0, 3);
@@ -75,7 +75,8 @@ TEST_CASE_TEMPLATE("a snapshot stays as it was", Away, EachUnit, Weights) {
   check_files(folder / "copied", folder / "now");
 }
 
-TEST_CASE_TEMPLATE("weights alone begin with fresh state", Away, EachUnit, Weights) {
+TEST_CASE_TEMPLATE("a trainer that loads only weights begins with fresh offloaded state", Away,
+                   EachUnit, Weights) {
   TemporaryFolder folder;
   Trainer<Tiny<Decaying, Away>> trainer(settings), other(others);
   Trainer<Tiny<Decaying>> want(others);

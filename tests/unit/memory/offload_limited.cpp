@@ -73,8 +73,8 @@ void check_fits() {
   CHECK(loss == train_within<Fits>(plenty, away.path()));
 }
 
-TEST_CASE("a run that does not fit without it, fits with it") { check_fits<Kept, Away>(); }
-TEST_CASE("one that does not fit without its weights there, fits with them") {
+TEST_CASE("a run that does not fit without Offload fits with it") { check_fits<Kept, Away>(); }
+TEST_CASE("a run that does not fit with offloaded state fits if weights are offloaded, too") {
   check_fits<Away, Wide<Offload<{.weights = true}>>>();
 }
 

@@ -105,7 +105,7 @@ struct ScaledFirstRow {
   }
 };
 
-TEST_CASE("where the layer pools, a class of each sequence is predicted") {
+TEST_CASE("if the layer pools, a class of each sequence is predicted") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, classes, 1);
   batch.ids.push_back({3, 0, -1, 1, 2});

@@ -295,7 +295,7 @@ TEST_CASE("a file that leaves the width of heads open has width / heads") {
   CHECK(refusal(wider, R"("head_dim": null)").find("\n  head_dim: null") != std::string::npos);
 }
 
-TEST_CASE("what is not scaled may be said in several ways") {
+TEST_CASE("a config.json may say in several ways that nothing is scaled") {
   Trainer<Tiny<qwen2>> trainer({.threads = 1});
   for (const char* none : {R"("rope_scaling": null)", R"("rope_scaling": {"rope_type": "default"})",
                            R"("rope_scaling": {"type": "default"})", R"("head_dim": null)"}) {

@@ -240,7 +240,7 @@ constexpr Seq2SeqOptions of_no_class = [] {
   return o;
 }();
 
-TEST_CASE("what transformers has no class for is exported as weights alone") {
+TEST_CASE("a Seq2Seq that transformers has no class for is exported as weights only") {
   TemporaryFolder folder;
   Trainer<Small<of_no_class>> trainer({.seed = 1, .threads = 1});
   const HostBatch batch = batch_of();

@@ -138,7 +138,7 @@ TEST_CASE("neighbouring places and windows are chosen independently of each othe
   CHECK(is_share(above, windows, 0.15 * 0.15));
 }
 
-TEST_CASE("what is hidden hangs on seed, epoch and window, and not on the batch") {
+TEST_CASE("the choice of hidden tokens depends on seed, epoch and window, and not on the batch") {
   const auto text = random_bytes(64 * context + 200);
   const auto alone = epoch_of(masked(shuffled(text, 1)));
   std::map<std::uint64_t, Sequence> together;

@@ -139,7 +139,7 @@ double amplified(int roundings) {
   return muon.lr * widest * std::pow(3.4445, 5) * 0x1p-24 * roundings;
 }
 
-TEST_CASE_TEMPLATE("each step is that of the definition", Model, ThreeLayers, InOut, OutIn) {
+TEST_CASE_TEMPLATE("each step of Muon follows its definition", Model, ThreeLayers, InOut, OutIn) {
   Trainer<Net<Model, Muon<muon>>> trainer({.seed = 2, .threads = 1});
   Reference reference;
   double worst = 0, moved = 0;

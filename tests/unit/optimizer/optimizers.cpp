@@ -274,7 +274,9 @@ void skip_and_compare() {
   }
 }
 TEST_CASE("a step whose loss or gradient is not finite changes nothing") { skip_and_compare(); }
-TEST_CASE("nor does one that is not finite on one rank alone") { skip_and_compare<Ddp<>>(); }
+TEST_CASE("a step that is not finite on only one rank changes nothing on any") {
+  skip_and_compare<Ddp<>>();
+}
 
 }  // namespace
 }  // namespace sinter::testing

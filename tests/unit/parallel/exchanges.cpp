@@ -117,7 +117,7 @@ TEST_CASE("a step has one exchange, while a checkpoint is on its way, too") {
   check_exchanges<Zero<{.stage = 3, .ranks = 2}>>(false);
 }
 
-TEST_CASE("and another one where nobody knows how much a whole batch predicts") {
+TEST_CASE("a step has a second exchange if no rank knows how much a whole batch predicts") {
   check_exchanges<Ddp<{.ranks = 2}>>(true);
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("ranks whose state is in files save it like state in the arena, and go
          check_resumes<Orthogonal<Whole<2>>>(2, parts / "beside" / "last")));
 }
 
-TEST_CASE("so do ranks whose weights are there, too") {
+TEST_CASE("ranks whose state and weights are in files save them, and go on from any") {
   const TemporaryFolder shards, whole;
   check_run<Averaged<Split<4, 3>, WeightsInFile>>(RankProcesses::worlds_of(4), shards.path());
   const fs::path from = shards / "beside" / "last";
@@ -132,12 +132,12 @@ TEST_CASE("so do ranks whose weights are there, too") {
   check_run<Averaged<Whole<3>, WeightsInFile>>(RankProcesses::worlds_of(3), whole.path());
 }
 
-TEST_CASE("so do ranks of several hosts that share a folder") {
+TEST_CASE("ranks of several hosts that share a folder save it together") {
   const TemporaryFolder folder;
   check_run<Averaged<Split<4, 3>>>(RankProcesses::worlds_of_hosts({1, 2, 1}), folder.path());
 }
 
-TEST_CASE("where a rank does not see the folder, the first writes everything, and says so once") {
+TEST_CASE("if a rank does not see the folder, the first writes everything, and says so once") {
   const auto check = [&]<class R>(R*, int count) {
     const TemporaryFolder folder, elsewhere, want;
     RankProcesses ranks(count, [&](const World& world, const Say&) {

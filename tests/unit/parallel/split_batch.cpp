@@ -36,7 +36,7 @@ void same_as_ddp(const char* what) {
   check_same(all, one);
 }
 
-TEST_CASE("the bits of Ddp with each kind of optimizer") {
+TEST_CASE("SplitBatch has the bits of Ddp with each kind of optimizer") {
   same_as_ddp<2, Sgd<{.lr = .1}>, Bf16>("no state");
   same_as_ddp<2, Sgd<{.lr = .1, .momentum = .9}>, ClipValue<{.limit = .01}>>("values clipped");
   same_as_ddp<4, Lion<{.lr = 1e-3, .weight_decay = .1}>, Fp16<>>("Lion");
@@ -45,7 +45,7 @@ TEST_CASE("the bits of Ddp with each kind of optimizer") {
   same_as_ddp<2, AdamW8bit<{.lr = 1e-2}>, Bf16>("AdamW8bit");
 }
 
-TEST_CASE("the bits of Ddp with other policies") {
+TEST_CASE("SplitBatch has the bits of Ddp with other policies") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same_as_ddp<2, Decaying, Bf16, Average<{.decay = .9}>>("an average, Bf16");
   same_as_ddp<4, Decaying, Clipped, Average<{.decay = .9}>, Fast>("an average, groups");
@@ -54,7 +54,7 @@ TEST_CASE("the bits of Ddp with other policies") {
   same_as_ddp<1, Decaying, Bf16, Clipped, Average<>>("one rank");
 }
 
-TEST_CASE("the bits of Ddp with running values") {
+TEST_CASE("SplitBatch has the bits of Ddp with running values") {
   using Four = Batch<{.global = 4, .micro = 1}>;
   Trainer<Made<Letters, Counting, Four, Whole<2>, Bf16>> all({.seed = 3, .threads = 2});
   Trainer<Made<Letters, Counting, Four, AtRoot<2>, Bf16>> one({.seed = 3, .threads = 2});
@@ -76,7 +76,7 @@ TEST_CASE("a step that is refused leaves the weights of all ranks as they were")
 }
 
 // ---- what each rank has
-TEST_CASE("one plan for all ranks, which is that of Ddp") {
+TEST_CASE("all ranks of SplitBatch have a plan as large as that of Ddp") {
   using One = Plan<Tiny<AtRoot<4>, Decaying, Bf16>>;
   using All = Plan<Tiny<Whole<4>, Decaying, Bf16>>;
   CHECK(One::bytes == All::bytes);
@@ -113,7 +113,7 @@ TEST_CASE("the optimizer's state takes memory on the first rank alone") {
   }
 }
 
-TEST_CASE("other ranks have the weights that layers read, and not the masters beside them") {
+TEST_CASE("ranks other than the first keep the weights that layers read, and no masters") {
   Trainer<Tiny<AtRoot<2>, Decaying, Bf16>> trainer({.seed = 3, .threads = 2});
   take_steps(trainer, 0, 3);
   const auto bytes = [&](int rank, Space space) {

@@ -61,12 +61,13 @@ void check_ranks(int ranks) {
   }
 }
 
-TEST_CASE_TEMPLATE("processes have the bits of threads, and of Ddp", Precision, Fp32, Bf16) {
+TEST_CASE_TEMPLATE("processes of SplitBatch have the bits of threads, and of Ddp", Precision, Fp32,
+                   Bf16) {
   check_ranks<Averaged<SplitBatch<{.ranks = 2}>, Precision>, Averaged<Whole<2>, Precision>>(2);
   check_ranks<Averaged<SplitBatch<{.ranks = 4}>, Precision>, Averaged<Whole<4>, Precision>>(4);
 }
 
-TEST_CASE("so they have where the first keeps state in a file") {
+TEST_CASE("processes of SplitBatch have the bits of Ddp if the first keeps state in a file") {
   using InFile = Averaged<SplitBatch<{.ranks = 2}>, Bf16, Offload<{.bucket_bytes = 1}>>;
   check_ranks<InFile, Averaged<Whole<2>, Bf16>>(2);
 }

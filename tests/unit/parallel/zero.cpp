@@ -23,7 +23,7 @@ void same_as_ddp(const char* what) {
   check_same(whole, split);
 }
 
-TEST_CASE("the bits of Ddp with other policies") {
+TEST_CASE("Zero has the bits of Ddp with other policies") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same_as_ddp<2, Decaying, Fp64, Clipped>("Fp64");
   same_as_ddp<2, Sgd<{.lr = .1}>, Bf16>("no state");
@@ -36,7 +36,7 @@ TEST_CASE("the bits of Ddp with other policies") {
   same_as_ddp<1, Decaying, Bf16, Clipped>("one rank");
 }
 
-TEST_CASE("the bits of Ddp with running values") {
+TEST_CASE("Zero has the bits of Ddp with running values") {
   using Four = Batch<{.global = 4, .micro = 1}>;
   Trainer<Made<Letters, Counting, Four, Whole<2>, Bf16>> whole({.seed = 3, .threads = 2});
   Trainer<Made<Letters, Counting, Four, Split<2>, Bf16>> split({.seed = 3, .threads = 2});
@@ -106,7 +106,7 @@ TEST_CASE("the plan is for as many ranks as its type says") {
                        doctest::Contains("parallel.ranks is 4, and the plan"), ArgumentError);
 }
 
-TEST_CASE("what a rank has shards of is no part of its own") {
+TEST_CASE("a machine gives no part of a space of which its rank has only shards") {
   Trainer<Tiny<Split<2>, Decaying, Bf16>> trainer({.seed = 3, .threads = 2});
   const Parameter& p = trainer.parameters()[0];
   CHECK_THROWS_AS((void)trainer.machine().part(Space::master, p), Error);

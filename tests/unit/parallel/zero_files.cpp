@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("checkpoints of stages 2 and 3 are those of all others, too",
   check_stage<3, Precision>();
 }
 
-TEST_CASE("a snapshot stays as it was") {
+TEST_CASE("a snapshot of shards stays as it was") {
   TemporaryFolder folder;
   TrainerOf<Split<2>, Bf16> trainer(settings);
   Snapshot snapshot;
@@ -119,7 +119,7 @@ TEST_CASE("a snapshot stays as it was") {
   }
 }
 
-TEST_CASE("weights alone, of training and of the average") {
+TEST_CASE("ranks with shards load only weights, of training or of the average") {
   TemporaryFolder folder;
   TrainerOf<Split<2>, Bf16> trainer(settings), other(others);
   take_steps(trainer, 0, 4);

@@ -33,7 +33,7 @@ void same_as_ddp(const char* what) {
   check_same(whole, split, with_few);
 }
 
-TEST_CASE("one micro-batch has the bits of Ddp, and so of stage 1") {
+TEST_CASE("stage 2 with one micro-batch has the bits of Ddp, and so of stage 1") {
   same_as_ddp<4, Decaying, Fp32, Clipped>("Fp32");
   same_as_ddp<4, Decaying, Bf16, Clipped>("Bf16");
   same_as_ddp<2, Lion<{.lr = 1e-3}>, Fp16<>, Checkpoint<{.policy = selective}>>("Fp16");
@@ -92,7 +92,7 @@ void check_sums(const char* what, const HostBatch& batch, int micro_batches) {
     CHECK(std::memcmp(values.data(), want[name].data(), values.size() * sizeof(T)) == 0);
   }
 }
-TEST_CASE("several micro-batches are the sums of Ddp, added up") {
+TEST_CASE("stage 2 with several micro-batches adds up the sums of Ddp") {
   const HostBatch even = letters({5, 3, 6, 2, 4, 1, 6, 5});
   const HostBatch uneven = letters({5, 3, 6, 2, 4});  // the last micro-batch is empty on one rank
   const HostBatch few = letters({5, 3, 6});           // one of four ranks has no sequence

@@ -29,7 +29,7 @@ void same_as_ddp(const char* what) {
   Trainer<Tiny<Split<Ranks>, Policies...>> split(settings);
   check_same(whole, split);
 }
-TEST_CASE("stage 1 has the bits of Ddp") {
+TEST_CASE("stage 1 with owners has the bits of Ddp") {
   using Fast = Groups<Group<"*.bias", {.learning_rate = 2}>>;
   same_as_ddp<2, Orthogonal, Clipped>("Muon");
   same_as_ddp<4, Orthogonal, Bf16, Averaged>("Muon, which does not cast, Bf16, average");
@@ -53,7 +53,7 @@ void same_in_one_micro_batch(const char* what) {
   Trainer<Small<8 / Ranks, Split<Ranks, 2>, Policies...>> second(settings);
   check_same(whole, second, with_few);
 }
-TEST_CASE("stage 2 has them with one micro-batch") {
+TEST_CASE("stage 2 with owners has the bits of Ddp with one micro-batch") {
   same_in_one_micro_batch<4, Orthogonal, Clipped>("Muon");
   same_in_one_micro_batch<2, Factors, Bf16, Averaged>("Adafactor, Bf16, average");
   same_in_one_micro_batch<4, Bytes, Bf16>("8 bits, Bf16");
@@ -69,7 +69,7 @@ void same_as_stage_2(const char* what) {
   const Prediction want = second.predict(with_few(3)), got = third.predict(with_few(3));
   CHECK(got.values == want.values);
 }
-TEST_CASE("stage 3 has those of stage 2") {
+TEST_CASE("stage 3 with owners has the bits of stage 2") {
   same_as_stage_2<4, Orthogonal, Clipped>("Muon");
   same_as_stage_2<2, Orthogonal, Bf16, Averaged, Freeze<"h.1">>("Muon, Bf16, a frozen block");
   same_as_stage_2<4, Factors, Bf16, Clipped>("Adafactor, Bf16");
@@ -97,7 +97,7 @@ void same_in_a_file(const char* what, int ranks) {
   CHECK(got.norms == want.norms);
   CHECK(differences(all_of(kept), all_of(away)).empty());
 }
-TEST_CASE("state in files has those of state in the arena") {
+TEST_CASE("with owners, state in files has the bits of state in the arena") {
   same_in_a_file<Orthogonal, Split<2>, Clipped>("Muon", 2);
   same_in_a_file<Bytes, Split<4, 2>>("8 bits", 4);
   same_in_a_file<Factors, Split<4, 3>, Bf16>("Adafactor", 4);

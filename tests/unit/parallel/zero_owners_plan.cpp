@@ -133,7 +133,7 @@ constexpr bool moves_as_the_formula() {
 static_assert(moves_as_the_formula<1, 2, 4>() && moves_as_the_formula<1, 2, 2, Bf16>());
 static_assert(moves_as_the_formula<2, 2, 4>() && moves_as_the_formula<3, 2, 2, Bf16>());
 
-TEST_CASE("what another rank owns is no part of this one's") {
+TEST_CASE("a machine gives only parts of parameters that its rank owns") {
   Trainer<Tiny<Split<2>, Orthogonal, Bf16>> trainer({.seed = 3, .threads = 2});
   for (const Parameter& p : trainer.parameters())
     for (int rank = 0; rank < 2; ++rank) {

@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("processes with shards have the bits of threads", Precision, 
   check<Averaged<4, Precision, 2>>(RankProcesses::worlds_of(4));
   check<Averaged<2, Precision, 3>>(RankProcesses::worlds_of(2));
 }
-TEST_CASE("so have those of several hosts") {
+TEST_CASE("processes of several hosts with shards have the bits of threads") {
   check<Averaged<2, Fp32>>(RankProcesses::worlds_of_hosts({1, 1}));
   check<Averaged<2, Bf16, 3>>(RankProcesses::worlds_of_hosts({1, 1}));
   check<Averaged<4, Bf16, 2>>(RankProcesses::worlds_of_hosts({1, 2, 1}));

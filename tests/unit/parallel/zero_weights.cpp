@@ -52,24 +52,24 @@ void same_as_stage_2(const char* what) {
   check_predictions(second, third);
 }
 
-TEST_CASE("the bits of stage 2") {
+TEST_CASE("stage 3 has the bits of stage 2") {
   same_as_stage_2<4, Decaying, Fp32, Clipped>("Fp32");
   same_as_stage_2<2, Decaying, Bf16, Clipped, Checkpoint<{.policy = full}>>("Bf16, recomputed");
   same_as_stage_2<4, Lion<{.lr = 1e-3}>, Fp16<>, Checkpoint<{.policy = selective}>>("Fp16");
   same_as_stage_2<2, Sgd<{.lr = .1, .momentum = .9}>, Fp16<{.masters = false}>>("fp16 weights");
   same_as_stage_2<2, Decaying, Fp64, Average<{.decay = .9}>>("Fp64, average");
 }
-TEST_CASE("without accumulation the bits of Ddp") {
+TEST_CASE("stage 3 without accumulation has the bits of Ddp") {
   Trainer<Small<4, Whole<2>, Decaying, Bf16, Clipped>> whole({.seed = 3, .threads = 2});
   Trainer<Small<4, Split<2, 3>, Decaying, Bf16, Clipped>> split({.seed = 3, .threads = 2});
   check_same(whole, split, with_few);
 }
-TEST_CASE("the bits of stage 2 where a part of the model is not trained") {
+TEST_CASE("stage 3 has the bits of stage 2 if a part of the model is not trained") {
   same_as_stage_2<2, Decaying, Fp32, Clipped, Freeze<"wte", "wpe">>("a frozen table");
   same_as_stage_2<4, Decaying, Bf16, Clipped, Freeze<"h.1">>("a frozen block");
 }
 
-TEST_CASE("the bits of stage 2 with running values, and units with two outputs") {
+TEST_CASE("stage 3 has the bits of stage 2 with running values and units with two outputs") {
   using Four = Batch<{.global = 4, .micro = 1}>;
   const auto batches = [](int step) { return letters({5, 3, 6, 2}, step); };
   const auto check = [&]<class Model>(Model*) {
@@ -81,7 +81,7 @@ TEST_CASE("the bits of stage 2 with running values, and units with two outputs")
   check(static_cast<Fused*>(nullptr));
 }
 
-TEST_CASE("one rank has everything") {
+TEST_CASE("stage 3 on one rank keeps everything") {
   Trainer<Tiny<Whole<1>, Decaying>> whole({.seed = 3, .threads = 1});
   Trainer<Tiny<Split<1, 3>, Decaying>> split({.seed = 3, .threads = 1});
   check_same(whole, split);

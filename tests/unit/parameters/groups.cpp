@@ -37,7 +37,7 @@ static_assert(Plan<Lower>::memory.gradients == 4 * (2 * (12 * 256 + 13 * 16) + 2
 static_assert(Plan<Lower>::memory.optimizer == 2 * Plan<Lower>::memory.gradients);
 static_assert(Plan<Lower>::memory.activations < Plan<Net<>>::memory.activations);
 
-TEST_CASE("patterns") {
+TEST_CASE("patterns match names of parameters") {
   CHECK(matches("h.*", "h.0"));
   CHECK(matches("*", ""));
   CHECK(matches("*.bias", "h.0.attn.bias"));
@@ -68,7 +68,7 @@ void check_frozen_step() {
   }
   CHECK(b.gradient_norm == doctest::Approx(std::sqrt(squares)));
 }
-TEST_CASE("what is trained gets the gradients that it would have got") {
+TEST_CASE("trained parameters get the gradients that they get if nothing is frozen") {
   check_frozen_step<>();
   check_frozen_step<Checkpoint<>>();
   check_frozen_step<Bf16>();
@@ -89,7 +89,7 @@ TEST_CASE("frozen parameters stay, whatever the steps do, and checkpoints hold t
   CHECK(parameters_of(again) == parameters_of(trainer));
 }
 
-TEST_CASE("what only frozen units need is not computed") {
+TEST_CASE("computations that only frozen units need are left out") {
   CHECK(count<Net<>>(backward) == 5);  // embeddings, three blocks, norm and loss
   CHECK(count<Lower>(backward) == count<Net<>>(backward) - 2);
   CHECK(count<Lower>(evaluate) == 2);

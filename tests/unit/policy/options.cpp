@@ -162,7 +162,7 @@ TEST_CASE("views of one recipe do not share their options") {
   CHECK(applied(second, rows(8, 1)).learning_rate == 1e-3);
 }
 
-TEST_CASE("numbers that contradict each other") {
+TEST_CASE("options that contradict each other are refused") {
   auto made_with = [](std::string_view name, int value) {
     RecipeView view = Trainer<tiny_text>::options();
     set(view, name, value);

@@ -190,7 +190,7 @@ TEST_CASE("a run that is stopped after a skipped step is the one that was not") 
   }
 }
 
-TEST_CASE("other optimizers, too") {
+TEST_CASE("fp16 without masters trains with other optimizers") {
   using Plain = Made<Small, UpTo<24, 31>, Batch<{.global = 4, .micro = 4}>,
                      Sgd<{.lr = .1, .momentum = .9}>, Lean>;
   static_assert(ready<Plain>());

@@ -107,7 +107,7 @@ constexpr Kind kind_of(decltype(Kind::traffic) traffic) {
 }
 constexpr auto all = Operation::all_reduce;
 
-TEST_CASE("what ranks do together is the same") {
+TEST_CASE("operations that ranks do together must be the same") {
   static constexpr Kind sum = kind_of(say<all, Traffic::both>),
                         gather = kind_of(say<Operation::all_gather, Traffic::both>),
                         shifted = kind_of(say<all, Traffic::both, 8>),
@@ -147,7 +147,7 @@ void pass(const Model&, const Instruction& i, const OnRank&, TrafficList& out) {
 template <bool Sends, Traffic::Does Does, int To, int Count = 8>
 constexpr Kind passes = kind_of(pass<Sends, Does, To, Count>);
 
-TEST_CASE("what goes from one rank to another") {
+TEST_CASE("a send from one rank must fit the receive of another") {
   constexpr auto both = Traffic::both;
   const Instruction to_1{&passes<true, both, 1>}, from_0{&passes<false, both, 0>},
       to_0{&passes<true, both, 0>}, from_1{&passes<false, both, 1>}, to_2{&passes<true, both, 2>},
@@ -226,7 +226,7 @@ TEST_CASE("a rank sends while it receives, but one after the other each") {
   for (int r = 0; r < 3; ++r) CHECK(seconds({{sends}, {receives}, {receives}}, r) == 4);
 }
 
-TEST_CASE("what goes between two ranks stays between what all do") {
+TEST_CASE("transfers between two ranks must stay between the same transfers of all") {
   static constexpr Kind sum = kind_of(say<all, Traffic::both>),
                         parts = kind_of(say<Operation::all_to_all, Traffic::both>),
                         start = kind_of(say<all, Traffic::starts>),
@@ -345,7 +345,7 @@ TEST_CASE("a peer in a mesh is a coordinate on the axis") {
         "ranks differ in the operation");
 }
 
-TEST_CASE("what hangs on the decision is looked at both ways") {
+TEST_CASE("instructions that depend on the decision are simulated both ways") {
   static constexpr Kind start{.name = "start",
                               .touch = touches::nothing,
                               .run = executes::nothing,

@@ -47,7 +47,7 @@ std::string refusal() {
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
-TEST_CASE("what is not stated is refused") {
+TEST_CASE("a transfer that differs from what is stated is refused") {
 #ifdef NDEBUG
   MESSAGE("without assertions nothing is held against it");
 #else
@@ -69,7 +69,7 @@ TEST_CASE("what is not stated is refused") {
 #endif
 }
 
-TEST_CASE("what goes from one rank to another is held against it, too") {
+TEST_CASE("messages between two ranks are checked against what is stated") {
   told = told_wrongly = 0;
   step<Gpt2<tiny>, Ddp<{.ranks = 2}>, Passing<Wrong::nothing>>();
   step<Gpt2<tiny>, Ddp<{.ranks = 4}>, Passing<Wrong::nothing>>();
@@ -83,7 +83,7 @@ TEST_CASE("what goes from one rank to another is held against it, too") {
 #endif
 }
 
-TEST_CASE("a barrier is held against it, too") {
+TEST_CASE("a barrier is checked against what is stated") {
   told = told_wrongly = 0;
   step<Gpt2<tiny>, Ddp<{.ranks = 2}>, Meeting<Wrong::nothing>>();
   CHECK(told == 2 * 2 * 2);  // steps, ranks, and micro-batches of each

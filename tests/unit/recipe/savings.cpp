@@ -61,7 +61,7 @@ void smaller_micro_batches_of() {
   CHECK(total(list, "Batch<{.micro = 1}>") == Plan<Net<1, Memory>>::bytes);
   CHECK(total(list, "Sgd<>") == Plan<Net<4, Memory, Sgd<>>>::bytes);
 }
-TEST_CASE("what a recipe recomputes already is kept to") {
+TEST_CASE("savings keep the recomputation that a recipe already has") {
   smaller_micro_batches_of<Checkpoint<>>();
   smaller_micro_batches_of<Checkpoint<{.every = 2}>>();
   using Selective = Checkpoint<{.policy = selective}>;
@@ -74,13 +74,13 @@ TEST_CASE("what a recipe recomputes already is kept to") {
 }
 
 /// Attention takes some workspace of its own in narrow types, which the plan in fp32 does not show.
-TEST_CASE("half precision of a transformer, but for the workspace of attention") {
+TEST_CASE("the figure of half precision lacks only the workspace of attention") {
   const auto figure = double(total(savings_of(view_of<Net<4>>()), "Bf16"));
   CHECK(figure <= double(Plan<Net<4, Bf16>>::bytes));
   CHECK(figure > .95 * double(Plan<Net<4, Bf16>>::bytes));
 }
 
-TEST_CASE("whatever else the recipe has") {
+TEST_CASE("savings are right whatever else the recipe has") {
   auto list = savings_of(view_of<Net<4, Bf16>>());
   CHECK(total(list, "AdamW8bit<>") == Plan<Net<4, Bf16, AdamW8bit<>>>::bytes);
   list = savings_of(view_of<Net<4, Average<>>>());
@@ -93,7 +93,7 @@ TEST_CASE("whatever else the recipe has") {
   CHECK(total(savings_of(view_of<Wide<Fp64>>()), "Fp32") == Plan<Wide<>>::bytes);
 }
 
-TEST_CASE("what a recipe has already, or may not have, is not offered") {
+TEST_CASE("a technique that a recipe has already, or may not have, is not offered") {
   const RecipeView small = view_of<Net<1, Fp16<{.masters = false}>, Checkpoint<>, Sgd<>>>();
   CHECK(savings_of(small).empty());
   CHECK(cli::savings_text(small).find("bytes a parameter") != std::string::npos);
@@ -110,7 +110,7 @@ TEST_CASE("what a recipe has already, or may not have, is not offered") {
               "Sgd<> without momentum") == Plan<Net<4, Sgd<>>>::bytes);
 }
 
-TEST_CASE("what costs least is to be tried first") {
+TEST_CASE("the technique that costs least is listed first") {
   const RecipeView recipe = view_of<Net<4>>();
   const std::string text = cli::savings_text(recipe);
   std::size_t at = text.find("try in this order what costs least");

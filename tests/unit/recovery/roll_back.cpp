@@ -207,7 +207,7 @@ TEST_CASE("a run goes back so many times, and then stops with its last good chec
   CHECK(contains(info, "\"recovery.factor\":0.25"));
 }
 
-TEST_CASE("where there is no checkpoint to go back to, the error says how to have one") {
+TEST_CASE("if there is no checkpoint to go back to, the error says how to have one") {
   Trainer<Net<RollBack<>>> trainer(settings), other(settings);
   TemporaryFolder folder;
   RunFolder run(folder / "run", RunFolder::Mode::fresh);

@@ -31,7 +31,7 @@ TEST_CASE("a bad batch changes nothing, and training goes on with the next") {
   CHECK(parameters_of(skipping) == parameters_of(without));
 }
 
-TEST_CASE("so many in a row are too many, and checkpoints count them") {
+TEST_CASE("too many skipped steps in a row stop a run, and checkpoints count them") {
   Trainer<Skipping> trainer(settings), again(settings);
   CHECK(goes_on(trainer));
   CHECK(goes_on(trainer));
@@ -47,12 +47,13 @@ TEST_CASE("so many in a row are too many, and checkpoints count them") {
   CHECK(!goes_on(again));
 }
 
-TEST_CASE("a recipe without the policy stops at the first") {
+TEST_CASE("a recipe without SkipSteps stops at the first bad step") {
   Trainer<Net<>> trainer(settings);
   CHECK(!goes_on(trainer));
 }
 
-TEST_CASE("a loop warns of each, and stops with the last good checkpoint where they are too many") {
+TEST_CASE(
+    "a loop warns of each skipped step, and stops with the last good checkpoint at too many") {
   Trainer<Skipping> trainer(settings);
   TemporaryFolder folder;
   RunFolder run(folder / "run", RunFolder::Mode::fresh);

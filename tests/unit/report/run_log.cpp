@@ -97,7 +97,7 @@ TEST_CASE("a log that is damaged or grows is read as far as it goes, and the res
   CHECK(column(log, &Row::loss).size() == 2);
 }
 
-TEST_CASE("what comes later in the log takes the place of its steps") {
+TEST_CASE("later rows of a log replace earlier rows of the same steps") {
   TemporaryFolder folder;
   std::string text;
   for (int step : {1, 2, 3, 2, 3, 4})
@@ -133,7 +133,7 @@ TEST_CASE("a damaged checkpoint or record is passed over, and said") {
   CHECK(notes(log, "run.json is damaged"));
 }
 
-TEST_CASE("what is no run's folder is an error that says so") {
+TEST_CASE("a folder that is no run's is an error that says so") {
   TemporaryFolder folder;
   auto says = [&](const fs::path& path, const char* text) {
     CHECK(contains(message_of([&] { read_run(path); }), text));

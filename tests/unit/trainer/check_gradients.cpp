@@ -115,7 +115,7 @@ TEST_CASE("a gradient that is never put is not finite, which is an error and no 
                        doctest::Contains("the loss or a gradient is not finite"), Error);
 }
 
-TEST_CASE("where no slope stands out, nothing was checked, and nothing passes") {
+TEST_CASE("if no slope stands out, nothing was checked, and the check does not pass") {
   const GradientReport blind = report<Mistake::blind>();
   CHECK(!blind.passed());
   CHECK(of(blind, "body.fc.weight").right());

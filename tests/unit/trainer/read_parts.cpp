@@ -262,17 +262,18 @@ TEST_CASE("each window is read by one process, which trains and evaluates as one
   check_processes<Words>(windows, {8, 5, 3});
 }
 
-TEST_CASE("so is each row of arrays, with targets and with classes that some rows lack") {
+TEST_CASE(
+    "each row of arrays is read by one process, with targets or with classes that some lack") {
   check_processes<Numbers3>(arrays, {24, 7, 1});
   check_processes<Classes>(classes, {24, 7, 3});
 }
 
-TEST_CASE("and so are hidden tokens, and examples of any length") {
+TEST_CASE("hidden tokens and examples of any length are each read by one process") {
   check_processes<Words>(masked, {8, 3});
   check_processes<Words>(examples, {8, 5, 3});
 }
 
-TEST_CASE("so it is where ranks share weights, or one updates for all") {
+TEST_CASE("each row is read by one process if ranks share weights, or one updates for all") {
   check_processes<Divided>(classes, {24, 7, 3}, {4});
   check_processes<AtRoot>(classes, {24, 7, 1});
 }
@@ -399,7 +400,7 @@ TEST_CASE("a batch of another process's part, or of a part where all is needed, 
   CHECK(processes.result(1).find("this process is rank 1 of 2") != std::string::npos);
 }
 
-TEST_CASE("nobody waits for a process whose part of a batch does not fit the model") {
+TEST_CASE("processes do not wait for one whose part of a batch does not fit the model") {
   HostBatch batch = token_batch({5, 16, 3, 9, 1}, vocabulary, 3);
   batch.ids[0].back() = vocabulary;
   using Taker = void (*)(TrainerCore&, const HostBatch&);

@@ -28,8 +28,7 @@ AwayStep all_of(const PlanView& plan) {
   return all;
 }
 
-TEST_CASE(
-    "what instructions fetch and store is what lives outside, once, and nothing where none does") {
+TEST_CASE("instructions fetch and store all offloaded state once, and nothing if there is none") {
   CHECK(all_of(one).fetched == 0);
   for (const AwayStep& step : away_steps(Plan<Small<Zero<{.stage = 3, .ranks = 4}>>>::view))
     CHECK(!step.any());
@@ -158,7 +157,7 @@ TEST_CASE("a step with offloaded state takes as long as its disk, and what is ex
   }
 }
 
-TEST_CASE("what is measured of a disk are rates, of a folder that is there") {
+TEST_CASE("measuring a disk gives its rates, for a folder that exists") {
   kernel::Stream stream(1);
   const AwayCost outside = measured_away_cost(stream, "/var/tmp", 0.01);
   CHECK(outside.fetch > 1e6);

@@ -87,7 +87,7 @@ TEST_CASE("the plan for more ranks is that of a type that says so many") {
   CHECK(whole.view().memory.total == one.memory.total);
 }
 
-TEST_CASE("what a transfer sends and takes") {
+TEST_CASE("a transfer sends and takes what its algorithm says") {
   constexpr Traffic sum{Operation::all_reduce, Traffic::both, Space::gradient, 0, 1 << 20};
   constexpr Traffic scatter{Operation::reduce_scatter, Traffic::both, Space::gradient, 0, 1 << 20};
   static_assert(sent_bytes(sum, 1) == 0);
@@ -112,7 +112,7 @@ TEST_CASE("what a transfer sends and takes") {
   static_assert(rounds_of(Operation::reduce, 5) == rounds_of(Operation::broadcast, 5));
 }
 
-TEST_CASE("what is reduced behind the last backward is exposed to the full") {
+TEST_CASE("a reduction after the last backward is fully exposed") {
   for (int ranks : {2, 3, 64, 1024})
     for (int micro_batches : {1, 3}) {
       CAPTURE(ranks);
@@ -129,7 +129,7 @@ TEST_CASE("what is reduced behind the last backward is exposed to the full") {
     }
 }
 
-TEST_CASE("what is reduced beside backward is hidden, unless that takes the same processor") {
+TEST_CASE("a reduction beside backward is hidden, unless it takes the same processor") {
   const LinkCost usual{1e-7, 1e9}, quick{1e-9, endless}, slow{10, endless};
   const double all = seconds_of(started(many, 8), 8, usual);
   CHECK(all < computing(many, 2));
