@@ -72,43 +72,43 @@ Tensor rms_normalised(const Tensor& x, NamedTensors& w, double eps) {
 }
 Tensor gelu_tanh(const Tensor& x) { return F::gelu(x, F::GELUFuncOptions().approximate("tanh")); }
 
-TEST_CASE("Linear, stored as in GPT-2") {
+TEST_CASE("LibTorch agrees with Linear, stored as in GPT-2") {
   compare<Alone<InOutLinear>>([](auto& w, const Tensor& a, auto&&...) {
     return a.matmul(w["layer.weight"]) + w["layer.bias"];
   });
 }
-TEST_CASE("Linear, stored as in torch.nn") {
+TEST_CASE("LibTorch agrees with Linear, stored as in torch.nn") {
   compare<Alone<OutInLinear>>([](auto& w, const Tensor& a, auto&&...) {
     return F::linear(a, w["layer.weight"], w["layer.bias"]);
   });
 }
-TEST_CASE("Linear, without a bias") {
+TEST_CASE("LibTorch agrees with Linear, without a bias") {
   compare<Alone<UnbiasedLinear>>(
       [](auto& w, const Tensor& a, auto&&...) { return F::linear(a, w["layer.weight"]); });
 }
-TEST_CASE("LayerNorm") {
+TEST_CASE("LibTorch agrees with LayerNorm") {
   compare<Alone<Norm>>([](auto& w, const Tensor& a, auto&&...) { return normalised(a, w); });
 }
-TEST_CASE("AddLayerNorm") {
+TEST_CASE("LibTorch agrees with AddLayerNorm") {
   compare<AddThenNorm<wide>>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
     Tensor h = a + b;
     return gelu_tanh(h) + normalised(h, w);
   });
 }
-TEST_CASE("PostLayerNorm") {
+TEST_CASE("LibTorch agrees with PostLayerNorm") {
   compare<Alone<PostNorm>>([](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
     return normalised(a + b, w, "layer", 1e-3);
   });
 }
-TEST_CASE("RmsNorm") {
+TEST_CASE("LibTorch agrees with RmsNorm") {
   compare<Alone<RmsNorm<wide>>>(
       [](auto& w, const Tensor& a, auto&&...) { return rms_normalised(a, w, 1e-6); });
 }
-TEST_CASE("RmsNorm, of a larger eps") {
+TEST_CASE("LibTorch agrees with RmsNorm, of a larger eps") {
   compare<Alone<RmsNorm<wide, {.eps = .25}>>>(
       [](auto& w, const Tensor& a, auto&&...) { return rms_normalised(a, w, .25); });
 }
-TEST_CASE("AddRmsNorm") {
+TEST_CASE("LibTorch agrees with AddRmsNorm") {
   compare<AddThenNorm<wide, AddRmsNorm<wide>>>(
       [](auto& w, const Tensor& a, const Tensor& b, auto&&...) {
         Tensor h = a + b;
@@ -121,67 +121,67 @@ Tensor places() {
   for (int length : lengths) all.push_back(torch::arange(length));
   return torch::cat(all);
 }
-TEST_CASE("AddPosition") {
+TEST_CASE("LibTorch agrees with AddPosition") {
   compare<Alone<Places>>([](auto& w, const Tensor& a, auto&&...) {
     return a + F::embedding(places(), w["layer.weight"]);
   });
 }
-TEST_CASE("AddPosition, with rows before the first") {
+TEST_CASE("LibTorch agrees with AddPosition, with rows before the first") {
   compare<Alone<OffsetPlaces>>([](auto& w, const Tensor& a, auto&&...) {
     return a + F::embedding(places() + 2, w["layer.weight"]);
   });
 }
-TEST_CASE("AddSinusoids") {
+TEST_CASE("LibTorch agrees with AddSinusoids") {
   compare_function<AddSinusoids<wide>>([](const Tensor& x) {
     const Tensor number = torch::arange(wide / 2, torch::kFloat64);
     const Tensor angles = places().to(torch::kFloat64).outer(torch::pow(1e4, -2 * number / wide));
     return x + torch::cat({angles.sin(), angles.cos()}, 1);
   });
 }
-TEST_CASE("Scale") {
+TEST_CASE("LibTorch agrees with Scale") {
   compare_function<Scaled>([](const Tensor& x) { return 2.5 * x; });
 }
-TEST_CASE("GeluTanh") { compare_function<GeluTanh<wide>>(gelu_tanh); }
-TEST_CASE("GeluErf") {
+TEST_CASE("LibTorch agrees with GeluTanh") { compare_function<GeluTanh<wide>>(gelu_tanh); }
+TEST_CASE("LibTorch agrees with GeluErf") {
   compare_function<GeluErf<wide>>([](const Tensor& x) { return F::gelu(x); });
 }
-TEST_CASE("Relu") {
+TEST_CASE("LibTorch agrees with Relu") {
   compare_function<Relu<wide>>([](const Tensor& x) { return torch::relu(x); });
 }
-TEST_CASE("Silu") {
+TEST_CASE("LibTorch agrees with Silu") {
   compare_function<Silu<wide>>([](const Tensor& x) { return torch::silu(x); });
 }
-TEST_CASE("Tanh") {
+TEST_CASE("LibTorch agrees with Tanh") {
   compare_function<Tanh<wide>>([](const Tensor& x) { return torch::tanh(x); });
 }
-TEST_CASE("SwiGlu") {
+TEST_CASE("LibTorch agrees with SwiGlu") {
   compare_function<SwiGlu<wide>>([](const Tensor& x) {
     auto halves = x.chunk(2, 1);
     return torch::silu(halves[0]) * halves[1];
   });
 }
-TEST_CASE("GatedSilu") {
+TEST_CASE("LibTorch agrees with GatedSilu") {
   compare<Alone<GatedSilu<wide>>>(
       [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return torch::silu(a) * b; });
 }
-TEST_CASE("Add") {
+TEST_CASE("LibTorch agrees with Add") {
   compare<Alone<Add<wide>>>(
       [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return a + b; });
 }
-TEST_CASE("Concat") {
+TEST_CASE("LibTorch agrees with Concat") {
   compare<Alone<Concat<wide, 3>>>(
       [](auto&, const Tensor& a, const Tensor& b, auto&&...) { return torch::cat({a, b}, 1); });
 }
-TEST_CASE("AddFirstEmbedding") {
+TEST_CASE("LibTorch agrees with AddFirstEmbedding") {
   compare<Alone<AddFirstEmbedding<3, wide>>>(
       [](auto& w, const Tensor& a, auto&&...) { return a + w["layer.weight"][0]; });
 }
-TEST_CASE("UnembeddingBias") {
+TEST_CASE("LibTorch agrees with UnembeddingBias") {
   compare<Alone<BiasedLogits>>([](auto& w, const Tensor& a, auto&&...) {
     return F::linear(a, w["layer.weight"], w["layer.bias"]);
   });
 }
-TEST_CASE("Unembedding") {
+TEST_CASE("LibTorch agrees with Unembedding") {
   compare<Alone<Logits>>(
       [](auto& w, const Tensor& a, auto&&...) { return F::linear(a, w["layer.weight"]); });
 }
@@ -197,7 +197,7 @@ kernel::Dropout dropout_of_step_one(std::uint32_t unit = 1) {
   now.step = 1;
   return {drop, dropout_key(now, unit * 256), 0};  // node 0
 }
-TEST_CASE("Dropout") {
+TEST_CASE("LibTorch agrees with Dropout") {
   auto layer = [](auto&, const Tensor& a, auto&, const HostBatch& batch, bool training) {
     if (!training) return a.clone();
     kernel::Stream stream(1);
@@ -264,18 +264,26 @@ void compare_attention(bool with_dropout) {
   };
   compare<Alone<L>>(layer, with_dropout);
 }
-TEST_CASE("CausalSelfAttention") { compare_attention<CausalAttention>(false); }
-TEST_CASE("CausalSelfAttention with dropout") { compare_attention<CausalAttentionDropout>(true); }
-TEST_CASE("CausalSelfAttention, keys shared") { compare_attention<SharedAttention>(false); }
-TEST_CASE("CausalSelfAttention, keys shared, with dropout") {
+TEST_CASE("LibTorch agrees with CausalSelfAttention") { compare_attention<CausalAttention>(false); }
+TEST_CASE("LibTorch agrees with CausalSelfAttention with dropout") {
+  compare_attention<CausalAttentionDropout>(true);
+}
+TEST_CASE("LibTorch agrees with CausalSelfAttention, keys shared") {
+  compare_attention<SharedAttention>(false);
+}
+TEST_CASE("LibTorch agrees with CausalSelfAttention, keys shared, with dropout") {
   compare_attention<SharedAttentionDropout>(true);
 }
-TEST_CASE("CausalSelfAttention in a window") { compare_attention<WindowAttention>(false); }
-TEST_CASE("CausalSelfAttention in a window, keys shared, with dropout") {
+TEST_CASE("LibTorch agrees with CausalSelfAttention in a window") {
+  compare_attention<WindowAttention>(false);
+}
+TEST_CASE("LibTorch agrees with CausalSelfAttention in a window, keys shared, with dropout") {
   compare_attention<WindowAttentionDropout>(true);
 }
-TEST_CASE("SelfAttention") { compare_attention<FullAttention>(false); }
-TEST_CASE("SelfAttention with dropout") { compare_attention<FullAttentionDropout>(true); }
+TEST_CASE("LibTorch agrees with SelfAttention") { compare_attention<FullAttention>(false); }
+TEST_CASE("LibTorch agrees with SelfAttention with dropout") {
+  compare_attention<FullAttentionDropout>(true);
+}
 /// On one axis it is SelfAttention of both operands side by side.
 template <class L>
 void compare_cross_attention(bool with_dropout) {
@@ -287,10 +295,10 @@ void compare_cross_attention(bool with_dropout) {
   };
   compare<Alone<L>>(layer, with_dropout);
 }
-TEST_CASE("CrossAttention, of rows to their own axis") {
+TEST_CASE("LibTorch agrees with CrossAttention, of rows to their own axis") {
   compare_cross_attention<AttentionAcross>(false);
 }
-TEST_CASE("CrossAttention, of rows to their own axis, with dropout") {
+TEST_CASE("LibTorch agrees with CrossAttention, of rows to their own axis, with dropout") {
   compare_cross_attention<AttentionAcrossDropout>(true);
 }
 
@@ -309,7 +317,7 @@ Tensor turned(const Tensor& x, const HostBatch& batch) {
   }
   return torch::cat(results);
 }
-TEST_CASE("Rotary") {
+TEST_CASE("LibTorch agrees with Rotary") {
   compare<Alone<Turned>>(
       [](auto& w, const Tensor& q, const Tensor& k, const HostBatch& batch, bool) {
         const Tensor v = values_of(batch).matmul(w["c.weight"]) + w["c.bias"];
@@ -317,7 +325,7 @@ TEST_CASE("Rotary") {
       });
 }
 
-TEST_CASE("Embedding") {
+TEST_CASE("LibTorch agrees with Embedding") {
   HostBatch batch = sequences_of(lengths);
   add_ids(batch, vocabulary, 1);
   add_values(batch, target_width, 2);
@@ -330,7 +338,7 @@ TEST_CASE("Embedding") {
   compare_step(trainer, batch, w, F::mse_loss(out, values_of(batch)));
 }
 
-TEST_CASE("AddEmbedding") {
+TEST_CASE("LibTorch agrees with AddEmbedding") {
   HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
   add_ids(batch, vocabulary, 2);
   Trainer<Checked<AddEmbeddingModel, vocabulary>> trainer(settings);
@@ -344,7 +352,7 @@ TEST_CASE("AddEmbedding") {
   compare_step(trainer, batch, w, F::mse_loss(out, values_of(batch, 1)));
 }
 
-TEST_CASE("a head with the weight of an embedding and a bias of its own") {
+TEST_CASE("LibTorch agrees with a head with the weight of an embedding and a bias of its own") {
   HostBatch batch = token_batch(lengths, vocabulary, 1, .3);
   REQUIRE(std::ranges::count(batch.ids[1], -1) > 0);
   Trainer<Checked<TiedBiasModel, vocabulary>> trainer(settings);
@@ -359,7 +367,7 @@ TEST_CASE("a head with the weight of an embedding and a bias of its own") {
       F::cross_entropy(logits, ids_of(batch, 1), F::CrossEntropyFuncOptions().ignore_index(-1)));
 }
 
-TEST_CASE("LinearCrossEntropy, with targets to ignore") {
+TEST_CASE("LibTorch agrees with LinearCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, vocabulary, 2, .3);
@@ -375,7 +383,7 @@ TEST_CASE("LinearCrossEntropy, with targets to ignore") {
   compare_step(trainer, batch, w, loss);
 }
 
-TEST_CASE("CrossEntropy, with classes to ignore") {
+TEST_CASE("LibTorch agrees with CrossEntropy, with classes to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, wide, 2, .3);
@@ -390,7 +398,7 @@ TEST_CASE("CrossEntropy, with classes to ignore") {
   compare_step(trainer, batch, w, loss);
 }
 
-TEST_CASE("FirstRow") {
+TEST_CASE("LibTorch agrees with FirstRow") {
   HostBatch batch = regression_batch(lengths, given_width, 1, 1);
   Trainer<Checked<PooledModel<Alone<FirstRow<wide>>>>> trainer(settings);
   randomise(trainer, 7);
@@ -405,7 +413,7 @@ TEST_CASE("FirstRow") {
   compare_step(trainer, batch, w, out.square().sum() / batch.rows());
 }
 
-TEST_CASE("LastRow") {
+TEST_CASE("LibTorch agrees with LastRow") {
   HostBatch batch = regression_batch(lengths, given_width, 1, 1);
   Trainer<Checked<PooledModel<Alone<LastRow<wide>>>>> trainer(settings);
   randomise(trainer, 7);

@@ -146,7 +146,7 @@ double learning_rate(int step) {
   return lr * std::min(1., double(step) / warmup) * cosine;
 }
 
-TEST_CASE("GPT-2 with AdamW, clipping, accumulation and a cosine schedule") {
+TEST_CASE("GPT-2 with AdamW, clipping, accumulation and a cosine schedule trains as in torch") {
   Trainer<Gpt2Recipe> trainer({.seed = 3, .threads = 2});
   Gpt2Module module;
   copy_weights(trainer, module);
@@ -217,17 +217,17 @@ void compare_mlp(Options options, double rate) {
   CHECK(last < .9 * first);  // it learns, or nothing was compared
 }
 
-TEST_CASE("Mlp with Sgd, momentum, clipping and accumulation") {
+TEST_CASE("Mlp with Sgd, momentum, clipping and accumulation trains as in torch") {
   compare_mlp<MlpRecipe<Sgd<{.lr = sgd_lr, .momentum = .9, .weight_decay = .01}>>,
               torch::optim::SGD>(torch::optim::SGDOptions(sgd_lr).momentum(.9).weight_decay(.01),
                                  sgd_lr);
 }
-TEST_CASE("Mlp with Sgd and Nesterov's momentum") {
+TEST_CASE("Mlp with Sgd and Nesterov's momentum trains as in torch") {
   compare_mlp<MlpRecipe<Sgd<{.lr = sgd_lr, .momentum = .9, .weight_decay = .01, .nesterov = true}>>,
               torch::optim::SGD>(
       torch::optim::SGDOptions(sgd_lr).momentum(.9).weight_decay(.01).nesterov(true), sgd_lr);
 }
-TEST_CASE("Mlp as a classifier, with Adam") {
+TEST_CASE("Mlp as a classifier, with Adam trains as in torch") {
   constexpr MlpOptions of_classes{
       .in = mlp.in, .hidden = mlp.hidden, .out = mlp.out, .layers = mlp.layers, .classifier = true};
   constexpr double max_norm = .5;
@@ -268,7 +268,7 @@ TEST_CASE("Mlp as a classifier, with Adam") {
   CHECK(clipped);
   CHECK(last < .9 * first);  // it learns, or nothing was compared
 }
-TEST_CASE("Mlp with Adam") {
+TEST_CASE("Mlp with Adam trains as in torch") {
   compare_mlp<MlpRecipe<Adam<{.lr = adam_lr, .weight_decay = .01}>>, torch::optim::Adam>(
       torch::optim::AdamOptions(adam_lr).weight_decay(.01), adam_lr);
 }

@@ -193,21 +193,26 @@ void check_moments(const std::function<Fault(int victim)>& make) {
 void die() { ::kill(::getpid(), SIGKILL); }
 void stop() { ::kill(::getpid(), SIGSTOP); }
 
-TEST_CASE_TEMPLATE("a rank of one host dies", R, EVERY_MODE) {
+TEST_CASE_TEMPLATE("a rank of one host that dies in a step is noticed, and the run goes on", R,
+                   EVERY_MODE) {
   check_moments<R>([](int) { return Fault{"death", RankProcesses::worlds_of(2), die, few}; });
 }
-TEST_CASE_TEMPLATE("a rank of one host stops", R, EVERY_MODE) {
+TEST_CASE_TEMPLATE("a rank of one host that stops in a step is noticed, and the run goes on", R,
+                   EVERY_MODE) {
   check_moments<R>([](int) { return Fault{"stop", RankProcesses::worlds_of(2), stop, one}; });
 }
-TEST_CASE_TEMPLATE("a rank of another host dies", R, EVERY_MODE) {
+TEST_CASE_TEMPLATE("a rank of another host that dies in a step is noticed, and the run goes on", R,
+                   EVERY_MODE) {
   check_moments<R>(
       [](int) { return Fault{"death", RankProcesses::worlds_of_hosts({1, 1}), die, few}; });
 }
-TEST_CASE_TEMPLATE("a rank of another host stops", R, EVERY_MODE) {
+TEST_CASE_TEMPLATE("a rank of another host that stops in a step is noticed, and the run goes on", R,
+                   EVERY_MODE) {
   check_moments<R>(
       [](int) { return Fault{"stop", RankProcesses::worlds_of_hosts({1, 1}), stop, one}; });
 }
-TEST_CASE_TEMPLATE("a host is cut off", R, EVERY_MODE) {
+TEST_CASE_TEMPLATE("a host that is cut off in a step is noticed, and the run goes on", R,
+                   EVERY_MODE) {
   const Network network(2);
   if (!network.is_there()) return;
   check_moments<R>([&](int victim) {

@@ -243,79 +243,88 @@ void test(HostBatch full) {
 using TwoTimesTwo = Batch<{.global = 4, .micro = 2}>;
 const std::vector<int> all_full{6, 6, 6, 6};
 
-TEST_CASE("GPT-2, fp32, everything kept") {
+TEST_CASE("the arena changes as planned: GPT-2, fp32, everything kept") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo>>(letters(all_full));
 }
-TEST_CASE("GPT-2, fp64, units recomputed, reduced in buckets") {
+TEST_CASE("the arena changes as planned: GPT-2, fp64, units recomputed, reduced in buckets") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Fp64, Checkpoint<{.policy = full}>,
             Ddp<{.bucket_bytes = 2000, .ranks = 1}>>>(letters(all_full));
 }
-TEST_CASE("GPT-2, reduced in buckets as bf16") {
+TEST_CASE("the arena changes as planned: GPT-2, reduced in buckets as bf16") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo,
             Ddp<{.bucket_bytes = 2000, .compression = GradientCompression::bf16, .ranks = 1}>>>(
       letters(all_full));
 }
-TEST_CASE("GPT-2, bf16, updated by one rank") {
+TEST_CASE("the arena changes as planned: GPT-2, bf16, updated by one rank") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16, Average<>, SplitBatch<{.ranks = 1}>>>(
       letters(all_full));
 }
-TEST_CASE("units with two outputs, cheap layers recomputed") {
+TEST_CASE("the arena changes as planned: units with two outputs, cheap layers recomputed") {
   test<Made<Letters, Fused, TwoTimesTwo, Checkpoint<{.policy = selective}>>>(letters(all_full));
 }
-TEST_CASE("RMS norms and gates") { test<Made<Letters, Gated, TwoTimesTwo>>(letters(all_full)); }
-TEST_CASE("RMS norms and gates, bf16, cheap layers recomputed") {
+TEST_CASE("the arena changes as planned: RMS norms and gates") {
+  test<Made<Letters, Gated, TwoTimesTwo>>(letters(all_full));
+}
+TEST_CASE("the arena changes as planned: RMS norms and gates, bf16, cheap layers recomputed") {
   test<Made<Letters, Gated, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       letters(all_full));
 }
-TEST_CASE("BERT, a head with a borrowed weight and a bias of its own") {
+TEST_CASE(
+    "the arena changes as planned: BERT, a head with a borrowed weight and a bias of its own") {
   test<Made<Letters, Bert<tiny_bert>, TwoTimesTwo>>(letters(all_full));
 }
-TEST_CASE("BERT, bf16, pairs and classes of sequences, cheap layers recomputed") {
+TEST_CASE(
+    "the arena changes as planned: BERT, bf16, pairs and classes of sequences, cheap layers "
+    "recomputed") {
   test<Made<Letters, Bert<tiny_pairs>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       pairs(all_full));
 }
-TEST_CASE("encoder and decoder, fp32, everything kept") {
+TEST_CASE("the arena changes as planned: encoder and decoder, fp32, everything kept") {
   test<Made<Letters, Seq2Seq<tiny_seq2seq>, TwoTimesTwo>>(replies(all_full, all_full));
 }
-TEST_CASE("encoder and decoder, bf16, units recomputed") {
+TEST_CASE("the arena changes as planned: encoder and decoder, bf16, units recomputed") {
   test<Made<Letters, Seq2Seq<tiny_seq2seq>, TwoTimesTwo, Bf16, Checkpoint<{.policy = full}>>>(
       replies(all_full, all_full));
 }
-TEST_CASE("Llama, fp32, everything kept") {
+TEST_CASE("the arena changes as planned: Llama, fp32, everything kept") {
   test<Made<Letters, Llama<tiny_llama>, TwoTimesTwo>>(letters(all_full));
 }
-TEST_CASE("Llama, bf16, cheap layers recomputed") {
+TEST_CASE("the arena changes as planned: Llama, bf16, cheap layers recomputed") {
   test<Made<Letters, Llama<tiny_llama>, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       letters(all_full));
 }
-TEST_CASE("rows on two axes, bf16, attention across them, cheap layers recomputed") {
+TEST_CASE(
+    "the arena changes as planned: rows on two axes, bf16, attention across them, cheap layers "
+    "recomputed") {
   test<Made<AcrossAxes<.2f>, TwoContexts, TwoTimesTwo, Bf16, Checkpoint<{.policy = selective}>>>(
       two_axes_batch({5, 5, 5, 5}, {9, 9, 9, 9}, 1));
 }
-TEST_CASE("GPT-2, bf16, the copy made by the optimizer") {
+TEST_CASE("the arena changes as planned: GPT-2, bf16, the copy made by the optimizer") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Bf16>>(letters(all_full));
 }
-TEST_CASE("GPT-2, Adafactor, the lower half frozen, averaged") {
+TEST_CASE("the arena changes as planned: GPT-2, Adafactor, the lower half frozen, averaged") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Adafactor<>, Freeze<"wte", "wpe", "h.0">, Average<>>>(
       letters(all_full));
 }
-TEST_CASE("GPT-2, Muon, bf16, the upper half frozen") {
+TEST_CASE("the arena changes as planned: GPT-2, Muon, bf16, the upper half frozen") {
   test<Made<Letters, Gpt2<tiny>, TwoTimesTwo, Muon<>, Bf16, Freeze<"h.2", "ln_f">>>(
       letters(all_full));
 }
-TEST_CASE("perceptron, SGD with momentum") {
+TEST_CASE("the arena changes as planned: perceptron, SGD with momentum") {
   test<Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>, Batch<{.global = 8, .micro = 4}>,
             Sgd<{.momentum = 0.9}>>>(numbers(8, 3, 2));
 }
 
 #ifndef SINTER_CUDA  // of code that reads single elements, which are not there for the host
-TEST_CASE("units with two outputs, bf16, the copy made by a cast") {
+TEST_CASE("the arena changes as planned: units with two outputs, bf16, the copy made by a cast") {
   test<Made<Letters, Fused, TwoTimesTwo, Bf16, PlainDescent>>(letters(all_full));
 }
-TEST_CASE("running values, fp32, everything kept") {
+TEST_CASE("the arena changes as planned: running values, fp32, everything kept") {
   test<Made<Letters, Counting, TwoTimesTwo>>(letters(all_full));
 }
-TEST_CASE("running values, bf16, units recomputed, one frozen, reduced in buckets") {
+TEST_CASE(
+    "the arena changes as planned: running values, bf16, units recomputed, one frozen, reduced in "
+    "buckets") {
   test<Made<Letters, Counting, TwoTimesTwo, Bf16, Checkpoint<{.policy = full}>, Freeze<"h.1">,
             Ddp<{.bucket_bytes = 2000, .ranks = 1}>>>(letters(all_full));
 }

@@ -34,7 +34,7 @@ TEST_CASE("a wrong program computes something else") {
   CHECK(Mutants(Made<Letters, Gpt2<tiny>, Thrice>{}, letters({5, 3, 6})).notices_a_wrong_program());
 }
 
-TEST_CASE("plain programs") {
+TEST_CASE("mutants of plain programs are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Once>("GPT-2", {5, 3});
   test_mutants<Gpt2<tiny>, Thrice>("GPT-2, three micro-batches", {5, 3, 6});
   test_mutants<Gated, Thrice>("RMS norms and gates, three micro-batches", {5, 3, 6});
@@ -43,7 +43,7 @@ TEST_CASE("plain programs") {
   test_mutants<Bert<tiny_bert>, Thrice>("BERT, three micro-batches", {5, 3, 6});
 }
 
-TEST_CASE("programs of an encoder and a decoder") {
+TEST_CASE("mutants of programs of an encoder and a decoder are rejected or harmless") {
   Mutants(Made<Letters, Seq2Seq<tiny_seq2seq>, Thrice>{}, replies({5, 3, 6}, {2, 6, 4}))
       .test("encoder and decoder, three micro-batches");
   Mutants(Made<Letters, Seq2Seq<tiny_seq2seq>, TwoEach, Buckets, Bf16, Full>{},
@@ -51,7 +51,7 @@ TEST_CASE("programs of an encoder and a decoder") {
       .test("encoder and decoder, Ddp, Bf16, full");
 }
 
-TEST_CASE("checkpointed programs") {
+TEST_CASE("mutants of checkpointed programs are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Once, Full>("GPT-2, full", {5, 3});
   test_mutants<Gpt2<tiny>, Once, Selective>("GPT-2, selective", {5, 3});
   test_mutants<Fused, Thrice, Full>("units with two outputs, three micro-batches, full", {5, 3, 6});
@@ -61,7 +61,7 @@ TEST_CASE("checkpointed programs") {
   test_mutants<Gated, Thrice, Bf16, Full>("RMS norms and gates, Bf16, full", {5, 3, 6});
 }
 
-TEST_CASE("data-parallel programs") {
+TEST_CASE("mutants of data-parallel programs are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, Buckets>("GPT-2, Ddp, two micro-batches", {5, 3, 6, 2});
   test_mutants<Gpt2<tiny>, TwoEach, Buckets, Full>("GPT-2, Ddp, two micro-batches, full",
                                                    {5, 3, 6, 2});
@@ -69,12 +69,12 @@ TEST_CASE("data-parallel programs") {
                                                    {5, 3, 6, 2});
 }
 
-TEST_CASE("programs that compress gradients") {
+TEST_CASE("mutants of programs that compress gradients are rejected or harmless") {
   using Narrow = Ddp<{.bucket_bytes = 500, .compression = GradientCompression::bf16}>;
   test_mutants<Gpt2<tiny>, TwoEach, Narrow>("GPT-2, Ddp, bf16, two micro-batches", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs of ranks that have shards") {
+TEST_CASE("mutants of programs of ranks that have shards are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, Shards>("GPT-2, Zero, two micro-batches", {5, 3, 6, 2});
   test_mutants<Gpt2<tiny>, TwoEach, Shards, Bf16, Average<>>("GPT-2, Zero, Bf16, average",
                                                              {5, 3, 6, 2});
@@ -84,20 +84,20 @@ TEST_CASE("programs of ranks that have shards") {
                                                               {5, 3, 6, 2});
 }
 
-TEST_CASE("programs of ranks that have shards of gradients") {
+TEST_CASE("mutants of programs of ranks that have shards of gradients are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, GradientShards>("GPT-2, Zero 2, two micro-batches",
                                                     {5, 3, 6, 2});
   test_mutants<Fused, TwoEach, GradientShards, Bf16, Full, PlainDescent>(
       "units with two outputs, Zero 2, Bf16, cast, full", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs of ranks that fetch weights") {
+TEST_CASE("mutants of programs of ranks that fetch weights are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, WeightShards>("GPT-2, Zero 3, two micro-batches", {5, 3, 6, 2});
   test_mutants<Fused, TwoEach, WeightShards, Bf16, Full, PlainDescent>(
       "units with two outputs, Zero 3, Bf16, cast, full", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs of ranks of which one updates") {
+TEST_CASE("mutants of programs of ranks of which one updates are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, AtRoot>("GPT-2, SplitBatch, two micro-batches", {5, 3, 6, 2});
   test_mutants<Fused, TwoEach, AtRoot, Bf16, Full, PlainDescent>(
       "units with two outputs, SplitBatch, Bf16, cast, full", {5, 3, 6, 2});
@@ -105,7 +105,7 @@ TEST_CASE("programs of ranks of which one updates") {
       "running values, SplitBatch, Bf16, average, guard", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs that fetch state") {
+TEST_CASE("mutants of programs that fetch state are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Thrice, EachUnit>("GPT-2, Offload, three micro-batches", {5, 3, 6});
   test_mutants<Fused, Once, Bf16, Full, Sgd<{.momentum = .9}>, EachUnit>(
       "units with two outputs, Offload, Bf16, cast, full", {5, 3});
@@ -115,7 +115,7 @@ TEST_CASE("programs that fetch state") {
       "GPT-2, Offload, SplitBatch, Muon", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs that fetch masters") {
+TEST_CASE("mutants of programs that fetch masters are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Thrice, WeightsToo>("GPT-2, Offload of weights, three micro-batches",
                                                {5, 3, 6});
   test_mutants<Fused, Once, Bf16, Full, Sgd<>, Average<>, WeightsToo>(
@@ -124,30 +124,30 @@ TEST_CASE("programs that fetch masters") {
       "units with two outputs, Offload of weights, Zero 3, Bf16", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs with a copy of the weights") {
+TEST_CASE("mutants of programs with a copy of the weights are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Thrice, Bf16>("GPT-2, Bf16, three micro-batches", {5, 3, 6});
   test_mutants<Fused, Thrice, Bf16, Full, PlainDescent>("units with two outputs, Bf16, cast, full",
                                                         {5, 3, 6});
   test_mutants<Gpt2<tiny>, TwoEach, Buckets, Bf16>("GPT-2, Ddp, Bf16", {5, 3, 6, 2});
 }
 
-TEST_CASE("programs with frozen units") {
+TEST_CASE("mutants of programs with frozen units are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Once, Muon<>, Freeze<"wte", "wpe", "h.0">>("GPT-2, Muon, half frozen",
                                                                       {5, 3});
 }
 
-TEST_CASE("programs with an average of the weights") {
+TEST_CASE("mutants of programs with an average of the weights are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Thrice, Average<>>("GPT-2, average", {5, 3, 6});
   test_mutants<Gpt2<tiny>, TwoEach, Buckets, Bf16, Average<>>("GPT-2, Ddp, Bf16, average",
                                                               {5, 3, 6, 2});
 }
 
-TEST_CASE("programs with a guard against spikes") {
+TEST_CASE("mutants of programs with a guard against spikes are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, Buckets, Bf16, SpikeGuard<>>("GPT-2, Ddp, Bf16, guard",
                                                                  {5, 3, 6, 2});
 }
 
-TEST_CASE("programs with running values") {
+TEST_CASE("mutants of programs with running values are rejected or harmless") {
   test_mutants<Counting, Thrice>("running values, three micro-batches", {5, 3, 6});
   test_mutants<Counting, Thrice, Bf16, Full, Freeze<"h.0">>(
       "running values, Bf16, full, one frozen", {5, 3, 6});
@@ -155,7 +155,7 @@ TEST_CASE("programs with running values") {
                                                          {5, 3, 6, 2});
 }
 
-TEST_CASE("programs with padded rows and a padded vocabulary") {
+TEST_CASE("mutants of programs with padded rows and a padded vocabulary are rejected or harmless") {
   constexpr Gpt2Options padded{.layers = 2,
                                .heads = 2,
                                .width = 8,
@@ -166,12 +166,12 @@ TEST_CASE("programs with padded rows and a padded vocabulary") {
   test_mutants<Gpt2<padded>, Thrice, PadRows<{.multiple = 3}>>("GPT-2, padded", {5, 3, 4});
 }
 
-TEST_CASE("programs that recompute inside some units") {
+TEST_CASE("mutants of programs that recompute inside some units are rejected or harmless") {
   test_mutants<Gpt2<tiny>, Thrice, Checkpoint<{.policy = selective, .every = 2}>>(
       "GPT-2, selective of every second", {5, 3, 6});
 }
 
-TEST_CASE("a program without ids") {
+TEST_CASE("mutants of a program without ids are rejected or harmless") {
   using Small = Mlp<{.in = 3, .hidden = 8, .out = 2, .layers = 4}>;
   Mutants(Made<Small, Batch<{.global = 8, .micro = 4}>, Sgd<{.momentum = 0.9}>>{}, numbers(8, 3, 2))
       .test("perceptron, SGD with momentum, two micro-batches");

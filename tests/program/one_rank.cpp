@@ -98,25 +98,27 @@ class OneRank {
 
 using TwoEach = Batch<{.global = 4, .micro = 1}>;
 
-TEST_CASE("Ddp") {
+TEST_CASE("a change of one rank's program is rejected or harmless: Ddp") {
   OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Ddp<{.bucket_bytes = 500}>>>().test("Ddp");
 }
-TEST_CASE("Zero") {
+TEST_CASE("a change of one rank's program is rejected or harmless: Zero") {
   OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.bucket_bytes = 500}>>>().test("Zero");
 }
-TEST_CASE("Zero, stage 2") {
+TEST_CASE("a change of one rank's program is rejected or harmless: Zero, stage 2") {
   OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.stage = 2, .bucket_bytes = 500}>>>().test(
       "Zero, stage 2");
 }
-TEST_CASE("Zero, stage 3") {
+TEST_CASE("a change of one rank's program is rejected or harmless: Zero, stage 3") {
   OneRank<Made<Letters, Gpt2<tiny>, TwoEach, Zero<{.stage = 3, .bucket_bytes = 500}>>>().test(
       "Zero, stage 3");
 }
-TEST_CASE("SplitBatch") {
+TEST_CASE("a change of one rank's program is rejected or harmless: SplitBatch") {
   // By itself it has one order that the verifier accepts; running values are summed beside it.
   OneRank<Made<Letters, Counting, TwoEach, SplitBatch<>>>().test("SplitBatch");
 }
-TEST_CASE("running values") { OneRank<Made<Letters, Counting, TwoEach, Ddp<>>>().test("Counting"); }
+TEST_CASE("a change of one rank's program is rejected or harmless: running values") {
+  OneRank<Made<Letters, Counting, TwoEach, Ddp<>>>().test("Counting");
+}
 
 }  // namespace
 }  // namespace sinter::testing

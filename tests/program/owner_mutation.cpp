@@ -14,7 +14,7 @@ using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each 
 template <int Stage>
 using Owners = Zero<{.stage = Stage, .bucket_bytes = 500, .ranks = 2}>;
 
-TEST_CASE("programs of ranks that own parameters") {
+TEST_CASE("mutants of programs of ranks that own parameters are rejected or harmless") {
   test_mutants<Gpt2<tiny>, TwoEach, Owners<1>, Muon<>>("GPT-2, Zero, Muon, two micro-batches",
                                                        {5, 3, 6, 2});
   test_mutants<Gpt2<tiny>, TwoEach, Owners<2>, Muon<>, Bf16, Average<>>(

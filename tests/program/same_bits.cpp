@@ -107,32 +107,32 @@ using Gpt = Made<Letters, Gpt2<tiny>, Policies...>;
 template <class... Policies>
 using Two = Made<Letters, Fused, Policies...>;
 
-TEST_CASE("units recomputed") {
+TEST_CASE("recomputed units change no bit") {
   same<Gpt<Once>, Gpt<Once, Full>>();
   same<Gpt<Thrice, Fp64>, Gpt<Thrice, Fp64, Full>>();
   same<Two<Thrice>, Two<Thrice, Full>>();
   same<Two<Thrice, Bf16>, Two<Thrice, Bf16, Full>>();
 }
-TEST_CASE("cheap layers recomputed") {
+TEST_CASE("recomputed cheap layers change no bit") {
   same<Gpt<Once>, Gpt<Once, Selective>>();
   same<Gpt<Thrice, Fp64>, Gpt<Thrice, Fp64, Selective>>();
   same<Two<Thrice>, Two<Thrice, Selective>>();
 }
-TEST_CASE("cheap layers recomputed in every second unit") {
+TEST_CASE("cheap layers recomputed in every second unit change no bit") {
   same<Gpt<Once>, Gpt<Once, EverySecond>>();
   same<Gpt<Thrice, Fp64>, Gpt<Thrice, Fp64, EverySecond>>();
   constexpr auto bytes = [](auto plan) { return decltype(plan)::training.peak; };
   static_assert(bytes(Plan<Gpt<Once, Selective>>{}) < bytes(Plan<Gpt<Once, EverySecond>>{}));
   static_assert(bytes(Plan<Gpt<Once, EverySecond>>{}) < bytes(Plan<Gpt<Once>>{}));
 }
-TEST_CASE("a third party's policy") {
+TEST_CASE("a third party's memory policy changes no bit") {
   same<Gpt<Once>, Gpt<Once, acme::CheckpointEverySecond>>();
   constexpr auto bytes = [](auto plan) { return decltype(plan)::training.peak; };
   static_assert(bytes(Plan<Gpt<Once, Full>>{}) <
                 bytes(Plan<Gpt<Once, acme::CheckpointEverySecond>>{}));
   static_assert(bytes(Plan<Gpt<Once, acme::CheckpointEverySecond>>{}) < bytes(Plan<Gpt<Once>>{}));
 }
-TEST_CASE("buckets of one rank") {
+TEST_CASE("buckets of one rank change no bit") {
   same<Gpt<Thrice>, Gpt<Thrice, Ddp<{.bucket_bytes = 500, .ranks = 1}>, Full>>();
 }
 
@@ -144,7 +144,7 @@ struct Descent : PlainDescent {
     for (std::int64_t k = 0; s.copy && k < s.size; ++k) s.copy[k] = BFloat16(s.master[k]);
   }
 };
-TEST_CASE("the copy of the weights made by the optimizer") {
+TEST_CASE("a copy of the weights made by the optimizer changes no bit") {
   same<Gpt<Thrice, Bf16, PlainDescent>, Gpt<Thrice, Bf16, Descent>>();
 }
 

@@ -8,7 +8,7 @@
 
 using sinter::nearest;
 
-TEST_CASE("the nearest word") {
+TEST_CASE("the nearest word is found") {
   std::array<std::string_view, 6> words{"--steps", "--save-every",   "--seed",
                                         "--json",  "--optimizer.lr", "--schedule.steps"};
   CHECK(nearest("--stps", words) == "--steps");

@@ -77,7 +77,7 @@ void check_same(const Result& got, const Result& want, double bound) {
   }
 }
 
-TEST_CASE("fp64: all splits, with dropout") {
+TEST_CASE("in fp64 all splits with dropout have the same loss and gradients") {
   const HostBatch batch = ragged_batch();
   const Result want = first_step<Split<8, Fp64, with_dropout>>(batch);
   CHECK(want.loss.count < batch.rows());
@@ -89,7 +89,7 @@ TEST_CASE("fp64: all splits, with dropout") {
     check_same(first_step_on<Ranked>(ranks, batch), want, 1e-13);
 }
 
-TEST_CASE("fp64: splits without dropout") {
+TEST_CASE("in fp64 splits without dropout have the same loss and gradients") {
   const HostBatch batch = ragged_batch();
   const Result want = first_step<Split<8, Fp64, without_dropout>>(batch);
   check_same(first_step<Split<1, Fp64, without_dropout>>(batch), want, 1e-13);
@@ -100,7 +100,7 @@ TEST_CASE("fp64: splits without dropout") {
 /// For gradients Σ t over the rows, in whatever order: |error| ≤ (rows + k) u Σ|t|, u the rounding
 /// unit, k what the roundings before add to each t. Σ|t| is at most that over the sequences, each
 /// of whose gradients, weighted by its predictions, a step of its own gives.
-TEST_CASE("fp32: all splits, with dropout, within the bound of rounding") {
+TEST_CASE("in fp32 all splits with dropout have the same gradients, within the bound of rounding") {
   const HostBatch batch = ragged_batch();
   const Result want = first_step<Split<8, Fp64, with_dropout>>(batch);
   std::map<std::string, double> sum;

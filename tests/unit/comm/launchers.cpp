@@ -110,7 +110,7 @@ std::string torchrun() {
   return "'" + *python + "' -m torch.distributed.run --no-python --nproc-per-node 3 ";
 }
 
-TEST_CASE("torchrun, with its own store and with the ranks'") {
+TEST_CASE("torchrun starts ranks, with its own store and with the ranks'") {
   const std::string command = torchrun();
   if (command.empty()) return;
   std::set<std::string> ids;
@@ -129,7 +129,7 @@ TEST_CASE("torchrun starts ranks again, in another world") {
   for (const Rank& rank : ranks) CHECK(rank.file.ends_with("-1"));
 }
 
-TEST_CASE("agents of torchrun on two hosts, who find each other in both of its ways") {
+TEST_CASE("agents of torchrun on two hosts find each other in both of its ways") {
   const auto python = python_with("torch.distributed.run");
   if (!python) return;
   const auto agents = [&](const std::string& before, const std::string& options) {
@@ -153,7 +153,7 @@ TEST_CASE("agents of torchrun on two hosts, who find each other in both of its w
   CHECK(ids.size() == 3);
 }
 
-TEST_CASE("Open MPI's mpirun") {
+TEST_CASE("Open MPI's mpirun starts ranks") {
   if (!runs("mpirun --version | grep 'Open MPI'")) {
     MESSAGE("skipped: there is no mpirun of Open MPI here");
     return;
@@ -164,7 +164,7 @@ TEST_CASE("Open MPI's mpirun") {
   CHECK(ids.size() == 2);
 }
 
-TEST_CASE("MPICH's mpiexec") {
+TEST_CASE("MPICH's mpiexec starts ranks") {
   if (!runs("mpiexec.hydra --version | grep HYDRA")) {
     MESSAGE("skipped: there is no mpiexec.hydra here");
     return;

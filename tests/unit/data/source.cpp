@@ -113,7 +113,7 @@ TEST_CASE("source: pull takes endless and finite sources") {
   CHECK_FALSE(pull(finite, batch));
 }
 
-TEST_CASE("sampler state: fields and back") {
+TEST_CASE("sampler state: fields are read back") {
   auto fields = example().to_fields();
   CHECK(fields.size() == 8);
   CHECK(fields.at("items") == "3017");

@@ -51,7 +51,7 @@ TEST_CASE("a run folder leads to its last checkpoint, a checkpoint to itself") {
   CHECK(contains(refusal(run.path()), "nothing to resume"));
 }
 
-TEST_CASE("files and Hugging Face folders") {
+TEST_CASE("files and Hugging Face folders are found as weights") {
   TemporaryFolder folder;
   put(folder / "m.safetensors", "x");
   WeightsSource file = resolve_weights(folder / "m.safetensors");

@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("activations and their slopes are accurate", T, float, double
   });
 }
 
-TEST_CASE_TEMPLATE("activations of odd sizes, in place and adding", T, float, double) {
+TEST_CASE_TEMPLATE("activations of odd sizes are right, in place and adding", T, float, double) {
   on_every_instruction_set([] {
     for (Activation f : all)
       for (int rows : {0, 1, 3, 17, 200})

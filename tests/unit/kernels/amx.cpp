@@ -162,7 +162,7 @@ TEST_CASE("the emulation has the bits of the processor, subnormal numbers includ
   });
 }
 
-TEST_CASE_TEMPLATE("matmul by AMX", C, BFloat16, float) {
+TEST_CASE_TEMPLATE("matmul by AMX keeps its bounds", C, BFloat16, float) {
   if (Processor::there()) check_matmuls<BFloat16, C>(kernel::Gemm::amx);
 }
 

@@ -25,8 +25,9 @@ TEST_CASE_TEMPLATE("attention equals its definition, both directions", T, float,
   });
 }
 
-TEST_CASE_TEMPLATE("attention whose heads share keys and values, both directions", T, float,
-                   double) {
+TEST_CASE_TEMPLATE(
+    "attention whose heads share keys and values equals its definition, both directions", T, float,
+    double) {
   on_every_instruction_set([] {
     for (AttentionSpan span : {causal, full}) {
       check<T>({0, 17}, 2, 5, span, {}, 1);
@@ -37,7 +38,7 @@ TEST_CASE_TEMPLATE("attention whose heads share keys and values, both directions
   });
 }
 
-TEST_CASE_TEMPLATE("attention over long sequences", T, float, double) {
+TEST_CASE_TEMPLATE("attention over long sequences equals its definition", T, float, double) {
   check<T>({0, 700, 1300}, 2, 20, causal);
   check<T>({0, 600}, 1, 20, full);
   check<T>({0, 40}, 1, kernel::most_head_width, causal);

@@ -9,7 +9,7 @@ namespace {
 TEST_CASE("attention of bfloat16 equals its definition, both directions") {
   on_every_instruction_set(check_bf16_spans);
 }
-TEST_CASE("attention of bfloat16 with dropout, heads that share keys, long sequences") {
+TEST_CASE("attention of bfloat16 equals its definition with dropout, shared keys, long sequences") {
   on_every_instruction_set(check_bf16_heads);
   check_bf16({0, 700, 1300}, 2, 32, {.causal = true});
   check_bf16({0, 40}, 1, kernel::most_head_width, {});

@@ -23,7 +23,8 @@ TEST_CASE_TEMPLATE("attention in a window equals its definition, both directions
   });
 }
 
-TEST_CASE_TEMPLATE("heads that share keys and values do so in a window", T, float, double) {
+TEST_CASE_TEMPLATE("attention in a window equals its definition if heads share keys and values", T,
+                   float, double) {
   on_every_instruction_set([] {
     for (int rows : {1, 7, 70}) {
       check<T>({0, 64, 130}, 6, 16, window(rows), {}, 2);
@@ -39,7 +40,8 @@ TEST_CASE_TEMPLATE("dropout in a window drops what it drops without a window", T
   });
 }
 
-TEST_CASE_TEMPLATE("attention over sequences of many windows", T, float, double) {
+TEST_CASE_TEMPLATE("attention over sequences of many windows equals its definition", T, float,
+                   double) {
   check<T>({0, 700, 1300}, 2, 20, window(150));
 }
 

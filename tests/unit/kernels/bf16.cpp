@@ -8,7 +8,7 @@ using sinter::BFloat16;
 
 namespace {
 
-TEST_CASE("rounding to nearest, ties to even") {
+TEST_CASE("floats are rounded to the nearest bfloat16, ties to even") {
   for (int bits = 0; bits < 1 << 16; ++bits) {
     BFloat16 x;
     x.bits = std::uint16_t(bits);
@@ -29,7 +29,7 @@ TEST_CASE("rounding to nearest, ties to even") {
   CHECK(rounded(0x00000001) == 0x0000);
 }
 
-TEST_CASE_TEMPLATE("matmul by pairs", C, BFloat16, float) {
+TEST_CASE_TEMPLATE("matmul by pairs of bfloat16 keeps its bounds", C, BFloat16, float) {
   if (kernel::has_pairs()) {
     check_matmuls<BFloat16, C>(kernel::Gemm::pairs);
   } else {

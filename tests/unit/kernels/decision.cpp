@@ -21,7 +21,7 @@ Decision decided(double norm, const kernel::ClippingRule& rule, double loss_scal
 
 }  // namespace
 
-TEST_CASE("clipping as clip_grad_norm_") {
+TEST_CASE("clipping scales as clip_grad_norm_ does") {
   CHECK(decided(0, {.bound = 2}).scale == 1);
   CHECK(decided(1.9, {.bound = 2}).scale == 1);
   CHECK(decided(8, {.bound = 2}).scale == doctest::Approx(2 / (8 + 1e-6)).epsilon(1e-15));

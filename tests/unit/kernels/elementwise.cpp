@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t sizes[] = {0, 1, 3, 17, 64, 1000, 70001};
 }
 
-TEST_CASE_TEMPLATE("flat arrays", T, float, double) {
+TEST_CASE_TEMPLATE("functions of flat arrays follow their definitions", T, float, double) {
   on_every_instruction_set([] {
     for (auto n : sizes) {
       CAPTURE(n);
@@ -83,7 +83,7 @@ TEST_CASE("cast rounds to nearest, either way") {
   }
 }
 
-TEST_CASE_TEMPLATE("column_sum", T, float, double) {
+TEST_CASE_TEMPLATE("column_sum follows its definition", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 64, 65, 1000})
       for (int columns : {1, 3, 17, 48, 130})

@@ -7,7 +7,7 @@ namespace kernel = sinter::kernel;
 using namespace sinter::testing;
 using kernel::Stream;
 
-TEST_CASE_TEMPLATE("token embedding", T, float, double) {
+TEST_CASE_TEMPLATE("token embedding follows its definition", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 500})
       for (int width : {1, 3, 17, 48, 130})

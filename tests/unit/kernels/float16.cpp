@@ -44,7 +44,7 @@ TEST_CASE("every half is the number that it stands for, and comes back") {
   }
 }
 
-TEST_CASE("rounding to nearest, ties to even, at every border of two halves") {
+TEST_CASE("floats are rounded to the nearest half, ties to even, at every border of two") {
   for (int bits = 0; bits < 0x7c00; ++bits) {
     // Above the largest half the next one would be 65536, were there one.
     const double low = value_of(bits), high = bits == 0x7bff ? 65536 : value_of(bits + 1);

@@ -130,8 +130,9 @@ void check(int rows, int width) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("layer norm, alone and with the residual sum, both directions", T, float,
-                   double) {
+TEST_CASE_TEMPLATE(
+    "layer norm, alone and with the residual sum, equals its definition, both directions", T, float,
+    double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 200})
       for (int width : {1, 3, 17, 48, 130}) check<T>(rows, width);
@@ -139,8 +140,8 @@ TEST_CASE_TEMPLATE("layer norm, alone and with the residual sum, both directions
   });
 }
 
-TEST_CASE_TEMPLATE("layer norm's backward over its own input, with weights and without", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("layer norm's backward is right over its own input, with weights and without", T,
+                   float, double) {
   Stream stream(2);
   const int rows = 50, width = 48;
   const auto x = normal_values<T>(rows * width, 1), dy = normal_values<T>(rows * width, 2);

@@ -134,7 +134,7 @@ void check_cross_entropy(int rows, int vocabulary, bool add) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
+TEST_CASE_TEMPLATE("cross-entropy of logits follows its definition", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 100})
       for (int vocabulary : {1, 3, 17, 256, 1003})
@@ -142,7 +142,7 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", T, float, double) {
   });
 }
 
-TEST_CASE_TEMPLATE("cross-entropy of rows that are longer than a card's block has threads", T,
+TEST_CASE_TEMPLATE("cross-entropy of rows longer than a card's block follows its definition", T,
                    float, double) {
   for (int vocabulary : {20001, 20004, 50304, 70000})
     for (bool add : {false, true}) check_cross_entropy<T>(4, vocabulary, add);
@@ -226,7 +226,8 @@ TEST_CASE_TEMPLATE("the tied head in chunks equals logits, softmax and products"
   });
 }
 
-TEST_CASE_TEMPLATE("the tied head with a bias of its own", T, float, double) {
+TEST_CASE_TEMPLATE("the tied head with a bias of its own follows its definition", T, float,
+                   double) {
   on_every_instruction_set([] {
     const int width = 20, vocabulary = 61;
     const double weight = 0.125;
@@ -271,7 +272,7 @@ TEST_CASE_TEMPLATE("the tied head with a bias of its own", T, float, double) {
   });
 }
 
-TEST_CASE_TEMPLATE("mean squared error", T, float, double) {
+TEST_CASE_TEMPLATE("mean squared error follows its definition", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 300})
       for (int width : {1, 3, 17, 48, 130})

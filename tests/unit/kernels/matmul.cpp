@@ -109,7 +109,7 @@ TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T
   });
 }
 
-TEST_CASE_TEMPLATE("matmul without rows, columns or depth", T, float, double) {
+TEST_CASE_TEMPLATE("matmul may have no rows, columns or depth", T, float, double) {
   kernel::Stream stream(2);
   std::vector<T> a(12, 1), c(12, 7);
   for (bool add : {true, false}) {

@@ -17,7 +17,7 @@
 namespace sinter::testing {
 namespace {
 
-TEST_CASE_TEMPLATE("cast", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: cast", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     std::mt19937 engine(1);
@@ -34,7 +34,7 @@ TEST_CASE_TEMPLATE("cast", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: elementwise", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     Stream stream(2);
@@ -66,7 +66,7 @@ TEST_CASE_TEMPLATE("elementwise", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("layer norm", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: layer norm", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     for (int width : {1, 17, 48, 130}) {
@@ -118,7 +118,7 @@ TEST_CASE_TEMPLATE("layer norm", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("RMS norm", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: RMS norm", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     for (int width : {1, 17, 48, 130}) {
@@ -161,7 +161,7 @@ TEST_CASE_TEMPLATE("RMS norm", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("activations", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: activations", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     Stream stream(2);
@@ -187,7 +187,7 @@ TEST_CASE_TEMPLATE("activations", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("SwiGLU", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: SwiGLU", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     Stream stream(2);
@@ -210,7 +210,8 @@ TEST_CASE_TEMPLATE("SwiGLU", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("SwiGLU of two operands", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: SwiGLU of two operands", H, BFloat16,
+                   Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     Stream stream(2);
@@ -236,7 +237,8 @@ TEST_CASE_TEMPLATE("SwiGLU of two operands", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("rotary positions", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: rotary positions", H, BFloat16,
+                   Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     const int depth = 14, q = 2 * depth, k = depth, columns = q + 2 * k;
@@ -276,7 +278,9 @@ TEST_CASE_TEMPLATE("rotary positions", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("dropout, tables, columns, first and last rows", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE(
+    "narrow results are those of fp32, rounded: dropout, tables, columns, first and last rows", H,
+    BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     Stream stream(2);
@@ -347,7 +351,8 @@ TEST_CASE_TEMPLATE("dropout, tables, columns, first and last rows", H, BFloat16,
   });
 }
 
-TEST_CASE_TEMPLATE("cross-entropy of logits", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: cross-entropy of logits", H,
+                   BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     for (int classes : {1, 10, 37}) {
@@ -388,7 +393,8 @@ TEST_CASE_TEMPLATE("cross-entropy of logits", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("mean squared error", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: mean squared error", H, BFloat16,
+                   Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     const int width = 19, n = rows * width;

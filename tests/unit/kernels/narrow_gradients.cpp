@@ -44,7 +44,8 @@ TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H
   });
 }
 
-TEST_CASE_TEMPLATE("narrow gradients of norms and of biases", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow gradients of norms and of biases are those of fp32, rounded once", H,
+                   BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     for (int width : {1, 37, 1100}) {
@@ -86,7 +87,8 @@ TEST_CASE_TEMPLATE("narrow gradients of norms and of biases", H, BFloat16, Float
   });
 }
 
-TEST_CASE_TEMPLATE("narrow gradients of tables", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow gradients of tables are those of fp32, rounded once", H, BFloat16,
+                   Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     for (int width : {1, 37, 1100}) {
@@ -121,7 +123,8 @@ TEST_CASE_TEMPLATE("narrow gradients of tables", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("narrow gradients of the table of logits", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("narrow gradients of the table of logits are those of fp32, rounded once", H,
+                   BFloat16, Float16) {
   using Halves = std::vector<H>;
   const int width = 24, vocabulary = 77;
   const Halves x = normal_values<H>(rows * width, 1),
@@ -155,7 +158,7 @@ TEST_CASE_TEMPLATE("narrow gradients of the table of logits", H, BFloat16, Float
   }
 }
 
-TEST_CASE_TEMPLATE("sums of narrow numbers", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("sums of narrow numbers are those of fp32", H, BFloat16, Float16) {
   on_every_instruction_set([] {
     for (std::int64_t n : {0, 1, 3, 17, 4097, 100000}) {
       const std::vector<H> x = normal_values<H>(n, 1);
@@ -195,7 +198,7 @@ TEST_CASE("gradients in half precision are those of fp32") {
 }
 
 /// With masters and gradients in Float16 and states in fp32, an update is that of fp32, rounded.
-TEST_CASE("optimizers of masters in half precision") {
+TEST_CASE("optimizers update masters in half precision as in fp32") {
   on_every_instruction_set([] {
     const int n = 1003;
     const auto start = normal_values<Float16>(n, 1);

@@ -9,7 +9,7 @@
 namespace sinter::testing {
 namespace {
 
-TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("sums of narrow elements are fp32: attention", H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   using kernel::AttentionSpan;
   on_every_instruction_set([] {
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("attention", H, BFloat16, Float16) {
   });
 }
 
-TEST_CASE_TEMPLATE("matmul", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("sums of narrow elements are fp32: matmul", H, BFloat16, Float16) {
   on_every_instruction_set([] {
     check_matmuls<H, H>(kernel::Gemm::tiles);
     check_matmuls<H, float>(kernel::Gemm::tiles);
@@ -69,7 +69,8 @@ TEST_CASE_TEMPLATE("a narrow product is the wide one, rounded once", H, BFloat16
   on_every_instruction_set([] { check_rounded_products<H>(kernel::Gemm::tiles); });
 }
 
-TEST_CASE_TEMPLATE("matmul of wide strides", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("sums of narrow elements are fp32: matmul of wide strides", H, BFloat16,
+                   Float16) {
   using Halves = std::vector<H>;
   Stream stream(2);
   const int m = 20, n = 30, k = 40;
@@ -84,7 +85,8 @@ TEST_CASE_TEMPLATE("matmul of wide strides", H, BFloat16, Float16) {
   CHECK(same_bits(c, want));
 }
 
-TEST_CASE_TEMPLATE("cross-entropy of logits that are not stored", H, BFloat16, Float16) {
+TEST_CASE_TEMPLATE("sums of narrow elements are fp32: cross-entropy of logits that are not stored",
+                   H, BFloat16, Float16) {
   using Halves = std::vector<H>;
   on_every_instruction_set([] {
     const int width = 24, vocabulary = 77;

@@ -11,7 +11,8 @@ namespace kernel = sinter::kernel;
 using namespace sinter::testing;
 using kernel::Stream;
 
-TEST_CASE_TEMPLATE("sums in double, the same for every number of threads", T, float, double) {
+TEST_CASE_TEMPLATE("norms are summed in double, the same for every number of threads", T, float,
+                   double) {
   on_every_instruction_set([] {
     for (std::int64_t n : {0, 1, 3, 17, 4096, 4097, 100000, 3000001}) {
       CAPTURE(n);
@@ -29,7 +30,8 @@ TEST_CASE_TEMPLATE("sums in double, the same for every number of threads", T, fl
   });
 }
 
-TEST_CASE_TEMPLATE("no overflow in float, and what is not finite shows", T, float, double) {
+TEST_CASE_TEMPLATE("norms do not overflow in float, and numbers that are not finite show", T, float,
+                   double) {
   Stream stream(2);
   std::vector<T> x(100001, T(1e25));
   CHECK(sum_of_squares(stream, x) == doctest::Approx(1.00001e55));

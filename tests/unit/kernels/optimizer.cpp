@@ -54,7 +54,8 @@ TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, 
   });
 }
 
-TEST_CASE_TEMPLATE("SGD with and without momentum and decay", T, float, double) {
+TEST_CASE_TEMPLATE("SGD follows its definition with and without momentum and decay", T, float,
+                   double) {
   on_every_instruction_set([] {
     for (std::int64_t n : {0, 1, 3, 17, 1000, 40001})
       for (double momentum : {0.0, 0.9})

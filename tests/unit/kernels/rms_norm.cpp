@@ -122,7 +122,9 @@ void check(int rows, int width, double eps = 1e-6, double deviation = 1) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("RMS norm, alone and with the residual sum, both directions", T, float, double) {
+TEST_CASE_TEMPLATE(
+    "RMS norm, alone and with the residual sum, equals its definition, both directions", T, float,
+    double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 200})
       for (int width : {1, 3, 17, 48, 130}) check<T>(rows, width);
@@ -132,7 +134,8 @@ TEST_CASE_TEMPLATE("RMS norm, alone and with the residual sum, both directions",
   });
 }
 
-TEST_CASE_TEMPLATE("RMS norm's backward without a weight, over its own input", T, float, double) {
+TEST_CASE_TEMPLATE("RMS norm's backward is right without a weight, over its own input", T, float,
+                   double) {
   Stream stream(2);
   const int rows = 50, width = 48;
   const auto x = normal_values<T>(rows * width, 1), dy = normal_values<T>(rows * width, 2);

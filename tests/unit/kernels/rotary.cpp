@@ -147,12 +147,14 @@ TEST_CASE_TEMPLATE("rotary positions equal their definition, both directions", T
   });
 }
 
-TEST_CASE_TEMPLATE("rotary positions far from the start, of the widest head", T, float, double) {
+TEST_CASE_TEMPLATE("rotary positions far from the start equal their definition, in the widest head",
+                   T, float, double) {
   check<T>({0, 5000}, 1, 1, 16, 1);
   check<T>({0, 3}, 1, 1, kernel::most_rotary_width, 1);
 }
 
-TEST_CASE_TEMPLATE("rotary positions of the longest of many sequences", T, float, double) {
+TEST_CASE_TEMPLATE("rotary positions of the longest of many sequences equal their definition", T,
+                   float, double) {
   Starts starts{0};
   for (int s = 0; s < 70; ++s) starts.push_back(starts.back() + (s == 40 ? 30 : 1));
   check<T>(starts, 1, 1, 4, 3);

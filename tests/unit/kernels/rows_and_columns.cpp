@@ -8,7 +8,7 @@ namespace kernel = sinter::kernel;
 using namespace sinter::testing;
 using kernel::Stream;
 
-TEST_CASE_TEMPLATE("the first and the last row of each sequence", T, float, double) {
+TEST_CASE_TEMPLATE("the first and the last row of each sequence are picked out", T, float, double) {
   const std::vector<std::vector<std::int32_t>> batches = {{0}, {0, 1}, {0, 3, 20, 21}, {0, 64, 65}};
   for (const auto& starts : batches)
     for (int width : {1, 3, 17})
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("the first and the last row of each sequence", T, float, doub
       }
 }
 
-TEST_CASE_TEMPLATE("columns of a matrix", T, float, double) {
+TEST_CASE_TEMPLATE("columns of a matrix are picked out", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 500})
       for (int width : {1, 3, 17, 48})

@@ -124,7 +124,8 @@ void check(const std::vector<T>& x, int rows, int width) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("SwiGLU of odd sizes, both directions, in place and adding", T, float, double) {
+TEST_CASE_TEMPLATE("SwiGLU of odd sizes is right, both directions, in place and adding", T, float,
+                   double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 17, 200})
       for (int width : {1, 3, 17, 48, 130})

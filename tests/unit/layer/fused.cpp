@@ -32,14 +32,14 @@ void check_equal(TrainerCore& fused, TrainerCore& plain, const HostBatch& batch,
 }
 std::string same_name(const std::string& name) { return name; }
 
-TEST_CASE("AddLayerNorm against Add and LayerNorm") {
+TEST_CASE("AddLayerNorm equals Add and LayerNorm") {
   Trainer<Checked<Around<AddThenNorm<wide>>>> fused(settings);
   Trainer<Checked<Around<AddThenNormUnfused<wide>>>> plain(settings);
   randomise(plain, 7);
   check_equal(fused, plain, regression_batch(lengths, given_width, target_width, 1), same_name);
 }
 
-TEST_CASE("AddRmsNorm against Add and RmsNorm") {
+TEST_CASE("AddRmsNorm equals Add and RmsNorm") {
   constexpr RmsNormOptions options{.eps = .125};
   using Fused = AddThenNorm<wide, AddRmsNorm<wide, options>>;
   using Plain = AddThenNormUnfused<wide, RmsNorm<wide, options>>;
@@ -99,7 +99,7 @@ struct GatedByLayers {
   }
 };
 
-TEST_CASE("SwiGlu against Silu of one half and a product with the other") {
+TEST_CASE("SwiGlu equals Silu of one half times the other") {
   Trainer<Checked<Around<Alone<SwiGlu<wide>>>>> fused(settings);
   Trainer<Checked<Around<GatedByLayers>>> plain(settings);
   randomise(plain, 7);
@@ -167,7 +167,7 @@ template <class Head>
 using ManyWords =
     Made<HeadModel<Head>, UpTo<many_rows, many_words>, Fp64, Batch<{.global = 8, .micro = 4}>>;
 
-TEST_CASE("LinearCrossEntropy in chunks against Unembedding and a reference") {
+TEST_CASE("LinearCrossEntropy in chunks equals Unembedding and a reference") {
   HostBatch batch = sequences_of({50, 49, 50, 48, 17, 1, 50});
   add_values(batch, given_width, 1);
   add_ids(batch, many_words, 2, .2);
@@ -237,7 +237,7 @@ std::string name_in_gpt2(const std::string& name) {
 template <class Model>
 using OnText = Made<Model, UpTo<8, small.vocabulary>, Fp64, Batch<{.global = 6, .micro = 2}>>;
 
-TEST_CASE("GPT-2 whose blocks pass h and its norm against Gpt2") {
+TEST_CASE("GPT-2 whose blocks pass h and its norm equals Gpt2") {
   Trainer<OnText<FusedGpt2>> fused(settings);
   Trainer<OnText<Gpt2<small>>> plain(settings);
   randomise(plain, 7, .3);

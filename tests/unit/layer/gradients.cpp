@@ -18,90 +18,112 @@ void check_layer() {
   check_unit<Doubled<L>>();
 }
 
-TEST_CASE("Linear, stored as in GPT-2") { check_layer<InOutLinear>(); }
-TEST_CASE("Linear, stored as in torch.nn") { check_layer<OutInLinear>(); }
-TEST_CASE("Linear, without a bias") { check_layer<UnbiasedLinear>(); }
-TEST_CASE("LayerNorm") { check_layer<Norm>(); }
-TEST_CASE("AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
-TEST_CASE("PostLayerNorm") { check_layer<PostNorm>(); }
-TEST_CASE("RmsNorm") { check_layer<RmsNorm<wide>>(); }
-TEST_CASE("AddRmsNorm") { check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>(); }
-TEST_CASE("AddPosition") { check_layer<Places>(); }
-TEST_CASE("AddPosition, with rows before the first") { check_layer<OffsetPlaces>(); }
-TEST_CASE("AddSinusoids") { check_layer<AddSinusoids<wide>>(); }
-TEST_CASE("Scale") { check_layer<Scaled>(); }
-TEST_CASE("CausalSelfAttention") { check_layer<CausalAttention>(); }
-TEST_CASE("CausalSelfAttention with dropout") { check_layer<CausalAttentionDropout>(); }
-TEST_CASE("CausalSelfAttention, keys shared") { check_layer<SharedAttention>(); }
-TEST_CASE("CausalSelfAttention, keys shared, with dropout") {
+TEST_CASE("finite differences agree with Linear, stored as in GPT-2") {
+  check_layer<InOutLinear>();
+}
+TEST_CASE("finite differences agree with Linear, stored as in torch.nn") {
+  check_layer<OutInLinear>();
+}
+TEST_CASE("finite differences agree with Linear, without a bias") { check_layer<UnbiasedLinear>(); }
+TEST_CASE("finite differences agree with LayerNorm") { check_layer<Norm>(); }
+TEST_CASE("finite differences agree with AddLayerNorm") { check_unit<AddThenNormDoubled<wide>>(); }
+TEST_CASE("finite differences agree with PostLayerNorm") { check_layer<PostNorm>(); }
+TEST_CASE("finite differences agree with RmsNorm") { check_layer<RmsNorm<wide>>(); }
+TEST_CASE("finite differences agree with AddRmsNorm") {
+  check_unit<AddThenNormDoubled<wide, AddRmsNorm<wide>>>();
+}
+TEST_CASE("finite differences agree with AddPosition") { check_layer<Places>(); }
+TEST_CASE("finite differences agree with AddPosition, with rows before the first") {
+  check_layer<OffsetPlaces>();
+}
+TEST_CASE("finite differences agree with AddSinusoids") { check_layer<AddSinusoids<wide>>(); }
+TEST_CASE("finite differences agree with Scale") { check_layer<Scaled>(); }
+TEST_CASE("finite differences agree with CausalSelfAttention") { check_layer<CausalAttention>(); }
+TEST_CASE("finite differences agree with CausalSelfAttention with dropout") {
+  check_layer<CausalAttentionDropout>();
+}
+TEST_CASE("finite differences agree with CausalSelfAttention, keys shared") {
+  check_layer<SharedAttention>();
+}
+TEST_CASE("finite differences agree with CausalSelfAttention, keys shared, with dropout") {
   check_layer<SharedAttentionDropout>();
 }
-TEST_CASE("CausalSelfAttention in a window") { check_layer<WindowAttention>(); }
-TEST_CASE("CausalSelfAttention in a window, keys shared, with dropout") {
+TEST_CASE("finite differences agree with CausalSelfAttention in a window") {
+  check_layer<WindowAttention>();
+}
+TEST_CASE(
+    "finite differences agree with CausalSelfAttention in a window, keys shared, with dropout") {
   check_layer<WindowAttentionDropout>();
 }
-TEST_CASE("Rotary") { check_layer<Turned>(); }
-TEST_CASE("SelfAttention") { check_layer<FullAttention>(); }
-TEST_CASE("SelfAttention with dropout") { check_layer<FullAttentionDropout>(); }
-TEST_CASE("CrossAttention, of rows to their own axis") { check_layer<AttentionAcross>(); }
-TEST_CASE("CrossAttention, of rows to their own axis, with dropout") {
+TEST_CASE("finite differences agree with Rotary") { check_layer<Turned>(); }
+TEST_CASE("finite differences agree with SelfAttention") { check_layer<FullAttention>(); }
+TEST_CASE("finite differences agree with SelfAttention with dropout") {
+  check_layer<FullAttentionDropout>();
+}
+TEST_CASE("finite differences agree with CrossAttention, of rows to their own axis") {
+  check_layer<AttentionAcross>();
+}
+TEST_CASE("finite differences agree with CrossAttention, of rows to their own axis, with dropout") {
   check_layer<AttentionAcrossDropout>();
 }
-TEST_CASE("GeluTanh") { check_layer<GeluTanh<wide>>(); }
-TEST_CASE("GeluErf") { check_layer<GeluErf<wide>>(); }
-TEST_CASE("Relu") { check_layer<Relu<wide>>(); }
-TEST_CASE("Silu") { check_layer<Silu<wide>>(); }
-TEST_CASE("Tanh") { check_layer<Tanh<wide>>(); }
-TEST_CASE("SwiGlu") { check_layer<SwiGlu<wide>>(); }
-TEST_CASE("GatedSilu") { check_layer<GatedSilu<wide>>(); }
-TEST_CASE("Add") { check_layer<Add<wide>>(); }
-TEST_CASE("Concat") { check_layer<Concat<wide, 3>>(); }
-TEST_CASE("AddFirstEmbedding") { check_layer<AddFirstEmbedding<3, wide>>(); }
-TEST_CASE("Dropout") { check_layer<Drop>(); }
-TEST_CASE("Unembedding") { check_layer<Logits>(); }
-TEST_CASE("UnembeddingBias") { check_layer<BiasedLogits>(); }
-TEST_CASE("FirstRow") {
+TEST_CASE("finite differences agree with GeluTanh") { check_layer<GeluTanh<wide>>(); }
+TEST_CASE("finite differences agree with GeluErf") { check_layer<GeluErf<wide>>(); }
+TEST_CASE("finite differences agree with Relu") { check_layer<Relu<wide>>(); }
+TEST_CASE("finite differences agree with Silu") { check_layer<Silu<wide>>(); }
+TEST_CASE("finite differences agree with Tanh") { check_layer<Tanh<wide>>(); }
+TEST_CASE("finite differences agree with SwiGlu") { check_layer<SwiGlu<wide>>(); }
+TEST_CASE("finite differences agree with GatedSilu") { check_layer<GatedSilu<wide>>(); }
+TEST_CASE("finite differences agree with Add") { check_layer<Add<wide>>(); }
+TEST_CASE("finite differences agree with Concat") { check_layer<Concat<wide, 3>>(); }
+TEST_CASE("finite differences agree with AddFirstEmbedding") {
+  check_layer<AddFirstEmbedding<3, wide>>();
+}
+TEST_CASE("finite differences agree with Dropout") { check_layer<Drop>(); }
+TEST_CASE("finite differences agree with Unembedding") { check_layer<Logits>(); }
+TEST_CASE("finite differences agree with UnembeddingBias") { check_layer<BiasedLogits>(); }
+TEST_CASE("finite differences agree with FirstRow") {
   using R = Checked<PooledModel<Doubled<FirstRow<wide>>>>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, 1, 1));
 }
-TEST_CASE("LastRow") {
+TEST_CASE("finite differences agree with LastRow") {
   using R = Checked<PooledModel<Doubled<LastRow<wide>>>>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, 1, 1));
 }
-TEST_CASE("Embedding") {
+TEST_CASE("finite differences agree with Embedding") {
   HostBatch batch = sequences_of(lengths);
   add_ids(batch, vocabulary, 1);
   add_values(batch, target_width, 2);
   expect_right_gradients<Checked<EmbeddingModel, vocabulary>>(batch);
 }
-TEST_CASE("AddEmbedding") {
+TEST_CASE("finite differences agree with AddEmbedding") {
   HostBatch batch = regression_batch(lengths, given_width, target_width, 1);
   add_ids(batch, vocabulary, 2);
   expect_right_gradients<Checked<AddEmbeddingModel, vocabulary>>(batch);
 }
-TEST_CASE("LinearBiasCrossEntropy, with targets to ignore") {
+TEST_CASE("finite differences agree with LinearBiasCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, vocabulary, 2, .3);
   expect_right_gradients<Checked<CrossEntropyModel<2, BiasedTableLoss>, vocabulary>>(batch);
 }
-TEST_CASE("a head with the weight of an embedding and a bias of its own") {
+TEST_CASE(
+    "finite differences agree with a head with the weight of an embedding and a bias of its own") {
   expect_right_gradients<Checked<TiedBiasModel, vocabulary>>(
       token_batch(lengths, vocabulary, 1, .3));
 }
-TEST_CASE("LinearCrossEntropy, with targets to ignore") {
+TEST_CASE("finite differences agree with LinearCrossEntropy, with targets to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, vocabulary, 2, .3);
   expect_right_gradients<Checked<CrossEntropyModel<2>, vocabulary>>(batch);
 }
-TEST_CASE("CrossEntropy, with classes to ignore") {
+TEST_CASE("finite differences agree with CrossEntropy, with classes to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);
   add_ids(batch, wide, 2, .3);
   expect_right_gradients<Checked<CrossEntropyModel<2, ClassLoss>, wide>>(batch);
 }
-TEST_CASE("MeanSquaredError") {
+TEST_CASE("finite differences agree with MeanSquaredError") {
   using R = Checked<SquaredErrorModel>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }

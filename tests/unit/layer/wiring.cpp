@@ -52,7 +52,9 @@ struct OnInputsModel {
     g.result(g.unit("all", OnInputs{}, x, g.template target_values<target_width>()));
   }
 };
-TEST_CASE("layers whose operand gets no gradient") { check<OnInputsModel>(3 * wide); }
+TEST_CASE("gradients are right of layers whose operand gets no gradient") {
+  check<OnInputsModel>(3 * wide);
+}
 
 /// One value as both operands.
 struct Twice {
@@ -63,7 +65,9 @@ struct Twice {
     return g("sum", Add<wide>{}, g("double", Add<wide>{}, n, n), act);
   }
 };
-TEST_CASE("a layer with the same value as both operands") { check<Around<Twice>>(); }
+TEST_CASE("gradients are right of a layer with the same value as both operands") {
+  check<Around<Twice>>();
+}
 
 /// Results that are read inside as well, by layers before and after the other result.
 struct Several {
@@ -93,7 +97,9 @@ struct SeveralModel {
     g.result(g.unit("after", After{}, z, g.template target_values<target_width>()));
   }
 };
-TEST_CASE("units with several results, read by several units") { check<SeveralModel>(); }
+TEST_CASE("gradients are right of units with several results, read by several units") {
+  check<SeveralModel>();
+}
 
 /// Two losses of one step, of units that share a value.
 struct TwoLossesModel {
@@ -106,7 +112,7 @@ struct TwoLossesModel {
     g.result(g.unit("second", After{}, y, target));
   }
 };
-TEST_CASE("two losses") { check<TwoLossesModel>(); }
+TEST_CASE("gradients are right of a model with two losses") { check<TwoLossesModel>(); }
 
 }  // namespace
 }  // namespace sinter::testing

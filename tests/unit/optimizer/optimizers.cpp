@@ -131,7 +131,7 @@ double cosine(int t) {
 /// that; the numbers themselves stay near one.
 constexpr double fp64_bound = 1e-13, fp32_bound = 4 * steps * 0x1p-24;
 
-TEST_CASE("AdamW with weight decay, clipping and a schedule") {
+TEST_CASE("AdamW with weight decay, clipping and a schedule follows its definition") {
   auto check = [&]<class Precision>(Precision, double bound) {
     using R = Small<Precision, AdamW<{.lr = .02, .weight_decay = .3}>, ClipNorm<{.max = 3}>,
                     CosineDecay<{.warmup = 10, .steps = 80, .floor = .2}>>;
@@ -144,13 +144,13 @@ TEST_CASE("AdamW with weight decay, clipping and a schedule") {
   check(Fp64(), fp64_bound);
   check(Fp32(), fp32_bound);
 }
-TEST_CASE("AdamW without decay or clipping, with other constants") {
+TEST_CASE("AdamW without decay or clipping follows its definition, with other constants") {
   using R = Small<Fp64, AdamW<{.lr = .01, .beta1 = .4, .beta2 = .95, .eps = .1, .weight_decay = 0}>,
                   NoClip>;
   AdamWReference reference{.beta1 = .4, .beta2 = .95, .eps = .1, .weight_decay = 0};
   CHECK(follow<R>(reference, [](int) { return .01; }, 1e300, fp64_bound).moved > .1);
 }
-TEST_CASE("Sgd with momentum, decay and clipping") {
+TEST_CASE("Sgd with momentum, decay and clipping follows its definition") {
   auto rate = [](int t) { return t <= 60 ? .01 * (1 - (t - 1) / 60.) : 0; };
   auto check = [&]<class Precision>(Precision, double bound) {
     using R = Small<Precision, Sgd<{.lr = .01, .momentum = .9, .weight_decay = .1}>,
@@ -163,7 +163,7 @@ TEST_CASE("Sgd with momentum, decay and clipping") {
   check(Fp64(), fp64_bound);
   check(Fp32(), fp32_bound);
 }
-TEST_CASE("Adam with decay in its gradient, clipping and a schedule") {
+TEST_CASE("Adam with decay in its gradient, clipping and a schedule follows its definition") {
   auto check = [&]<class Precision>(Precision, double bound) {
     using R = Small<Precision, Adam<{.lr = .02, .weight_decay = .3}>, ClipNorm<{.max = 3}>,
                     CosineDecay<{.warmup = 10, .steps = 80, .floor = .2}>>;
@@ -177,7 +177,7 @@ TEST_CASE("Adam with decay in its gradient, clipping and a schedule") {
   check(Fp64(), fp64_bound);
   check(Fp32(), fp32_bound);
 }
-TEST_CASE("Sgd with Nesterov's momentum, decay and clipping") {
+TEST_CASE("Sgd with Nesterov's momentum, decay and clipping follows its definition") {
   auto check = [&]<class Precision>(Precision, double bound) {
     using R =
         Small<Precision, Sgd<{.lr = .01, .momentum = .9, .weight_decay = .1, .nesterov = true}>,
@@ -191,7 +191,7 @@ TEST_CASE("Sgd with Nesterov's momentum, decay and clipping") {
   check(Fp64(), fp64_bound);
   check(Fp32(), fp32_bound);
 }
-TEST_CASE("Lion with decay and a schedule") {
+TEST_CASE("Lion with decay and a schedule follows its definition") {
   auto check = [&]<class Precision>(Precision, double bound) {
     using R = Small<Precision, Lion<{.lr = .01, .weight_decay = .3}>, NoClip,
                     LinearDecay<{.steps = 100}>>;
@@ -203,7 +203,7 @@ TEST_CASE("Lion with decay and a schedule") {
   check(Fp64(), fp64_bound);
   check(Fp32(), fp32_bound);
 }
-TEST_CASE("Sgd, plain") {
+TEST_CASE("plain Sgd follows its definition") {
   using R = Small<Fp64, Sgd<{.lr = .02}>, NoClip>;
   Seen seen = follow<R>(
       SgdReference{.momentum = 0, .weight_decay = 0}, [](int) { return .02; }, 1e300, fp64_bound);
@@ -212,7 +212,7 @@ TEST_CASE("Sgd, plain") {
 
 // ---- the functions themselves
 
-TEST_CASE("schedules at their corners") {
+TEST_CASE("schedules are right at their corners") {
   CHECK(Constant::factor({}, 1) == 1);
   CHECK(Constant::factor({}, 1000000) == 1);
 

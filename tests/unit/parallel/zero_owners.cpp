@@ -107,7 +107,7 @@ TEST_CASE("with owners, state in files has the bits of state in the arena") {
 using Shallow = Mlp<{.in = 3, .hidden = 8, .out = 2}>;
 /// One matrix has more than all the others have together.
 using Uneven = Mlp<{.in = 3, .hidden = 64, .out = 2, .layers = 3}>;
-TEST_CASE("more ranks than there is to own, and one matrix that is nearly all") {
+TEST_CASE("owners have the bits of Ddp with more ranks than parameters, or one huge matrix") {
   same_with<1, 8>(static_cast<Shallow*>(nullptr));
   same_with<2, 8>(static_cast<Shallow*>(nullptr));
   same_with<3, 8>(static_cast<Shallow*>(nullptr));

@@ -51,7 +51,7 @@ TEST_CASE("ranks of a shipped program fit together, however many there are") {
     }
 }
 
-TEST_CASE("a bucket that one rank leaves out, doubles or swaps") {
+TEST_CASE("a bucket that one rank leaves out, doubles or swaps is found") {
   const Program p = shipped();
   const int first = find(p, reduce), second = find(p, reduce, 1);
   Program left_out = p, doubled = p, swapped = p, harmless = p;

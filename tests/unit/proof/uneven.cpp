@@ -59,14 +59,14 @@ void check_in_the_loop() {
     CHECK(told_wrongly == 0);
   }
 }
-TEST_CASE("a sum in the loop, and parts of any size") {
+TEST_CASE("a sum in the loop is right with parts of any size") {
   check_in_the_loop<2, 1>();
   check_in_the_loop<2, 2>();
   check_in_the_loop<3, 2>();
   check_in_the_loop<4, 1>();
 }
 
-TEST_CASE("ranks without sequences, on models of all kinds") {
+TEST_CASE("ranks without sequences leave gradients right, on models of all kinds") {
   for (int count : {1, 2}) {
     CAPTURE(count);
     const double bound = count == 1 ? 0 : 1e-13;
@@ -77,7 +77,7 @@ TEST_CASE("ranks without sequences, on models of all kinds") {
   }
 }
 
-TEST_CASE("a loop that ends with a backward") {
+TEST_CASE("gradients of uneven ranks are right if the loop ends with a backward") {
   for (int count = 1; count <= 6; ++count) {
     CAPTURE(count);
     check_gradients<Split<Gpt2<tiny>, 1, Fp64>,

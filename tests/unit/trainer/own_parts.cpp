@@ -16,7 +16,7 @@
 namespace sinter::testing {
 namespace {
 
-TEST_CASE("the gradients of an own layer") {
+TEST_CASE("the gradients of an own layer are right") {
   using R = Checked<Around<Doubled<acme::Swish<wide>>>>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }
@@ -63,7 +63,7 @@ void check_average() {
   }
 }
 TEST_CASE("an own instruction runs once a step, after the update") { check_average<Averaged<>>(); }
-TEST_CASE("an own instruction with ranks") { check_average<Averaged<Ddp<>>>(); }
+TEST_CASE("an own instruction runs once a step on ranks, too") { check_average<Averaged<Ddp<>>>(); }
 
 TEST_CASE("a skipped step leaves the state of an own policy alone") {
   Trainer<Averaged<>> trainer({.seed = 3, .threads = 1});
