@@ -47,7 +47,7 @@ struct Batch {
 /// A suggestion of smaller micro-batches, which need less memory.
 struct SmallerMicroBatch {
   int micro;  ///< sequences
-  int cost;   ///< cost in time; see Offer::cost
+  int cost;   ///< relative cost; see Offer::cost
 
   /// The suggestion as `describe` prints it.
   std::string words() const {

@@ -17,10 +17,9 @@ struct length_warmup {
 }  // namespace slot
 
 struct LengthWarmupOptions {
-  int from = 64;  ///< rows of the first sequences
-  /// number of sequences after which they are as long as the context
-  std::int64_t sequences = 100000;
-  int multiple = 8;  ///< lengths of the ramp are multiples of this
+  int from = 64;                    ///< rows of the first sequences
+  std::int64_t sequences = 100000;  ///< number of sequences until their length is the context
+  int multiple = 8;                 ///< lengths of the ramp are multiples of this
   SINTER_FIELDS((from).at_least(1).adjustable(),
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable(),
                 (multiple).at_least(1).adjustable())
@@ -67,8 +66,8 @@ struct LengthFitsTheContext {
 /// The length grows linearly, in multiples of `multiple`, until windows are whole after `sequences`
 /// sequences. Rows cut off are not predicted in that epoch. The length depends only on the
 /// sequences consumed, which the data's sampler counts, so a resumed run continues the ramp. The
-/// plan is for whole sequences. With DialoguePairs, replies have these lengths; texts are cut in
-/// proportion.
+/// plan is for whole sequences and also serves short ones. With DialoguePairs, these are lengths of
+/// replies; texts are cut in proportion.
 template <LengthWarmupOptions O = {}>
 struct LengthWarmup {
   using slot = slot::length_warmup;

@@ -31,9 +31,8 @@ struct BertOptions {
   /// True if a batch holds the type of each token in ids[1] and the targets in ids[2]. If false,
   /// all tokens have type 0, and the targets are in ids[1].
   bool pairs = false;
-  int labels = 0;  ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
-  double dropout =
-      0.1;  ///< dropout probability of embeddings, attention, block halves, classifier
+  int labels = 0;          ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
+  double dropout = 0.1;    ///< dropout probability of embeddings, attention, blocks, classifier
   double epsilon = 1e-12;  ///< added to the variance in layer norms
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
                 (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
