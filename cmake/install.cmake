@@ -39,13 +39,8 @@ endif()
 install(EXPORT SinterHeaders NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT headers)
 install(EXPORT SinterLibrary NAMESPACE Sinter:: DESTINATION "${package_folder}" COMPONENT sinter)
 
-# The licence, with its text where the system has one (the repository holds none), and those of the
-# libraries of which code is in ours.
-set(licence LICENSE)
-if(EXISTS /usr/share/common-licenses/Apache-2.0)
-  list(APPEND licence /usr/share/common-licenses/Apache-2.0)
-endif()
-install(FILES ${licence} DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)
+# Sinter's licence, and those of the libraries whose code is compiled into Sinter's.
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT headers)
 get_property(debian_packages GLOBAL PROPERTY SINTER_DEBIAN_PACKAGES)
 list(REMOVE_DUPLICATES debian_packages)
 list(REMOVE_ITEM debian_packages doctest-dev)

@@ -133,11 +133,10 @@ pack_licences() {
   done <"$stage/licensed"
   mkdir -p "$pack/licenses/sinter-$version" "$common"
   cp --no-preserve=mode "$root/LICENSE" "$pack/licenses/sinter-$version"
-  # Debian's texts name the usual licences by their path, and so does Sinter's.
+  # Debian's texts name the usual licences by their path.
   for file in $(grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9+]' "$pack/licenses" | sort -u); do
     [[ ! -e $file ]] || cp -L --no-preserve=mode "$file" "$common"
   done
-  [[ -e $common/Apache-2.0 ]] || pack_licence Apache-2.0 /usr/share/common-licenses/Apache-2.0
   [[ -z $unlicensed ]] || die "no licence was found of$unlicensed"$'\n'"Debian's packages have it in" \
     "their copyright, wheels in their licenses, other libraries in licenses/ or LICENSE beside their" \
     "lib/. Name the text of each: --license NAME=FILE, with NAME as it stands above."
