@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README.md and docs/life_of_a_step.md show the plan of one recipe; this is that recipe's plan.
+// docs/design.md and docs/life_of_a_step.md show the plan of one recipe; this is that recipe's plan.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -28,7 +28,7 @@ std::string with_commas(std::int64_t number) {
 
 TEST_CASE("the pages show the recipe's instructions, in order") {
   const PlanView& plan = Plan<curve>::view;
-  for (const char* name : {"README.md", "docs/life_of_a_step.md"}) {
+  for (const char* name : {"docs/design.md", "docs/life_of_a_step.md"}) {
     const std::string text = page(name);
     CAPTURE(name);
     CHECK(text.find("Recipe<Mlp<{.in = 1, .hidden = 64, .out = 1, .layers = 3}>, "
@@ -45,7 +45,7 @@ TEST_CASE("the pages show the recipe's instructions, in order") {
       from = at + 1;
     }
   }
-  CHECK(page("README.md").find("one arena of " + with_commas(Plan<curve>::bytes) + " bytes") !=
+  CHECK(page("docs/design.md").find("one arena of " + with_commas(Plan<curve>::bytes) + " bytes") !=
         std::string::npos);
 }
 
