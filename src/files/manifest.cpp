@@ -5,7 +5,7 @@
 //   "model.safetensors": {"bytes": …, "sum_of_xxh3_128": "…"}, …}, "info": …}
 // The checksum comes first, at a fixed place, so that a flipped bit anywhere in it is found.
 // "version" is that of this format: 1 where no file is hashed by chunks. "sinter" is that of the program
-// that wrote it; the first manifests did not have it (docs/checkpoint_versions.md). "run" is there in
+// that wrote it; the first manifests did not have it (docs/checkpoints.md). "run" is there in
 // folders of runs.
 #include "files/manifest.hpp"
 

@@ -48,7 +48,7 @@ void check_world(const RecipeView& recipe, const World& world) {
         ". " + (recipe.on_host ? "" : "On cards each rank is a process. ") +
         "Start as many as there are ranks, by a launcher such as ./sinter launch -n " +
         std::to_string(ranks) + ", or each with its TrainerSettings::world (docs/" +
-        (recipe.on_host ? "running" : "gpu") + ".md), or make parallel.ranks " +
+        (recipe.on_host ? "ranks" : "gpu") + ".md), or make parallel.ranks " +
         std::to_string(world.ranks) + ".");
   if (world.rank < 0 || world.rank >= ranks)
     throw ArgumentError("Sinter: TrainerSettings::world.rank is " + std::to_string(world.rank) +

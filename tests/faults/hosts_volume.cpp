@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the cable between two hosts, as their interfaces count it, against the tables of docs/running.md,
-// docs/ddp.md, docs/zero.md and docs/split_batch.md. TCP and Ethernet add less than 5 %, but for what TCP sends again.
+// What goes over the cable between two hosts, as their interfaces count it, against the tables of docs/ranks.md.
+// TCP and Ethernet add less than 5 %, but for what TCP sends again.
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the ranks of a host read of each other's, as their transport counts it, against the table of
-// docs/running.md, and steps against docs/ddp.md, docs/zero.md and docs/split_batch.md.
+// How much the ranks of a host read of each other's, as their transport counts it, and what a step
+// of each mode reads, against the tables of docs/ranks.md.
 #include "comm/volume.hpp"
 
 #include <functional>
