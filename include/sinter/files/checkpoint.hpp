@@ -21,7 +21,7 @@ struct CheckpointFile {
   std::uint64_t bytes;
   std::string hash;  ///< XXH3-128 of the whole file, or a sum over its chunks (by_chunks)
   /// True if `hash` is the sum of the chunks' hashes, to which each writer of a part adds its own
-  /// (docs/checkpoint_versions.md).
+  /// (docs/checkpoints.md).
   bool by_chunks = false;
 };
 

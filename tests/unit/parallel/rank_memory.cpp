@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of ranks map and touch of memory, by what the system says of them, against the formulae of
-// docs/zero.md and docs/split_batch.md. What LibTorch takes where it multiplies is beside them.
+// docs/ranks.md. What LibTorch takes where it multiplies is beside them.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
