@@ -20,7 +20,9 @@ struct List {
   int count = 0;
 
   constexpr List() = default;
-  constexpr explicit List(std::span<const T> from) : count(int(from.size())) {
+  constexpr explicit List(std::span<const T> from) { assign(from); }
+  constexpr void assign(std::span<const T> from) {
+    count = int(from.size());
     if (count > Capacity) throw "Sinter: a plan is larger than its bound";
     std::copy(from.begin(), from.end(), items.begin());
   }
@@ -175,17 +177,17 @@ struct TracedModel {
     Frozen f;
     std::vector<LayerCall> layer_calls;
     layer_calls.reserve(plans_per_block * 5 * count.nodes);
-    f.plans = decltype(f.plans)(plan_units(graph, sizes, inside, Which::trained, layer_calls));
-    f.layer_calls = decltype(f.layer_calls)(layer_calls);
-    f.locals = decltype(f.locals)(graph.locals);
-    f.nodes = decltype(f.nodes)(graph.nodes);
-    f.blocks = decltype(f.blocks)(graph.blocks);
-    f.units = decltype(f.units)(graph.units);
-    f.externals = decltype(f.externals)(graph.externals);
-    f.writers = decltype(f.writers)(graph.writers);
-    f.results = decltype(f.results)(graph.results);
-    f.order = decltype(f.order)(finality(graph));
-    f.parameter_offsets = decltype(f.parameter_offsets)(graph.offsets);
+    f.plans.assign(plan_units(graph, sizes, inside, Which::trained, layer_calls));
+    f.layer_calls.assign(layer_calls);
+    f.locals.assign(graph.locals);
+    f.nodes.assign(graph.nodes);
+    f.blocks.assign(graph.blocks);
+    f.units.assign(graph.units);
+    f.externals.assign(graph.externals);
+    f.writers.assign(graph.writers);
+    f.results.assign(graph.results);
+    f.order.assign(finality(graph));
+    f.parameter_offsets.assign(graph.offsets);
     return f;
   }
   static constexpr Frozen frozen = freeze();
