@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe whose model is one layer, 8 wide, and a loss.
+// A recipe whose model is a linear layer, the layer in question, both 8 wide, and a loss.
 #pragma once
+#include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/recipe/plan.hpp"
 
@@ -9,7 +10,8 @@ namespace sinter::testing {
 template <class Layer>
 struct BodyOfLayer {
   static constexpr Value<1> trace(auto& g, Value<8> x, Value<8> target) {
-    return g("loss", MeanSquaredError<8>{}, g("act", Layer{}, x), target);
+    auto y = g("act", Layer{}, g("fc", Linear<8, 8>{}, x));
+    return g("loss", MeanSquaredError<8>{}, y, target);
   }
 };
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What models it fits; tests/reject/data has those that it does not.
+// What models it fits; tests/reject/data.cpp has those that it does not.
 constexpr LabelledTextOptions short_texts{.context = 16};
 struct own : Recipe<sinter::testing::Pooled<3>, LabelledText<"label", "a", "b", short_texts>> {};
 struct distilled : Recipe<DistilBert<{.layers = 1,

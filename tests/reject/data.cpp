@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/batching/padded.hpp"
+#include "sinter/data/bytes.hpp"
+#include "sinter/data/data_view.hpp"
+#include "sinter/data/dialogue.hpp"
+#include "sinter/data/dialogue_pairs.hpp"
+#include "sinter/data/json_lines.hpp"
+#include "sinter/data/labelled_text.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/model/bert.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/objective/masked_lm.hpp"
+#include "sinter/recipe/plan.hpp"
+#include "support/axes_models.hpp"
+#include "support/pooled_model.hpp"
+#include "support/reply_model.hpp"
+using namespace sinter;
+
+using SmallGpt2 = Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 258}>;
+/// Learns one of two labels.
+template <bool Pairs = false, int Types = 2>
+using Labeller = Bert<{.layers = 1,
+                       .heads = 2,
+                       .width = 16,
+                       .hidden = 16,
+                       .vocabulary = 258,
+                       .positions = 16,
+                       .types = Types,
+                       .pairs = Pairs,
+                       .labels = 2}>;
+/// Rows of numbers, without a member that the binary uses.
+struct Numbers {
+  using slot = sinter::slot::data;
+  static constexpr int context = 1, vocabulary = 0;
+};
+
+// Must not compile, has_examples_type: Sinter: a data policy has a member that the binary cannot use as it is
+// and: {"has_examples"} and: constexpr bool has_examples
+struct Table : Numbers {
+  static constexpr std::string_view has_examples = "yes";
+};
+struct mine : Recipe<Mlp<>, Table> {};
+
+// Must not compile, ids_for_numbers: Sinter: the data gives ids, and the model takes none
+// and: Mlp< and: Bytes<
+struct mine : Recipe<Mlp<>, Bytes<>> {};
+
+// Must not compile, json_lines_label: JsonLines: the second name, that of the field to learn, is empty
+struct mine : Recipe<SmallGpt2, JsonLines<"text", "", {.text = 8, .label = 8}>> {};
+
+// Must not compile, labelled_few_classes: LabelledText: the model has fewer classes than the data
+struct mine : Recipe<Labeller<>, LabelledText<"label", "a", "", {.context = 16, .classes = 3}>> {};
+
+// Must not compile, labelled_few_types: LabelledText: the model has fewer types of tokens than a pair
+struct mine
+    : Recipe<Labeller<true, 1>, LabelledText<"label", "a", "b", {.context = 16, .types = true}>> {};
+
+// Must not compile, labelled_header: LabelledText: .header = false with JSON lines
+struct mine
+    : Recipe<Labeller<>,
+             LabelledText<"label", "a", "",
+                          {.context = 16, .format = TextFormat::json_lines, .header = false}>> {};
+
+// Must not compile, labelled_names: LabelledText: the name of the label or of the first text is empty
+struct mine : Recipe<Labeller<>, LabelledText<"label", "", "b", {.context = 16}>> {};
+
+// Must not compile, labelled_no_classes: LabelledText: the model does not learn a class of each sequence
+struct mine : Recipe<SmallGpt2, LabelledText<"label", "sentence">> {};
+
+// Must not compile, labelled_objective: LabelledText: an objective with labels
+struct mine : Recipe<testing::Pooled<2>, LabelledText<"label", "text">, MaskedLm<{.mask = 257}>> {};
+
+// Must not compile, labelled_padded: LabelledText: the batching pads sequences
+struct mine : Recipe<testing::Pooled<2>, LabelledText<"label", "text">, Padded> {};
+
+// Must not compile, labelled_types_given: LabelledText: data and model do not agree on types of tokens
+struct mine : Recipe<Labeller<>, LabelledText<"label", "a", "b", {.context = 16, .types = true}>> {
+};
+
+// Must not compile, labelled_types_left_out: LabelledText: data and model do not agree on types of tokens
+struct mine : Recipe<Labeller<true>, LabelledText<"label", "a", "b", {.context = 16}>> {};
+
+// Must not compile, open_not_static: Sinter: a data policy has a member that the binary cannot use as it is
+// and: {"open"} and: make it static and public
+struct Table : Numbers {
+  OpenedData open(const DataRequest& request) const;
+};
+struct mine : Recipe<Mlp<>, Table> {};
+
+// Must not compile, open_signature: Sinter: a data policy has a member that the binary cannot use as it is
+// and: a_data_policy_has_another_member and: acme::Table and: {"open"}
+// and: OpenedData open(const DataRequest&)
+namespace acme {
+struct Table : Numbers {
+  static OpenedData open(const std::vector<std::string>& paths);
+};
+}  // namespace acme
+struct mine : Recipe<Mlp<>, acme::Table> {};
+
+// Must not compile, pairs_not_taken: DialoguePairs: the model does not read a text and write its reply
+struct mine : Recipe<SmallGpt2, DialoguePairs<{.text = 8, .label = 8}>> {};
+
+// Must not compile, pairs_objective: DialoguePairs: an objective with replies
+struct mine : Recipe<testing::Replier<258>, DialoguePairs<{.text = 8, .label = 8}>, MaskedLm<>> {};
+
+// Must not compile, pairs_other_order: g.tokens(1), g.tokens(0) and g.targets(0), in this order
+struct mine : Recipe<testing::TwoAxes<>, DialoguePairs<{.text = 8, .label = 8}>> {};
+
+// Must not compile, pairs_seen: The model sees the token that it is to predict
+constexpr int W = 8;
+struct Embed {
+  static constexpr Value<W> trace(auto& g, Ids tokens) {
+    return g("table", Embedding<258, W>{}, tokens);
+  }
+};
+struct Guess {
+  static constexpr Value<1> trace(auto& g, Value<W> x, Value<W> source, Ids targets) {
+    auto seen = g("see", SelfAttention<W, 2>{}, g("qkv", Linear<W, 3 * W>{}, x));
+    auto mixed = g("mix", testing::AddMeanOfRows<W>{}, seen, source);
+    return g("head", LinearCrossEntropy<258, W>{}, mixed, targets);
+  }
+};
+struct model {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto source = g.tokens(1), said = g.tokens(0), targets = g.targets(0);
+    auto x = g.unit("decoder", Embed{}, said), y = g.unit("encoder", Embed{}, source);
+    g.result(g.unit("guess", Guess{}, x, y, targets));
+  }
+};
+struct mine : Recipe<model, DialoguePairs<{.text = 8, .label = 8}>> {};
+
+// Must not compile, pairs_start: DialoguePairs: .start is not in the vocabulary
+struct mine : Recipe<testing::Replier<258>, DialoguePairs<{.start = 258}>> {};
+
+// Must not compile, prompt_signature: Sinter: a data policy has a member that the binary cannot use as it is
+// and: {"prompt"} and: Prompt prompt(const Tokenizer&
+struct Lines : Numbers {
+  static Prompt prompt(std::string_view text);
+};
+struct mine : Recipe<Mlp<>, Lines> {};
+
+// Must not compile, second_axis: The model has an input on axis 1, and these data have one sequence at a time
+struct mine : Recipe<testing::Replier<258>, Dialogue<{.text = 8, .label = 8}>> {};
+
+// Must not compile, takes_tokenizer_type: Sinter: a data policy has a member that the binary cannot use as it is
+// and: {"takes_tokenizer"} and: constexpr bool takes_tokenizer
+struct Table : Numbers {
+  static constexpr std::string_view takes_tokenizer = "yes";
+};
+struct mine : Recipe<Mlp<>, Table> {};
+
+// Must not compile, tokenizer_signature: Sinter: a data policy has a member that the binary cannot use as it is
+// and: {"tokenizer"} and: Tokenizer tokenizer()
+struct Words {
+  using slot = sinter::slot::data;
+  static constexpr int context = 8, vocabulary = 100;
+  static OpenedData open(const DataRequest& request);
+  static std::vector<std::int32_t> tokenizer(std::string_view text);
+};
+struct mine : Recipe<Mlp<>, Words> {};
+
+// Must not compile, unit_type: Sinter: a data policy has a member that the binary cannot use as it is
+// and: {"unit"} and: constexpr DataUnit unit
+struct Table : Numbers {
+  static constexpr std::string_view unit = "row";
+};
+struct mine : Recipe<Mlp<>, Table> {};

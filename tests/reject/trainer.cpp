@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/trainer/trainer.hpp"
+#include "sinter/data/any_source.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/trainer/loop.hpp"
+using namespace sinter;
+
+// Must not compile, source_state_not_const: Sinter: a data source lacks a member, or has it with other arguments
+// and: acme::Lines and: {"state"} and: {"SamplerState state() const"}
+namespace acme {
+struct Lines {
+  void next(HostBatch&) {}
+  SamplerState state() { return {}; }
+  void restore(const SamplerState&) {}
+};
+}  // namespace acme
+AnySource source{acme::Lines{}};
+
+// Must not compile, source_without_restore: Sinter: a data source lacks a member, or has it with other arguments
+// and: acme::Lines and: {"restore"} and: {"restore(const SamplerState&)"}
+namespace acme {
+struct Lines {
+  bool next(HostBatch&) { return false; }
+  SamplerState state() const { return {}; }
+};
+}  // namespace acme
+struct mine : Recipe<Mlp<>> {};
+void train(Trainer<mine>& trainer) { Loop loop(trainer, acme::Lines{}); }
+
+// Must not compile, trainer: Gpt2: heads does not divide width
+#include "sinter/sinter.hpp"
+struct mine : Recipe<Gpt2<{.layers = 2, .heads = 5, .width = 64}>, Bytes<>> {};
+
+double first_loss(const HostBatch& batch) {
+  Trainer<mine> trainer({.seed = 1});
+  Outcome outcome = trainer.step(batch);
+  trainer.save("somewhere");
+  return std::get<Applied>(outcome).loss.mean() + trainer.evaluate(batch).mean();
+}
