@@ -66,6 +66,6 @@ struct mine : Recipe<Squares, PadRows<{.multiple = 1}>> {};
 // Must not compile, ranks: Batch: micro × ranks does not divide global
 struct mine : Recipe<Mlp<>, Batch<{.global = 8, .micro = 8}>, Ddp<{.ranks = 2}>> {};
 
-// Must not compile, scaled_rate_base: Sinter: an option of a policy is outside its range
+// Must not compile (quick), scaled_rate_base: Sinter: an option of a policy is outside its range
 // and: ScaledRate< and: {"base"} and: {"at least 1"}
 struct mine : Recipe<Mlp<>, ScaledRate<{.base = 0}>> {};

@@ -13,6 +13,6 @@ struct mine
              Dialogue<{.text = 8, .label = 8}>, DynamicBatch<>, Batch<{.global = 64, .micro = 8}>> {
 };
 
-// Must not compile, no_examples: Batching: these data have no examples to put into batches
+// Must not compile (quick), no_examples: Batching: these data have no examples to put into batches
 struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 256}>,
                      Bytes<{.context = 16}>, Padded> {};

@@ -11,7 +11,7 @@ using namespace sinter;
 struct mine : Recipe<Mlp<>, Batch<{.global = 32, .micro = 4}>,
                      BatchWarmup<{.from = 6, .sequences = 1000}>> {};
 
-// Must not compile, length_context: LengthWarmup: the lengths do not fit the context
+// Must not compile (quick), length_context: LengthWarmup: the lengths do not fit the context
 struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 256}>,
                      Bytes<{.context = 32}>, LengthWarmup<{.from = 64}>> {};
 

@@ -42,7 +42,7 @@ struct Table : Numbers {
 };
 struct mine : Recipe<Mlp<>, Table> {};
 
-// Must not compile, ids_for_numbers: Sinter: the data gives ids, and the model takes none
+// Must not compile (quick), ids_for_numbers: Sinter: the data gives ids, and the model takes none
 // and: Mlp< and: Bytes<
 struct mine : Recipe<Mlp<>, Bytes<>> {};
 
@@ -88,7 +88,7 @@ struct Table : Numbers {
 };
 struct mine : Recipe<Mlp<>, Table> {};
 
-// Must not compile, open_signature: Sinter: a data policy has a member that the binary cannot use as it is
+// Must not compile (quick), open_signature: Sinter: a data policy has a member that the binary cannot use as it is
 // and: a_data_policy_has_another_member and: acme::Table and: {"open"}
 // and: OpenedData open(const DataRequest&)
 namespace acme {

@@ -7,7 +7,7 @@
 #include "support/unplanned_layer.hpp"
 using namespace sinter;
 
-// Must not compile, element_access: Sinter: a layer reads or writes single elements, and the recipe's device is not the host
+// Must not compile (quick), element_access: Sinter: a layer reads or writes single elements, and the recipe's device is not the host
 namespace acme {
 template <int W>
 struct Doubled {

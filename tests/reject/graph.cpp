@@ -33,7 +33,7 @@ struct Body {
 };
 struct mine : Recipe<Alone<Body, 4, 8>> {};
 
-// Must not compile, names: the units of this recipe's model are joined wrongly
+// Must not compile (quick), names: the units of this recipe's model are joined wrongly
 // and: two units have one name
 struct model {
   using slot = sinter::slot::model;
@@ -97,7 +97,7 @@ struct model {
 };
 struct mine : Recipe<model> {};
 
-// Must not compile, width: two layers do not fit
+// Must not compile (quick), width: two layers do not fit
 // and: Linear<512, 768 and: 640
 struct Body {
   static constexpr Value<1> trace(auto& g, Value<640> x, Value<768> target) {

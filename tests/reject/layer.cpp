@@ -139,7 +139,7 @@ struct Swish : InObject<W> {};
 }  // namespace acme
 struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
 
-// Must not compile, params: Sinter: a member of a layer is missing, or not what it must be
+// Must not compile (quick), params: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"params"} and: {"constexpr Params<Param> or array"}
 namespace acme {
 template <int W>

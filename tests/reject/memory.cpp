@@ -14,7 +14,7 @@ using namespace sinter;
 
 using Small = Mlp<{.in = 1, .hidden = 4, .out = 1}>;
 
-// Must not compile, budget: Budget: nothing fits. What: the least that this recipe needs
+// Must not compile (quick), budget: Budget: nothing fits. What: the least that this recipe needs
 struct mine : Recipe<Mlp<>, Budget<{.bytes = 1000}>> {};
 
 // Must not compile, budget_unplanned: Budget: a layer of this model takes memory that is not planned

@@ -134,7 +134,7 @@ struct mine : Recipe<DistilBert<{.layers = 1,
 // and: {"dropout"} and: {"at least 0 and below 1"}
 struct mine : Recipe<Gpt2<{.layers = 2, .dropout = 1.0}>, Bytes<>> {};
 
-// Must not compile, heads: Gpt2: heads does not divide width
+// Must not compile (quick), heads: Gpt2: heads does not divide width
 struct mine : Recipe<Gpt2<{.layers = 2, .heads = 5, .width = 64}>, Bytes<>> {};
 
 // Must not compile, layers: Sinter: an option of a policy is outside its range

@@ -22,7 +22,7 @@ struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 25
 // Must not compile, no_tokens: MaskedLm: the data have no tokens
 struct mine : Recipe<Mlp<>, MaskedLm<>> {};
 
-// Must not compile, seen: The model sees the token that it is to predict
+// Must not compile (quick), seen: The model sees the token that it is to predict
 struct Guess {
   static constexpr Value<1> trace(auto& g, Ids tokens, Ids targets) {
     auto x = g("qkv", Linear<8, 24>{}, g("wte", Embedding<256, 8>{}, tokens));

@@ -20,5 +20,5 @@ struct mine : Recipe<Mlp<{.in = 4, .out = 2, .layers = 2}>, Muon<>> {};
 // Must not compile, muon_precision: The optimizer of this recipe wants master weights and
 struct mine : Recipe<Mlp<>, Muon<>, Fp64> {};
 
-// Must not compile, nesterov: Sgd: nesterov needs momentum
+// Must not compile (quick), nesterov: Sgd: nesterov needs momentum
 struct mine : Recipe<Mlp<>, Sgd<{.lr = 0.1, .nesterov = true}>> {};

@@ -59,6 +59,6 @@ struct mine : Small<Bf16, SplitBatch<>, look> {};
 // Must not compile, zero_stage: Zero: there are only stages 1, 2 and 3
 struct mine : Small<AdamW<>, Zero<{.stage = 4}>> {};
 
-// Must not compile, zero_state: the verifier rejects this recipe's program
+// Must not compile (quick), zero_state: the verifier rejects this recipe's program
 // and: needs whole what the ranks split
 struct mine : Small<Bf16, Zero<>, look> {};

@@ -15,7 +15,7 @@ struct mine : Recipe<Mlp<>, Freeze<"wte">> {};
 // Must not compile, freeze_nothing: Freeze: no name is given
 struct mine : Recipe<Mlp<>, Freeze<>> {};
 
-// Must not compile, freeze_part: Sinter: a policy of this recipe names parameters wrongly
+// Must not compile (quick), freeze_part: Sinter: a policy of this recipe names parameters wrongly
 // and: "a unit is frozen in part alone" and: "h.3.mlp"
 struct mine : Recipe<Gpt2<>, Freeze<"h.3.mlp">> {};
 

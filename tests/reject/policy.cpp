@@ -21,7 +21,7 @@ struct HalvedAlways {
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::HalvedAlways> {};
 
-// Must not compile, hook_misspelt: Sinter: a policy does nothing
+// Must not compile (quick), hook_misspelt: Sinter: a policy does nothing
 // and: acme::Halved and: sinter/policy/hooks.hpp lists all hooks
 namespace acme {
 struct halving {
@@ -49,7 +49,7 @@ struct Momentum {
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::Momentum> {};
 
-// Must not compile, listed_name: Sinter: a list of fields has a name that is no field
+// Must not compile (quick), listed_name: Sinter: a list of fields has a name that is no field
 // and: acme::Clip and: acme::ClipOptions and: {"maxx"}
 namespace acme {
 struct ClipOptions {
@@ -59,7 +59,7 @@ struct ClipOptions {
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::Clip<acme::ClipOptions>> {};
 
-// Must not compile, not_a_policy: a recipe is made of policies
+// Must not compile (quick), not_a_policy: a recipe is made of policies
 // and: BatchOptions
 struct mine : Recipe<Mlp<>, BatchOptions> {};
 
@@ -102,7 +102,7 @@ struct halving {
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::Halved<acme::halving>> {};
 
-// Must not compile, slot_names: Sinter: two slots have one name
+// Must not compile (quick), slot_names: Sinter: two slots have one name
 // and: acme::Halved<acme::halving> and: acme::Halved<acme::doubling>
 namespace acme {
 struct halving {
@@ -121,7 +121,7 @@ struct halving {};
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::Halved<acme::halving>> {};
 
-// Must not compile, unlisted_options: Sinter: options or a run state do not list their fields
+// Must not compile (quick), unlisted_options: Sinter: options or a run state do not list their fields
 // and: acme::Clip and: acme::ClipOptions and: SINTER_FIELDS(
 namespace acme {
 struct ClipOptions {

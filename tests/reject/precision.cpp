@@ -4,6 +4,6 @@
 #include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
-// Must not compile, loss_scale: Sinter: options of a policy contradict each other
+// Must not compile (quick), loss_scale: Sinter: options of a policy contradict each other
 // and: {"initial_scale is below its minimum"} and: {"raise it, or lower minimum_scale"}
 struct mine : Recipe<Mlp<>, Fp16<{.initial_scale = 1, .minimum_scale = 2}>> {};

@@ -7,7 +7,7 @@
 #include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
-// Must not compile, forward: the verifier rejects this recipe's program of evaluation or prediction
+// Must not compile (quick), forward: the verifier rejects this recipe's program of evaluation or prediction
 // and: read before written
 struct text {
   using slot = slot::data;

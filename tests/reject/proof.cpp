@@ -86,7 +86,7 @@ struct Impatient : Ddp<> {
 };
 struct mine : OfTwoLayers<Impatient> {};
 
-// Must not compile, own_root: the programs of this recipe's ranks do not fit together
+// Must not compile (quick), own_root: the programs of this recipe's ranks do not fit together
 // and: ranks differ in the root and: the_ranks_do_not_fit_together and: "tell"
 /// Sends a number, each rank as if it were the root.
 constexpr void from_itself(const Model&, const Instruction&, const OnRank& on, TrafficList& out) {

@@ -6,11 +6,11 @@
 #include "sinter/recipe/plan.hpp"
 using namespace sinter;
 
-// Must not compile, no_model: this recipe has no model
+// Must not compile (quick), no_model: this recipe has no model
 struct mine : Recipe<Bytes<>, Batch<{.global = 8, .micro = 4}>> {};
 
-// Must not compile, not_a_recipe: Sinter: R, in this error, is no recipe.
+// Must not compile (quick), not_a_recipe: Sinter: R, in this error, is no recipe.
 struct mine {};
 
-// Must not compile, two_in_one_slot: two policies claim one slot
+// Must not compile (quick), two_in_one_slot: two policies claim one slot
 struct mine : Recipe<Mlp<>, KeepAll, Fp64, Checkpoint<>> {};

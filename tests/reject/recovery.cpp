@@ -6,7 +6,7 @@
 #include "support/policies.hpp"
 using namespace sinter;
 
-// Must not compile, answer: Sinter: this policy is not all that its slot asks for
+// Must not compile (quick), answer: Sinter: this policy is not all that its slot asks for
 namespace acme {
 struct Patient : Counting {
   static bool recover(const Options&, State&, const StepFigures&) { return true; }

@@ -16,7 +16,7 @@ struct Lines {
 }  // namespace acme
 AnySource source{acme::Lines{}};
 
-// Must not compile, source_without_restore: Sinter: a data source lacks a member, or has it with other arguments
+// Must not compile (quick), source_without_restore: Sinter: a data source lacks a member, or has it with other arguments
 // and: acme::Lines and: {"restore"} and: {"restore(const SamplerState&)"}
 namespace acme {
 struct Lines {
