@@ -75,11 +75,12 @@ def refusals_of_page(lines):
             continue
         table = line.lstrip().startswith("|")
         if not line.strip() or table or re.match(r"\s*([-*] |\d+\. |#|>)", line):
-            yield from long_sentences(number, text)
+            yield from long_sentences(number, text.strip())
             number, text = position, "" if table else line
             for cell in line.split("|") if table else []:
                 yield from long_sentences(position, cell)
         else:
+            number = number if text.strip() else position
             text += " " + line.strip()
 
 
