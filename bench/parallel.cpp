@@ -121,7 +121,7 @@ void contest(const Task& task, const Mode& mode) {
 /// Bytes that a rank sends in a step: the mean, as an algorithm needs that sends no more than it must.
 double sent_in_step(const Task& task, const PlanView& plan) {
   double sent = 0;
-  for (const Event& event : Speech(plan.training.program, true)
+  for (const Event& event : Communication(plan.training.program, true)
                                 .events(plan.model, {0, processes, 0, task.micro_batches}))
     if (event.traffic.does != Traffic::waits) sent += sent_bytes(event.traffic, processes);
   return sent;

@@ -24,7 +24,7 @@ struct Adagrad {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
 
-  // s: see Stretch in sinter/optimizer/optimizer.hpp. Its element types are those of the recipe's
+  // s: see ParameterSpan in sinter/optimizer/optimizer.hpp. Its element types are those of the recipe's
   // precision.
   static void update(const Options& o, const auto& s) {
     // Parts have a fixed size, so the work of a part does not depend on the number of threads.

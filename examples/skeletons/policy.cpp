@@ -51,7 +51,7 @@ struct Signum {
   // with fresh weights. Without a type or shape it is one number per parameter.
   static constexpr std::array regions{Region{"momentum_buffer"}};
 
-  // The members that the optimizer's concept requires (sinter/policy/concepts.hpp). s is a Stretch:
+  // The members that the optimizer's concept requires (sinter/policy/concepts.hpp). s is a ParameterSpan:
   // a flat part of all parameters, which are treated alike.
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {

@@ -123,8 +123,8 @@
 #include "sinter/files/run_mark.hpp"
 #include "sinter/files/weights.hpp"
 #include "sinter/hardware/available.hpp"
-#include "sinter/hardware/away_memory.hpp"
 #include "sinter/hardware/device.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/hardware/unplanned.hpp"
 
 // The trainer, the loop around it, and the binary

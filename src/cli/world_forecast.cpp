@@ -18,7 +18,7 @@ constexpr double microsecond = 1e-6, gigabyte = 1e9;
 /// What a link is taken to be where it is not measured: of one card to the next over PCI Express 4.0 x16.
 constexpr LinkCost assumed_link{10 * microsecond, 25 * gigabyte};
 /// The same of copies between a card and its host, each way.
-constexpr AwayCost assumed_copies{25 * gigabyte, 25 * gigabyte};
+constexpr OffloadCost assumed_copies{25 * gigabyte, 25 * gigabyte};
 
 bool offloads(const RecipeView& recipe) { return recipe.plan->memory.offloaded > 0; }
 const char* outside(const RecipeView& recipe) {
@@ -47,16 +47,16 @@ void find_link(const RecipeView& recipe, const Arguments& a, WorldForecast& worl
 
 /// What is offloaded moves at these rates. A disk that is given reads and writes at one rate together; what is
 /// measured are copies, by threads that would compute.
-void find_away(const RecipeView& recipe, const Arguments& a, kernel::Stream& stream,
-               WorldForecast& world) {
+void find_offload(const RecipeView& recipe, const Arguments& a, kernel::Stream& stream,
+                  WorldForecast& world) {
   if (!offloads(recipe)) return;
-  world.away_measured = recipe.on_host && !a.disk_bandwidth;
+  world.offload_measured = recipe.on_host && !a.disk_bandwidth;
   if (a.disk_bandwidth) {
     const double rate = *a.disk_bandwidth * gigabyte;
-    world.away = {rate, rate, .5};
+    world.offload = {rate, rate, .5};
   } else {
-    world.away = recipe.on_host ? measured_away_cost(stream, a.scratch) : assumed_copies;
-    world.away.taken = world.taken;
+    world.offload = recipe.on_host ? measured_offload_cost(stream, a.scratch) : assumed_copies;
+    world.offload.taken = world.taken;
   }
 }
 
@@ -79,10 +79,10 @@ std::string memory_text(const RecipeView& recipe, const WorldForecast& world) {
 }
 
 /// How long a step waits for what is offloaded.
-std::string away_text(const RecipeView& recipe, const Forecast& f) {
-  return fmt::format(", and {} of waiting for {} ({:.1f} %)", seconds_text(f.away),
+std::string offload_text(const RecipeView& recipe, const Forecast& f) {
+  return fmt::format(", and {} of waiting for {} ({:.1f} %)", seconds_text(f.offload),
                      recipe.on_host ? "the disk" : "copies of the host's memory",
-                     f.step > 0 ? 100 * f.away / f.step : 0);
+                     f.step > 0 ? 100 * f.offload / f.step : 0);
 }
 
 /// Each on a line, the first behind a title.
@@ -110,24 +110,24 @@ std::string link_text(const Arguments& a, const WorldForecast& w, Source source)
 }
 
 /// Adds what is known of where state is offloaded to, and from where.
-void add_away(const RecipeView& recipe, const Arguments& a, const WorldForecast& w,
-              std::vector<std::string>& measured, std::vector<std::string>& assumed) {
-  if (w.away_measured) {
+void add_offload(const RecipeView& recipe, const Arguments& a, const WorldForecast& w,
+                 std::vector<std::string>& measured, std::vector<std::string>& assumed) {
+  if (w.offload_measured) {
     measured.push_back(fmt::format(
         "{}B/s from a file and {}B/s to it{}, and {:.0f} % of these both at once",
-        metric(w.away.fetch), metric(w.away.store),
-        a.scratch.empty() ? "" : " in " + printable(a.scratch, 4096), 100 * w.away.beside));
+        metric(w.offload.fetch), metric(w.offload.store),
+        a.scratch.empty() ? "" : " in " + printable(a.scratch, 4096), 100 * w.offload.beside));
     assumed.emplace_back(
         "that the system has memory to keep such a file in (--disk-bandwidth says what a disk "
         "does)");
   } else if (recipe.on_host) {
     assumed.push_back(fmt::format(
         "a disk that reads and writes {}B/s together beside the computation, as is said",
-        metric(w.away.fetch)));
+        metric(w.offload.fetch)));
   } else {
     assumed.push_back(fmt::format(
         "copies at {}B/s each way between a card and its host, over PCI Express 4.0 x16",
-        metric(w.away.fetch)));
+        metric(w.offload.fetch)));
   }
   if (w.ranks > 1) assumed.emplace_back("that no rank's offloading slows another's");
 }
@@ -150,7 +150,7 @@ std::string sources_text(const RecipeView& recipe, const Arguments& a, const Wor
   add_link(measured, Source::measured, " between two ranks of this host, over shared memory");
   add_link(assumed, Source::given, " between ranks, as is said");
   add_link(assumed, Source::assumed, " between cards, over PCI Express 4.0 x16");
-  if (offloads(recipe)) add_away(recipe, a, w, measured, assumed);
+  if (offloads(recipe)) add_offload(recipe, a, w, measured, assumed);
   assumed.emplace_back("links that are all alike, and transfers by halving and doubling");
   if (recipe.on_host)
     assumed.push_back(
@@ -212,12 +212,13 @@ WorldForecast forecast_world(const RecipeView& recipe, const Arguments& a,
   world.device = {matmul.flops, measured_memory_rate(stream)};
   find_link(recipe, a, world);
   world.taken = recipe.on_host ? 1.0 / threads : 0;
-  find_away(recipe, a, stream, world);
+  find_offload(recipe, a, stream, world);
   world.straggler = a.straggler.value_or(1);
   std::vector<double> seconds = computing_seconds(plan.view(), world.device);
   if (a.times)
     seconds = profiled_seconds(*a.times, plan.view(), recipe.plan->model.share(), seconds);
-  const WorldCosts costs{world.micro_batches, world.link, world.taken, world.straggler, world.away};
+  const WorldCosts costs{world.micro_batches, world.link, world.taken, world.straggler,
+                         world.offload};
   world.step = forecast(plan, world.ranks, costs, seconds);
   return world;
 }
@@ -242,7 +243,7 @@ std::string world_text(const RecipeView& recipe, const Arguments& a, const World
                   f.step > 0 ? 100 * f.exposed / f.step : 0);
   if (w.straggler > 1)
     text += fmt::format(", of which {} wait for the slow rank", seconds_text(f.late));
-  if (offloads(recipe)) text += away_text(recipe, f);
+  if (offloads(recipe)) text += offload_text(recipe, f);
   if (f.step > 0)
     text += fmt::format("\n        speed       {}tokens/s", metric(double(w.tokens) / f.step));
   return text + "\n" + sources_text(recipe, a, w);
@@ -274,12 +275,12 @@ nlohmann::ordered_json world_json(const WorldForecast& w) {
   if (w.memory.offloaded)
     world["offload"] = {{"fetched_bytes", std::int64_t(w.step.fetched)},
                         {"stored_bytes", std::int64_t(w.step.stored)},
-                        {"waiting_s", w.step.away},
-                        {"fetched_bytes_per_s", w.away.fetch},
-                        {"stored_bytes_per_s", w.away.store},
-                        {"both_at_once", w.away.beside},
-                        {"measured", w.away_measured},
-                        {"taken_from_computing", w.away.taken}};
+                        {"waiting_s", w.step.offload},
+                        {"fetched_bytes_per_s", w.offload.fetch},
+                        {"stored_bytes_per_s", w.offload.store},
+                        {"both_at_once", w.offload.beside},
+                        {"measured", w.offload_measured},
+                        {"taken_from_computing", w.offload.taken}};
   return world;
 }
 

@@ -19,8 +19,8 @@ struct WorldForecast {
   DeviceCost device{};  // without --times
   LinkCost link{};
   bool link_latency_measured = false, link_bandwidth_measured = false;
-  AwayCost away{};  // where the recipe offloads
-  bool away_measured = false;
+  OffloadCost offload{};  // where the recipe offloads
+  bool offload_measured = false;
   double taken = 0, straggler = 1;
   int threads = 0;  // on which it was measured; 0 on a card
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/run/machine.hpp"
 
 namespace sinter::executes {
@@ -16,9 +16,9 @@ void each_stretch(const Machine& machine, const Bound& bound, const auto& visit)
   const Model& model = machine.model();
   const Instruction& i = *bound.instruction;
   std::byte* const* here = bound.at;
-  each_away(model, [&](Space space) {
+  each_offloaded(model, [&](Space space) {
     const int r = int(space) - int(Space::region);  // of a region
-    const std::int64_t outside = machine.away_at(space);
+    const std::int64_t outside = machine.offloaded_at(space);
     for (int k = i.what; k < i.what + i.count; ++k, ++here) {
       if (space != Space::master && model.regions[std::size_t(r)].shape) {
         std::int64_t begin = -1,
@@ -45,39 +45,40 @@ void each_stretch(const Machine& machine, const Bound& bound, const auto& visit)
 }  // namespace
 
 void fetch_state(Machine& machine, const Bound& bound) {
-  if (!machine.has_away()) return;  // another rank updates
+  if (!machine.has_offload()) return;  // another rank updates
   each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
-    machine.away().start_fetch(outside, here, bytes);
+    machine.offload().start_fetch(outside, here, bytes);
   });
 }
 
 void fetch_masters(Machine& machine, const Bound& bound) {
   const Model& model = machine.program_model();
   const std::int64_t size = model.sizes.of(Type::master);
-  const std::int64_t outside = machine.away_at(Space::master);
+  const std::int64_t outside = machine.offloaded_at(Space::master);
   std::byte* here = bound.at[0];
   for (const bool decayed : {true, false})
     model.each_shard(model.part(bound.instruction->what, decayed), machine.communicator().rank(),
                      [&](const ShardSlice& shard) {
                        const std::int64_t held = shard.at(model.splits(Space::master));
-                       machine.away().start_fetch(outside + held * size, here, shard.size * size);
+                       machine.offload().start_fetch(outside + held * size, here,
+                                                     shard.size * size);
                        here += shard.size * size;
                      });
 }
 
 void await_state(Machine& machine, const Bound&) {
-  if (machine.has_away()) machine.away().wait_for_fetches();
+  if (machine.has_offload()) machine.offload().wait_for_fetches();
 }
 
 void store_state(Machine& machine, const Bound& bound) {
-  if (!machine.has_away()) return;
+  if (!machine.has_offload()) return;
   each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
-    machine.away().start_store(here, outside, bytes);
+    machine.offload().start_store(here, outside, bytes);
   });
 }
 
 void await_store(Machine& machine, const Bound&) {
-  if (machine.has_away()) machine.away().wait_for_stores();
+  if (machine.has_offload()) machine.offload().wait_for_stores();
 }
 
 }  // namespace sinter::executes

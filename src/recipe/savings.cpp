@@ -64,12 +64,12 @@ void use_optimizer(const PlanView& plan, Variant& v, const Alternative& a) {
   for (Instruction& i : v.program)
     if (i.kind->role == Role::update) i.kind = a.update;
   const auto own = [&](const Region& r) { return r.owner == plan.optimizer; };
-  const bool away =
-      std::ranges::any_of(v.regions, [&](const Region& r) { return own(r) && r.away; });
+  const bool offloaded =
+      std::ranges::any_of(v.regions, [&](const Region& r) { return own(r) && r.offloaded; });
   std::erase_if(v.regions, own);
   v.has_owners = plan.model.shards > 1 && a.by_parameter;
   for (Region region : a.regions) {
-    region.away = away;
+    region.offloaded = offloaded;
     region.splits = plan.model.shards > 1 && (!region.shape || v.has_owners);
     v.regions.push_back(region);
   }

@@ -14,7 +14,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/program/kinds.hpp"
@@ -75,7 +75,7 @@ std::vector<UniformSlice> uniform_slices_of(const std::vector<Parameter>& parame
 
 Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
                  kernel::Stream& stream, Communicator& communicator, std::vector<OptionsOf> options,
-                 std::vector<OptionsOf> states, std::string away_folder)
+                 std::vector<OptionsOf> states, std::string offload_folder)
     : plan_(plan),
       parameters_(parameters),
       stream_(stream),
@@ -96,7 +96,7 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   now_.stream = &layers_stream_;
   find_flat_buffers();
   find_shards();
-  find_away_memory(std::move(away_folder));
+  find_offload_memory(std::move(offload_folder));
   programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
   programs_->evaluation = sinter::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
   programs_->prediction = sinter::bind(plan.predicting, plan.prediction, arena().data(), now_);
@@ -125,17 +125,17 @@ void Machine::find_flat_buffers() {
   decision_ = reinterpret_cast<kernel::Decision*>(flat_address(Space::decision));
 }
 
-void Machine::find_away_memory(std::string folder) {
+void Machine::find_offload_memory(std::string folder) {
   const Model& m = plan_.model;
   std::int64_t bytes = 0;
-  each_away(m, [&](Space space) {
-    flat_[std::size_t(space)].away_at = bytes;
-    bytes += away_bytes(m, space);
+  each_offloaded(m, [&](Space space) {
+    flat_[std::size_t(space)].offloaded_at = bytes;
+    bytes += offloaded_bytes(m, space);
   });
   const bool updates = !m.at_root || communicator_.rank() == root_rank;
   const int parts = int(std::max(2 * m.order.size(), shards_.size()) * (m.regions.size() + 1));
   if (bytes > 0 && updates)
-    away_ = std::make_unique<AwayMemory>(stream_, bytes, parts, std::move(folder));
+    offload_ = std::make_unique<OffloadMemory>(stream_, bytes, parts, std::move(folder));
 }
 
 void Machine::find_shards() {
@@ -187,7 +187,7 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
     throw Error("Sinter: a rank holds only its shards of the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "', so it has no part of its own. Take them with Machine::take().");
-  if (!is_persistent(model(), space) || is_away(space, p))
+  if (!is_persistent(model(), space) || is_offloaded(space, p))
     throw Error("Sinter: the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "' come and go, so they have no place that they keep.");
@@ -227,12 +227,12 @@ std::int64_t Machine::place_in_unit(const Parameter& p) const {
 }
 
 std::byte* Machine::kept(Space space, const Parameter& p) {
-  if (!is_away(space, p)) return flat_address(space);
-  return away_ ? away_->bytes().data() + away_at(space) : nullptr;
+  if (!is_offloaded(space, p)) return flat_address(space);
+  return offload_ ? offload_->bytes().data() + offloaded_at(space) : nullptr;
 }
 
 Machine::Part Machine::kept_part(Space space, const Parameter& p) {
-  if (!is_away(space, p)) return part(space, p);
+  if (!is_offloaded(space, p)) return part(space, p);
   return {kept(space, p) + place_in(space, p), shape(space, p)};
 }
 
@@ -287,7 +287,7 @@ void Machine::begin(const Work& work, bool training) {
 }
 
 void Machine::train(const Work& work, Observer* observer) {
-  if (away_) away_->open();  // before a graph is recorded
+  if (offload_) offload_->open();  // before a graph is recorded
   begin(work, true);
   run(programs_->training, observer);
   read_decision();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sinter/base/with_element.hpp"
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/plan/placement.hpp"
 #include "sinter/run/machine.hpp"
 
@@ -31,7 +31,7 @@ void Machine::each_held(Space space, const Parameter& p, Access access, const au
   const auto show = [&](std::int64_t held, std::int64_t bytes, std::int64_t begin) {
     std::byte* const all = kept(space, p);
     if (!all) return;
-    if (is_away(space, p)) return visit(std::span(all + held, std::size_t(bytes)), begin);
+    if (is_offloaded(space, p)) return visit(std::span(all + held, std::size_t(bytes)), begin);
     const OnHost on_host(stream_, all + held, bytes, access);
     visit(std::span(on_host.data(), std::size_t(bytes)), begin);
   };

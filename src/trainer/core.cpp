@@ -12,7 +12,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/error.hpp"
 #include "sinter/hardware/available.hpp"
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/hardware/stream.hpp"
 #include "sinter/recipe/savings.hpp"
 #include "trainer/pinned.hpp"
@@ -293,7 +293,7 @@ void TrainerCore::require_memory_to_train() {
                     .taken = memory.parameters + memory.weights,
                     .beside = beside_.touched});
   for (const auto& machine : machines_)
-    if (machine->has_away()) machine->away().open();
+    if (machine->has_offload()) machine->offload().open();
   memory_suffices_ = true;
 }
 

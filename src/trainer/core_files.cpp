@@ -10,7 +10,7 @@
 #include "sinter/files/load.hpp"
 #include "sinter/files/safetensors.hpp"
 #include "sinter/files/weights.hpp"
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/load_rules.hpp"
 #include "trainer/saved_tensors.hpp"
@@ -83,7 +83,7 @@ class FlatTensors {
     if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
     const Machine::Part part = machine.kept_part(tensor.space, p);
     if (access != Access::write) require_kept(machine, tensor.space, p);
-    if (!access || machine.is_away(tensor.space, p)) return part.data;
+    if (!access || machine.is_offloaded(tensor.space, p)) return part.data;
     parts.push_back(machine.on_host(part, *access));
     return parts.back().data();
   }
@@ -188,7 +188,7 @@ void TrainerCore::set_steps(std::int64_t steps) {
     if (machine != machines_[0]) {
       copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
                      plan().training.persistent);
-      if (machine->has_away()) machine->away().copy(machines_[0]->away());
+      if (machine->has_offload()) machine->offload().copy(machines_[0]->offload());
     }
     machine->masters_changed();
   }
@@ -228,9 +228,10 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                   CheckpointReader(source.path));
   for (auto& machine : machines_) {
     order_after_copies(machine->stream());
-    if (machine->has_away()) machine->away().clear(away_bytes(plan().model, Space::master));
+    if (machine->has_offload())
+      machine->offload().clear(offloaded_bytes(plan().model, Space::master));
     for (int r = 0; r < int(plan().model.regions.size()); ++r) {
-      if (plan().model.is_away(region(r))) continue;
+      if (plan().model.is_offloaded(region(r))) continue;
       clear_on_device(machine->stream(), machine->flat<std::byte>(region(r)).data,
                       flat_bytes(plan().model, region(r)));
     }

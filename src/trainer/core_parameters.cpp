@@ -66,7 +66,7 @@ void TrainerCore::initialise() {
   on_ranks([&](int rank) {
     Machine& machine = *machines_[rank];
     machine.clear_masters();
-    if (machine.model().splits(Space::master) || machine.model().is_away(Space::master))
+    if (machine.model().splits(Space::master) || machine.model().is_offloaded(Space::master))
       return fill_parts(machine, parameters_, settings_);
     for (const Parameter& p : parameters_) {
       const Machine::Part part = machine.part(Space::master, p);

@@ -83,7 +83,7 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
   const std::int64_t each = bytes_of(tensor.stored.element);
   const auto put = [&](std::byte* to, std::int64_t from, std::int64_t size) {
     const std::byte* const source = values + (from - first) * each;
-    if (machine.is_away(tensor.space, p)) {
+    if (machine.is_offloaded(tensor.space, p)) {
       std::copy_n(source, size * each, to);
       return;
     }

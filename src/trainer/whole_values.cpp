@@ -79,7 +79,7 @@ void WholeValues::gather(Space from, const Parameter& p, int number, bool decaye
     const std::int64_t at = shard.at(model.splits(from)) * std::int64_t(sizeof(T)),
                        size = shard.size * std::int64_t(sizeof(T));
     std::byte* const to = reinterpret_cast<std::byte*>(values + shard.first - part.first);
-    if (machine.is_away(from, p)) {
+    if (machine.is_offloaded(from, p)) {
       std::copy_n(machine.kept(from, p) + at, size,
                   OnHost(machine.stream(), to, size, Access::write).data());
     } else {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sinter/plan/flops.hpp"
-#include "sinter/world/away.hpp"
+#include "sinter/world/offload.hpp"
 
 namespace sinter {
 namespace {
@@ -22,13 +22,13 @@ class Costs {
   double of(const Instruction& i) const {
     return i.kind->phases ? of_calls(i) : double(touched(i)) / device.bytes;
   }
-  AwayStep away(const Instruction& i) const {
+  OffloadStep offload(const Instruction& i) const {
     TouchList list;
     i.kind->touch(model, i, list);
-    AwayStep step;
+    OffloadStep step;
     bool waits = false;
     for (const Touch& touch : list) {
-      if (!comes_from_away(touch)) continue;
+      if (!comes_from_offload(touch)) continue;
       const auto bytes = double(bytes_of(i, touch));
       if (touch.use == Use::fetch) step.fetched += bytes;
       if (touch.use == Use::send) step.stored += bytes;
@@ -104,8 +104,8 @@ class Costs {
     return in_shard ? std::llround(double(once) * model.share()) : once;
   }
   /// Whether it is of what lives outside of the device's memory, when it is here.
-  bool comes_from_away(const Touch& touch) const {
-    return model.is_away(touch.space == Space::fetched ? Space::master : touch.space);
+  bool comes_from_offload(const Touch& touch) const {
+    return model.is_offloaded(touch.space == Space::fetched ? Space::master : touch.space);
   }
   /// How often it goes over the bytes; of transfers and their waits, never.
   static int times(Use use) {
@@ -143,12 +143,12 @@ std::vector<double> computing_seconds(const PlanView& plan, const DeviceCost& de
   return seconds;
 }
 
-std::vector<AwayStep> away_steps(const PlanView& plan) {
+std::vector<OffloadStep> offload_steps(const PlanView& plan) {
   const DeviceCost any{1, 1};
   const Costs costs(plan, any);
-  std::vector<AwayStep> steps;
+  std::vector<OffloadStep> steps;
   steps.reserve(plan.training.program.size());
-  for (const Instruction& i : plan.training.program) steps.push_back(costs.away(i));
+  for (const Instruction& i : plan.training.program) steps.push_back(costs.offload(i));
   return steps;
 }
 

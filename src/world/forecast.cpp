@@ -30,23 +30,23 @@ namespace {
 /// What a rank does in a step, but for what it says to others.
 struct RankWork {
   /// An instruction that moves what lives outside of the device's memory, or waits for it.
-  struct Away {
+  struct Offloading {
     double before;  // what is computed since the one before, or since the last event
-    AwayStep step;
+    OffloadStep step;
   };
   /// What is between an event and the one before.
-  struct Stretch {
-    std::size_t away_end;  // the instructions that do so, up to here
-    double behind;         // what is computed behind them
+  struct ParameterSpan {
+    std::size_t offload_end;  // the instructions that do so, up to here
+    double behind;            // what is computed behind them
   };
-  std::vector<Away> away;
-  std::vector<Stretch> stretches;  // before each event, and behind the last
-  double sent = 0;                 // bytes
+  std::vector<Offloading> offload;
+  std::vector<ParameterSpan> spans;  // before each event, and behind the last
+  double sent = 0;                       // bytes
 };
 
 /// What a rank does outside of the device's memory, as time goes on.
-struct RankAway {
-  AwayQueues queues;
+struct RankOffload {
+  OffloadQueues queues;
   double waited = 0;
 };
 
@@ -54,7 +54,7 @@ struct RankAway {
 struct StepTiming {
   static constexpr bool timed = true;
   std::span<const RankWork> work;  // by rank, or once, if all speak alike
-  std::span<RankAway> away;        // by rank; empty where nothing lives there
+  std::span<RankOffload> offload;  // by rank; empty where nothing lives there
   bool at_root;                    // only what root_rank has lives there
   int ranks;
   const WorldCosts& costs;
@@ -72,14 +72,14 @@ struct StepTiming {
     double& add_to(double& clock) const {
       const RankWork& mine = timing.work[timing.work.size() == 1 ? 0 : std::size_t(rank)];
       const double slower = rank == timing.ranks - 1 ? timing.costs.straggler : 1;
-      const RankWork::Stretch& stretch = mine.stretches[event];
-      for (std::size_t k = event == 0 ? 0 : mine.stretches[event - 1].away_end;
-           k < stretch.away_end; ++k) {
-        clock += slower * mine.away[k].before;
+      const RankWork::ParameterSpan& stretch = mine.spans[event];
+      for (std::size_t k = event == 0 ? 0 : mine.spans[event - 1].offload_end;
+           k < stretch.offload_end; ++k) {
+        clock += slower * mine.offload[k].before;
         if (timing.at_root && rank != root_rank) continue;
-        RankAway& there = timing.away[std::size_t(rank)];
+        RankOffload& there = timing.offload[std::size_t(rank)];
         const double come = clock;
-        clock = there.queues.run(mine.away[k].step, come);
+        clock = there.queues.run(mine.offload[k].step, come);
         there.waited += clock - come;
       }
       return clock += slower * stretch.behind;
@@ -93,20 +93,20 @@ struct StepTiming {
 };
 
 RankWork work_of(const PlanView& plan, OnRank on, std::span<const double> seconds,
-                 std::span<const AwayStep> away) {
+                 std::span<const OffloadStep> offload) {
   RankWork work;
   TrafficList list;
   double so_far = 0;
   const std::span<const Instruction> program = plan.training.program;
   const auto end_stretch = [&] {
-    work.stretches.push_back({work.away.size(), so_far});
+    work.spans.push_back({work.offload.size(), so_far});
     so_far = 0;
   };
   walk(program, loop_of(program), on.iterations, [&](int t, int iteration) {
     const Instruction& i = program[std::size_t(t)];
     so_far += seconds[std::size_t(t)];
-    if (const AwayStep& step = away[std::size_t(t)]; step.any()) {
-      work.away.push_back({so_far, step});
+    if (const OffloadStep& step = offload[std::size_t(t)]; step.any()) {
+      work.offload.push_back({so_far, step});
       so_far = 0;
     }
     if (!i.kind->traffic) return;
@@ -129,14 +129,14 @@ Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
   const PlanView& view = plan.view();
   const std::span<const Instruction> program = view.training.program;
   const int iterations = costs.micro_batches;
-  const bool alike = speak_alike(view.model, program, ranks, iterations, 1, ranks);
-  const std::vector<AwayStep> away = away_steps(view);
+  const bool alike = communicate_alike(view.model, program, ranks, iterations, 1, ranks);
+  const std::vector<OffloadStep> offload = offload_steps(view);
   std::vector<RankWork> work;
   const int speakers = alike ? 1 : ranks;
   for (int r = 0; r < speakers; ++r)
-    work.push_back(work_of(view, {r, ranks, 0, iterations}, seconds, away));
-  std::vector<RankAway> outside;
-  if (view.model.has_away()) outside.assign(std::size_t(ranks), {AwayQueues(costs.away)});
+    work.push_back(work_of(view, {r, ranks, 0, iterations}, seconds, offload));
+  std::vector<RankOffload> outside;
+  if (view.model.has_offload()) outside.assign(std::size_t(ranks), {OffloadQueues(costs.offload)});
   const std::vector<RankProgram> programs(std::size_t(ranks), RankProgram{program, iterations});
   const StepTiming timing{work, outside, view.model.at_root, ranks, costs};
   const Simulation world(view.model, programs, true, alike, timing);
@@ -144,15 +144,15 @@ Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
   Forecast result;
   for (const RankWork& rank : work) result.sent += rank.sent;
   result.sent /= speakers;
-  for (const RankWork::Away& moves : work[0].away) {
+  for (const RankWork::Offloading& moves : work[0].offload) {
     result.fetched += moves.step.fetched;
     result.stored += moves.step.stored;
   }
-  if (!outside.empty()) result.away = outside[0].waited;
+  if (!outside.empty()) result.offload = outside[0].waited;
   for (int r = 0; r < ranks; ++r) result.step = std::max(result.step, world.time(r).end);
   const RankTime usual = world.time(0);
-  result.computing = usual.end - usual.exposed - result.away;
-  result.exposed = result.step - result.computing - result.away;
+  result.computing = usual.end - usual.exposed - result.offload;
+  result.exposed = result.step - result.computing - result.offload;
   result.late = usual.late + result.step - usual.end;
   return result;
 }

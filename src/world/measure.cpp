@@ -9,8 +9,8 @@
 
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/error.hpp"
-#include "sinter/hardware/away_memory.hpp"
 #include "sinter/hardware/memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
@@ -101,17 +101,17 @@ double measured_memory_rate(kernel::Stream& stream, double seconds) {
 namespace {
 
 /// A file, and memory that is fetched from it and stored there piece by piece.
-class AwayProbe {
+class OffloadProbe {
   static constexpr std::int64_t piece = 4 << 20, pieces = 16;
-  AwayMemory away;
+  OffloadMemory offload;
   DeviceMemory fetched{piece}, stored{piece};
 
  public:
-  AwayProbe(kernel::Stream& stream, const std::string& folder)
-      : away(stream, pieces * piece, 2, folder) {
-    away.open();
-    away.start_fetch(0, stored.bytes().data(), piece);  // which touches it
-    away.wait_for_fetches();
+  OffloadProbe(kernel::Stream& stream, const std::string& folder)
+      : offload(stream, pieces * piece, 2, folder) {
+    offload.open();
+    offload.start_fetch(0, stored.bytes().data(), piece);  // which touches it
+    offload.wait_for_fetches();
   }
   /// The seconds that it takes to move a byte each way that is asked for, from so long.
   double seconds_of_byte(bool fetches, bool stores, double seconds) {
@@ -120,10 +120,10 @@ class AwayProbe {
     for (; moved < 2 * pieces * piece && (moved == 0 || since(begin) < seconds); moved += piece) {
       const std::int64_t at = moved % (pieces * piece);
       const std::int64_t half = pieces * piece / 2, other = (at + half) % (2 * half);
-      if (fetches) away.start_fetch(at, fetched.bytes().data(), piece);
-      if (stores) away.start_store(stored.bytes().data(), other, piece);
-      if (fetches) away.wait_for_fetches();
-      if (stores) away.wait_for_stores();
+      if (fetches) offload.start_fetch(at, fetched.bytes().data(), piece);
+      if (stores) offload.start_store(stored.bytes().data(), other, piece);
+      if (fetches) offload.wait_for_fetches();
+      if (stores) offload.wait_for_stores();
     }
     return std::max(since(begin), 1e-9) / double(moved);
   }
@@ -131,8 +131,9 @@ class AwayProbe {
 
 }  // namespace
 
-AwayCost measured_away_cost(kernel::Stream& stream, const std::string& folder, double seconds) {
-  AwayProbe probe(stream, folder);
+OffloadCost measured_offload_cost(kernel::Stream& stream, const std::string& folder,
+                                  double seconds) {
+  OffloadProbe probe(stream, folder);
   (void)probe.seconds_of_byte(false, true, seconds);  // so that there is something to fetch
   const double store = probe.seconds_of_byte(false, true, seconds);
   const double fetch = probe.seconds_of_byte(true, false, seconds);

@@ -75,22 +75,22 @@ TEST_CASE("a snapshot stays as it was, and a checkpoint goes on with state on th
   const TemporaryFolder folder;
   using Kept = Tiny<Cuda<>, Bf16>;
   using Away = Tiny<Cuda<>, Bf16, EachUnit>;
-  Trainer<Away> away(settings);
-  for (int s = 0; s < 3; ++s) take_step(away, s);
-  away.save(folder / "3");
+  Trainer<Away> offload(settings);
+  for (int s = 0; s < 3; ++s) take_step(offload, s);
+  offload.save(folder / "3");
   std::string now;
-  away.show_content([&](const CheckpointContent& content) { now = bytes_of(content); });
+  offload.show_content([&](const CheckpointContent& content) { now = bytes_of(content); });
   Snapshot snapshot;
-  away.copy_content(snapshot);
-  for (int s = 3; s < 6; ++s) take_step(away, s);
+  offload.copy_content(snapshot);
+  for (int s = 3; s < 6; ++s) take_step(offload, s);
   CHECK((bytes_of(snapshot.content()) == now));
   steps_between<Kept>(3, 6, folder.path());
   Trainer<Kept> kept(settings);
   kept.load(folder / "6");
-  CHECK((all_of(kept) == all_of(away)));
-  away.load(folder / "3");
-  for (int s = 3; s < 6; ++s) take_step(away, s);
-  CHECK((all_of(kept) == all_of(away)));
+  CHECK((all_of(kept) == all_of(offload)));
+  offload.load(folder / "3");
+  for (int s = 3; s < 6; ++s) take_step(offload, s);
+  CHECK((all_of(kept) == all_of(offload)));
 }
 
 TEST_CASE("a run that does not fit on the card fits with Offload") {

@@ -10,7 +10,7 @@
 
 #include "sinter/base/with_element.hpp"
 #include "sinter/comm/communicator.hpp"
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 #include "sinter/hardware/stream.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
@@ -143,9 +143,9 @@ class Ranks {
     const OpenMemory open;
     auto arena = machine(rank).arena();
     std::vector<std::byte> all{arena.begin(), arena.begin() + plan.training.persistent};
-    if (!machine(rank).has_away()) return all;
-    const std::span<std::byte> away = machine(rank).away().bytes();
-    all.insert(all.end(), away.begin(), away.end());
+    if (!machine(rank).has_offload()) return all;
+    const std::span<std::byte> offload = machine(rank).offload().bytes();
+    all.insert(all.end(), offload.begin(), offload.end());
     return all;
   }
 

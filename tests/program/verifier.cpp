@@ -183,8 +183,9 @@ TEST_CASE("an average must follow the update, once") {
 TEST_CASE("offloaded state must be fetched, stored and freed") {
   using Away =
       Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Offload<{.bucket_bytes = 1}>>;
-  static constexpr Kind make{"make", touches::away_state<Use::write>, executes::nothing};
-  static constexpr Kind give_up{"give up", touches::away_state<Use::consume>, executes::nothing};
+  static constexpr Kind make{"make", touches::offloaded_state<Use::write>, executes::nothing};
+  static constexpr Kind give_up{"give up", touches::offloaded_state<Use::consume>,
+                                executes::nothing};
   const Model& model = Plan<Away>::model;
   const Program p = shipped<Away>();
   CHECK(verify(model, p, one_rank).fine());

@@ -35,7 +35,7 @@ static_assert(acting<Average<>> == 2);  // regions, rewrite<R>
 constexpr auto with_regions = [] {
   std::array<std::string_view, 2> slots;
   auto next = slots.begin();
-  for_each_policy(Claimants<Silent, Average<>, Misspelt, Sgd<{.momentum = .9}>>{},
+  for_each_policy(PolicyList<Silent, Average<>, Misspelt, Sgd<{.momentum = .9}>>{},
                   [&]<hook::HasRegions P>(P*) { *next++ = P::slot::name; });
   return slots;
 }();

@@ -98,7 +98,7 @@ struct BatchWarmup {
 
  private:
   template <class... Extras>
-  static constexpr bool scales_rate(Claimants<Extras...>) {
+  static constexpr bool scales_rate(PolicyList<Extras...>) {
     return (hook::HasRateFactor<Extras> || ...);
   }
 };

@@ -62,9 +62,9 @@ auto layer_lacks_backward() {
                 "that sets c.dx() from c.dy().");
 }
 
-template <class Slot, class Claimants>
+template <class Slot, class PolicyList>
 auto two_policies_claim_one_slot() {
-  static_assert(Claimants::count <= 1,
+  static_assert(PolicyList::count <= 1,
                 "Sinter: two policies claim one slot; the slot and both policies are named in this "
                 "error. Why: the recipe would be ambiguous, and Sinter never picks silently. Fix: "
                 "keep one of them.");

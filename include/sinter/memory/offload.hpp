@@ -36,20 +36,20 @@ struct OffloadOptions {
 namespace touches {
 /// Uses the offloaded state of a run of units, and their masters if these are offloaded.
 template <Use U>
-constexpr void away_state(const Model& model, const Instruction& i, TouchList& out) {
-  each_away(model, [&](Space space) {
+constexpr void offloaded_state(const Model& model, const Instruction& i, TouchList& out) {
+  each_offloaded(model, [&](Space space) {
     each(model, i, U, space == Space::master ? Space::fetched : space, out);
   });
 }
 /// Uses the offloaded masters of the unit `what`.
 template <Use U>
-constexpr void away_masters(const Model&, const Instruction& i, TouchList& out) {
+constexpr void offloaded_masters(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({U, Space::fetched, i.what});
 }
 /// Waits until offloaded state is stored, and frees its memory.
 constexpr void await_store(const Model& model, const Instruction& i, TouchList& out) {
-  away_state<Use::finish>(model, i, out);
-  away_state<Use::consume>(model, i, out);
+  offloaded_state<Use::finish>(model, i, out);
+  offloaded_state<Use::consume>(model, i, out);
 }
 }  // namespace touches
 
@@ -64,18 +64,18 @@ void await_store(Machine&, const Bound&);
 
 /// The kind of the instruction that starts to fetch the offloaded state of a run of units.
 inline constexpr Kind fetch_state_kind{.name = "fetch state",
-                                       .touch = touches::away_state<Use::fetch>,
+                                       .touch = touches::offloaded_state<Use::fetch>,
                                        .run = executes::fetch_state,
                                        .by_shards = true};
 /// The kind of the instruction that waits for fetched state.
 inline constexpr Kind await_state_kind{.name = "await state",
-                                       .touch = touches::away_state<Use::finish>,
+                                       .touch = touches::offloaded_state<Use::finish>,
                                        .run = executes::await_state,
                                        .by_shards = true};
 /// The kind of the instruction that starts to store offloaded state again. It also runs if the step is not
 /// applied, and then changes nothing; so no transfer is in a conditional part of a launch graph.
 inline constexpr Kind store_state_kind{.name = "store state",
-                                       .touch = touches::away_state<Use::send>,
+                                       .touch = touches::offloaded_state<Use::send>,
                                        .run = executes::store_state,
                                        .by_shards = true};
 /// The kind of the instruction that waits until offloaded state is stored.
@@ -86,12 +86,12 @@ inline constexpr Kind await_store_kind{.name = "await store",
 
 /// The kind of the instruction that starts to fetch the offloaded masters of the unit `what`.
 inline constexpr Kind fetch_masters_kind{.name = "fetch masters",
-                                         .touch = touches::away_masters<Use::fetch>,
+                                         .touch = touches::offloaded_masters<Use::fetch>,
                                          .run = executes::fetch_masters,
                                          .by_shards = true};
 /// The kind of the instruction that waits for fetched masters.
 inline constexpr Kind await_masters_kind{.name = "await masters",
-                                         .touch = touches::away_masters<Use::finish>,
+                                         .touch = touches::offloaded_masters<Use::finish>,
                                          .run = executes::await_state,
                                          .by_shards = true};
 
@@ -177,7 +177,7 @@ struct Offload {
   using Options = OffloadOptions;
   using rules = RuleList<OffloadLeavesTheDevice, OptimizerKeepsState, OffloadedWeightsStay>;
   static constexpr Options options = O;
-  static constexpr bool offloads_state = true;         ///< see Region::away
+  static constexpr bool offloads_state = true;         ///< see Region::offloaded
   static constexpr bool offloads_weights = O.weights;  ///< see Model::masters
   static constexpr bool rewrites_last = true;          ///< as it moves what follows the update
 
@@ -277,7 +277,7 @@ struct Offload {
   }
   static constexpr std::int64_t state_bytes(const Model& model, int unit) {
     std::int64_t bytes = 0;
-    each_away(model, [&](Space space) {
+    each_offloaded(model, [&](Space space) {
       bytes += buffer_bytes(model, space == Space::master ? Space::fetched : space, unit);
     });
     return bytes;

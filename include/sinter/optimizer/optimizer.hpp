@@ -15,7 +15,7 @@ inline constexpr int max_regions = 4;  // maximum number of regions of one polic
 /// A range of flat parameters that an optimizer treats alike. The element types are those of master
 /// weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
 template <class M, class G, class S, class C>
-struct Stretch {
+struct ParameterSpan {
   kernel::Stream& stream;  ///< the stream on which kernels run
   M* master;               ///< the weights to update
   const G* gradient;       ///< to multiply by decision->scale, then clamp to ± decision->limit
@@ -32,7 +32,7 @@ struct Stretch {
 
 /// One whole parameter, for an optimizer that is not elementwise.
 template <class M, class G, class S, class C>
-struct StretchOfParameter : Stretch<M, G, S, C> {
+struct SpanOfParameter : ParameterSpan<M, G, S, C> {
   const Layer& layer;                            ///< the layer that has the parameter
   int number;                                    ///< the parameter's index in layer.params
   int rows, columns;                             ///< the parameter's shape
@@ -97,7 +97,7 @@ class Updater {
   const typename Optimizer::Options& options = machine.options<Optimizer>();
   std::array<int, max_regions> regions{};  // the optimizer's regions
   int region_count = 0;
-  bool is_away = false;  // true if its state is offloaded
+  bool is_offloaded = false;  // true if its state is offloaded
   const bool masters_come = model.masters == Space::fetched;
   // The masters of all units, if they stay in the arena.
   M* all_masters = nullptr;
@@ -107,9 +107,9 @@ class Updater {
  public:
   Updater(Machine& m, const Bound& b) : machine(m), bound(b) {
     for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
-    is_away = region_count > 0 && model.is_away(region(regions[0]));
+    is_offloaded = region_count > 0 && model.is_offloaded(region(regions[0]));
     if (!masters_come) all_masters = machine.flat<M>(Space::master).data;
-    for (int j = 0; j < region_count && !is_away; ++j)
+    for (int j = 0; j < region_count && !is_offloaded; ++j)
       if (!Optimizer::regions[j].shape) all_state[j] = machine.flat<S>(region(regions[j])).data;
   }
   /// Updates all parameters of each unit; ByParameter optimizers update only those this rank owns.
@@ -119,7 +119,7 @@ class Updater {
         for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
           if (!p.frozen && machine.owns(p)) one(p, k);
     } else {
-      if (is_away || masters_come) return shards();
+      if (is_offloaded || masters_come) return shards();
       if (run.count == int(model.order.size())) return flat({0, model.elements()});
       for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
     }
@@ -156,7 +156,7 @@ class Updater {
       const std::int64_t masters = model.splits(Space::master) ? held : 0;
       flat(part,
            {masters_come ? fetched : masters, model.splits(Space::gradient) ? held : 0,
-            is_away ? fetched : held},
+            is_offloaded ? fetched : held},
            k);
       before += part.size;
     }
@@ -177,7 +177,7 @@ class Updater {
     const auto shift = [&](Space space) { return model.held_at(space, p.offset) - p.offset; };
     const Shift shifts{masters_come ? machine.place_in_unit(p) - p.offset : shift(Space::master),
                        shift(Space::gradient), region_count > 0 ? shift(region(regions[0])) : 0};
-    StretchOfParameter<M, G, S, C> s{
+    SpanOfParameter<M, G, S, C> s{
         stretch({p.offset, p.size}, p.decayed, p.learning_rate, shifts, k),
         *p.layer,
         p.number,
@@ -188,13 +188,13 @@ class Updater {
     for (int j = 0; j < region_count; ++j) {
       const Space space = region(regions[j]);
       s.parts[j] =
-          is_away ? machine.part_of_unit(space, p, state_at(j, k)) : machine.part(space, p);
+          is_offloaded ? machine.part_of_unit(space, p, state_at(j, k)) : machine.part(space, p);
     }
     Optimizer::update(options, s);
   }
-  Stretch<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate, Shift shift,
-                              int k) const {
-    Stretch<M, G, S, C> s{
+  ParameterSpan<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate, Shift shift,
+                                    int k) const {
+    ParameterSpan<M, G, S, C> s{
         machine.stream(),
         masters(k, slice.first + shift.masters),
         all_gradients + (slice.first + shift.gradients),
@@ -213,8 +213,8 @@ class Updater {
   }
   /// State number j of unit number k, from element `first` on.
   S* state(int j, int k, std::int64_t first) const {
-    if (ByParameter<Optimizer> && is_away) return nullptr;  // parts[j] is used instead
-    return (is_away ? reinterpret_cast<S*>(state_at(j, k)) : all_state[j]) + first;
+    if (ByParameter<Optimizer> && is_offloaded) return nullptr;  // parts[j] is used instead
+    return (is_offloaded ? reinterpret_cast<S*>(state_at(j, k)) : all_state[j]) + first;
   }
 };
 

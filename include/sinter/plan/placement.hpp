@@ -34,7 +34,7 @@ struct Placement {
 
 /// True if a space is flat and lives through all steps; false if its buffers are temporary.
 constexpr bool is_persistent(const Model& model, Space space) {
-  if (space >= Space::region) return !model.is_away(space);
+  if (space >= Space::region) return !model.is_offloaded(space);
   return space == Space::master || space == Space::gradient || space == Space::kept ||
          space == Space::running || space == Space::decision ||
          (space == Space::weights && model.keeps_weights);
@@ -61,17 +61,17 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   return aligned(model.held_at(space, elements) * model.sizes.of(type_of(model, space)));
 }
 
-/// Bytes of a space that a rank stores outside of the arena (Model::is_away).
-constexpr std::int64_t away_bytes(const Model& model, Space space) {
-  if (!model.is_away(space)) return 0;
+/// Bytes of a space that a rank stores outside of the arena (Model::is_offloaded).
+constexpr std::int64_t offloaded_bytes(const Model& model, Space space) {
+  if (!model.is_offloaded(space)) return 0;
   if (space >= Space::region) return flat_bytes(model, space);
   return aligned(model.held_elements(space) * model.sizes.of(Type::master));
 }
 /// Calls visit(space) with each space that lives outside of the arena.
-constexpr void each_away(const Model& model, const auto& visit) {
-  if (model.is_away(Space::master)) visit(Space::master);
+constexpr void each_offloaded(const Model& model, const auto& visit) {
+  if (model.is_offloaded(Space::master)) visit(Space::master);
   for (int r = 0; r < int(model.regions.size()); ++r)
-    if (model.is_away(region(r))) visit(region(r));
+    if (model.is_offloaded(region(r))) visit(region(r));
 }
 
 /// Bytes of a temporary buffer.
@@ -134,7 +134,7 @@ class Placer {
     add_flat(Space::gradient);
     if (model.running > 0) add_flat(Space::running);
     for (int r = 0; r < int(model.regions.size()); ++r)
-      if (!model.is_away(region(r))) add_flat(region(r));
+      if (!model.is_offloaded(region(r))) add_flat(region(r));
     add_flat(Space::decision);
     placement.persistent = placement.peak = (placement.peak + page - 1) / page * page;
   }

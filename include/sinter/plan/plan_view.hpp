@@ -27,7 +27,8 @@ struct Memory {
   std::int64_t activations = 0;  ///< everything else, in the largest of the programs
   std::int64_t workspace = 0;    ///< workspace of training, and measurements of a step
   std::int64_t total = 0;        ///< all bytes of the arena
-  std::int64_t offloaded = 0;    ///< bytes outside of the arena (Model::is_away), in no sum above
+  std::int64_t offloaded =
+      0;  ///< bytes outside of the arena (Model::is_offloaded), in no sum above
 };
 
 /// Splits the `total` bytes of an arena by purpose, with the program of training placed in it.
@@ -47,7 +48,7 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
     const void* owner = model.regions[std::size_t(int(b.space) - int(Space::region))].owner;
     (owner == optimizer ? m.optimizer : m.policies) += b.bytes;
   }
-  each_away(model, [&](Space space) { m.offloaded += away_bytes(model, space); });
+  each_offloaded(model, [&](Space space) { m.offloaded += offloaded_bytes(model, space); });
   m.total = total;
   m.workspace = training.persistent + training.workspace - named;
   m.activations = m.total - training.persistent - training.workspace;

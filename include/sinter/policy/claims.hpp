@@ -7,7 +7,7 @@ namespace sinter {
 
 /// A list of policies, such as those that claim a slot.
 template <class... Policies>
-struct Claimants {
+struct PolicyList {
   static constexpr int count = sizeof...(Policies);
 };
 
@@ -15,13 +15,13 @@ namespace detail {
 
 /// Concatenates two lists of policies as types; declared for decltype, and never called.
 template <class... First, class... Second>
-Claimants<First..., Second...> operator+(Claimants<First...>, Claimants<Second...>);
+PolicyList<First..., Second...> operator+(PolicyList<First...>, PolicyList<Second...>);
 
-/// The Claimants P for which Fits<P>::value holds.
+/// The PolicyList P for which Fits<P>::value holds.
 template <template <class> class Fits, class... Policies>
-using ClaimantsThat =
-    decltype((Claimants<>{} + ... +
-              std::conditional_t<Fits<Policies>::value, Claimants<Policies>, Claimants<>>{}));
+using PoliciesThat =
+    decltype((PolicyList<>{} + ... +
+              std::conditional_t<Fits<Policies>::value, PolicyList<Policies>, PolicyList<>>{}));
 
 /// True if `function(arguments…)` compiles; constraints of the function's parameters count.
 template <class Function, class... Arguments>
@@ -33,7 +33,7 @@ struct TakenBy {
   struct One : std::bool_constant<Takes<Visit, P*>> {};
 };
 template <class... Policies>
-constexpr void visit_each(Claimants<Policies...>, auto& visit) {
+constexpr void visit_each(PolicyList<Policies...>, auto& visit) {
   (visit(static_cast<Policies*>(nullptr)), ...);
 }
 
@@ -43,8 +43,8 @@ constexpr void visit_each(Claimants<Policies...>, auto& visit) {
 ///   for_each_policy(typename R::all{}, []<hook::HasFrozen P>(P*) { … });
 /// Nothing is compiled for the other policies.
 template <class... Policies, class Visit>
-constexpr void for_each_policy(Claimants<Policies...>, Visit visit) {
-  using Taken = detail::ClaimantsThat<detail::TakenBy<Visit>::template One, Policies...>;
+constexpr void for_each_policy(PolicyList<Policies...>, Visit visit) {
+  using Taken = detail::PoliciesThat<detail::TakenBy<Visit>::template One, Policies...>;
   detail::visit_each(Taken{}, visit);
 }
 
@@ -67,10 +67,10 @@ struct Claim {
   using type = Found;
 };
 template <class Slot, class... Found, class First, class... Rest>
-struct Claim<Slot, Claimants<Found...>, First, Rest...>
+struct Claim<Slot, PolicyList<Found...>, First, Rest...>
     : Claim<Slot,
             std::conditional_t<std::is_same_v<Slot, typename SlotOf<First>::type>,
-                               Claimants<Found..., First>, Claimants<Found...>>,
+                               PolicyList<Found..., First>, PolicyList<Found...>>,
             Rest...> {};
 
 /// The first policy in the list Found, or Default if the list is empty.
@@ -79,7 +79,7 @@ struct FirstOr {
   using type = Default;
 };
 template <class Default, class First, class... Rest>
-struct FirstOr<Default, Claimants<First, Rest...>> {
+struct FirstOr<Default, PolicyList<First, Rest...>> {
   using type = First;
 };
 
@@ -89,10 +89,10 @@ struct Others {
   using type = Found;
 };
 template <class... Slots, class... Found, class First, class... Rest>
-struct Others<Claimants<Slots...>, Claimants<Found...>, First, Rest...>
-    : Others<Claimants<Slots...>,
+struct Others<PolicyList<Slots...>, PolicyList<Found...>, First, Rest...>
+    : Others<PolicyList<Slots...>,
              std::conditional_t<(std::is_same_v<typename SlotOf<First>::type, Slots> || ...),
-                                Claimants<Found...>, Claimants<Found..., First>>,
+                                PolicyList<Found...>, PolicyList<Found..., First>>,
              Rest...> {};
 
 }  // namespace detail

@@ -86,8 +86,8 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
 }
 
 /// Updates parameters from gradients that are reduced and final.
-///   update(options, stretch)       advances the master weights of a Stretch by one step;
-///                                  Stretch::decision unscales and clips the gradients
+///   update(options, stretch)       advances the master weights of a ParameterSpan by one step;
+///                                  ParameterSpan::decision unscales and clips the gradients
 ///   regions                        all the state that must be in checkpoints
 ///   learning_rate(options)         the rate before the schedule
 ///   learning_rate(options, step)   (optional) the rate before the schedule at a step, from 1

@@ -117,7 +117,7 @@ class PolicySet;
 
 /// One entry for each policy of a list.
 template <template <class> class Entry, class... P>
-class PolicySet<Entry, Claimants<P...>> : Entry<P>... {
+class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
  public:
   /// The value of a policy's entry.
   /// requires  the policy One has an entry
@@ -148,8 +148,8 @@ class PolicySet<Entry, Claimants<P...>> : Entry<P>... {
 
 namespace detail {
 template <template <class> class Entry, class... All>
-auto set_of(Claimants<All...>)
-    -> PolicySet<Entry, ClaimantsThat<WithEntry<Entry>::template One, All...>>;
+auto set_of(PolicyList<All...>)
+    -> PolicySet<Entry, PoliciesThat<WithEntry<Entry>::template One, All...>>;
 }  // namespace detail
 
 /// The run-time options of all policies of the recipe R.

@@ -26,7 +26,7 @@ struct Region {
   std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
   bool splits = false;  ///< true if each rank has only its shards of it, see Model::shares()
   /// True if it lives outside of the arena (Offload). Temporary buffers then hold the state of a unit.
-  bool away = false;
+  bool offloaded = false;
 };
 /// The variable whose address identifies the type T.
 template <class T>
@@ -159,16 +159,17 @@ struct Model {
   }
   /// True if a rank stores only its shards of `space`, packed in the order of the parts.
   constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
-  /// True if the space lives outside of the arena, as far as parameters are trained (Region::away,
+  /// True if the space lives outside of the arena, as far as parameters are trained (Region::offloaded,
   /// Model::masters). Instructions fetch what a unit needs, and store it when it has changed.
-  constexpr bool is_away(Space space) const {
+  constexpr bool is_offloaded(Space space) const {
     if (space == Space::master) return masters == Space::fetched;
-    return space >= Space::region && regions[std::size_t(int(space) - int(Space::region))].away;
+    return space >= Space::region &&
+           regions[std::size_t(int(space) - int(Space::region))].offloaded;
   }
   /// True if any space lives outside of the arena.
-  constexpr bool has_away() const {
-    bool any = is_away(Space::master);
-    for (const Region& region : regions) any = any || region.away;
+  constexpr bool has_offload() const {
+    bool any = is_offloaded(Space::master);
+    for (const Region& region : regions) any = any || region.offloaded;
     return any;
   }
   /// True if a unit's parameters are trained. A model that only predicts has this information, too.
@@ -214,7 +215,7 @@ struct Model {
   ///           the rank owns
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
     if (element >= elements()) {
-      const bool are_elsewhere = space == Space::master && is_away(space);
+      const bool are_elsewhere = space == Space::master && is_offloaded(space);
       return element - elements() + (are_elsewhere ? 0 : held_elements(space));
     }
     if (!splits(space)) return element;

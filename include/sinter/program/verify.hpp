@@ -78,8 +78,8 @@ class Verifier {
   std::vector<int> updates;  // by unit
   std::vector<int> losses;
   TouchList list;
-  const bool away = model.has_away();  // stored, as it is asked most often
-  const bool masters_come = away && model.is_away(Space::master);
+  const bool offload = model.has_offload();  // stored, as it is asked most often
+  const bool masters_come = offload && model.is_offloaded(Space::master);
   bool in_loop = false, looped = false, normed = false, kept = false;
   int position = 0, iteration = 0;
 
@@ -100,7 +100,7 @@ class Verifier {
       if (!m.has_parameters(u)) continue;
       if (!comes_and_goes(Space::master, u)) begin_open(Space::master, u);
       for (int r = 0; r < int(m.regions.size()); ++r)
-        if (!m.is_away(region(r))) begin_open(region(r), u);
+        if (!m.is_offloaded(region(r))) begin_open(region(r), u);
       // A copy of the weights that lives through all steps begins as the previous step left it.
       if (m.keeps_weights) begin_open(Space::weights, u);
     }
@@ -121,7 +121,7 @@ class Verifier {
   }
   /// True if the masters or the state of a unit live outside of the arena.
   constexpr bool comes_and_goes(Space space, int unit) const {
-    return away && model.is_away(space) && model.is_trained(unit);
+    return offload && model.is_offloaded(space) && model.is_trained(unit);
   }
   /// What a rank has of a space between steps.
   constexpr OnRanks held(Space space) const {
@@ -150,7 +150,7 @@ class Verifier {
     demand(!changes(use) || !c.leaving, "written while a transfer reads it");
     demand(!closes(use) || !c.leaving, "used up while a transfer reads it");
     demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
-    if (away) check_away(c, touch);
+    if (offload) check_offloaded(c, touch);
     const bool opening = may_open(use);
     demand(opening || c.open, "read before written");
     if (touch.space == Space::value && opening) demand(!c.open, "a unit runs forward twice");
@@ -185,7 +185,7 @@ class Verifier {
     if (use == Use::send || use == Use::exchange) c.leaving = true;
   }
   /// Checks a touch of state or masters that live outside of the arena.
-  constexpr void check_away(Cell& c, Touch touch) {
+  constexpr void check_offloaded(Cell& c, Touch touch) {
     const Use use = touch.use;
     demand(touch.space != Space::master || !comes_and_goes(Space::master, touch.index),
            "masters that live outside of the arena are touched where they are not");
@@ -393,7 +393,7 @@ class Verifier {
              "the copy of weights is left stale");
       demand(cell(model.weights, g).has == OnRanks::whole, "new weights are not gathered");
       for (int r = 0; r < int(model.regions.size()); ++r)
-        demand(!model.is_away(region(r)) || !cell(region(r), g).open,
+        demand(!model.is_offloaded(region(r)) || !cell(region(r), g).open,
                "state is fetched and not given up");
     }
     for (int u = 0; u < model.count(); ++u)

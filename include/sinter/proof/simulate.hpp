@@ -16,7 +16,7 @@ namespace sinter {
 
 /// Simulates the programs of all ranks, for a step that is applied and for one that is not. Returns the first
 /// rule that they break and where; no rule if they fit together.
-///   alike   true if all ranks communicate alike, see speak_alike()
+///   alike   true if all ranks communicate alike, see communicate_alike()
 ///   mesh    mesh of the ranks; without an axis they are along one
 [[nodiscard]] constexpr WorldVerdict simulate(const Model& model,
                                               std::span<const RankProgram> programs,
@@ -47,7 +47,7 @@ namespace sinter {
                                               std::span<const Instruction> program, int ranks,
                                               int iterations) {
   return simulate(model, program, ranks, iterations,
-                  speak_alike(model, program, ranks, iterations, 1, ranks));
+                  communicate_alike(model, program, ranks, iterations, 1, ranks));
 }
 
 /// Maximum iterations of the loop that must be simulated: 2 if ranks communicate before the last one, else 1.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run of the programs of all ranks against each other; see simulate.hpp for its purpose.
 #pragma once
+#include "sinter/proof/communication.hpp"
 #include "sinter/proof/queue.hpp"
-#include "sinter/proof/speech.hpp"
 
 namespace sinter {
 
@@ -62,7 +62,7 @@ class Simulation {
     said.reserve(std::size_t(speakers));
     for (int r = 0; r < speakers; ++r)
       said.push_back(
-          Speech(programs[r].program, applied)
+          Communication(programs[r].program, applied)
               .events(model, {r, int(programs.size()), 0, programs[r].iterations, mesh}));
     for (bool moved = true; moved && verdict.fine();) {
       moved = false;

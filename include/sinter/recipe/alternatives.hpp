@@ -21,8 +21,8 @@ namespace sinter {
 /// All policies that `describe` may suggest, in the order in which they are planned. Each has its
 /// words and its cost in its member `offered`.
 using OfferedPolicies =
-    Claimants<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
-              Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
+    PolicyList<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
+               Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
 
 /// A policy that `describe` may suggest, and what it would change in the plan.
 struct Alternative {
@@ -98,7 +98,7 @@ Alternative alternative_of() {
 
 /// The policies in Offered that are allowed, in the order of the list.
 template <class... Offered>
-std::vector<Alternative> alternatives_among(std::span<const bool> allowed, Claimants<Offered...>) {
+std::vector<Alternative> alternatives_among(std::span<const bool> allowed, PolicyList<Offered...>) {
   constexpr std::array makers{alternative_of<Offered>...};
   std::vector<Alternative> list;
   for (std::size_t k = 0; k < makers.size(); ++k)
@@ -106,7 +106,7 @@ std::vector<Alternative> alternatives_among(std::span<const bool> allowed, Claim
   return list;
 }
 template <class R, class... Offered>
-consteval auto allowed_of(Claimants<Offered...>) {
+consteval auto allowed_of(PolicyList<Offered...>) {
   return std::array{allowed<R, Offered, With<R, Offered>>()...};
 }
 

@@ -58,7 +58,7 @@ constexpr void rewrite_by(const Model& model, Program& program) {
 }
 /// Rewrites a program by each policy whose RewritesLast is Last, in their order.
 template <class R, bool Last, class... Policies>
-constexpr void rewrite_by_all(Claimants<Policies...>, const Model& model, Program& program) {
+constexpr void rewrite_by_all(PolicyList<Policies...>, const Model& model, Program& program) {
   (rewrite_by<R, Last, Policies>(model, program), ...);
 }
 
@@ -69,7 +69,7 @@ constexpr void rewrite_forward_by(const Model& model, Program& program) {
 }
 /// Returns a program of evaluation or prediction, rewritten by all policies of a list.
 template <class... Policies>
-constexpr Program forward_by_all(Claimants<Policies...>, const Model& model,
+constexpr Program forward_by_all(PolicyList<Policies...>, const Model& model,
                                  const Program& program) {
   Program rewritten = program;
   (rewrite_forward_by<Policies>(model, rewritten), ...);
@@ -113,9 +113,9 @@ struct PlanAsIs {
   static constexpr Program write_training() {
     Program rewritten = plain(model, &norm_kind<typename R::clipping>,
                               &update_kind<typename R::optimizer, typename R::precision>);
-    using First = Claimants<typename R::memory, typename R::parallel, typename R::precision,
-                            typename R::optimizer, typename R::schedule, typename R::clipping,
-                            typename R::batch, typename R::data, typename R::model>;
+    using First = PolicyList<typename R::memory, typename R::parallel, typename R::precision,
+                             typename R::optimizer, typename R::schedule, typename R::clipping,
+                             typename R::batch, typename R::data, typename R::model>;
     detail::rewrite_by_all<R, false>(First{}, model, rewritten);
     detail::rewrite_by_all<R, false>(typename R::extras{}, model, rewritten);
     detail::rewrite_by_all<R, true>(typename R::extras{}, model, rewritten);
@@ -123,8 +123,9 @@ struct PlanAsIs {
   }
   /// Type of the program of training, with room for what policies may add.
   using RoomForTraining =
-      detail::FrozenProgram<Training::count.units,
-                            model.is_away(Space::master) ? 26 : (model.has_away() ? 18 : 14)>;
+      detail::FrozenProgram<Training::count.units, model.is_offloaded(Space::master)
+                                                       ? 26
+                                                       : (model.has_offload() ? 18 : 14)>;
   /// Instructions of training. (A separate constant, as compilers limit the cost of each.)
   static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
   /// The program of training, with its placement.
@@ -181,7 +182,8 @@ struct PlanAsIs {
   }
   /// True if rank First has the traffic of rank 0. (One constant for each rank, as compilers limit the cost.)
   template <int Ranks, int Iterations, int First>
-  static constexpr bool is_alike = speak_alike(model, program, Ranks, Iterations, First, First + 1);
+  static constexpr bool is_alike =
+      communicate_alike(model, program, Ranks, Iterations, First, First + 1);
   /// True if the ranks from First on have the traffic of rank 0.
   template <int Ranks, int Iterations, int First = 1>
   static constexpr bool alike() {
@@ -382,7 +384,7 @@ constexpr bool model_obeys(RuleList<Rules...>) {
 }
 /// True if the traced model obeys the `model_rules` of all policies.
 template <class R, class... All>
-constexpr bool model_obeys_all(Claimants<All...>) {
+constexpr bool model_obeys_all(PolicyList<All...>) {
   auto obeys = []<class P>(P*) {
     if constexpr (hook::HasModelRules<P>) {
       return model_obeys<R>(typename P::model_rules{});

@@ -37,8 +37,8 @@ auto policy_does_not_fit_its_slot() {
 }
 
 using OurSlots =
-    Claimants<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
-              slot::clipping, slot::batch, slot::memory, slot::parallel, slot::device>;
+    PolicyList<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
+               slot::clipping, slot::batch, slot::memory, slot::parallel, slot::device>;
 
 }  // namespace detail
 
@@ -52,7 +52,7 @@ template <class... Policies>
 struct Recipe {
   /// The policies that claim a slot.
   template <class Slot>
-  using Claimed = typename detail::Claim<Slot, Claimants<>, Policies...>::type;
+  using Claimed = typename detail::Claim<Slot, PolicyList<>, Policies...>::type;
   /// The policy in a slot, or the default.
   template <class Slot, class Default>
   using Pick = typename detail::FirstOr<Default, Claimed<Slot>>::type;
@@ -78,12 +78,12 @@ struct Recipe {
   /// The device policy; see DevicePolicy.
   using device = Pick<slot::device, DefaultDevice>;
   /// Policies in slots of their own, in the order written.
-  using extras = typename detail::Others<detail::OurSlots, Claimants<>, Policies...>::type;
+  using extras = typename detail::Others<detail::OurSlots, PolicyList<>, Policies...>::type;
   template <class... Extras>
-  static auto all_of(Claimants<Extras...>)
-      -> Claimants<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
-                   device, Extras...>;
-  /// The Claimants of all slots, defaults included.
+  static auto all_of(PolicyList<Extras...>)
+      -> PolicyList<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
+                    device, Extras...>;
+  /// The PolicyList of all slots, defaults included.
   using all = decltype(all_of(extras{}));
 
  private:
@@ -113,7 +113,7 @@ struct Recipe {
   static constexpr bool any_mistakes = (option_mistakes<All>.any() || ...);
   /// True if all options are legal and all rules hold. Checks options first, as rules may rely on them.
   template <class R, class... All>
-  static constexpr bool all_hold(Claimants<All...>) {
+  static constexpr bool all_hold(PolicyList<All...>) {
     if constexpr (any_mistakes<All...>) {
       return false;
     } else {
@@ -121,7 +121,7 @@ struct Recipe {
     }
   }
   template <class R, class... All>
-  static constexpr bool all_obey(Claimants<All...>) {
+  static constexpr bool all_obey(PolicyList<All...>) {
     if constexpr (any_mistakes<All...>) {
       constexpr std::array mistaken{option_mistakes<All>.any()...};
       constexpr auto first = std::ranges::find(mistaken, true) - mistaken.begin();
@@ -155,7 +155,7 @@ struct Recipe {
   }
   /// True if no two of the policies' slots have the same name; otherwise also makes a compile error.
   template <class... All>
-  static constexpr bool slots_differ(Claimants<All...>) {
+  static constexpr bool slots_differ(PolicyList<All...>) {
     constexpr std::array<std::string_view, sizeof...(All)> names{All::slot::name...};
     constexpr auto again = [&] {
       auto second = names.begin();
@@ -172,7 +172,7 @@ struct Recipe {
   }
   /// True if each policy in a slot of its own has an effect, and the slot a unique name.
   template <class R, class... Extras>
-  static constexpr bool are_extras(Claimants<Extras...>) {
+  static constexpr bool are_extras(PolicyList<Extras...>) {
     if constexpr (sizeof...(Extras) == 0) {
       return true;
     } else {

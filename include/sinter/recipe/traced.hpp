@@ -84,7 +84,7 @@ constexpr bool splits_weights() {
     return false;
   }
 }
-/// True if a policy of a recipe keeps the optimizer's state outside of the arena (Region::away).
+/// True if a policy of a recipe keeps the optimizer's state outside of the arena (Region::offloaded).
 template <class R>
 constexpr bool offloads_state() {
   bool any = false;
@@ -130,7 +130,7 @@ template <class R, class Which>
 struct Traced {
   using Precision = SettingOf<R>;
   using Shared = TracedModel<typename R::model, Precision, typename R::memory,
-                             SpeakersOf<typename R::all>, batch_rows<R>(), Which>;
+                             PoliciesThatNameParameters<typename R::all>, batch_rows<R>(), Which>;
 
   static constexpr const Sizes& sizes = Shared::sizes;
   static constexpr bool casts =
@@ -206,7 +206,7 @@ struct Traced {
     if constexpr (hook::HasRegions<P>) {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
-        r.away = std::is_same_v<P, typename R::optimizer> && offloads_state<R>();
+        r.offloaded = std::is_same_v<P, typename R::optimizer> && offloads_state<R>();
         const bool of_owners = has_owners && std::is_same_v<P, typename R::optimizer>;
         r.splits = (at_root || (shards > 1 && (!r.shape || of_owners))) && works_on_shards<P, R>();
         list.items[list.count++] = r;
@@ -214,7 +214,7 @@ struct Traced {
     }
   }
   template <class... Policies>
-  static constexpr auto collect_regions(Claimants<Policies...>) {
+  static constexpr auto collect_regions(PolicyList<Policies...>) {
     List<Region, (region_count<Policies>() + ... + 0)> list;
     (add_regions<Policies>(list), ...);
     return list;

@@ -72,13 +72,12 @@ struct BatchRows {
 
 /// True if P names parameters, so that the traced model depends on it.
 template <class P>
-struct SpeaksOfParameters : std::bool_constant<hook::HasFrozen<P> || hook::HasParameterGroups<P>> {
-};
+struct NamesParameters : std::bool_constant<hook::HasFrozen<P> || hook::HasParameterGroups<P>> {};
 template <class... Policies>
-ClaimantsThat<SpeaksOfParameters, Policies...> speakers(Claimants<Policies...>);
+PoliciesThat<NamesParameters, Policies...> speakers(PolicyList<Policies...>);
 /// The policies of a list that name parameters.
 template <class All>
-using SpeakersOf = decltype(speakers(All{}));
+using PoliciesThatNameParameters = decltype(speakers(All{}));
 
 /// One graph of a model, traced, checked and planned. `Which` selects it, such as TrainingTrace.
 template <class ModelType, class Precision, class Memory, class Speakers, BatchRows batch,

@@ -18,7 +18,7 @@
 
 namespace sinter {
 
-class AwayMemory;
+class OffloadMemory;
 class Communicator;
 class TrafficCheck;
 struct PlanView;
@@ -85,10 +85,10 @@ class Observer {
 ///           communicator, options and states outlive the machine
 class Machine {
  public:
-  ///   away_folder   folder of the file for state that a policy offloads to disk (AwayMemory)
+  ///   offload_folder   folder of the file for state that a policy offloads to disk (OffloadMemory)
   Machine(const PlanView& plan, const std::vector<Parameter>& parameters, kernel::Stream& stream,
           Communicator& communicator, std::vector<OptionsOf> options,
-          std::vector<OptionsOf> states = {}, std::string away_folder = {});
+          std::vector<OptionsOf> states = {}, std::string offload_folder = {});
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -206,9 +206,9 @@ class Machine {
   /// This rank's elements of a parameter: all of them or, if the space is split, or holds gradients of
   /// a split model, those in its shards.
   std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
-  /// True if the space's values of a parameter are offloaded from the arena (Model::is_away).
-  bool is_away(Space space, const Parameter& parameter) const {
-    return model().is_away(space) && !parameter.frozen;
+  /// True if the space's values of a parameter are offloaded from the arena (Model::is_offloaded).
+  bool is_offloaded(Space space, const Parameter& parameter) const {
+    return model().is_offloaded(space) && !parameter.frozen;
   }
   /// Start of the memory that holds `space` between steps for parameters stored like this one: in the arena,
   /// or offloaded, where the host may read and write it, in the same layout. Null if another rank does all
@@ -218,12 +218,12 @@ class Machine {
   /// A parameter's part of the memory at kept().
   /// requires  the rank has it, and it is not split, or the rank owns it
   Part kept_part(Space space, const Parameter& parameter);
-  /// Offset in bytes of an offloaded space in away().
-  std::int64_t away_at(Space space) const { return flat_[std::size_t(space)].away_at; }
+  /// Offset in bytes of an offloaded space in offload().
+  std::int64_t offloaded_at(Space space) const { return flat_[std::size_t(space)].offloaded_at; }
   /// The memory for offloaded state.
-  /// requires  has_away(): state is offloaded, and this rank updates
-  AwayMemory& away() { return *away_; }
-  bool has_away() const { return away_ != nullptr; }  ///< true if away() exists
+  /// requires  has_offload(): state is offloaded, and this rank updates
+  OffloadMemory& offload() { return *offload_; }
+  bool has_offload() const { return offload_ != nullptr; }  ///< true if offload() exists
   /// Index of a parameter's first element in its unit's part on this rank, for temporary spaces without shapes.
   /// requires  the parameter is not split, or the rank owns it
   std::int64_t place_in_unit(const Parameter& parameter) const;
@@ -273,8 +273,8 @@ class Machine {
     std::byte* data = nullptr;
     std::int64_t bytes = 0;
     Element element{};
-    bool has_shapes = false;   // each parameter has a shape of its own
-    std::int64_t away_at = 0;  // offset in the offloaded memory, if it is offloaded
+    bool has_shapes = false;        // each parameter has a shape of its own
+    std::int64_t offloaded_at = 0;  // offset in the offloaded memory, if it is offloaded
     const char* name = "";
   };
 
@@ -283,7 +283,7 @@ class Machine {
   std::int64_t place_in(Space space, const Parameter& parameter) const;
   void each_held(Space space, const Parameter& parameter, Access access, const auto& visit);
   void find_flat_buffers();
-  void find_away_memory(std::string folder);
+  void find_offload_memory(std::string folder);
   void find_shards();
   void cast(std::int64_t from, FlatSlice to);
   /// throws    Error, for a buffer that is read as elements of another type
@@ -323,7 +323,7 @@ class Machine {
   std::vector<ShardSlice> shards_;
   std::vector<std::size_t> first_shards_;  // of each unit in Model::order, and the end
   DeviceMemory arena_;
-  std::unique_ptr<AwayMemory> away_;  // for offloaded state
+  std::unique_ptr<OffloadMemory> offload_;  // for offloaded state
   std::array<std::vector<std::int32_t>, token_axes> starts_;
   std::vector<std::int32_t> pooled_starts_;
   DeviceMemory starts_memory_;  // for kernels that cannot read the host's memory

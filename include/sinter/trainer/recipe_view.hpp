@@ -269,7 +269,7 @@ std::string policy_name() {
   return name;
 }
 template <class... All>
-std::vector<std::string> policy_names(Claimants<All...>) {
+std::vector<std::string> policy_names(PolicyList<All...>) {
   return {policy_name<All>()...};
 }
 /// The names of the hooks that the policy P of the recipe R has.
@@ -286,11 +286,11 @@ inline constexpr auto hooks_found = [] {
   return names;
 }();
 template <class R, class... All>
-std::vector<std::span<const std::string_view>> hooks_found_in(Claimants<All...>) {
+std::vector<std::span<const std::string_view>> hooks_found_in(PolicyList<All...>) {
   return {hooks_found<All, R>...};
 }
 template <class... All>
-std::vector<std::string_view> free_slots(Claimants<All...>) {
+std::vector<std::string_view> free_slots(PolicyList<All...>) {
   std::vector<std::string_view> names;
   ((is_decisive<typename All::slot>() ? void() : names.push_back(All::slot::name)), ...);
   return names;

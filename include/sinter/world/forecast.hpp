@@ -4,8 +4,8 @@
 #pragma once
 #include "sinter/plan/owners.hpp"
 #include "sinter/proof/simulate.hpp"
-#include "sinter/world/away.hpp"
 #include "sinter/world/costs.hpp"
+#include "sinter/world/offload.hpp"
 
 namespace sinter {
 
@@ -37,19 +37,19 @@ struct WorldCosts {
   /// Computing time of the last rank, divided by that of the others.
   double straggler = 1;
   /// Cost of each rank's offloaded state, if the recipe offloads any.
-  AwayCost away{};
+  OffloadCost offload{};
 };
 
 /// The result of a forecast.
 struct Forecast {
   double step = 0;       ///< seconds until the last rank has ended the step
   double computing = 0;  ///< seconds of a rank that is no straggler
-  double exposed = 0;    ///< seconds of communication: the rest of its step, except `away`
+  double exposed = 0;    ///< seconds of communication: the rest of its step, except `offload`
   double late = 0;       ///< part of `exposed`: seconds waiting for the straggler
   double sent = 0;       ///< mean number of bytes that a rank sends
   /// Seconds that a rank that is no straggler waits for offloaded state. This, `fetched` and `stored`
   /// are rank 0's, the only one with any if one rank updates for all.
-  double away = 0;
+  double offload = 0;
   double fetched = 0;  ///< bytes that rank 0 fetches from offloaded memory
   double stored = 0;   ///< bytes that rank 0 stores in offloaded memory
 };

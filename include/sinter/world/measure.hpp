@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "sinter/world/away.hpp"
 #include "sinter/world/costs.hpp"
+#include "sinter/world/offload.hpp"
 
 namespace sinter {
 
@@ -29,12 +29,12 @@ class Stream;
 [[nodiscard]] double measured_memory_rate(kernel::Stream& stream, double seconds = 0.05);
 
 /// Returns the cost of moving bytes to and from a file of 64 MiB in this folder, with a step's threads
-/// (AwayMemory): each direction by itself, and both at the same time. The system may cache the file in
+/// (OffloadMemory): each direction by itself, and both at the same time. The system may cache the file in
 /// memory, as in a run with free memory. Takes at most about four times `seconds`. The cost to computation is
 /// not measured.
-///   folder   as for AwayMemory
-/// throws    FileError as AwayMemory::open() does, or if reading or writing fails
-[[nodiscard]] AwayCost measured_away_cost(kernel::Stream& stream, const std::string& folder,
-                                          double seconds = 0.1);
+///   folder   as for OffloadMemory
+/// throws    FileError as OffloadMemory::open() does, or if reading or writing fails
+[[nodiscard]] OffloadCost measured_offload_cost(kernel::Stream& stream, const std::string& folder,
+                                                double seconds = 0.1);
 
 }  // namespace sinter

@@ -25,23 +25,23 @@ using AtOnce = Offload<>;                         // all of them
 using Weights = Offload<{.weights = true, .bucket_bytes = 1}>;
 using RunsOfWeights = Offload<{.weights = true, .bucket_bytes = 100'000}>;
 
-void check_steps(TrainerCore& kept, TrainerCore& away) {
-  CHECK(differences(all_of(kept), all_of(away)).empty());
-  const Figures want = take_steps(kept, 0, 8), got = take_steps(away, 0, 8);
+void check_steps(TrainerCore& kept, TrainerCore& offload) {
+  CHECK(differences(all_of(kept), all_of(offload)).empty());
+  const Figures want = take_steps(kept, 0, 8), got = take_steps(offload, 0, 8);
   REQUIRE(want.norms.size() > 2);  // the scale of fp16 may be too large at first
   CHECK(got.losses == want.losses);
   CHECK(got.norms == want.norms);
-  const std::set<std::string> differ = differences(all_of(kept), all_of(away));
+  const std::set<std::string> differ = differences(all_of(kept), all_of(offload));
   for (const std::string& name : differ) CHECK_MESSAGE(false, name);
-  CHECK(kept.evaluate(batch_of(1)).sum == away.evaluate(batch_of(1)).sum);
+  CHECK(kept.evaluate(batch_of(1)).sum == offload.evaluate(batch_of(1)).sum);
 }
 template <class Away, class... Policies>
 void same(const char* what, int ranks = 1) {
   CAPTURE(what);
   const TrainerSettings settings{.seed = 3, .threads = ranks};
   Trainer<Tiny<Policies...>> kept(settings);
-  Trainer<Tiny<Policies..., Away>> away(settings);
-  check_steps(kept, away);
+  Trainer<Tiny<Policies..., Away>> offload(settings);
+  check_steps(kept, offload);
 }
 
 TEST_CASE("offloaded state has the bits of kept state") {

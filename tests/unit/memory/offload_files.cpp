@@ -36,20 +36,20 @@ template <class Away, class Optimizer, class Parallel>
 void check_resumes() {
   TemporaryFolder folder;
   Trainer<Tiny<Optimizer, Parallel>> kept(settings);
-  Trainer<Tiny<Optimizer, Parallel, Away>> away(settings);
-  away.save(folder / "fresh");  // before there is a file
+  Trainer<Tiny<Optimizer, Parallel, Away>> offload(settings);
+  offload.save(folder / "fresh");  // before there is a file
   take_steps(kept, 0, 5);
-  take_steps(away, 0, 5);
+  take_steps(offload, 0, 5);
   kept.save(folder / "kept");
-  away.save(folder / "away");
+  offload.save(folder / "away");
   check_files(folder / "away", folder / "kept");
   take_steps(kept, 5, 8);
   const NamedNumbers later = all_of(kept);
   CHECK(differences(resumed<Optimizer, Parallel, Away>(folder / "kept", 3), later).empty());
   CHECK(differences(resumed<Optimizer, Parallel>(folder / "away", 3), later).empty());
-  away.load(folder / "fresh");
-  take_steps(away, 0, 8);
-  CHECK(differences(all_of(away), later).empty());
+  offload.load(folder / "fresh");
+  take_steps(offload, 0, 8);
+  CHECK(differences(all_of(offload), later).empty());
 }
 TEST_CASE("runs with and without Offload go on from each other's checkpoints") {
   check_resumes<EachUnit, Decaying, Single>();

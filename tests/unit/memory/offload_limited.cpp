@@ -63,14 +63,14 @@ template <class Kept, class Fits>
 void check_fits() {
   static_assert(Plan<Kept>::bytes > room<Fits>);
   const std::int64_t plenty = std::int64_t(4) << 30;
-  const TemporaryFolder kept, away, limited;
+  const TemporaryFolder kept, offload, limited;
   const std::string refused = train_within<Kept>(room<Fits>, kept.path());
   CHECK(refused.find("the plan needs ") != std::string::npos);
   CHECK(refused.find("the process' limit RLIMIT_DATA leaves ") != std::string::npos);
   const std::string loss = train_within<Fits>(room<Fits>, limited.path());
   CHECK(loss.starts_with("loss "));
   CHECK(loss == train_within<Kept>(plenty, kept.path()));
-  CHECK(loss == train_within<Fits>(plenty, away.path()));
+  CHECK(loss == train_within<Fits>(plenty, offload.path()));
 }
 
 TEST_CASE("a run that does not fit without Offload fits with it") { check_fits<Kept, Away>(); }

@@ -156,7 +156,7 @@ template <class R>
 constexpr std::int64_t stated(Operation operation, int ranks, int micro_batches) {
   std::int64_t bytes = 0;
   for (const Event& event :
-       Speech(Plan<R>::program, true).events(Plan<R>::model, {0, ranks, 0, micro_batches}))
+       Communication(Plan<R>::program, true).events(Plan<R>::model, {0, ranks, 0, micro_batches}))
     if (event.traffic.operation == operation && event.traffic.does != Traffic::waits)
       bytes += event.traffic.bytes();
   return bytes;

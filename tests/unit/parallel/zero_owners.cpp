@@ -91,11 +91,11 @@ void same_in_a_file(const char* what, int ranks) {
   CAPTURE(what);
   const TrainerSettings settings{.seed = 3, .threads = ranks};
   Trainer<Tiny<Policies...>> kept(settings);
-  Trainer<Tiny<Policies..., Offload<{.bucket_bytes = 1}>>> away(settings);
-  const Figures want = take_steps(kept, 0, 8), got = take_steps(away, 0, 8);
+  Trainer<Tiny<Policies..., Offload<{.bucket_bytes = 1}>>> offload(settings);
+  const Figures want = take_steps(kept, 0, 8), got = take_steps(offload, 0, 8);
   CHECK(got.losses == want.losses);
   CHECK(got.norms == want.norms);
-  CHECK(differences(all_of(kept), all_of(away)).empty());
+  CHECK(differences(all_of(kept), all_of(offload)).empty());
 }
 TEST_CASE("with owners, state in files has the bits of state in the arena") {
   same_in_a_file<Orthogonal, Split<2>, Clipped>("Muon", 2);

@@ -121,7 +121,7 @@ template <class R>
 constexpr std::int64_t gathered(int ranks, int micro_batches) {
   std::int64_t bytes = 0;
   for (const Event& event :
-       Speech(Plan<R>::program, true).events(Plan<R>::model, {0, ranks, 0, micro_batches}))
+       Communication(Plan<R>::program, true).events(Plan<R>::model, {0, ranks, 0, micro_batches}))
     if (event.traffic.operation == Operation::all_gather && event.traffic.does == Traffic::starts)
       bytes += event.traffic.bytes();
   return bytes;

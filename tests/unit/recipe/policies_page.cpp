@@ -29,7 +29,7 @@ std::string text_of_file(const fs::path& path) {
 /// A recipe of one policy, as far as its options go.
 template <class P>
 struct Alone {
-  using all = Claimants<P>;
+  using all = PolicyList<P>;
 };
 
 std::set<std::string> shown;  // the policies of all tables

@@ -26,7 +26,7 @@ double computing(const PlanView& plan, int micro_batches) {
 std::vector<Traffic> started(const PlanView& plan, int ranks) {
   std::vector<Traffic> list;
   for (const Event& event :
-       Speech(plan.training.program, true).events(plan.model, {0, ranks, 0, 1}))
+       Communication(plan.training.program, true).events(plan.model, {0, ranks, 0, 1}))
     if (event.traffic.does != Traffic::waits) list.push_back(event.traffic);
   return list;
 }

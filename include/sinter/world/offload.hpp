@@ -10,7 +10,7 @@
 namespace sinter {
 
 /// Cost of moving bytes between the device's memory and offloaded memory.
-struct AwayCost {
+struct OffloadCost {
   double fetch = 0;  ///< fetched bytes per second, without stores at the same time
   double store = 0;  ///< stored bytes per second, without fetches at the same time
   /// Factor on each direction's rate while the other direction moves bytes, too: 1 if they share
@@ -22,7 +22,7 @@ struct AwayCost {
 };
 
 /// An instruction's transfers of offloaded state: it waits first, then starts new ones.
-struct AwayStep {
+struct OffloadStep {
   bool awaits_fetches = false;     ///< waits for all fetches that were started
   bool awaits_stores = false;      ///< waits for all stores that were started
   double fetched = 0, stored = 0;  ///< bytes of a rank whose transfer it starts
@@ -33,19 +33,19 @@ struct AwayStep {
 };
 
 /// Returns the transfers of the instructions of the training program, from what their kinds touch in
-/// offloaded spaces (Model::is_away).
-[[nodiscard]] std::vector<AwayStep> away_steps(const PlanView& plan);
+/// offloaded spaces (Model::is_offloaded).
+[[nodiscard]] std::vector<OffloadStep> offload_steps(const PlanView& plan);
 
-/// The transfers of a rank, as AwayMemory runs them: fetches in order and stores in order, beside each other
+/// The transfers of a rank, as OffloadMemory runs them: fetches in order and stores in order, beside each other
 /// and beside the rank's computation.
-class AwayQueues {
+class OffloadQueues {
  public:
   /// requires  rates above 0, if anything is moved
-  explicit constexpr AwayQueues(const AwayCost& cost) : cost_(cost) {}
+  explicit constexpr OffloadQueues(const OffloadCost& cost) : cost_(cost) {}
 
   /// Runs an instruction's transfers, at a time not before that of the last call. Returns the time at
   /// which the rank continues.
-  constexpr double run(const AwayStep& step, double time) {
+  constexpr double run(const OffloadStep& step, double time) {
     if (step.awaits_fetches) time = wait(fetches_, stores_, time);
     if (step.awaits_stores) time = wait(stores_, fetches_, time);
     move_until(time);
@@ -84,7 +84,7 @@ class AwayQueues {
     now_ = time;
   }
 
-  AwayCost cost_;
+  OffloadCost cost_;
   Queue fetches_, stores_;
   double now_ = 0;  // time up to which transfers have been simulated
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file without a name, which two threads read and write.
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -144,7 +144,7 @@ class Lane {
 
 }  // namespace
 
-struct AwayMemory::Place {
+struct OffloadMemory::Place {
   const std::int64_t bytes;
   const int most;
   const std::string folder;
@@ -168,14 +168,14 @@ struct AwayMemory::Place {
   }
 };
 
-AwayMemory::AwayMemory(kernel::Stream&, std::int64_t bytes, int most, std::string folder)
+OffloadMemory::OffloadMemory(kernel::Stream&, std::int64_t bytes, int most, std::string folder)
     : place_(std::make_unique<Place>(bytes, most,
                                      folder.empty() ? usual_folder() : std::move(folder))) {}
-AwayMemory::~AwayMemory() = default;
+OffloadMemory::~OffloadMemory() = default;
 
-bool AwayMemory::is_open() const { return place_->stores != nullptr; }
+bool OffloadMemory::is_open() const { return place_->stores != nullptr; }
 
-void AwayMemory::open() {
+void OffloadMemory::open() {
   if (is_open()) return;
   Place& place = *place_;
   if (is_in_memory(place.folder))
@@ -188,10 +188,10 @@ void AwayMemory::open() {
   place.stores = std::make_unique<Lane>(place.file, false, place.most);
 }
 
-void AwayMemory::start_fetch(std::int64_t from, std::byte* to, std::int64_t bytes) {
+void OffloadMemory::start_fetch(std::int64_t from, std::byte* to, std::int64_t bytes) {
   place_->fetches->start({to, from, bytes});
 }
-void AwayMemory::start_store(const std::byte* from, std::int64_t to, std::int64_t bytes) {
+void OffloadMemory::start_store(const std::byte* from, std::int64_t to, std::int64_t bytes) {
   place_->stores->start({const_cast<std::byte*>(from), to, bytes});  // it is only read
 }
 
@@ -202,14 +202,14 @@ constexpr const char* lost =
 
 }  // namespace
 
-void AwayMemory::wait_for_fetches() {
+void OffloadMemory::wait_for_fetches() {
   if (const int error = place_->fetches->wait()) refuse("read", place_->folder, error, lost);
 }
-void AwayMemory::wait_for_stores() {
+void OffloadMemory::wait_for_stores() {
   if (const int error = place_->stores->wait()) refuse("write", place_->folder, error, lost);
 }
 
-std::span<std::byte> AwayMemory::bytes() {
+std::span<std::byte> OffloadMemory::bytes() {
   open();
   wait_for_stores();
   Place& place = *place_;
@@ -222,14 +222,14 @@ std::span<std::byte> AwayMemory::bytes() {
   return {place.mapped, std::size_t(place.bytes)};
 }
 
-void AwayMemory::clear(std::int64_t from) {
+void OffloadMemory::clear(std::int64_t from) {
   if (!is_open()) return;
   wait_for_stores();
   if (ftruncate(place_->file, from) != 0) refuse("empty", place_->folder, errno, "");
   place_->reserve();
 }
 
-void AwayMemory::copy(AwayMemory& from) {
+void OffloadMemory::copy(OffloadMemory& from) {
   if (!from.is_open()) return clear();
   std::memcpy(bytes().data(), from.bytes().data(), std::size_t(place_->bytes));
 }

@@ -17,16 +17,16 @@ class Stream;
 /// Memory outside the device's, all zeros at first, allocated by open(). Transfers run beside the stream's
 /// work: fetches in the order in which they are started, and stores in theirs, but neither waits for the other.
 /// One thread at a time may use it.
-class AwayMemory {
+class OffloadMemory {
  public:
   ///   most     number of transfers in one direction that may be under way at once without allocating memory
   ///   folder   folder of the file on the CPU; if empty, the folder in the environment variable TMPDIR if that
   ///            is on a disk, else /var/tmp
-  AwayMemory(kernel::Stream& stream, std::int64_t bytes, int most, std::string folder);
+  OffloadMemory(kernel::Stream& stream, std::int64_t bytes, int most, std::string folder);
   /// Waits for all started transfers.
-  ~AwayMemory();
-  AwayMemory(const AwayMemory&) = delete;
-  AwayMemory& operator=(const AwayMemory&) = delete;
+  ~OffloadMemory();
+  OffloadMemory(const OffloadMemory&) = delete;
+  OffloadMemory& operator=(const OffloadMemory&) = delete;
 
   /// Allocates the memory, unless it is open.
   /// throws    FileError if the folder is missing, is itself in memory, or does not have the room; on a card
@@ -52,9 +52,9 @@ class AwayMemory {
   /// Sets all bytes from offset `from` on to zero, if it is open.
   /// requires  as bytes()
   void clear(std::int64_t from = 0);
-  /// Copies the content of another AwayMemory of the same size.
+  /// Copies the content of another OffloadMemory of the same size.
   /// requires  as bytes(), of both
-  void copy(AwayMemory& from);
+  void copy(OffloadMemory& from);
 
  private:
   struct Place;

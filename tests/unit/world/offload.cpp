@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a step waits for what lives outside of the device's memory, against what follows from rates.
-#include "sinter/world/away.hpp"
+#include "sinter/world/offload.hpp"
 
 #include "sinter/error.hpp"
 #include "sinter/hardware/stream.hpp"
@@ -15,13 +15,13 @@ namespace {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
 using Away = Small<Ddp<{.bucket_bytes = 1 << 30}>, EachUnit>;
-const PlanView &one = Plan<One>::view, &away = Plan<Away>::view;
+const PlanView &one = Plan<One>::view, &offload = Plan<Away>::view;
 /// Bytes of AdamW's state.
 double state_of(const PlanView& plan) { return 8 * double(plan.model.elements()); }
 
-AwayStep all_of(const PlanView& plan) {
-  AwayStep all;
-  for (const AwayStep& step : away_steps(plan)) {
+OffloadStep all_of(const PlanView& plan) {
+  OffloadStep all;
+  for (const OffloadStep& step : offload_steps(plan)) {
     all.fetched += step.fetched;
     all.stored += step.stored;
   }
@@ -30,10 +30,10 @@ AwayStep all_of(const PlanView& plan) {
 
 TEST_CASE("instructions fetch and store all offloaded state once, and nothing if there is none") {
   CHECK(all_of(one).fetched == 0);
-  for (const AwayStep& step : away_steps(Plan<Small<Zero<{.stage = 3, .ranks = 4}>>>::view))
+  for (const OffloadStep& step : offload_steps(Plan<Small<Zero<{.stage = 3, .ranks = 4}>>>::view))
     CHECK(!step.any());
-  CHECK(all_of(away).fetched == state_of(away));
-  CHECK(all_of(away).stored == state_of(away));
+  CHECK(all_of(offload).fetched == state_of(offload));
+  CHECK(all_of(offload).stored == state_of(offload));
   using Shards = Small<Zero<{.stage = 3, .ranks = 2}>, Offload<{.weights = true}>>;
   const PlanForRanks four(Plan<Shards>::view, 4);
   const Model& model = four.view().model;
@@ -47,9 +47,9 @@ TEST_CASE("instructions fetch and store all offloaded state once, and nothing if
 }
 
 TEST_CASE("each wait is for what was started in its direction") {
-  const std::vector<AwayStep> steps = away_steps(away);
+  const std::vector<OffloadStep> steps = offload_steps(offload);
   for (std::size_t t = 0; t < steps.size(); ++t) {
-    const Kind* const kind = away.training.program[t].kind;
+    const Kind* const kind = offload.training.program[t].kind;
     CHECK((steps[t].fetched > 0) == (kind == &fetch_state_kind));
     CHECK((steps[t].stored > 0) == (kind == &store_state_kind));
     CHECK(steps[t].awaits_fetches == (kind == &await_state_kind));
@@ -67,11 +67,11 @@ constexpr Timed fetches{{&fetch_state_kind, 0, 1}}, stores{{&store_state_kind, 0
 constexpr Timed computes(double seconds) { return {{&forward, 0}, seconds}; }
 
 /// Where its state comes in as many seconds, and goes in as many, each alone.
-AwayCost takes(double coming, double going, double beside = 1, double taken = 0) {
-  const double bytes = 8 * double(away.model.unit_elements(away.model.order[0]));
+OffloadCost takes(double coming, double going, double beside = 1, double taken = 0) {
+  const double bytes = 8 * double(offload.model.unit_elements(offload.model.order[0]));
   return {bytes / coming, bytes / going, beside, taken};
 }
-Forecast forecast_timed(const std::vector<Timed>& timed, const AwayCost& cost, int ranks = 1,
+Forecast forecast_timed(const std::vector<Timed>& timed, const OffloadCost& cost, int ranks = 1,
                         double straggler = 1) {
   Program program;
   std::vector<double> seconds;
@@ -79,12 +79,12 @@ Forecast forecast_timed(const std::vector<Timed>& timed, const AwayCost& cost, i
     program.push_back(t.instruction);
     seconds.push_back(t.seconds);
   }
-  const PlanView plan = with_program(away, program);
+  const PlanView plan = with_program(offload, program);
   return forecast(PlanForRanks(plan, ranks), ranks, {1, link, 0, straggler, cost}, seconds);
 }
 void check_step(const Forecast& f, double step, double waits) {
   CHECK(f.step == about(step));
-  CHECK(f.away == doctest::Approx(waits).epsilon(1e-9));
+  CHECK(f.offload == doctest::Approx(waits).epsilon(1e-9));
   CHECK(f.computing == about(step - waits));
   CHECK(f.exposed == doctest::Approx(0));
 }
@@ -133,38 +133,38 @@ TEST_CASE("a rank that is slow is waited for behind its disk, too") {
   const Forecast f = forecast_timed(program, takes(4, 5), 2, 2);
   CHECK(f.step == about(4 + 4 + 6));
   CHECK(f.computing == about(6));
-  CHECK(f.away == about(5));
+  CHECK(f.offload == about(5));
   CHECK(f.exposed == about(3));
 }
 
-Forecast forecast_away(const PlanView& plan, int ranks, const AwayCost& cost) {
+Forecast forecast_offload(const PlanView& plan, int ranks, const OffloadCost& cost) {
   return forecast_of(plan, ranks, {2, link, 0, 1, cost});
 }
 TEST_CASE("a step with offloaded state takes as long as its disk, and what is exposed of it") {
   const Forecast kept = forecast_of(one, 8, {2, link});
-  CHECK(forecast_away(one, 8, {1, 1}).step == kept.step);
-  CHECK(forecast_away(one, 8, {1, 1}).away == 0);
-  const Forecast free = forecast_away(away, 8, {endless, endless});
-  CHECK(free.away < 1e-12);
+  CHECK(forecast_offload(one, 8, {1, 1}).step == kept.step);
+  CHECK(forecast_offload(one, 8, {1, 1}).offload == 0);
+  const Forecast free = forecast_offload(offload, 8, {endless, endless});
+  CHECK(free.offload < 1e-12);
   CHECK(free.exposed == about(kept.exposed));
-  for (const PlanView* plan : {&away, &Plan<Small<SplitBatch<{.ranks = 8}>, EachUnit>>::view}) {
-    const Forecast slow = forecast_away(*plan, 8, {100, 100, .5});
+  for (const PlanView* plan : {&offload, &Plan<Small<SplitBatch<{.ranks = 8}>, EachUnit>>::view}) {
+    const Forecast slow = forecast_offload(*plan, 8, {100, 100, .5});
     CHECK(slow.fetched == state_of(*plan));
     CHECK(slow.stored == state_of(*plan));
     CHECK(slow.step > 2 * state_of(*plan) / 100);
     CHECK(slow.step < 2 * state_of(*plan) / 100 + slow.computing + slow.exposed);
-    CHECK(slow.step == about(slow.computing + slow.exposed + slow.away));
+    CHECK(slow.step == about(slow.computing + slow.exposed + slow.offload));
   }
 }
 
 TEST_CASE("measuring a disk gives its rates, for a folder that exists") {
   kernel::Stream stream(1);
-  const AwayCost outside = measured_away_cost(stream, "/var/tmp", 0.01);
+  const OffloadCost outside = measured_offload_cost(stream, "/var/tmp", 0.01);
   CHECK(outside.fetch > 1e6);
   CHECK(outside.store > 1e6);
   CHECK(outside.beside > 0);
   CHECK(outside.beside <= 1);
-  CHECK_THROWS_AS((void)measured_away_cost(stream, "/no/such/folder"), FileError);
+  CHECK_THROWS_AS((void)measured_offload_cost(stream, "/no/such/folder"), FileError);
 }
 
 }  // namespace

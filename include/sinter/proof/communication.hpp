@@ -40,12 +40,12 @@ struct Event {
 
 /// The instructions of a program that communicate with other ranks, and its loop. If the step is not applied,
 /// instructions that such a step skips are left out.
-struct Speech {
+struct Communication {
   Program instructions;        ///< in their order
   std::vector<int> positions;  ///< their positions in the program
 
   /// Picks the instructions from a program. applied: true if the step is applied.
-  constexpr Speech(std::span<const Instruction> program, bool applied) {
+  constexpr Communication(std::span<const Instruction> program, bool applied) {
     for (int t = 0; t < int(program.size()); ++t) {
       const Kind& kind = *program[t].kind;
       const bool bound = kind.role == Role::loop || kind.role == Role::end;
@@ -78,9 +78,10 @@ struct Speech {
 /// True if the ranks in [first, last), of `ranks` that run one program, have the traffic of rank 0, and all of
 /// it is of all ranks. If this holds for all ranks, one stands for all, as it meets the others where it meets
 /// itself.
-constexpr bool speak_alike(const Model& model, std::span<const Instruction> program, int ranks,
-                           int iterations, int first, int last, const Mesh& mesh = {}) {
-  const Speech speech(program, true);
+constexpr bool communicate_alike(const Model& model, std::span<const Instruction> program,
+                                 int ranks, int iterations, int first, int last,
+                                 const Mesh& mesh = {}) {
+  const Communication speech(program, true);
   TrafficList one, other;
   bool alike = true;
   walk(speech.instructions, loop_of(speech.instructions), iterations, [&](int t, int iteration) {
@@ -102,7 +103,7 @@ constexpr bool speak_alike(const Model& model, std::span<const Instruction> prog
 /// communicate alike need no other check: what one of them starts is next on all, and runs.
 constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank, int ranks,
                                      bool applied, const Mesh& mesh = {}) {
-  const Speech speech(rank.program, applied);
+  const Communication speech(rank.program, applied);
   const Mesh on = mesh.count() == 0 ? data_mesh(ranks) : mesh;
   const int axis_count = on.count();
   std::vector<Traffic> started;

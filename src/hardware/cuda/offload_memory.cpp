@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the host that the card copies from and to.
-#include "sinter/hardware/away_memory.hpp"
+#include "sinter/hardware/offload_memory.hpp"
 
 #include <cstring>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sinter {
 
-struct AwayMemory::Place {
+struct OffloadMemory::Place {
   kernel::Stream& stream;
   const std::size_t bytes;
   std::byte* memory = nullptr;
@@ -23,11 +23,11 @@ struct AwayMemory::Place {
   Place& operator=(const Place&) = delete;
 };
 
-AwayMemory::AwayMemory(kernel::Stream& stream, std::int64_t bytes, int, std::string)
+OffloadMemory::OffloadMemory(kernel::Stream& stream, std::int64_t bytes, int, std::string)
     : place_(std::make_unique<Place>(stream, std::size_t(bytes))) {}
 
 /// The memory is given back when the card has copied. (Of one that has failed, there is nothing to wait for.)
-AwayMemory::~AwayMemory() {
+OffloadMemory::~OffloadMemory() {
   if (!is_open()) return;
   try {
     wait_for_fetches();
@@ -39,9 +39,9 @@ AwayMemory::~AwayMemory() {
   }
 }
 
-bool AwayMemory::is_open() const { return place_->memory != nullptr; }
+bool OffloadMemory::is_open() const { return place_->memory != nullptr; }
 
-void AwayMemory::open() {
+void OffloadMemory::open() {
   if (is_open()) return;
   place_->memory = kernel::take_host_memory(place_->bytes);
   if (!is_open())
@@ -52,25 +52,25 @@ void AwayMemory::open() {
   std::memset(place_->memory, 0, place_->bytes);
 }
 
-void AwayMemory::start_fetch(std::int64_t from, std::byte* to, std::int64_t bytes) {
+void OffloadMemory::start_fetch(std::int64_t from, std::byte* to, std::int64_t bytes) {
   kernel::fetch_beside(place_->stream, to, place_->memory + from, std::size_t(bytes));
 }
-void AwayMemory::start_store(const std::byte* from, std::int64_t to, std::int64_t bytes) {
+void OffloadMemory::start_store(const std::byte* from, std::int64_t to, std::int64_t bytes) {
   kernel::store_beside(place_->stream, place_->memory + to, from, std::size_t(bytes));
 }
-void AwayMemory::wait_for_fetches() { kernel::join_fetches(place_->stream); }
-void AwayMemory::wait_for_stores() { kernel::join_stores(place_->stream); }
+void OffloadMemory::wait_for_fetches() { kernel::join_fetches(place_->stream); }
+void OffloadMemory::wait_for_stores() { kernel::join_stores(place_->stream); }
 
-std::span<std::byte> AwayMemory::bytes() {
+std::span<std::byte> OffloadMemory::bytes() {
   open();
   return {place_->memory, place_->bytes};
 }
 
-void AwayMemory::clear(std::int64_t from) {
+void OffloadMemory::clear(std::int64_t from) {
   if (is_open()) std::memset(place_->memory + from, 0, place_->bytes - std::size_t(from));
 }
 
-void AwayMemory::copy(AwayMemory& from) {
+void OffloadMemory::copy(OffloadMemory& from) {
   if (!from.is_open()) return clear();
   std::memcpy(bytes().data(), from.bytes().data(), place_->bytes);
 }
