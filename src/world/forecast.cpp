@@ -35,13 +35,13 @@ struct RankWork {
     OffloadStep step;
   };
   /// What is between an event and the one before.
-  struct ParameterSpan {
+  struct Interval {
     std::size_t offload_end;  // the instructions that do so, up to here
     double behind;            // what is computed behind them
   };
   std::vector<Offloading> offload;
-  std::vector<ParameterSpan> spans;  // before each event, and behind the last
-  double sent = 0;                       // bytes
+  std::vector<Interval> intervals;  // before each event, and behind the last
+  double sent = 0;                  // bytes
 };
 
 /// What a rank does outside of the device's memory, as time goes on.
@@ -72,9 +72,9 @@ struct StepTiming {
     double& add_to(double& clock) const {
       const RankWork& mine = timing.work[timing.work.size() == 1 ? 0 : std::size_t(rank)];
       const double slower = rank == timing.ranks - 1 ? timing.costs.straggler : 1;
-      const RankWork::ParameterSpan& stretch = mine.spans[event];
-      for (std::size_t k = event == 0 ? 0 : mine.spans[event - 1].offload_end;
-           k < stretch.offload_end; ++k) {
+      const RankWork::Interval& interval = mine.intervals[event];
+      for (std::size_t k = event == 0 ? 0 : mine.intervals[event - 1].offload_end;
+           k < interval.offload_end; ++k) {
         clock += slower * mine.offload[k].before;
         if (timing.at_root && rank != root_rank) continue;
         RankOffload& there = timing.offload[std::size_t(rank)];
@@ -82,7 +82,7 @@ struct StepTiming {
         clock = there.queues.run(mine.offload[k].step, come);
         there.waited += clock - come;
       }
-      return clock += slower * stretch.behind;
+      return clock += slower * interval.behind;
     }
   };
   Before before(int rank, std::size_t event) const { return {*this, rank, event}; }
@@ -98,8 +98,8 @@ RankWork work_of(const PlanView& plan, OnRank on, std::span<const double> second
   TrafficList list;
   double so_far = 0;
   const std::span<const Instruction> program = plan.training.program;
-  const auto end_stretch = [&] {
-    work.spans.push_back({work.offload.size(), so_far});
+  const auto end_interval = [&] {
+    work.intervals.push_back({work.offload.size(), so_far});
     so_far = 0;
   };
   walk(program, loop_of(program), on.iterations, [&](int t, int iteration) {
@@ -114,11 +114,11 @@ RankWork work_of(const PlanView& plan, OnRank on, std::span<const double> second
     list.clear();
     (*i.kind->traffic)(plan.model, i, on, list);
     for (const Traffic& traffic : list) {
-      end_stretch();
+      end_interval();
       if (traffic.does != Traffic::waits) work.sent += sent_bytes(traffic, on.ranks);
     }
   });
-  end_stretch();
+  end_interval();
   return work;
 }
 

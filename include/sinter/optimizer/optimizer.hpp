@@ -161,7 +161,7 @@ class Updater {
       before += part.size;
     }
   }
-  /// Calls Optimizer::update for each stretch within a slice of flat parameters. k: the slice's unit in
+  /// Calls Optimizer::update for each span within a slice of flat parameters. k: the slice's unit in
   /// the run; only needed for temporary buffers.
   void flat(FlatSlice slice, Shift shift = {}, int k = 0) const {
     for (const UniformSlice& alike : machine.uniform_slices()) {
