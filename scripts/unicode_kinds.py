@@ -11,10 +11,12 @@ version is that of tiktoken and of Hugging Face's tokenizers. White space is Uni
 
 import itertools
 import sys
+import textwrap
 
 import unicodedata2
 
 VERSION = "16.0.0"
+KINDS = ["other", "letter", "number", "space"]  # as CharacterKind has them
 SPACES = [*range(0x9, 0xE), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]
 SPACES += [0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
 
@@ -34,33 +36,24 @@ def ranges():
         begin = end
 
 
+def words():
+    at = 0
+    for first, last, kind in ranges():
+        yield f"{first - at:x} {last - first:x} {KINDS.index(kind)}"
+        at = last
+
+
 if unicodedata2.unidata_version != VERSION:
     sys.exit(f"unicodedata2 has Unicode {unicodedata2.unidata_version}, {VERSION} is wanted")
 print(f"""// SPDX-License-Identifier: Apache-2.0
-// Written by scripts/unicode_kinds.py from the tables of Unicode {VERSION}; not to be changed by hand.
+// Generated table: scripts/unicode_kinds.py has written it from Unicode {VERSION}. Change it there only.
 // clang-format off
 #pragma once
-#include <cstdint>
-
-#include "data/tokenizer/characters.hpp"
+#include <string_view>
 
 namespace sinter {{
 
-/// Characters first … last are of one kind; those in no range are CharacterKind::other.
-struct CharacterRange {{
-  std::uint32_t first, last;
-  CharacterKind kind;
-}};
-
-inline constexpr CharacterRange character_ranges[]{{""")
-line = ""
-for first, last, kind in ranges():
-    entry = f"{{0x{first:x}, 0x{last:x}, CharacterKind::{kind}}},"
-    if len(line) + len(entry) > 98:
-        print(" " + line)
-        line = ""
-    line += " " + entry
-print(" " + line)
-print("""};
-
+/// For unicode::ranges_in(): values are those of CharacterKind; characters in no range are `other`.""")
+print(textwrap.fill(f'inline constexpr std::string_view character_ranges = R"({" ".join(words())})";', 120))
+print("""
 }  // namespace sinter""")

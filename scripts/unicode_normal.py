@@ -10,6 +10,7 @@ and punctuation are older than decompositions, and those are older than small le
 """
 
 import sys
+import textwrap
 import unicodedata
 
 import tokenizers
@@ -33,19 +34,15 @@ words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
 
 
 def traits_of(code):
+    """The sum of the enumerators of unicode_traits.hpp that hold."""
     c = chr(code)
-    found = []
-    if clean(c) == "":
-        found.append("removed")
-    if chinese(c) != c:
-        found.append("chinese")
-    if combining(c) == "":
-        found.append("combining")
-    if nfd(c) == c and strip(c) == "":
-        found.append("mark")
-    if len(words(f"a{c}b")) == 3:
-        found.append("punctuation")
-    return "|".join(found)
+    return (
+        (clean(c) == "")
+        + 2 * (chinese(c) != c)
+        + 4 * (nfd(c) == c and strip(c) == "")
+        + 8 * (combining(c) == "")
+        + 16 * (len(words(f"a{c}b")) == 3)
+    )
 
 
 def class_marks():
@@ -108,56 +105,40 @@ def compositions():
         yield ord(text[0]), ord(text[1]), code
 
 
-def rows(entries):
-    line = ""
-    for entry in entries:
-        entry += ","
-        if len(line) + len(entry) > 98:
-            print(" " + line)
-            line = ""
-        line += " " + entry
-    print(" " + line)
-    print("};\n")
+def table(comment, name, entries):
+    """Entries begin with a character, from which the distance to that of the entry before is written."""
+    words, before = [], 0
+    for code, text, after in entries:
+        words.append(f"{code - before:x} {text}")
+        before = after
+    print(f"/// {comment}")
+    print(textwrap.fill(f'inline constexpr std::string_view {name} = R"({" ".join(words)})";', 120) + "\n")
+
+
+def of_ranges(value_of):
+    return ((first, f"{last - first:x} {value:x}", last) for first, last, value in ranges(value_of))
 
 
 def of_texts(entries):
-    return (", ".join(f"0x{n:x}" for n in (code, len(parts), *parts)) for code, parts in entries)
+    return ((code, "+".join(f"{part:x}" for part in parts), code) for code, parts in entries)
 
 
 if tokenizers.__version__ != VERSION:
     sys.exit(f"tokenizers {tokenizers.__version__} is here, {VERSION} is wanted")
 print(f"""// SPDX-License-Identifier: Apache-2.0
-// Written by scripts/unicode_normal.py, which has asked tokenizers {VERSION} about each code point; not
-// to be changed by hand.
+// Generated tables: scripts/unicode_normal.py has asked tokenizers {VERSION} about each code point, as that is of no
+// one version of Unicode. Change them there only.
 // clang-format off
 #pragma once
-#include <cstdint>
-
-#include "data/tokenizer/unicode_traits.hpp"
+#include <string_view>
 
 namespace sinter::unicode {{
-
-struct Range {{
-  std::uint32_t first, last;
-  std::uint8_t value;
-}};
-
-/// Traits; characters in no range have none.
-inline constexpr Range traits[]{{""")
-rows(f"{{0x{first:x}, 0x{last:x}, {value}}}" for first, last, value in ranges(traits_of))
-print("""/// Canonical combining classes; those of others are 0.
-inline constexpr Range combining_classes[]{""")
-rows(f"{{0x{first:x}, 0x{last:x}, {value}}}" for first, last, value in ranges(class_of))
-print("""/// Full canonical decompositions, without Hangul's: a character, how many follow, and these.
-inline constexpr std::uint32_t decompositions[]{""")
-rows(of_texts(changed(nfd, but=HANGUL)))
-print("""/// Small letters, in the same way.
-inline constexpr std::uint32_t small_letters[]{""")
-rows(of_texts(changed(lower)))
-print("""/// Two characters and the one that they compose, without Hangul's.
-struct Composition {
-  std::uint32_t first, second, composed;
-};
-inline constexpr Composition compositions[]{""")
-rows(f"{{0x{a:x}, 0x{b:x}, 0x{c:x}}}" for a, b, c in compositions())
+""")
+table("For ranges_in(): sums of Traits; characters in no range have none.", "traits", of_ranges(traits_of))
+table("For ranges_in(): canonical combining classes; those of others are 0.", "combining_classes", of_ranges(class_of))
+full = "For texts_in(): full canonical decompositions, without Hangul's."
+table(full, "decompositions", of_texts(changed(nfd, but=HANGUL)))
+table("For texts_in(): small letters.", "small_letters", of_texts(changed(lower)))
+pairs = ((first, f"{second:x} {composed:x}", first) for first, second, composed in compositions())
+table("For compositions_in(), without Hangul's.", "compositions", pairs)
 print("}  // namespace sinter::unicode")

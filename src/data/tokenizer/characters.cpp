@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "data/tokenizer/unicode_kinds.hpp"
+#include "data/tokenizer/unicode_text.hpp"
 
 namespace sinter {
 
 const CharacterKind* character_kinds() {
   static const std::vector<CharacterKind> kinds = [] {
     std::vector<CharacterKind> all(0x110000, CharacterKind::other);
-    for (const CharacterRange& range : character_ranges)
-      std::fill(all.begin() + range.first, all.begin() + range.last + 1, range.kind);
+    for (const auto& [first, last, kind] : unicode::ranges_in(character_ranges))
+      std::fill(all.begin() + first, all.begin() + last + 1, CharacterKind(kind));
     return all;
   }();
   return kinds.data();

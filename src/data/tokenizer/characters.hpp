@@ -10,6 +10,7 @@
 namespace sinter {
 
 /// Which of \p{L}, \p{N} and \s a character is, in the terms of regular expressions.
+/// scripts/unicode_kinds.py writes these numbers.
 enum class CharacterKind : std::uint8_t { other, letter, number, space };
 
 /// The kind of each code point, by Unicode 16.

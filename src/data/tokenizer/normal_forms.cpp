@@ -6,6 +6,7 @@
 
 #include "data/tokenizer/characters.hpp"
 #include "data/tokenizer/unicode_normal.hpp"
+#include "data/tokenizer/unicode_text.hpp"
 
 namespace sinter {
 namespace {
@@ -40,10 +41,9 @@ constexpr std::uint64_t pair(std::uint32_t first, std::uint32_t second) {
   return std::uint64_t(first) << 32 | second;
 }
 
-template <class Ranges>
-std::vector<std::uint8_t> expanded(const Ranges& ranges) {
+std::vector<std::uint8_t> expanded(std::string_view table) {
   std::vector<std::uint8_t> values(code_points);
-  for (const unicode::Range& range : ranges)
+  for (const unicode::Range& range : unicode::ranges_in(table))
     std::fill(values.begin() + range.first, values.begin() + range.last + 1, range.value);
   return values;
 }
@@ -98,16 +98,18 @@ void compose(std::u32string& text, const UnicodeTables& tables) {
 UnicodeTables::UnicodeTables()
     : traits(expanded(unicode::traits)),
       classes(expanded(unicode::combining_classes)),
-      shapes(code_points) {
-  each_text(unicode::decompositions, [&](std::uint32_t code, auto parts) {
+      shapes(code_points),
+      decomposition_list(unicode::texts_in(unicode::decompositions)),
+      small_letter_list(unicode::texts_in(unicode::small_letters)) {
+  each_text(decomposition_list, [&](std::uint32_t code, auto parts) {
     decompositions.emplace(code, parts);
     shapes[code] |= decomposes;
   });
-  each_text(unicode::small_letters, [&](std::uint32_t code, auto parts) {
+  each_text(small_letter_list, [&](std::uint32_t code, auto parts) {
     small_letters.emplace(code, parts);
     shapes[code] |= capital;
   });
-  for (const auto& [first, second, whole] : unicode::compositions) {
+  for (const auto& [first, second, whole] : unicode::compositions_in(unicode::compositions)) {
     compositions.emplace(pair(first, second), whole);
     shapes[whole] |= composed;
     shapes[second] |= joins;

@@ -17,6 +17,7 @@ class UnicodeTables {
   enum Shapes : std::uint8_t { decomposes = 1, composed = 2, joins = 4, capital = 8 };
 
   std::vector<std::uint8_t> traits, classes, shapes;  // of each code point
+  std::vector<std::uint32_t> decomposition_list, small_letter_list;
   std::unordered_map<std::uint32_t, std::span<const std::uint32_t>> decompositions, small_letters;
   std::unordered_map<std::uint64_t, std::uint32_t> compositions;
 

@@ -5,6 +5,7 @@
 namespace sinter::unicode {
 
 /// What the normaliser and the pre-tokenizer of BERT do with a character, and StripAccents.
+/// scripts/unicode_normal.py writes these numbers.
 enum Traits : std::uint8_t {
   removed = 1,       // clean_text takes it out
   chinese = 2,       // handle_chinese_chars puts blanks around it
