@@ -26,15 +26,22 @@ const Option* find_option(const RecipeView& recipe, std::string_view name) {
   return nullptr;
 }
 
+std::string all_verbs() {
+  return verbs_with([](Verb) { return true; });
+}
+
 Verb verb_of(const std::string& word, const std::string& program) {
-  for (std::size_t v = 0; v < verb_names.size(); ++v)
-    if (verb_names[v] == word) return Verb(v);
-  std::string all = verbs_with((1u << verb_names.size()) - 1);
+  std::vector<std::string_view> names;
+  for (const VerbRow& row : verb_rows) {
+    if (row.name == word) return row.verb;
+    names.push_back(row.name);
+  }
+  std::string all = all_verbs();
   if (is_flag(word))
     throw UsageError(fmt::format("The first word must be a verb ({}), not '{}': {} train {} …", all,
                                  word, program, word));
   throw UsageError(fmt::format("There is no verb '{}'; the nearest is '{}'. The verbs are {}.",
-                               word, nearest(word, verb_names), all));
+                               word, nearest(word, names), all));
 }
 
 /// Refuses a word that no flag of the verb took.
@@ -44,12 +51,13 @@ Verb verb_of(const std::string& word, const std::string& program) {
         fmt::format("'{}' belongs to no flag. Every value needs its flag before it.", word));
   std::string_view name = name_part(word);
   if (const Flag* flag = find_flag(name))
-    throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name, verbs_with(flag->verbs),
-                                 name_of(verb)));
+    throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name,
+                                 verbs_with([&](Verb v) { return flag->of(v); }), name_of(verb)));
   if (const Option* option = find_option(recipe, name)) {
     if (option->adjustable)
       throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name,
-                                   verbs_with(verbs_with_options), name_of(verb)));
+                                   verbs_with([](Verb v) { return row_of(v).takes_options; }),
+                                   name_of(verb)));
     if (!option->why_fixed.empty())
       throw UsageError(
           fmt::format("{} is no flag of this recipe: {}. Leave it out, or change the "
@@ -114,14 +122,14 @@ class Parser {
       : recipe(r), app(description_of(verb, r)) {
     arguments.verb = verb;
     for (const Option& option : r.options) arguments.defaults[option.dotted()] = text_of(option);
-    app.name(program + " " + std::string(name_of(verb)) + (verb == Verb::report ? " RUN..." : ""));
+    app.name(program + " " + std::string(name_of(verb)) + std::string(row_of(verb).words));
     app.formatter(help_formatter());
     app.footer(footer_of(verb, r));
     app.set_help_flag("-h,--help", "Print this text.");
     app.allow_extras();
     for (const Flag& flag : all_flags())
       if (flag.of(verb)) add(flag);
-    if (!(verbs_with_options >> unsigned(verb) & 1)) return;
+    if (!row_of(verb).takes_options) return;
     for (const Option& option : recipe.options)
       if (option.adjustable) add(option);
   }
@@ -136,7 +144,8 @@ class Parser {
       throw UsageError(reworded(error));
     }
     for (const std::string& extra : app.remaining()) {
-      if (arguments.verb != Verb::report || is_flag(extra)) refuse(extra, arguments.verb, recipe);
+      if (row_of(arguments.verb).words.empty() || is_flag(extra))
+        refuse(extra, arguments.verb, recipe);
       arguments.runs.push_back(extra);
     }
     for (auto [option, flag] : flags)
@@ -207,15 +216,17 @@ std::string range_text(const Option& option) {
 
 Parsed parse(const RecipeView& recipe, const std::string& program,
              const std::vector<std::string>& words) {
-  if (words.empty())
-    throw UsageError("A verb is missing: " + verbs_with((1u << verb_names.size()) - 1) + ".");
+  if (words.empty()) throw UsageError("A verb is missing: " + all_verbs() + ".");
   const std::string& first = words.front();
   if (first == "--help" || first == "-h") return {std::nullopt, overall_help(recipe, program)};
   if (first == "--version")
     return {std::nullopt, fmt::format("{} (Sinter {})\n", recipe.name, version())};
   Parser parser(recipe, verb_of(first, program), program);
   Parsed parsed = parser.parse({words.begin() + 1, words.end()});
-  if (parsed.arguments) parsed.arguments->words = words;
+  if (parsed.arguments) {
+    parsed.arguments->binary = program;
+    parsed.arguments->words = words;
+  }
   return parsed;
 }
 

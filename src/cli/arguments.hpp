@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command line says.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,31 +9,16 @@
 #include <vector>
 
 #include "cli/numbers.hpp"
+#include "cli/verb_rows.hpp"
 #include "sinter/data/source.hpp"
 #include "sinter/files/shards.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::cli {
 
-enum class Verb {
-  train,
-  eval,
-  generate,
-  predict,
-  describe,
-  export_folder,
-  report,
-  tokenize,
-  detokenize,
-  train_tokenizer
-};
-inline constexpr std::array<std::string_view, 10> verb_names{
-    "train",  "eval",   "generate", "predict",    "describe",
-    "export", "report", "tokenize", "detokenize", "train-tokenizer"};
-constexpr std::string_view name_of(Verb verb) { return verb_names[std::size_t(verb)]; }
-
 struct Arguments {
   Verb verb{};
+  std::string binary;  // the word that started it
   std::vector<std::string> data;
   std::vector<std::string> runs;  // words that belong to no flag: folders of runs
   std::optional<std::string> out, weights, profile, tokenizer, text, ids;

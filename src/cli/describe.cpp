@@ -157,7 +157,7 @@ std::string buffers_text(const PlanView& plan) {
   return text;
 }
 
-int describe(const RecipeView& recipe, const Arguments& a) {
+int describe(RecipeView recipe, const Arguments& a) {
   require_good_world(recipe, a);
   WeightsFit fit;
   if (a.weights) fit = require_fit(*a.weights, recipe);

@@ -2,19 +2,13 @@
 #include "cli/flags.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 
 #include "base/nearest.hpp"
 
 namespace sinter::cli {
 namespace {
-
-template <class... Verbs>
-constexpr unsigned of(Verbs... verbs) {
-  return ((1u << unsigned(verbs)) | ...);
-}
-using enum Verb;
-constexpr unsigned any =
-    of(train, eval, generate, predict, describe, export_folder, report, tokenize, train_tokenizer);
 
 template <class T>
 T integer(const Given& given, int least) {
@@ -56,225 +50,230 @@ void set_shard_size(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
-    {"--data", "PATH...", of(train, eval, tokenize, train_tokenizer), "Files and folders to read.",
+    {"--data", "PATH...", "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
      [](const RecipeView& r) { return r.data.paths_help; }},
-    {"--skip-unreadable", "", of(train, eval, tokenize, train_tokenizer),
+    {"--skip-unreadable", "",
      "Leave out what cannot be read below a folder of --data, such as\n"
      "links that lead nowhere, and say so; else it is an error.",
      [](Arguments& a, const Given&) { a.skip_unreadable = true; }},
-    {"--held-out", "", of(eval),
+    {"--held-out", "",
      "Evaluate only what training holds out of --data: the very\n"
      "validation loss of the run, bit for bit with its --threads. The\n"
      "data are the run's own unless others are given.",
      [](Arguments& a, const Given&) { a.held_out = true; }},
-    {"--out", "PATH", of(train, export_folder, report, tokenize, train_tokenizer),
+    {"--out", "PATH",
      "train: the run's folder; default: a new runs/RECIPE-N.\nexport: the folder to write.\n"
      "tokenize: the token file that --data becomes.\n"
      "train-tokenizer: the tokenizer.json to write.\n"
      "report: the page to write; default: report.html in the first RUN.",
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
-    {"--steps", "N", of(train),
+    {"--steps", "N",
      "Stop when the run has taken N steps in all, those before a\n"
      "resume included. Default: the schedule's horizon.",
      [](Arguments& a, const Given& g) { a.steps = integer<std::int64_t>(g, 1); }},
-    {"--seed", "N", of(train, generate, export_folder),
+    {"--seed", "N",
      "train: of initial weights, shuffle and dropout; export: of\n"
      "initial weights; generate: of the sampler. Default: 0.",
      [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }},
-    {"--weights", "PATH", of(train, eval, generate, predict, describe, export_folder),
+    {"--weights", "PATH",
      "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
      "run's folder. train starts from it with a fresh optimizer;\n"
      "describe says whether it fits the recipe.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
-    {"--max-shard-size", "SIZE", of(export_folder),
+    {"--max-shard-size", "SIZE",
      "Write the weights in files of up to SIZE, such as 500MB, with an\n"
      "index. Default: 5GB.",
      set_shard_size},
-    {"--average", "", of(eval, generate, predict, export_folder),
+    {"--average", "",
      "Use the moving average of the weights, which the policy Average\n"
      "keeps, in place of --weights' own.",
      [](Arguments& a, const Given&) { a.average = true; }},
-    {"--resume", "[auto]", of(train),
+    {"--resume", "[auto]",
      "Go on from the newest checkpoint in --out, bit for bit, with\n"
      "the run's own --data unless others are given.\n"
      "--resume=auto begins a new run where there is none, so that one\n"
      "command starts a run and starts it again after any crash.",
      set_resume},
-    {"--order", "WORD", of(train),
+    {"--order", "WORD",
      "shuffled (default): the last 10% of the data is held out for\n"
      "validation, the rest is drawn in an order of the seed.\n"
      "sequential: all of the data, front to back, nothing held out.",
      set_order},
     {"--threads", "N",
-     of(train, eval, generate, predict, describe, export_folder, tokenize, train_tokenizer),
      "Threads to compute with; describe measures with as many.\n"
      "Default: one for each processor.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
-    {"--pin", "", of(train, eval, predict),
+    {"--pin", "",
      "Keep each of the threads on a processor of its own while it\n"
      "computes. For machines that compute nothing else.",
      [](Arguments& a, const Given&) { a.pin = true; }},
-    {"--scratch", "FOLDER", of(train, eval, generate, predict, describe, export_folder),
+    {"--scratch", "FOLDER",
      "Where what the recipe offloads to disk lies meanwhile; describe\n"
      "--world measures there. Default: on the disk of the run's folder, or\n"
      "where there is none, in TMPDIR if that is on a disk, else in /var/tmp.",
      [](Arguments& a, const Given& g) { a.scratch = g.texts.front(); }},
-    {"--rank-timeout", "SECONDS", of(train, eval),
+    {"--rank-timeout", "SECONDS",
      "How long a rank that a launcher has started waits for the others\n"
      "to come, and then for one that lives but does not go on.\n"
      "Default: 300.",
      [](Arguments& a, const Given& g) {
        a.rank_timeout = number_of<double>(g.flag, g.texts.front(), 1);
      }},
-    {"--no-libtorch", "", of(train, eval, generate, predict, describe),
+    {"--no-libtorch", "",
      "Multiply by Sinter's own products alone, and do not look for\n"
      "LibTorch: less memory and an earlier start, and slower fp32 on\n"
      "Intel's processors. See docs/running.md.",
      [](Arguments& a, const Given&) { a.no_libtorch = true; }},
-    {"--workers", "N", of(train),
+    {"--workers", "N",
      "Threads that prepare batches ahead of the step; 0: the step's own\n"
      "thread does. Any number gives the same batches. Default: 1.",
      [](Arguments& a, const Given& g) { a.workers = integer<int>(g, 0); }},
-    {"--eval-every", "N", of(train),
+    {"--eval-every", "N",
      "Evaluate all that is held out after every N steps, and always\n"
      "at the end; 0: only at the end. Default: 100, or more where\n"
      "evaluating would cost more than a tenth of the training.",
      [](Arguments& a, const Given& g) { a.evaluate_every = integer<std::int64_t>(g, 0); }},
-    {"--save-every", "N", of(train),
+    {"--save-every", "N",
      "Save a checkpoint after every N steps, and always at the end,\n"
      "at a new best validation loss and when a signal stops the run;\n"
      "0: only then. Default: 100.",
      [](Arguments& a, const Given& g) { a.save_every = integer<std::int64_t>(g, 0); }},
-    {"--save-minutes", "M", of(train),
+    {"--save-minutes", "M",
      "Save a checkpoint also when M minutes have passed since the last\n"
      "one. Default: 0, which is never.",
      [](Arguments& a, const Given& g) {
        a.save_minutes = number_of<double>(g.flag, g.texts.front(), 0);
      }},
-    {"--keep", "K", of(train),
+    {"--keep", "K",
      "Keep the K newest checkpoints, at least 2, and the best one.\n"
      "Default: 2.",
      [](Arguments& a, const Given& g) { a.keep = integer<int>(g, 2); }},
-    {"--profile", "FILE", of(train),
+    {"--profile", "FILE",
      "Write what the steps spend their time on, as a Chrome trace (for\n"
      "Perfetto): a span for each instruction, layer call and stage of\n"
      "the loop, for the first steps that fit in 200,000 spans.",
      [](Arguments& a, const Given& g) { a.profile = g.texts.front(); }},
-    {"--tensorboard", "", of(train),
+    {"--tensorboard", "",
      "Write an event file for TensorBoard into the run's folder, too.\n"
      "--resume goes on with that.",
      [](Arguments& a, const Given&) { a.tensorboard = true; }},
-    {"--tokenizer", "PATH", of(train, eval, generate, predict, tokenize, detokenize),
+    {"--tokenizer", "PATH",
      "A tokenizer.json or BERT's vocab.txt, or a folder with one of\n"
      "them, with encoder.json and vocab.bpe, or with vocab.json and\n"
      "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
      "See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
-    {"--text", "FILE", of(predict, tokenize),
+    {"--text", "FILE",
      "predict: texts to predict for, a line each, instead of --ids.\n"
      "tokenize: the text to turn into ids.",
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
-    {"--ids", "FILE", of(predict, detokenize),
+    {"--ids", "FILE",
      "predict: what to predict for, a line of JSON each, such as\n"
      "{\"ids\": [464, 257]}, or {\"values\": [[0.5, 1]]} for a model of\n"
      "numbers; see docs/predicting.md.\n"
      "detokenize: the ids to turn into text, as tokenize --json prints\nthem.",
      [](Arguments& a, const Given& g) { a.ids = g.texts.front(); }},
-    {"--size", "N", of(train_tokenizer),
-     "Tokens in all: the special ones, the 256 bytes, and what merges\nmake.",
+    {"--size", "N", "Tokens in all: the special ones, the 256 bytes, and what merges\nmake.",
      [](Arguments& a, const Given& g) { a.size = integer<std::int64_t>(g, 1); }},
-    {"--min-frequency", "N", of(train_tokenizer),
-     "Pairs of tokens that come less often do not become one.\nDefault: 1.",
+    {"--min-frequency", "N", "Pairs of tokens that come less often do not become one.\nDefault: 1.",
      [](Arguments& a, const Given& g) { a.min_frequency = integer<std::int64_t>(g, 1); }},
-    {"--special", "TOKEN...", of(train_tokenizer),
+    {"--special", "TOKEN...",
      "Tokens that stand for no text, such as '<|endoftext|>'; their ids\n"
      "are the first. Default: none.",
      [](Arguments& a, const Given& g) { a.special = g.texts; }},
-    {"--prompt", "TEXT", of(generate),
+    {"--prompt", "TEXT",
      "The text to continue, or to reply to, where each line of a\n"
      "dialogue is a turn. Default: a new line; of examples, nothing.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
-    {"--tokens", "N", of(generate),
+    {"--tokens", "N",
      "How many tokens to write; a text that ends is shorter, and a\n"
      "reply no longer than those that were learnt. Default: 256.",
      [](Arguments& a, const Given& g) { a.tokens = integer<std::int64_t>(g, 1); }},
-    {"--temperature", "T", of(generate),
+    {"--temperature", "T",
      "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"
      "always the likeliest. Default: 0.8.",
      [](Arguments& a, const Given& g) {
        a.temperature = number_of<double>(g.flag, g.texts.front(), 0);
      }},
-    {"--top-k", "K", of(generate),
-     "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
+    {"--top-k", "K", "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
      [](Arguments& a, const Given& g) { a.top_k = integer<int>(g, 0); }},
-    {"--text", "", of(report),
-     "Print figures and a small curve of each run's loss, and write no\npage.",
+    {"--text", "", "Print figures and a small curve of each run's loss, and write no\npage.",
      [](Arguments& a, const Given&) { a.text_only = true; }},
-    {"--world", "N", of(describe),
+    {"--world", "N",
      "Forecast a step on N ranks, of a recipe that has ranks, each with\n"
      "as many micro-batches as here: memory, what is sent, time.",
      [](Arguments& a, const Given& g) {
        constexpr int most = 1 << 14;
        a.world_ranks = number_of<int>(g.flag, g.texts.front(), Range().at_least(1).at_most(most));
      }},
-    {"--link-latency", "MICROSECONDS", of(describe),
+    {"--link-latency", "MICROSECONDS",
      "Of --world: the time of a message without bytes from one rank to\n"
      "another. Default: measured between two ranks of this host.",
      [](Arguments& a, const Given& g) {
        a.link_latency = number_of<double>(g.flag, g.texts.front(), 0);
      }},
-    {"--link-bandwidth", "GB/S", of(describe),
+    {"--link-bandwidth", "GB/S",
      "Of --world: gigabytes a second that a rank sends to another, while\n"
      "it receives as many. Default: measured, too.",
      [](Arguments& a, const Given& g) {
        a.link_bandwidth = number_of<double>(g.flag, g.texts.front(), Range().above(0));
      }},
-    {"--disk-bandwidth", "GB/S", of(describe),
+    {"--disk-bandwidth", "GB/S",
      "Of --world: gigabytes a second that the disk of a rank reads and\n"
      "writes together, for a recipe that offloads to disk. Default:\n"
      "measured in the folder of --scratch.",
      [](Arguments& a, const Given& g) {
        a.disk_bandwidth = number_of<double>(g.flag, g.texts.front(), Range().above(0));
      }},
-    {"--straggler", "FACTOR", of(describe),
+    {"--straggler", "FACTOR",
      "Of --world: the last rank computes so many times as long as the\n"
      "others. Default: 1.",
      [](Arguments& a, const Given& g) {
        a.straggler = number_of<double>(g.flag, g.texts.front(), 1);
      }},
-    {"--times", "FILE", of(describe),
+    {"--times", "FILE",
      "Of --world: take the times of instructions from a profile that\n"
      "train --profile of this binary has written. Default: bounds from\n"
      "the rates of this machine's matmuls and memory.",
      [](Arguments& a, const Given& g) { a.times = g.texts.front(); }},
-    {"--program", "", of(describe), "Print the program of a training step, too.",
+    {"--program", "", "Print the program of a training step, too.",
      [](Arguments& a, const Given&) { a.program = true; }},
     {.name = "--schedule",
      .value = "",
-     .verbs = of(describe),
      .help = "--program, with the JSON key \"schedule\".",
      .set = [](Arguments& a, const Given&) { a.schedule = true; },
      .old = true},
-    {"--json", "", any,
+    {"--json", "",
      "Print one line of JSON and nothing else on standard output\n"
      "(predict: a line for each of its file);\n"
      "what there is to say beside it goes to standard error.",
      [](Arguments& a, const Given&) { a.json = true; }},
-    {"--quiet", "", of(train, eval, generate, predict, export_folder, tokenize, train_tokenizer),
+    {"--quiet", "",
      "Print results only: no progress, no notes, but warnings about\n"
      "checkpoints and errors.",
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 
+constexpr bool rows_have_flags_only() {
+  for (const VerbRow& row : verb_rows) {
+    std::ptrdiff_t named = row.flags.starts_with("--");
+    for (std::size_t at = 0; (at = row.flags.find(" --", at)) != row.flags.npos; ++at) ++named;
+    if (std::ranges::count_if(flags, [&](const Flag& f) { return f.of(row.verb); }) != named)
+      return false;
+  }
+  return true;
+}
+static_assert(rows_have_flags_only(), "a row of verb_rows.hpp has a flag that is not here");
+
 }  // namespace
 
 std::span<const Flag> all_flags() { return flags; }
 
-std::string verbs_with(unsigned verbs) {
+std::string verbs_with(const std::function<bool(Verb)>& has) {
   std::vector<std::string_view> names;
-  for (std::size_t v = 0; v < verb_names.size(); ++v)
-    if (verbs >> v & 1) names.push_back(verb_names[v]);
+  for (const VerbRow& row : verb_rows)
+    if (has(row.verb)) names.push_back(row.name);
   std::string text;
   for (std::size_t n = 0; n < names.size(); ++n) {
     if (n > 0) text += n + 1 == names.size() ? " and " : ", ";

@@ -3,38 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/flags.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
 
 namespace sinter::cli {
 namespace {
-
-constexpr std::string_view summary_of(Verb verb) {
-  switch (verb) {
-    case Verb::train:
-      return "train on data, with checkpoints and a log";
-    case Verb::eval:
-      return "the loss of trained weights over data";
-    case Verb::generate:
-      return "continue a text";
-    case Verb::predict:
-      return "what the model gives for lines of ids, of text or of numbers";
-    case Verb::describe:
-      return "print the recipe and its plan: memory, FLOPs, options, program";
-    case Verb::export_folder:
-      return "write the model as a Hugging Face folder";
-    case Verb::report:
-      return "write a page with the curves of runs";
-    case Verb::tokenize:
-      return "turn a text into the ids of a tokenizer";
-    case Verb::detokenize:
-      return "turn ids back into their text";
-    case Verb::train_tokenizer:
-      return "make a tokenizer of a text";
-  }
-  return "";
-}
 
 constexpr std::string_view exit_codes = R"(Exit codes:
   0    done
@@ -63,8 +36,7 @@ std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<F
 std::string overall_help(const RecipeView& recipe, const std::string& program) {
   std::string text = fmt::format("The trainer of the recipe {} ({}).\n\nusage: {} VERB [FLAG…]\n\n",
                                  recipe.name, policy_types(recipe), program);
-  for (std::size_t v = 0; v < verb_names.size(); ++v)
-    text += fmt::format("  {:<17}{}\n", verb_names[v], summary_of(Verb(v)));
+  for (const VerbRow& row : verb_rows) text += fmt::format("  {:<17}{}\n", row.name, row.summary);
   text += fmt::format(
       "\n  --help      this text; after a verb: its flags\n"
       "  --version   the recipe and Sinter's version\n\n"
@@ -74,7 +46,7 @@ std::string overall_help(const RecipeView& recipe, const std::string& program) {
 }
 
 std::string description_of(Verb verb, const RecipeView& recipe) {
-  std::string text = fmt::format("{} {}: {}.", recipe.name, name_of(verb), summary_of(verb));
+  std::string text = fmt::format("{} {}: {}.", recipe.name, name_of(verb), row_of(verb).summary);
   if (has_data_for(recipe, verb)) return text;
   if (recipe.data.open) return text + "\nNot with this recipe: its data policy has no tokenizer.";
   text +=
@@ -85,7 +57,7 @@ std::string description_of(Verb verb, const RecipeView& recipe) {
 
 std::string footer_of(Verb verb, const RecipeView& recipe) {
   std::string text;
-  if (verbs_with_options >> unsigned(verb) & 1) {
+  if (row_of(verb).takes_options) {
     for (const Option& option : recipe.options)
       if (!option.adjustable)
         text += fmt::format("  {:<31} {}\n", option.dotted(), text_of(option));

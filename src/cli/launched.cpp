@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "cli/flags.hpp"
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/files/io.hpp"
 
@@ -17,11 +18,10 @@ namespace {
 constexpr std::string_view ranks_option = "parallel.ranks", card_option = "device.card";
 
 void require_verb_of_ranks(Verb verb, const std::string& started) {
-  if (verb == Verb::train || verb == Verb::eval) return;
+  if (row_of(verb).has_ranks) return;
   throw UsageError(fmt::format(
-      "{}, and {} is the work of one process: only train and eval have ranks. Run it without the "
-      "launcher.",
-      started, name_of(verb)));
+      "{}, and {} is the work of one process: only {} have ranks. Run it without the launcher.",
+      started, name_of(verb), verbs_with([](Verb v) { return row_of(v).has_ranks; })));
 }
 
 void require_recipe_of_ranks(const RecipeView& recipe, const std::string& started) {

@@ -29,8 +29,7 @@ void refuse_to_pin_libtorch() {
 }
 
 void refuse_threads(const Arguments& a) {
-  const bool on_host = a.verb == Verb::tokenize || a.verb == Verb::train_tokenizer;
-  if (on_host || (a.threads == 0 && !a.pin)) return;
+  if (row_of(a.verb).on_host || (a.threads == 0 && !a.pin)) return;
   throw UsageError(
       "--threads and --pin: this binary computes on a GPU, not in threads of the processor. Leave "
       "the flag out.");
@@ -42,33 +41,18 @@ void refuse_scratch() {
       "out.");
 }
 
-int call(RecipeView recipe, const Arguments& arguments, const std::string& program) {
+int call(RecipeView recipe, const Arguments& arguments) {
   if (arguments.no_libtorch) do_without_libtorch();
   if (!recipe.on_host) refuse_threads(arguments);
   if (arguments.pin) refuse_to_pin_libtorch();
   const bool offloads_to_disk = recipe.plan->memory.offloaded > 0 && recipe.on_host;
   if (!arguments.scratch.empty() && !offloads_to_disk) refuse_scratch();
   switch (arguments.verb) {
-    case Verb::train:
-      return train(std::move(recipe), arguments, program);
-    case Verb::eval:
-      return eval(std::move(recipe), arguments);
-    case Verb::generate:
-      return generate(std::move(recipe), arguments);
-    case Verb::predict:
-      return predict(std::move(recipe), arguments);
-    case Verb::describe:
-      return describe(recipe, arguments);
-    case Verb::export_folder:
-      return export_folder(std::move(recipe), arguments);
-    case Verb::report:
-      return make_report(std::move(recipe), arguments);
-    case Verb::tokenize:
-      return tokenize(recipe, arguments);
-    case Verb::detokenize:
-      return detokenize(recipe, arguments);
-    case Verb::train_tokenizer:
-      return train_tokenizer_file(arguments);
+#define SINTER_VERB(verb, name, function, ...) \
+  case Verb::verb:                             \
+    return function(std::move(recipe), arguments);
+    SINTER_VERBS(SINTER_VERB)
+#undef SINTER_VERB
   }
   return exit_usage;
 }
@@ -82,8 +66,9 @@ int report(const std::string& who, std::string message, int code) {
 }  // namespace
 
 bool has_data_for(const RecipeView& recipe, Verb verb) {
-  if (verb == Verb::generate) return recipe.data.tokenizer || recipe.data.takes_tokenizer;
-  return bool(recipe.data.open) || (verb != Verb::train && verb != Verb::eval);
+  const Needs needs = row_of(verb).needs;
+  if (needs == Needs::tokenizer) return recipe.data.tokenizer || recipe.data.takes_tokenizer;
+  return needs == Needs::nothing || recipe.data.open;
 }
 
 void require_data(const RecipeView& recipe, Verb verb) {
@@ -126,7 +111,7 @@ int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv)
       take_launched_world(view, *parsed.arguments);
       const World& world = parsed.arguments->world;
       if (world.ranks > 1) who = fmt::format("rank {}: ", world.rank);
-      return call(std::move(view), *parsed.arguments, program);
+      return call(std::move(view), *parsed.arguments);
     }
     print_result(parsed.text);
     return exit_done;

@@ -74,7 +74,7 @@ int tokenize_files(const RecipeView& recipe, const Arguments& a) {
 
 }  // namespace
 
-int tokenize(const RecipeView& recipe, const Arguments& a) {
+int tokenize(RecipeView recipe, const Arguments& a) {
   if (!a.data.empty() || a.out) return tokenize_files(recipe, a);
   require_flag(a.text.has_value(), "--text FILE", a.verb);
   const Tokenizer tokenizer = tokenizer_for(recipe, a);
@@ -83,7 +83,7 @@ int tokenize(const RecipeView& recipe, const Arguments& a) {
   return exit_done;
 }
 
-int detokenize(const RecipeView& recipe, const Arguments& a) {
+int detokenize(RecipeView recipe, const Arguments& a) {
   require_flag(a.ids.has_value(), "--ids FILE", a.verb);
   const Tokenizer tokenizer = tokenizer_for(recipe, a);
   const std::vector<std::int32_t> ids = read_ids(*a.ids);

@@ -81,8 +81,7 @@ std::string validation_text(const DataUnit& unit, double loss) {
 /// One training run, from its pieces to its summary.
 class Run {
  public:
-  Run(RecipeView r, Arguments given, const std::string& program_name)
-      : recipe(std::move(r)), a(std::move(given)), program(program_name) {
+  Run(RecipeView r, const Arguments& given) : recipe(std::move(r)), a(given) {
     check(recipe, a);
     if (a.resume_or_begin) settle_resume();
     if (a.resume) open_to_resume();
@@ -235,7 +234,7 @@ class Run {
   /// What the first rank says and writes beside checkpoints.
   void make_reports() {
     if (!record) record.emplace(folder->path());
-    tell(record->add_start(recipe, a, program, trainer->steps()));
+    tell(record->add_start(recipe, a, a.binary, trainer->steps()));
     Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token)};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) print_if_possible(to, header());
@@ -293,7 +292,7 @@ class Run {
     if (end == LoopEnd::stopped)
       progress->line(fmt::format(
           "To go on{}: {} train --resume --out {} --steps {}{}",
-          a.world.ranks > 1 ? ", with a launcher and as many ranks as you like" : "", program,
+          a.world.ranks > 1 ? ", with a launcher and as many ranks as you like" : "", a.binary,
           folder->path().string(), options.steps, remembers_data(a) ? "" : " --data …"));
     if (!a.json) return;
     const Figure& headline = recipe.data.unit.headline;
@@ -313,7 +312,6 @@ class Run {
 
   RecipeView recipe;
   Arguments a;
-  std::string program;
   LoopOptions options;
   std::optional<Profile> profile;
   std::unique_ptr<RunFolder> folder;
@@ -330,8 +328,6 @@ class Run {
 
 }  // namespace
 
-int train(RecipeView recipe, Arguments arguments, const std::string& program) {
-  return Run(std::move(recipe), std::move(arguments), program).train();
-}
+int train(RecipeView recipe, const Arguments& a) { return Run(std::move(recipe), a).train(); }
 
 }  // namespace sinter::cli

@@ -8,16 +8,10 @@ namespace sinter::cli {
 inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_diverged = 3,
                      exit_stopped = 75;
 
-int train(RecipeView recipe, Arguments arguments, const std::string& program);
-int eval(RecipeView recipe, const Arguments& arguments);
-int generate(RecipeView recipe, const Arguments& arguments);
-int predict(RecipeView recipe, const Arguments& arguments);
-int describe(const RecipeView& recipe, const Arguments& arguments);
-int export_folder(RecipeView recipe, const Arguments& arguments);
-int make_report(RecipeView recipe, const Arguments& arguments);
-int tokenize(const RecipeView& recipe, const Arguments& arguments);
-int detokenize(const RecipeView& recipe, const Arguments& arguments);
-int train_tokenizer_file(const Arguments& arguments);
+#define SINTER_VERB(verb, name, function, ...) \
+  int function(RecipeView recipe, const Arguments& arguments);
+SINTER_VERBS(SINTER_VERB)
+#undef SINTER_VERB
 
 /// Whether the recipe's data policy offers what a verb needs of it.
 [[nodiscard]] bool has_data_for(const RecipeView& recipe, Verb verb);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs, a row each. A new verb is a row here, and its function in a file of its own.
+#pragma once
+#include <cstddef>
+#include <string_view>
+
+namespace sinter::cli {
+
+/// X(verb, name, function, summary, flags, and what else of VerbRow is not its default). The flags
+/// are as the verb's help shows them; src/cli/flags.cpp has what they mean.
+#define SINTER_VERBS(X)                                                                          \
+  X(train, "train", train, "train on data, with checkpoints and a log",                          \
+    "--data PATH... --skip-unreadable --out PATH --steps N --seed N --weights PATH "             \
+    "--resume [auto] --order WORD --threads N --pin --scratch FOLDER --rank-timeout SECONDS "    \
+    "--no-libtorch --workers N --eval-every N --save-every N --save-minutes M --keep K "         \
+    "--profile FILE --tensorboard --tokenizer PATH --json --quiet",                              \
+    .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
+  X(eval, "eval", eval, "the loss of trained weights over data",                                 \
+    "--data PATH... --skip-unreadable --held-out --weights PATH --average --threads N --pin "    \
+    "--scratch FOLDER --rank-timeout SECONDS --no-libtorch --tokenizer PATH --json --quiet",     \
+    .needs = Needs::data, .has_ranks = true)                                                     \
+  X(generate, "generate", generate, "continue a text",                                           \
+    "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
+    "--tokenizer PATH --prompt TEXT --tokens N --temperature T --top-k K --json --quiet",        \
+    .needs = Needs::tokenizer)                                                                   \
+  X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
+    "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \
+    "--tokenizer PATH --text FILE --ids FILE --json --quiet")                                    \
+  X(describe, "describe", describe,                                                              \
+    "print the recipe and its plan: memory, FLOPs, options, program",                            \
+    "--weights PATH --threads N --scratch FOLDER --no-libtorch --world N "                       \
+    "--link-latency MICROSECONDS --link-bandwidth GB/S --disk-bandwidth GB/S "                   \
+    "--straggler FACTOR --times FILE --program --schedule --json",                               \
+    .takes_options = true)                                                                       \
+  X(export_folder, "export", export_folder, "write the model as a Hugging Face folder",          \
+    "--out PATH --seed N --weights PATH --max-shard-size SIZE --average --threads N "            \
+    "--scratch FOLDER --json --quiet")                                                           \
+  X(report, "report", make_report, "write a page with the curves of runs",                       \
+    "--out PATH --text --json", .words = " RUN...")                                              \
+  X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \
+    "--data PATH... --skip-unreadable --out PATH --threads N --tokenizer PATH --text FILE "      \
+    "--json --quiet",                                                                            \
+    .on_host = true)                                                                             \
+  X(detokenize, "detokenize", detokenize, "turn ids back into their text",                       \
+    "--tokenizer PATH --ids FILE")                                                               \
+  X(train_tokenizer, "train-tokenizer", train_tokenizer_file, "make a tokenizer of a text",      \
+    "--data PATH... --skip-unreadable --out PATH --threads N --size N --min-frequency N "        \
+    "--special TOKEN... --json --quiet",                                                         \
+    .on_host = true)
+
+enum class Verb {
+#define SINTER_VERB(v, ...) v,
+  SINTER_VERBS(SINTER_VERB)
+#undef SINTER_VERB
+};
+
+/// What a verb needs of the recipe's data policy.
+enum class Needs { nothing, data, tokenizer };
+
+struct VerbRow {
+  Verb verb;
+  std::string_view name, summary, flags;
+  Needs needs = Needs::nothing;
+  bool has_ranks = false;      // a launcher may start it as several processes
+  bool takes_options = false;  // of policies, as flags
+  bool on_host = false;        // computes in threads of the processor for every recipe
+  std::string_view words{};    // that belong to no flag, as the usage shows them
+};
+
+inline constexpr VerbRow verb_rows[] = {
+#define SINTER_VERB(v, n, function, s, f, ...) \
+  {.verb = Verb::v, .name = n, .summary = s, .flags = f, __VA_ARGS__},
+    SINTER_VERBS(SINTER_VERB)
+#undef SINTER_VERB
+};
+
+constexpr const VerbRow& row_of(Verb verb) { return verb_rows[std::size_t(verb)]; }
+constexpr std::string_view name_of(Verb verb) { return row_of(verb).name; }
+
+}  // namespace sinter::cli
