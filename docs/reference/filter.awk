@@ -5,6 +5,7 @@
 # it. The comment that a header begins with becomes that of the file, and what stands in a namespace of
 # ours becomes a part of the room, which is the folder of include/sinter. Members that the contract of a
 # slot, of layers, of rules or of hooks asks for are not described at every policy: they get a link to it.
+# The message of a rule describes it, unless a comment does.
 # A line stays a line, so that warnings have the right numbers.
 
 BEGIN {
@@ -167,6 +168,19 @@ function describe_by_form(line,    name) {
   return line
 }
 
+# A rule that a macro defines, as a struct.
+function rule_of(code,    parts, message, end) {
+  split(code, parts, /[(, ]+/)
+  if (described) return "struct " parts[2] " {};"
+  gsub(/" +"/, "", code)
+  match(code, /"([^"\\]|\\.)*"/)
+  message = substr(code, RSTART + 1, RLENGTH - 2)
+  gsub(/\\"/, "\"", message)
+  end = end_of_sentence(message)
+  return "/** \\brief A rule, with this error: " plain(substr(message, 1, end)) " \\details " \
+    plain(substr(message, end + 2)) " */ struct " parts[2] " {};"
+}
+
 NR == 1 { print "/** \\file"; next }
 in_head && /^\/\// { add($0, "//"); next }
 in_head {
@@ -178,6 +192,14 @@ in_head {
 
 /^ *\/\/\/([^<]|$)/ { add($0, "///"); next }
 { end_comment() }
+
+in_rule || /^SINTER_(MODEL_)?RULE\(/ {
+  in_rule = !/\);$/
+  rule = rule $0
+  print in_rule ? "" : rule_of(rule)
+  if (!in_rule) rule = described = ""
+  next
+}
 
 match($0, /\/\/\/< /) {
   if ($0 !~ /^ *\/\/\/</) in_code = 0
