@@ -27,21 +27,13 @@ concept GivesLogits =
     detail::are_widths<decltype(Layer::in), 1> && detail::are_widths<decltype(Layer::out), 1> &&
     (Layer::in[0] > 0) && !requires { requires bool(Layer::loss); };
 
-/// A rule: the layer gives logits.
 template <class Layer>
-struct LayerGivesLogits {
-  template <class R>
-  static constexpr bool holds = GivesLogits<Layer>;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Classifier: Layer, in this error, does not turn one operand of numbers into one "
-                  "result of logits. Why: a batch has rows of numbers, the width of the result is "
-                  "the number of classes, and the classifier itself has the loss. Fix: give it a "
-                  "layer whose `in` and `out` are a std::array of one width each, without the "
-                  "loss; what is more than that is a model of its own, see docs/add_a_model.md.");
-  }
-};
+SINTER_RULE(LayerGivesLogits, GivesLogits<Layer>,
+            "Classifier: Layer, in this error, does not turn one operand of numbers into one "
+            "result of logits. Why: a batch has rows of numbers, the width of the result is the "
+            "number of classes, and the classifier itself has the loss. Fix: give it a layer whose "
+            "`in` and `out` are a std::array of one width each, without the loss; what is more "
+            "than that is a model of its own, see docs/add_a_model.md.");
 
 }  // namespace classifier
 

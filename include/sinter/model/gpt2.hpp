@@ -89,41 +89,17 @@ struct NextToken {
   }
 };
 
-/// A rule: all heads are equally wide.
-struct HeadsDivideWidth {
-  template <class R>
-  static constexpr bool holds = R::model::options.width % R::model::options.heads == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Gpt2: heads does not divide width. Why: each head attends with width / heads "
-                  "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
-  }
-};
-/// A rule: each position in a sequence has an embedding.
-struct ContextWithinPositions {
-  template <class R>
-  static constexpr bool holds = R::data::context <= R::model::options.positions;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Gpt2: the data's context is beyond the model's positions. Why: each place in a "
-                  "sequence has a learned embedding, and there are only `positions` of them. Fix: "
-                  "a larger .positions in Gpt2, or a smaller .context in the data.");
-  }
-};
-/// A rule: each id of the data has an embedding.
-struct VocabularyHoldsData {
-  template <class R>
-  static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Gpt2: the model's vocabulary is smaller than the data's. Why: the data has ids "
-                  "that the model has no embedding for. Fix: make .vocabulary at least that of the "
-                  "data (256 for Bytes).");
-  }
-};
+SINTER_RULE(HeadsDivideWidth, R::model::options.width % R::model::options.heads == 0,
+            "Gpt2: heads does not divide width. Why: each head attends with width / heads numbers. "
+            "Fix: choose a width that is a multiple of heads, such as 64 for each.");
+SINTER_RULE(ContextWithinPositions, R::data::context <= R::model::options.positions,
+            "Gpt2: the data's context is beyond the model's positions. Why: each place in a "
+            "sequence has a learned embedding, and there are only `positions` of them. Fix: a "
+            "larger .positions in Gpt2, or a smaller .context in the data.");
+SINTER_RULE(
+    VocabularyHoldsData, R::data::vocabulary <= R::model::options.vocabulary,
+    "Gpt2: the model's vocabulary is smaller than the data's. Why: the data has ids that the model "
+    "has no embedding for. Fix: make .vocabulary at least that of the data (256 for Bytes).");
 
 }  // namespace gpt2
 

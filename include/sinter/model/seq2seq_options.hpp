@@ -73,21 +73,13 @@ struct Seq2SeqOptions {
 
 namespace seq2seq {
 
-/// A rule: all heads are equally wide, and the width is even with sinusoidal positions.
-struct WidthFits {
-  template <class R>
-  static constexpr bool holds =
-      R::model::options.width % R::model::options.heads == 0 &&
-      (R::model::options.position == Positions::learned || R::model::options.width % 2 == 0);
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Seq2Seq: heads does not divide width, or width is odd with sinusoidal positions. "
-        "Why: each head attends with width / heads numbers, and each sine has a cosine. "
-        "Fix: choose a width that is an even multiple of heads, such as 64 for each.");
-  }
-};
+SINTER_RULE(WidthFits,
+            R::model::options.width % R::model::options.heads == 0 &&
+                (R::model::options.position == Positions::learned ||
+                 R::model::options.width % 2 == 0),
+            "Seq2Seq: heads does not divide width, or width is odd with sinusoidal positions. Why: "
+            "each head attends with width / heads numbers, and each sine has a cosine. Fix: choose "
+            "a width that is an even multiple of heads, such as 64 for each.");
 /// The maximum number of rows of a sequence, over both sides.
 template <class Data>
 constexpr int longest() {
@@ -97,57 +89,25 @@ constexpr int longest() {
     return Data::context;
   }
 }
-/// A rule: each row of a sequence has a position.
-struct ContextWithinPositions {
-  template <class R>
-  static constexpr bool holds = longest<typename R::data>() <= R::model::options.positions;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Seq2Seq: the data's texts or replies are longer than the model's positions. "
-                  "Why: there are only `positions` places, on each side. Fix: a larger .positions "
-                  "in the model, or a smaller .text or .label in the data.");
-  }
-};
-/// A rule: each id of the data has an embedding.
-struct VocabularyHoldsData {
-  template <class R>
-  static constexpr bool holds = R::data::vocabulary <= R::model::options.vocabulary;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Seq2Seq: the model's vocabulary is smaller than the data's. Why: the data has "
-                  "ids that the model has no embedding for. Fix: make .vocabulary at least that of "
-                  "the data.");
-  }
-};
-/// A rule: the ids start, end and pad have an embedding.
-struct VocabularyHoldsMarks {
-  template <class R>
-  static constexpr bool holds = [] {
-    const Seq2SeqOptions o = R::model::options;
-    return std::max({o.start, o.end, o.pad}) < o.vocabulary;
-  }();
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Seq2Seq: start, end or pad is beyond the vocabulary. Why: they are ids of the "
-                  "model's embedding, which the exported config.json names. Fix: ids below "
-                  ".vocabulary, or leave them out.");
-  }
-};
-/// A rule: only learned positions have an offset.
-struct OffsetIsOfATable {
-  template <class R>
-  static constexpr bool holds =
-      R::model::options.position == Positions::learned || R::model::options.position_offset == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Seq2Seq: position_offset with sinusoidal positions. Why: it counts unused rows "
-                  "of a learned table, and there is none. Fix: leave .position_offset out.");
-  }
-};
+SINTER_RULE(ContextWithinPositions, longest<typename R::data>() <= R::model::options.positions,
+            "Seq2Seq: the data's texts or replies are longer than the model's positions. Why: "
+            "there are only `positions` places, on each side. Fix: a larger .positions in the "
+            "model, or a smaller .text or .label in the data.");
+SINTER_RULE(
+    VocabularyHoldsData, R::data::vocabulary <= R::model::options.vocabulary,
+    "Seq2Seq: the model's vocabulary is smaller than the data's. Why: the data has ids that the "
+    "model has no embedding for. Fix: make .vocabulary at least that of the data.");
+SINTER_RULE(VocabularyHoldsMarks,
+            std::max({R::model::options.start, R::model::options.end, R::model::options.pad}) <
+                R::model::options.vocabulary,
+            "Seq2Seq: start, end or pad is beyond the vocabulary. Why: they are ids of the model's "
+            "embedding, which the exported config.json names. Fix: ids below .vocabulary, or leave "
+            "them out.");
+SINTER_RULE(OffsetIsOfATable,
+            R::model::options.position == Positions::learned ||
+                R::model::options.position_offset == 0,
+            "Seq2Seq: position_offset with sinusoidal positions. Why: it counts unused rows of a "
+            "learned table, and there is none. Fix: leave .position_offset out.");
 /// All rules of Seq2Seq.
 using Rules = RuleList<WidthFits, ContextWithinPositions, VocabularyHoldsData, VocabularyHoldsMarks,
                        OffsetIsOfATable>;
