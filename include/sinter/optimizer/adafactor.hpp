@@ -23,20 +23,13 @@ struct AdafactorOptions {
                 (warmup_init))
 };
 
-/// A rule: the rate is either given or follows from the step.
-struct AdafactorHasOneRate {
-  template <class R>
-  static constexpr bool holds =
-      (!R::optimizer::options.relative_step || R::optimizer::options.lr == AdafactorOptions{}.lr) &&
-      (R::optimizer::options.relative_step || !R::optimizer::options.warmup_init);
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Adafactor: lr is given beside relative_step, or warmup_init without it. Why: a "
-                  "relative step makes the rate from the number of the step, and only it can warm "
-                  "up. Fix: leave out one of the two.");
-  }
-};
+SINTER_RULE(AdafactorHasOneRate,
+            (!R::optimizer::options.relative_step ||
+             R::optimizer::options.lr == AdafactorOptions{}.lr) &&
+                (R::optimizer::options.relative_step || !R::optimizer::options.warmup_init),
+            "Adafactor: lr is given beside relative_step, or warmup_init without it. Why: a "
+            "relative step makes the rate from the number of the step, and only it can warm up. "
+            "Fix: leave out one of the two.");
 
 /// Adafactor (Shazeer and Stern 2018) with the arithmetic of transformers' Adafactor, and by
 /// default with the settings of its Trainer. A matrix's second moment is stored as one number per

@@ -15,20 +15,11 @@ struct SgdOptions {
                 (weight_decay).at_least(0).adjustable(), (nesterov))
 };
 
-/// A rule: nesterov requires momentum.
-struct NesterovHasMomentum {
-  template <class R>
-  static constexpr bool holds =
-      !R::optimizer::options.nesterov || R::optimizer::options.momentum > 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Sgd: nesterov needs momentum. Why: it is a correction of the momentum's step, and "
-        "without momentum there is nothing to correct. Fix: make momentum positive (0.9 is "
-        "usual), or leave nesterov out.");
-  }
-};
+SINTER_RULE(NesterovHasMomentum,
+            !R::optimizer::options.nesterov || R::optimizer::options.momentum > 0,
+            "Sgd: nesterov needs momentum. Why: it is a correction of the momentum's step, and "
+            "without momentum there is nothing to correct. Fix: make momentum positive (0.9 is "
+            "usual), or leave nesterov out.");
 
 /// Stochastic gradient descent, with or without momentum, with the arithmetic of torch.optim.SGD.
 /// Biases and norms do not decay. The state is one number per parameter, or none without momentum.
