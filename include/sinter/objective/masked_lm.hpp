@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slot `objective`: which tokens a model is shown, and which it predicts.
 #pragma once
+#include <algorithm>
+
 #include "sinter/data/objective.hpp"
 #include "sinter/policy/concepts.hpp"
 
@@ -20,58 +22,36 @@ struct MaskedLmOptions {
   SINTER_FIELDS((share).above(0).at_most(1), (mask).at_least(-1))
 };
 
-/// A rule: the data have tokens.
-struct DataHaveTokens {
-  template <class R>
-  static constexpr bool holds = (R::data::vocabulary > 0);
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "MaskedLm: the data have no tokens. Why: it hides tokens and has them "
-                  "predicted, and these data are numbers. Fix: leave it out, or train on data "
-                  "with a vocabulary, such as Tokens or Bytes.");
-  }
-};
+SINTER_RULE(DataHaveTokens, R::data::vocabulary > 0,
+            "MaskedLm: the data have no tokens. Why: it hides tokens and has them predicted, and "
+            "these data are numbers. Fix: leave it out, or train on data with a vocabulary, such "
+            "as Tokens or Bytes.");
 
-/// A rule: the mask is below the model's vocabulary, if the model states one.
-template <MaskedLmOptions O>
-struct ModelHoldsMask {
-  /// True if the mask is an id of R's model, or if the model states no vocabulary.
-  template <class R>
-  static constexpr bool fits() {
-    if constexpr (requires { int(R::model::options.vocabulary); }) {
-      return O.mask < R::model::options.vocabulary;
-    } else {
-      return true;
-    }
-  }
-  template <class R>
-  static constexpr bool holds = fits<R>();
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "MaskedLm: the mask is not in the model's vocabulary. Why: the model is shown "
-                  "the mask's id, and looks it up in its embedding. Fix: a .vocabulary of the "
-                  "model that is above .mask: 257 for Bytes and .mask = 256.");
-  }
-};
+namespace detail {
 
-/// A rule of the model: no layer has causal attention.
-struct SeesBothSides {
-  static constexpr bool holds(const Model& model) {
-    for (const Node& node : model.nodes)
-      if (node.layer->causal) return false;
+/// True if an id is below the vocabulary of R's model, or if the model states none.
+template <class R>
+constexpr bool model_holds(int id) {
+  if constexpr (requires { int(R::model::options.vocabulary); }) {
+    return id < R::model::options.vocabulary;
+  } else {
     return true;
   }
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
-                  "MaskedLm: the model has causal attention. Why: a row would guess the hidden "
-                  "token from those before it alone, and learn nothing from those behind it. Fix: "
-                  "a model with SelfAttention in place of CausalSelfAttention, or leave MaskedLm "
-                  "out to predict the next token.");
-  }
-};
+}
+
+}  // namespace detail
+
+template <MaskedLmOptions O>
+SINTER_RULE(ModelHoldsMask, detail::model_holds<R>(O.mask),
+            "MaskedLm: the mask is not in the model's vocabulary. Why: the model is shown the "
+            "mask's id, and looks it up in its embedding. Fix: a .vocabulary of the model that is "
+            "above .mask: 257 for Bytes and .mask = 256.");
+SINTER_MODEL_RULE(
+    SeesBothSides,
+    std::ranges::none_of(model.nodes, [](const Node& node) { return node.layer->causal; }),
+    "MaskedLm: the model has causal attention. Why: a row would guess the hidden token from those "
+    "before it alone, and learn nothing from those behind it. Fix: a model with SelfAttention in "
+    "place of CausalSelfAttention, or leave MaskedLm out to predict the next token.");
 
 /// The objective of masked language models with these options.
 /// throws    ArgumentError if options.mask is -1 and the data have no mask token

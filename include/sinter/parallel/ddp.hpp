@@ -110,20 +110,12 @@ inline constexpr Kind await_compressed_kind{.name = "await reduce",
                                             .workspace = executes::workspace_to_compress,
                                             .traffic = traffic::reduce_compressed<Traffic::waits>};
 
-/// A rule: only fp32 gradients are compressed.
-struct CompressesFloats {
-  template <class R>
-  static constexpr bool holds = R::parallel::options.compression == GradientCompression::none ||
-                                std::is_same_v<typename R::precision::gradient, float>;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Ddp: only gradients of fp32 are compressed to bf16. Why: this recipe's precision has "
-        "gradients of another type, which has as few bytes, or is there for its digits. Fix: leave "
-        ".compression out, or use Fp32, Tf32, Bf16 or Fp16 with masters.");
-  }
-};
+SINTER_RULE(CompressesFloats,
+            (R::parallel::options.compression == GradientCompression::none ||
+             std::is_same_v<typename R::precision::gradient, float>),
+            "Ddp: only gradients of fp32 are compressed to bf16. Why: this recipe's precision has "
+            "gradients of another type, which has as few bytes, or is there for its digits. Fix: "
+            "leave .compression out, or use Fp32, Tf32, Bf16 or Fp16 with masters.");
 
 /// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
 /// batch. In the last micro-batch, each bucket of gradients is reduced as soon as it is final,

@@ -209,18 +209,9 @@ inline constexpr Kind await_gather_kind{.name = Owned ? "await broadcast" : "awa
                                         .run = executes::await_gather<Weight>,
                                         .traffic = traffic::gather<Traffic::waits>};
 
-/// A rule: the stage is at most 3.
-struct StageIsAtMostThree {
-  template <class R>
-  static constexpr bool holds = R::parallel::options.stage <= 3;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Zero: there are only stages 1, 2 and 3. Why: stage 3 splits all that a model has. "
-        "Fix: .stage = 3.");
-  }
-};
+SINTER_RULE(StageIsAtMostThree, R::parallel::options.stage <= 3,
+            "Zero: there are only stages 1, 2 and 3. Why: stage 3 splits all that a model has. "
+            "Fix: .stage = 3.");
 
 /// ZeRO, stage 1: data parallel training in which each rank updates its shard of the parameters and keeps only
 /// that shard of the optimizer's state (Rajbhandari et al. 2020). Gradients are summed as in Ddp, to the same

@@ -14,18 +14,10 @@ struct freeze {
 };
 }  // namespace slot
 
-/// A rule: at least one name is given.
 template <Text... Names>
-struct FreezeNamesSomething {
-  template <class R>
-  static constexpr bool holds = sizeof...(Names) > 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Freeze: no name is given. Why: it would freeze nothing, in silence. Fix: name "
-                  "what is frozen, as in Freeze<\"h.0\">, or leave Freeze out.");
-  }
-};
+SINTER_RULE(FreezeNamesSomething, sizeof...(Names) > 0,
+            "Freeze: no name is given. Why: it would freeze nothing, in silence. Fix: name what is "
+            "frozen, as in Freeze<\"h.0\">, or leave Freeze out.");
 
 /// Freezes parameters: Freeze<"wte", "wpe", "h.0">, or Freeze<"h.*">. They have no gradient and no
 /// state, and what only they need is not computed: units before the first trained one keep nothing

@@ -46,20 +46,12 @@ constexpr bool factor_is_allowed() {
   if constexpr (IsGroup<P>) return Range().at_least(0).holds(P::value.learning_rate);
   return true;
 }
-/// A rule: each factor is finite and at least 0.
 template <class... All>
-struct FactorsAreAllowed {
-  template <class R>
-  static constexpr bool holds = (factor_is_allowed<All>() && ...);
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Groups: the learning_rate of a group is below 0, or not finite. What: the "
-                  "groups, with their factors, are in this error. Why: it is a factor of the "
-                  "learning rate, and below 0 the loss would be climbed. Fix: at least 0; 0 keeps "
-                  "the parameters as they are.");
-  }
-};
+SINTER_RULE(
+    FactorsAreAllowed, (factor_is_allowed<All>() && ...),
+    "Groups: the learning_rate of a group is below 0, or not finite. What: the groups, with their "
+    "factors, are in this error. Why: it is a factor of the learning rate, and below 0 the loss "
+    "would be climbed. Fix: at least 0; 0 keeps the parameters as they are.");
 
 /// Gives parameters factors of the learning rate, and weight decay, by their names:
 ///   Groups<Group<"wte.*", {.learning_rate = 0.1}>,
