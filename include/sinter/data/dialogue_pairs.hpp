@@ -25,20 +25,11 @@ struct DialoguePairsOptions {
                 (bad), (bad_limit).at_least(0).adjustable())
 };
 
-/// A rule: the id that begins a reply is in the vocabulary.
 template <DialoguePairsOptions O>
-struct StartIsInTheVocabulary {
-  template <class R>
-  static constexpr bool holds = O.start < O.vocabulary;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "DialoguePairs: .start is not in the vocabulary. Why: each reply begins with this "
-        "id, which the model looks up. Fix: an id below .vocabulary, such as that of "
-        "<pad>, or -1 for the mark that the tokenizer has.");
-  }
-};
+SINTER_RULE(StartIsInTheVocabulary, O.start < O.vocabulary,
+            "DialoguePairs: .start is not in the vocabulary. Why: each reply begins with this id, "
+            "which the model looks up. Fix: an id below .vocabulary, such as that of <pad>, or -1 "
+            "for the mark that the tokenizer has.");
 
 /// Dialogues, whose replies are learnt by a model with an encoder and a decoder, from files as for
 /// Dialogue. Every turn but the first is an example: the encoder reads the turns before it, and their

@@ -19,18 +19,10 @@ struct JsonLinesOptions {
                 (vocabulary).at_least(1), (bad), (bad_limit).at_least(0).adjustable())
 };
 
-/// A rule: the label's field has a name.
 template <Text Label>
-struct LabelHasAName {
-  template <class R>
-  static constexpr bool holds = Label.text[0] != 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "JsonLines: the second name, that of the field to learn, is empty. Why: without "
-                  "it nothing is predicted. Fix: name the field, as in JsonLines<\"\", \"text\">.");
-  }
-};
+SINTER_RULE(LabelHasAName, Label.text[0] != 0,
+            "JsonLines: the second name, that of the field to learn, is empty. Why: without it "
+            "nothing is predicted. Fix: name the field, as in JsonLines<\"\", \"text\">.");
 
 /// Examples from JSON lines, one object per line. JsonLines<"question", "answer"> learns the text
 /// in the field "answer" from that in "question"; other fields are ignored. If the first name is

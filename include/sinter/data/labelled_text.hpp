@@ -25,31 +25,15 @@ struct LabelledTextOptions {
                 (bad_limit).at_least(0).adjustable())
 };
 
-/// A rule: the fields of the label and of a text have names.
 template <Text Label, Text First>
-struct LabelAndTextHaveNames {
-  template <class R>
-  static constexpr bool holds = Label.text[0] != 0 && First.text[0] != 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "LabelledText: the name of the label or of the first text is empty. Why: each "
-                  "record has a text and its class. Fix: name both, as in LabelledText<\"label\", "
-                  "\"sentence\">.");
-  }
-};
-/// A rule: `header` is set only for tables.
+SINTER_RULE(
+    LabelAndTextHaveNames, Label.text[0] != 0 && First.text[0] != 0,
+    "LabelledText: the name of the label or of the first text is empty. Why: each record has a "
+    "text and its class. Fix: name both, as in LabelledText<\"label\", \"sentence\">.");
 template <LabelledTextOptions O>
-struct HeaderIsOfATable {
-  template <class R>
-  static constexpr bool holds = O.header || O.format != TextFormat::json_lines;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "LabelledText: .header = false with JSON lines. Why: it says that a table has no "
-                  "line of names; fields of JSON lines always have names. Fix: leave .header out.");
-  }
-};
+SINTER_RULE(HeaderIsOfATable, O.header || O.format != TextFormat::json_lines,
+            "LabelledText: .header = false with JSON lines. Why: it says that a table has no line "
+            "of names; fields of JSON lines always have names. Fix: leave .header out.");
 
 /// Texts with a class each, or pairs of texts: LabelledText<"label", "sentence"> and
 /// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON

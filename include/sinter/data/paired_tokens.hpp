@@ -29,19 +29,9 @@ struct PairsAreTaken {
                   "sequence, such as Gpt2.");
   }
 };
-/// A rule of the model: only the reply is predicted, so no policy has an objective.
-struct RepliesArePredicted {
-  template <class R>
-  static constexpr bool holds(const Model& /*model*/) {
-    return !has_objective<R>();
-  }
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
+SINTER_MODEL_RULE(RepliesArePredicted, !has_objective<R>(),
                   "DialoguePairs: an objective with replies. Why: an objective such as MaskedLm "
                   "says which tokens of one sequence are hidden and predicted, and these data have "
                   "the reply predicted from another. Fix: leave the objective out.");
-  }
-};
 
 }  // namespace sinter

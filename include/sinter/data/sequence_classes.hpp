@@ -35,8 +35,8 @@ constexpr bool takes_sequences_and_classes(std::span<const External> inputs) {
          last.targets && last.width == 0 && last.axis == pooled(0);
 }
 
-/// Returns the first reason, or none. The recipe's data policy has the members `classes`, `types`
-/// and `pairs`.
+/// Returns the first reason, or none: so at most one of the rules below fails. The recipe's data
+/// policy has the members `classes`, `types` and `pairs`.
 template <class R>
 constexpr ClassMisfit class_misfit(const Model& model) {
   using enum ClassMisfit;
@@ -49,79 +49,33 @@ constexpr ClassMisfit class_misfit(const Model& model) {
   return pads_sequences<R>() ? padding : none;
 }
 
-/// A rule of the model: `Reason` is not the first reason. At most one such rule fails.
-template <ClassMisfit Reason>
-struct NoMisfit {
-  template <class R>
-  static constexpr bool holds(const Model& model) {
-    return class_misfit<R>(model) != Reason;
-  }
-};
-
 }  // namespace detail
 
-/// A rule of the model: it learns a class of each sequence of tokens.
-struct SequencesHaveClasses : detail::NoMisfit<ClassMisfit::no_classes> {
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        sizeof(R) == 0,
-        "LabelledText: the model does not learn a class of each sequence. Why: a batch is "
-        "tokens, with .types their types, and then one class for each sequence. Fix: a "
-        "model such as Bert<{.labels = 2}>, or one whose trace takes g.tokens(), and then "
-        "g.targets(pooled(0)).");
-  }
-};
-/// A rule of the model: it takes types of tokens if, and only if, the data give them.
-struct TypesAreTaken : detail::NoMisfit<ClassMisfit::other_tokens> {
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
-                  "LabelledText: data and model do not agree on types of tokens. Why: with .types "
-                  "the data give the type of each token behind the tokens, and the model must take "
-                  "them there. Fix: .types = true of the data and .pairs = true of Bert, or "
-                  "neither; DistilBert takes no types.");
-  }
-};
-/// A rule of the model: there is a type for each text of a sequence.
-struct TypesSuffice : detail::NoMisfit<ClassMisfit::few_types> {
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
+SINTER_MODEL_RULE(
+    SequencesHaveClasses, detail::class_misfit<R>(model) != ClassMisfit::no_classes,
+    "LabelledText: the model does not learn a class of each sequence. Why: a batch is tokens, with "
+    ".types their types, and then one class for each sequence. Fix: a model such as Bert<{.labels "
+    "= 2}>, or one whose trace takes g.tokens(), and then g.targets(pooled(0)).");
+SINTER_MODEL_RULE(
+    TypesAreTaken, detail::class_misfit<R>(model) != ClassMisfit::other_tokens,
+    "LabelledText: data and model do not agree on types of tokens. Why: with .types the data give "
+    "the type of each token behind the tokens, and the model must take them there. Fix: .types = "
+    "true of the data and .pairs = true of Bert, or neither; DistilBert takes no types.");
+SINTER_MODEL_RULE(TypesSuffice, detail::class_misfit<R>(model) != ClassMisfit::few_types,
                   "LabelledText: the model has fewer types of tokens than a pair. Why: tokens of "
                   "the second text are of type 1, and the model has only 0. Fix: .types = 2 in the "
                   "model, or neither .pairs of it nor .types of the data.");
-  }
-};
-/// A rule of the model: it has all classes of the data.
-struct ClassesSuffice : detail::NoMisfit<ClassMisfit::few_classes> {
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
-                  "LabelledText: the model has fewer classes than the data. Why: a label may be "
-                  "one that the model has no logit for. Fix: .labels of the model that are "
-                  ".classes of the data.");
-  }
-};
-/// A rule of the model: only classes are predicted.
-struct ClassesArePredicted : detail::NoMisfit<ClassMisfit::objective> {
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
+SINTER_MODEL_RULE(
+    ClassesSuffice, detail::class_misfit<R>(model) != ClassMisfit::few_classes,
+    "LabelledText: the model has fewer classes than the data. Why: a label may be one that the "
+    "model has no logit for. Fix: .labels of the model that are .classes of the data.");
+SINTER_MODEL_RULE(ClassesArePredicted, detail::class_misfit<R>(model) != ClassMisfit::objective,
                   "LabelledText: an objective with labels. Why: an objective such as MaskedLm says "
                   "which tokens are predicted, and these data have a class of each sequence "
                   "predicted instead. Fix: leave the objective out.");
-  }
-};
-/// A rule of the model: no sequence has rows of padding.
-struct ClassesSeeNoPadding : detail::NoMisfit<ClassMisfit::padding> {
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
+SINTER_MODEL_RULE(ClassesSeeNoPadding, detail::class_misfit<R>(model) != ClassMisfit::padding,
                   "LabelledText: the batching pads sequences. Why: a class is told from the rows "
                   "of its sequence, and rows of padding would be among them. Fix: leave the "
                   "batching out, which is Packed.");
-  }
-};
 
 }  // namespace sinter
