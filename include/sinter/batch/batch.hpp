@@ -20,18 +20,11 @@ struct BatchOptions {
 template <class R>
 inline constexpr int sequences_at_once = R::batch::micro * R::parallel::ranks(R::parallel::options);
 
-/// A rule: micro × ranks divides `global`. Flags are checked when the trainer is made.
-struct MicroDividesGlobal {
-  template <class R>
-  static constexpr bool holds = R::batch::options.global % sequences_at_once<R> == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
-                  "micro-batches on every rank, so that every step sees the same number of "
-                  "sequences. Fix: make global a multiple of micro × ranks.");
-  }
-};
+/// A rule of the options of the type. Flags are checked when the trainer is made.
+SINTER_RULE(MicroDividesGlobal, R::batch::options.global % sequences_at_once<R> == 0,
+            "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
+            "micro-batches on every rank, so that every step sees the same number of sequences. "
+            "Fix: make global a multiple of micro × ranks.");
 
 /// The batch size. Gradients are accumulated exactly over the micro-batches of a global batch: the
 /// loss is the mean over all predictions of the global batch, however it is split.

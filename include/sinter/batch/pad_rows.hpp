@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -21,61 +22,25 @@ struct PadRowsOptions {
   SINTER_FIELDS((multiple).at_least(1))
 };
 
-/// A rule: the context is a multiple of `multiple`, so whole sequences need no padding.
 template <PadRowsOptions O>
-struct ContextIsAMultiple {
-  template <class R>
-  static constexpr bool holds = R::data::context % O.multiple == 0;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "PadRows: the context is no multiple of `multiple`. Why: rows are padded up to "
-                  "the arena's micro × context and never beyond it, by a sequence that is not "
-                  "longer than the context. Fix: a context that is a multiple of it, or a smaller "
-                  "multiple.");
-  }
-};
-
-/// A rule of the model: all targets are ids, not numbers.
-struct TargetsAreIds {
-  static constexpr bool holds(const Model& model) {
-    for (const External& e : model.externals)
-      if (e.targets && e.width > 0) return false;
-    return true;
-  }
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        sizeof(R) == 0,
-        "PadRows: a target of this model is numbers. Why: rows of padding are kept out of "
-        "the loss by the id -1, and numbers have none. Fix: leave PadRows out.");
-  }
-};
-
-/// A rule of the model: all inputs are on axis 0.
-struct OneAxis {
-  static constexpr bool holds(const Model& model) { return !model.has_second_axis(); }
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
-                  "PadRows: the model has an input on axis 1. Why: padding is a sequence more, and "
-                  "both axes must have the same number of them, whichever is padded. Fix: leave "
-                  "PadRows out.");
-  }
-};
-
-/// A rule of the model: no layer computes outside of Sinter, where it would count padding rows.
-struct RowsStayApart {
-  static constexpr bool holds(const Model& model) { return !model.unplanned(); }
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
-                  "PadRows: a layer of this model computes outside of Sinter, as Autograd does. "
-                  "Why: it cannot tell rows of padding from others, and what it takes over all "
-                  "rows, such as the statistics of a batch norm, would count them. Fix: leave "
-                  "PadRows out.");
-  }
-};
+SINTER_RULE(ContextIsAMultiple, R::data::context % O.multiple == 0,
+            "PadRows: the context is no multiple of `multiple`. Why: rows are padded up to the "
+            "arena's micro × context and never beyond it, by a sequence that is not longer than "
+            "the context. Fix: a context that is a multiple of it, or a smaller multiple.");
+SINTER_MODEL_RULE(TargetsAreIds,
+                  std::ranges::none_of(model.externals,
+                                       [](const External& e) { return e.targets && e.width > 0; }),
+                  "PadRows: a target of this model is numbers. Why: rows of padding are kept out "
+                  "of the loss by the id -1, and numbers have none. Fix: leave PadRows out.");
+SINTER_MODEL_RULE(
+    OneAxis, !model.has_second_axis(),
+    "PadRows: the model has an input on axis 1. Why: padding is a sequence more, and both axes "
+    "must have the same number of them, whichever is padded. Fix: leave PadRows out.");
+SINTER_MODEL_RULE(
+    RowsStayApart, !model.unplanned(),
+    "PadRows: a layer of this model computes outside of Sinter, as Autograd does. Why: it cannot "
+    "tell rows of padding from others, and what it takes over all rows, such as the statistics of "
+    "a batch norm, would count them. Fix: leave PadRows out.");
 
 /// Pads every micro-batch of training and evaluation to a multiple of `multiple` rows. The padding
 /// is one more sequence after all others, with id 0 and no targets. Positions, dropout and

@@ -43,21 +43,12 @@ inline constexpr int dynamic_buffer = 1021;
 Arrangement batch_dynamically(std::span<const ExampleLength> lengths, int tokens, int most,
                               std::uint64_t key);
 
-/// A rule: in mode full, the global batch is at least as large as the buffer.
 template <DynamicBatchOptions O>
-struct BufferFitsTheBatch {
-  template <class R>
-  static constexpr bool holds =
-      O.mode != DynamicMode::full || R::batch::options.global >= dynamic_buffer;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "DynamicBatch: global is smaller than the buffer. Why: the mode full puts up to "
-                  "1,021 examples into a batch, and a step takes at most `global` sequences. Fix: "
-                  "Batch<{.global = 1024, .micro = …}>, or .mode = DynamicMode::batchsort, whose "
-                  "batches have at most `global`.");
-  }
-};
+SINTER_RULE(
+    BufferFitsTheBatch, O.mode != DynamicMode::full || R::batch::options.global >= dynamic_buffer,
+    "DynamicBatch: global is smaller than the buffer. Why: the mode full puts up to 1,021 examples "
+    "into a batch, and a step takes at most `global` sequences. Fix: Batch<{.global = 1024, .micro "
+    "= …}>, or .mode = DynamicMode::batchsort, whose batches have at most `global`.");
 
 /// ParlAI's dynamic batching: batches of examples of similar length, as many as fit into a budget
 /// of tokens. Examples of a micro-batch are padded to its longest; ParlAI, without micro-batches,

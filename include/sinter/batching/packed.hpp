@@ -14,18 +14,11 @@ struct batching {
 };
 }  // namespace slot
 
-/// A rule: the data consist of examples.
-struct DataHaveExamples {
-  template <class R>
-  static constexpr bool holds = requires { requires R::data::has_examples; };
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Batching: these data have no examples to put into batches. Why: a policy of the "
-                  "slot batching acts on examples of different lengths alone, and would do nothing "
-                  "here. Fix: leave it out, or train on data with examples, such as Dialogue.");
-  }
-};
+SINTER_RULE(
+    DataHaveExamples, requires { requires R::data::has_examples; },
+    "Batching: these data have no examples to put into batches. Why: a policy of the slot batching "
+    "acts on examples of different lengths alone, and would do nothing here. Fix: leave it out, or "
+    "train on data with examples, such as Dialogue.");
 
 /// Concatenates examples without padding; attention and positions restart with each example. This
 /// is the default. Every computed row belongs to an example (as in Krell et al. 2021, "Efficient

@@ -36,23 +36,14 @@ struct BatchWarmupOptions {
          (limits.sequences - o.from) % increment == 0;
 }
 
-/// A rule: the ramp ends at the global batch, in whole micro-batches (is_ramp()).
 template <BatchWarmupOptions O>
-struct RampFitsTheBatch {
-  template <class R>
-  static constexpr bool holds =
-      is_ramp(O, {R::batch::options.global, R::data::context, sequences_at_once<R>});
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "BatchWarmup: the ramp does not fit the batch. What: from and increment must be "
-        "multiples of micro × ranks, from at most global, and the difference of the two a multiple "
-        "of increment. Why: every step is a whole number "
-        "of micro-batches, and the ramp ends at the global batch. Fix: choose from = "
-        "global - n × increment, or leave increment out.");
-  }
-};
+SINTER_RULE(
+    RampFitsTheBatch,
+    is_ramp(O, {R::batch::options.global, R::data::context, sequences_at_once<R>}),
+    "BatchWarmup: the ramp does not fit the batch. What: from and increment must be multiples of "
+    "micro × ranks, from at most global, and the difference of the two a multiple of increment. "
+    "Why: every step is a whole number of micro-batches, and the ramp ends at the global batch. "
+    "Fix: choose from = global - n × increment, or leave increment out.");
 
 /// Batch-size warm-up (Smith et al. 2018; like Megatron-LM's --rampup-batch-size). The global batch
 /// starts with `from` sequences and grows by equal increments until `sequences` have been consumed.

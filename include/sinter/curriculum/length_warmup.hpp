@@ -32,34 +32,16 @@ struct LengthWarmupOptions {
   return o.from % o.multiple == 0 && o.from <= limits.length;
 }
 
-/// A rule: sequences have more than one row.
-struct DataHaveSequences {
-  template <class R>
-  static constexpr bool holds = R::data::context > 1;
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "LengthWarmup: these data have no sequences to cut. Why: each row is a sequence "
-                  "of its own (the context is 1). Fix: leave LengthWarmup out, or train on data "
-                  "with a context, such as Bytes.");
-  }
-};
-
-/// A rule: sequences can grow up to the context (is_length_ramp()).
+SINTER_RULE(DataHaveSequences, R::data::context > 1,
+            "LengthWarmup: these data have no sequences to cut. Why: each row is a sequence of its "
+            "own (the context is 1). Fix: leave LengthWarmup out, or train on data with a context, "
+            "such as Bytes.");
 template <LengthWarmupOptions O>
-struct LengthFitsTheContext {
-  template <class R>
-  static constexpr bool holds =
-      !DataHaveSequences::holds<R> || is_length_ramp(O, {0, R::data::context, 1});
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "LengthWarmup: the lengths do not fit the context. What: from must be a multiple "
-                  "of multiple and at most the data's context. "
-                  "Why: sequences grow from `from` to the context, and are never longer. Fix: a "
-                  "smaller from, or a larger context.");
-  }
-};
+SINTER_RULE(LengthFitsTheContext,
+            !DataHaveSequences::holds<R> || is_length_ramp(O, {0, R::data::context, 1}),
+            "LengthWarmup: the lengths do not fit the context. What: from must be a multiple of "
+            "multiple and at most the data's context. Why: sequences grow from `from` to the "
+            "context, and are never longer. Fix: a smaller from, or a larger context.");
 
 /// Sequence-length warm-up by truncation (Li et al. 2022, "The Stability-Efficiency Dilemma";
 /// DeepSpeed's fixed_linear schedule). Every window is cut to its first `from` rows at the start.

@@ -12,19 +12,11 @@ struct CudaOptions {
   SINTER_FIELDS((card).at_least(0).adjustable())
 };
 
-/// A rule of the model: no layer computes outside of the device's kernels.
-struct NoLayerOfLibTorch {
-  static constexpr bool holds(const Model& model) { return !model.unplanned(); }
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        sizeof(R) == 0,
-        "Cuda: a layer of this model computes in an object of its own, as Autograd does. "
-        "Why: it would take its memory and its kernels from LibTorch for CUDA, with which "
-        "a binary for a card is not linked. Fix: write the layer with Sinter's kernels, or "
-        "train the recipe on Cpu.");
-  }
-};
+SINTER_MODEL_RULE(
+    NoLayerOfLibTorch, !model.unplanned(),
+    "Cuda: a layer of this model computes in an object of its own, as Autograd does. Why: it would "
+    "take its memory and its kernels from LibTorch for CUDA, with which a binary for a card is not "
+    "linked. Fix: write the layer with Sinter's kernels, or train the recipe on Cpu.");
 
 /// An NVIDIA GPU. A recipe for it is planned and checked like one for the CPU. It is the device of
 /// recipes that name none, if they are built for CUDA (./sinter build --cuda).
