@@ -76,18 +76,11 @@ constexpr auto fit() {
 
 }  // namespace detail
 
-/// A rule of the model: all memory of a step is planned.
-struct AllIsPlanned {
-  static constexpr bool holds(const Model& model) { return !model.unplanned(); }
-  template <class R>
-  static auto enforce() {
-    static_assert(sizeof(R) == 0,
-                  "Budget: a layer of this model takes memory that is not planned, as Autograd "
-                  "does. Why: the budget would count the arena alone, and the run would take more. "
-                  "Fix: leave Budget out and choose a memory policy, such as Checkpoint<>; the "
-                  "verb train says what its first step took.");
-  }
-};
+SINTER_MODEL_RULE(
+    AllIsPlanned, !model.unplanned(),
+    "Budget: a layer of this model takes memory that is not planned, as Autograd does. Why: the "
+    "budget would count the arena alone, and the run would take more. Fix: leave Budget out and "
+    "choose a memory policy, such as Checkpoint<>; the verb train says what its first step took.");
 
 /// Chooses, at compile time, how the step fits into `bytes`. It takes the least recomputation that
 /// suffices (none, selective, full), then the largest micro-batch, up to Batch's `micro`, with

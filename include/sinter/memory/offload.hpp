@@ -106,64 +106,36 @@ constexpr OffloadOptions offload_of() {
   });
   return found;
 }
+/// True if ranks send each other whole weights.
+template <class Parallel>
+constexpr bool sends_whole() {
+  if constexpr (hook::HasAtRoot<Parallel>) {
+    return Parallel::at_root;
+  } else if constexpr (hook::HasShards<Parallel>) {
+    return Parallel::shards > 1 && !hook::SplitsWeights<Parallel>;
+  } else {
+    return false;
+  }
+}
 
 }  // namespace detail
 
-/// A rule: state is offloaded to another memory than the device's, and one that the device can reach.
-struct OffloadLeavesTheDevice {
-  template <class R>
-  static constexpr bool holds =
-      (detail::offload_of<R>().to == OffloadTo::disk) == bool(R::device::on_host);
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        !R::device::on_host || holds<R>,
-        "Offload: Cpu offloads nothing to the host. Why: it computes in the memory of the "
-        "host, so that the state would stay where it is. Fix: .to = OffloadTo::disk.");
-    static_assert(
-        R::device::on_host || holds<R>,
-        "Offload: a card offloads nothing to a disk. Why: its state would pass through the "
-        "memory of the host, and there is no such path yet. Fix: .to = OffloadTo::host.");
-  }
-};
-
-/// A rule: the optimizer has state, or weights are offloaded.
-struct OptimizerKeepsState {
-  template <class R>
-  static constexpr bool holds = !R::optimizer::regions.empty() || detail::offload_of<R>().weights;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Offload: the optimizer of this recipe keeps no state. Why: there would be nothing to "
-        "offload. Fix: .weights = true, or leave Offload out.");
-  }
-};
-
-/// A rule: offloaded weights are not sent to ranks that keep all weights.
-struct OffloadedWeightsStay {
-  template <class Parallel>
-  static constexpr bool sends_whole() {
-    if constexpr (hook::HasAtRoot<Parallel>) {
-      return Parallel::at_root;
-    } else if constexpr (hook::HasShards<Parallel>) {
-      return Parallel::shards > 1 && !hook::SplitsWeights<Parallel>;
-    } else {
-      return false;
-    }
-  }
-  template <class R>
-  static constexpr bool holds =
-      !detail::offload_of<R>().weights || !sends_whole<typename R::parallel>();
-  template <class R>
-  static auto enforce() {
-    static_assert(holds<R>,
-                  "Offload: weights are offloaded that ranks send to each other whole. Why: with "
-                  "SplitBatch, and with Zero's stages 1 and 2, each rank keeps all weights in the "
-                  "arena, as what others have updated comes there. Fix: .stage = 3, Ddp, or "
-                  ".weights = false.");
-  }
-};
+SINTER_RULE(OffloadLeavesTheHost,
+            !R::device::on_host || detail::offload_of<R>().to == OffloadTo::disk,
+            "Offload: Cpu offloads nothing to the host. Why: it computes in the memory of the "
+            "host, so that the state would stay where it is. Fix: .to = OffloadTo::disk.");
+SINTER_RULE(OffloadLeavesTheCard,
+            R::device::on_host || detail::offload_of<R>().to == OffloadTo::host,
+            "Offload: a card offloads nothing to a disk. Why: its state would pass through the "
+            "memory of the host, and there is no such path yet. Fix: .to = OffloadTo::host.");
+SINTER_RULE(OptimizerKeepsState, !R::optimizer::regions.empty() || detail::offload_of<R>().weights,
+            "Offload: the optimizer of this recipe keeps no state. Why: there would be nothing to "
+            "offload. Fix: .weights = true, or leave Offload out.");
+SINTER_RULE(OffloadedWeightsStay,
+            !detail::offload_of<R>().weights || !detail::sends_whole<typename R::parallel>(),
+            "Offload: weights are offloaded that ranks send to each other whole. Why: with "
+            "SplitBatch, and with Zero's stages 1 and 2, each rank keeps all weights in the arena, "
+            "as what others have updated comes there. Fix: .stage = 3, Ddp, or .weights = false.");
 
 /// Keeps the optimizer's state in the host's memory or, on the CPU, in a file (Rajbhandari et al. 2021). The
 /// arena has room for the state of only a few units: those being updated, the next ones, which are being
@@ -175,7 +147,8 @@ template <OffloadOptions O = {}>
 struct Offload {
   using slot = slot::offload;
   using Options = OffloadOptions;
-  using rules = RuleList<OffloadLeavesTheDevice, OptimizerKeepsState, OffloadedWeightsStay>;
+  using rules = RuleList<OffloadLeavesTheHost, OffloadLeavesTheCard, OptimizerKeepsState,
+                         OffloadedWeightsStay>;
   static constexpr Options options = O;
   static constexpr bool offloads_state = true;         ///< see Region::offloaded
   static constexpr bool offloads_weights = O.weights;  ///< see Model::masters
