@@ -19,20 +19,12 @@ struct SignumOptions {
                 (weight_decay).at_least(0).adjustable())
 };
 
-// A rule of recipes that use the policy. The message says what is wrong, why, and how to fix it;
-// users see no other error.
-struct SignumMastersAreFloat {
-  template <class R>
-  static constexpr bool holds = std::is_same_v<typename R::precision::master, float>;
-  template <class R>
-  static auto enforce() {
-    static_assert(
-        holds<R>,
-        "Signum: the master weights of this recipe are not fp32. Why: each step moves a weight by "
-        "exactly the learning rate, which is lost in the rounding of a narrower type. Fix: choose "
-        "Fp32, Tf32, Bf16, or Fp16 with masters.");
-  }
-};
+// A rule of recipes that use the policy: a condition on the recipe R, and a message that says what is
+// wrong, why, and how to fix it. Users see no other error.
+SINTER_RULE(SignumMastersAreFloat, (std::is_same_v<typename R::precision::master, float>),
+            "Signum: the master weights of this recipe are not fp32. Why: each step moves a weight "
+            "by exactly the learning rate, which is lost in the rounding of a narrower type. Fix: "
+            "choose Fp32, Tf32, Bf16, or Fp16 with masters.");
 
 /// Signum (Bernstein et al. 2018): each parameter moves by the learning rate, along the sign of an
 /// average of gradients. Decay is decoupled; biases and norms do not decay. The state is one number
