@@ -101,12 +101,12 @@ void require_memory(const RecipeView& recipe, AvailableMemory available, const N
   available.bytes += ranks * need.taken;
   std::string text = std::string("Sinter: ") + need.what;
   if (ranks > 1) text += std::to_string(ranks) + " times ";
-  text += gibibytes(need.each) + " of memory, ";
+  text += gibibytes(need.each) + " of memory, and " + available.bound + " " +
+          gibibytes(available.bytes) + ". ";
   if (need.beside > 0)
-    text += "LibTorch's products up to " + std::to_string(need.beside >> 20) +
-            " MiB (none with --no-libtorch, or kernel::do_without_libtorch()), ";
-  throw Error(text + "and " + available.bound + " " + gibibytes(available.bytes) + ". " +
-              way_to_fit(recipe, (available.bytes - need.beside) / ranks));
+    text += "LibTorch's products take up to " + std::to_string(need.beside >> 20) +
+            " MiB of that (none with --no-libtorch, or kernel::do_without_libtorch()). ";
+  throw Error(text + way_to_fit(recipe, (available.bytes - need.beside) / ranks));
 }
 
 void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {

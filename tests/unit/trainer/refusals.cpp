@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "run/arena_guard.hpp"
+#include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/ddp.hpp"
@@ -141,6 +142,8 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
   const auto check_says_so = [](const std::string& told) {
     CHECK(has(told, "Sinter: the plan needs "));
     CHECK(has(told, " GiB of memory, and "));
+    const bool libtorch = kernel::matmul_library<float>() == kernel::MatmulLibrary::libtorch;
+    CHECK(has(told, "LibTorch's products take up to ") == libtorch);
     CHECK(has(told, "It would fit with this change to the recipe: Batch<{.micro = 1}>, "));
   };
   if constexpr (!Huge<>::device::on_host) {  // a card gives all of it when the trainer is made
