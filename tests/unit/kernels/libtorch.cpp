@@ -11,6 +11,7 @@
 #include "kernels/cpu/gemm.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 #include "support/message_of.hpp"
+#include "support/sanitized.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -46,8 +47,8 @@ kernel::MatmulWorkspace bytes_now() {
 }
 
 TEST_CASE("LibTorch's products take no more memory of a thread than matmul_workspace() says") {
-  if (!kernel::has_vendor()) {
-    MESSAGE("skipped: no product of LibTorch is here");
+  if (is_sanitized || !kernel::has_vendor()) {
+    MESSAGE("skipped: a sanitizer maps memory of its own, or no product of LibTorch is here");
     return;
   }
   const kernel::MatmulWorkspace most = kernel::matmul_workspace(kernel::MatmulLibrary::libtorch);
