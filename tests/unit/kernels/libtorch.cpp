@@ -5,12 +5,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 
 #include "kernels/cpu/gemm.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 #include "support/message_of.hpp"
+#include "support/process_memory.hpp"
 #include "support/sanitized.hpp"
 
 namespace sinter::testing {
@@ -32,20 +31,6 @@ TEST_CASE("a program begins without LibTorch, and opens it where that is the fas
   CHECK(found == has_mkl);
 }
 
-/// Bytes that this process has mapped and touched that no file has.
-kernel::MatmulWorkspace bytes_now() {
-  kernel::MatmulWorkspace bytes;
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    long kibibytes = 0;
-    if (std::sscanf(line.c_str(), "VmData: %ld kB", &kibibytes) == 1)
-      bytes.mapped = kibibytes << 10;
-    if (std::sscanf(line.c_str(), "RssAnon: %ld kB", &kibibytes) == 1)
-      bytes.touched = kibibytes << 10;
-  }
-  return bytes;
-}
-
 TEST_CASE("LibTorch's products take no more memory of a thread than matmul_workspace() says") {
   if (is_sanitized || !kernel::has_vendor()) {
     MESSAGE("skipped: a sanitizer maps memory of its own, or no product of LibTorch is here");
@@ -56,7 +41,7 @@ TEST_CASE("LibTorch's products take no more memory of a thread than matmul_works
   const std::vector<float> a(std::size_t(largest) * 1024, 1), b = a;
   std::vector<float> c(std::size_t(largest) * 1024);
   kernel::Stream stream(1);
-  const kernel::MatmulWorkspace before = bytes_now();
+  const Bytes before = bytes_now();
   auto multiply = [&](int m, int n, int k) {
     using kernel::Matrix;
     const Matrix<const float> as[]{{a.data(), m, k, k, false}, {a.data(), k, m, m, true}};
@@ -72,11 +57,11 @@ TEST_CASE("LibTorch's products take no more memory of a thread than matmul_works
       for (int k : sides)
         if (std::max({m * n, n * k, m * k}) <= largest * 1024 && double(m) * n * k <= 1e9)
           multiply(m, n, k);
-  const kernel::MatmulWorkspace after = bytes_now();
+  const Bytes after = bytes_now();
   MESSAGE("mapped " << after.mapped - before.mapped << " bytes, touched "
                     << after.touched - before.touched);
-  CHECK(after.mapped - before.mapped <= most.mapped);
-  CHECK(after.touched - before.touched <= most.touched);
+  CHECK(after.mapped - before.mapped <= double(most.mapped));
+  CHECK(after.touched - before.touched <= double(most.touched));
 }
 
 }  // namespace

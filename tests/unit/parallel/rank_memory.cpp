@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of ranks map and touch of memory, by what the system says of them, against the formulae of
 // docs/ranks.md. What LibTorch takes where it multiplies is beside them.
-#include <cstdio>
-#include <fstream>
 #include <sstream>
 
 #include "sinter/kernels/matmul.hpp"
@@ -13,6 +11,7 @@
 #include "sinter/parallel/zero.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "support/batches.hpp"
+#include "support/process_memory.hpp"
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
 
@@ -27,23 +26,6 @@ struct Mode : Made<Mlp<{.in = 8, .hidden = width, .out = 1, .layers = matrices +
 using Whole = Mode<Ddp<{.bucket_bytes = 1, .ranks = ranks}>>;
 template <int Stage>
 using Split = Mode<Zero<{.stage = Stage, .bucket_bytes = 1, .ranks = ranks}>>;
-
-struct Bytes {
-  double mapped = 0, touched = 0;
-};
-/// What this process has that no file has.
-Bytes bytes_now() {
-  std::ifstream status("/proc/self/status");
-  Bytes bytes;
-  for (std::string line; std::getline(status, line);) {
-    long kibibytes = 0;
-    if (std::sscanf(line.c_str(), "VmData: %ld kB", &kibibytes) == 1)
-      bytes.mapped = 1024. * double(kibibytes);
-    if (std::sscanf(line.c_str(), "RssAnon: %ld kB", &kibibytes) == 1)
-      bytes.touched = 1024. * double(kibibytes);
-  }
-  return bytes;
-}
 
 /// Multiplies as the model does, so that what LibTorch takes where it multiplies is taken. (Nothing is allocated
 /// here: the allocator keeps more of what is freed after it has freed as much once.)
