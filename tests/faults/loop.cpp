@@ -88,7 +88,7 @@ TEST_CASE("any call of a run fails: it ends with an error or goes on, and loses 
              {testing::Fault::half, 0}};
   int refused = 0;
   REQUIRE(all > 70);
-  for (int at = 1; at <= all; at += is_sanitized ? 3 : 1) {
+  for (int at = 1; at <= all; at += is_sample ? 3 : 1) {
     CAPTURE(at);
     const fs::path path = folder / std::to_string(at);
     arm(faults[at % 4].fault, at, faults[at % 4].error);
@@ -115,7 +115,7 @@ template <class R>
 void check_kills(std::int64_t save_every) {
   TemporaryFolder folder;
   const char* asked = std::getenv("SINTER_TEST_KILLS");
-  const int kills = asked ? std::atoi(asked) : is_sanitized ? 8 : 50;
+  const int kills = asked ? std::atoi(asked) : is_sample ? 8 : 50;
   const auto begin = std::chrono::steady_clock::now();
   train<R>(folder / "timed", 20, save_every);
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;

@@ -12,6 +12,7 @@
 #include "sinter/comm/hosts.hpp"
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
+#include "support/sanitized.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -56,6 +57,7 @@ void check_right(const std::vector<std::string>& said) {
 TEST_CASE_TEMPLATE("messages between threads arrive as they were sent", T, float, double, BFloat16,
                    Float16) {
   for (int ranks : {2, 3, 4}) {
+    if (is_sample && ranks != 3) continue;
     CAPTURE(ranks);
     check_right(on_threads(ranks, [](Communicator& end) { return Messages<T>(end).all(); }));
   }
@@ -64,6 +66,7 @@ TEST_CASE_TEMPLATE("messages between threads arrive as they were sent", T, float
 TEST_CASE_TEMPLATE("messages between processes arrive as they were sent", T, float, double,
                    BFloat16, Float16) {
   for (int ranks : {2, 3, 4}) {
+    if (is_sample && ranks != 3) continue;
     CAPTURE(ranks);
     check_right(on_processes(ranks, [](Communicator& end) { return Messages<T>(end).all(); }));
   }
@@ -71,7 +74,8 @@ TEST_CASE_TEMPLATE("messages between processes arrive as they were sent", T, flo
 
 TEST_CASE_TEMPLATE("messages between processes of several hosts arrive as they were sent", T, float,
                    double, BFloat16, Float16) {
-  const std::vector<std::vector<int>> layouts{{2}, {1, 1}, {2, 2}, {1, 2, 1}, {1, 1, 1, 1}, {3, 2}};
+  std::vector<std::vector<int>> layouts{{1, 2, 1}, {2}, {1, 1}, {2, 2}, {1, 1, 1, 1}, {3, 2}};
+  if (is_sample) layouts.resize(1);
   for (const std::vector<int>& hosts : layouts) {
     CAPTURE(hosts.size());
     CAPTURE(hosts[0]);

@@ -15,7 +15,7 @@ namespace {
 /// One exceeds all that two ranks share, and ends in the middle of a chunk.
 template <class T>
 std::vector<int> counts() {
-  if (is_sanitized) return {0, 1, 1001, 2, int((1 << 20) / sizeof(T)) + 1, 3};
+  if (is_sample) return {0, 1, 1001, 2, int((1 << 20) / sizeof(T)) + 1, 3};
   return {0, 1, 1001, 2, 131'072, 0, int((7 << 19) / sizeof(T)) + 1, 3};
 }
 
@@ -105,6 +105,7 @@ void check_as_threads(RankProcesses& processes) {
 
 TEST_CASE_TEMPLATE("processes sum as threads do, to the bit", T, float, double, BFloat16, Float16) {
   for (int ranks : {2, 3, 4}) {
+    if (is_sample && ranks != 3) continue;
     CAPTURE(ranks);
     RankProcesses processes(ranks, [](const World& world, const RankProcesses::Say&) {
       return sums_of<T>(*shared_memory_rank(world));
@@ -115,7 +116,8 @@ TEST_CASE_TEMPLATE("processes sum as threads do, to the bit", T, float, double, 
 
 TEST_CASE_TEMPLATE("processes of several hosts sum as threads do, to the bit", T, float, double,
                    BFloat16, Float16) {
-  const std::vector<std::vector<int>> layouts{{2}, {1, 1}, {2, 2}, {1, 2, 1}, {1, 1, 1, 1}, {3, 2}};
+  std::vector<std::vector<int>> layouts{{1, 2, 1}, {2}, {1, 1}, {2, 2}, {1, 1, 1, 1}, {3, 2}};
+  if (is_sample) layouts.resize(1);
   for (const std::vector<int>& hosts : layouts) {
     CAPTURE(hosts.size());
     CAPTURE(hosts[0]);

@@ -16,6 +16,7 @@
 #include "support/batches.hpp"
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
+#include "support/sanitized.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -57,6 +58,7 @@ TEST_CASE("each transfer moves as much as the table says") {
   constexpr int elements = 12 * 83'333;  // as many for each of 2, 3 and 4 ranks
   using End = Communicator;
   for (const int ranks : {2, 3, 4}) {
+    if (is_sample && ranks != 3) continue;
     const double n = ranks, rest = (n - 1) / n;
     const auto check_all = [&](const char* what, Formula formula, const auto& start) {
       const std::vector<double> read = bytes_read(ranks, [&](const World& world) {
@@ -94,6 +96,7 @@ struct Mode : Made<Mlp<{.in = 8, .hidden = 256, .out = 1, .layers = 6}>, UpTo<1>
 
 template <class Parallel, int Ranks>
 void check_mode(const char* what, double first, double others) {
+  if (is_sample && Ranks == 4) return;
   using R = Mode<Parallel, Ranks>;
   const std::vector<double> read = bytes_read(Ranks, [](const World& world) {
     Trainer<R> trainer({.seed = 1, .threads = 1, .world = world});

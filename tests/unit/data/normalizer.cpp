@@ -88,7 +88,7 @@ TEST_CASE("every code point is normalised and cut as by tokenizers") {
     std::uint32_t first = 0, crc = 0;
     REQUIRE(bool(row >> first));
     REQUIRE(first == expected_first);
-    if (sinter::testing::is_sanitized && first > 0x4000 && first / 4096 % 16) continue;
+    if (sinter::testing::is_sample && first > 0x2000 && first / 4096 % 64) continue;
     for (const std::string& column : columns) {
       CAPTURE(first);
       CAPTURE(column);

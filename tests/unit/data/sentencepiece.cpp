@@ -24,6 +24,7 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 #include "support/python.hpp"
+#include "support/sanitized.hpp"
 #include "support/text.hpp"
 #if SINTER_HAS_SENTENCEPIECE
 #include <sentencepiece_processor.h>
@@ -31,6 +32,7 @@
 #endif
 
 using namespace sinter;
+using testing::is_sample;
 namespace fs = std::filesystem;
 
 namespace {
@@ -260,7 +262,7 @@ TEST_CASE("a text that is cut at lines has the tokens of its parts, where that i
   REQUIRE(library.LoadFromSerializedProto(model).ok());
   RandomTexts random;
   int cuts = 0;
-  for (int k = 0; k < 20'000; ++k) {
+  for (int k = 0; k < (is_sample ? 5'000 : 20'000); ++k) {
     const std::string whole = random.next(false);
     const std::optional<std::size_t> cut = line_cut(whole, 0);
     if (!cut) continue;
@@ -274,7 +276,7 @@ TEST_CASE("a text that is cut at lines has the tokens of its parts, where that i
     REQUIRE(parts == expected);
     REQUIRE(tokenizer.encode(whole) == expected);
   }
-  CHECK(cuts > 1000);
+  CHECK(cuts > (is_sample ? 200 : 1000));
 
   for (const char* name : {"bpe", "unigram", "plain"})
     CHECK_FALSE(read_sentencepiece(model_of(reference(name))).cuts_at_lines);
@@ -287,7 +289,7 @@ TEST_CASE("a text that is cut at lines has the tokens of its parts, where that i
 }
 
 TEST_CASE("the end of a long text is cut into the best pieces, too") {
-  const std::string whole = testing::some_text(400'000);
+  const std::string whole = testing::some_text(is_sample ? 40'000 : 400'000);
   for (const std::string type : {"bpe", "unigram"}) {
     CAPTURE(type);
     const Tokenizer tokenizer = read_sentencepiece(trained(type));
@@ -305,7 +307,7 @@ TEST_CASE("the end of a long text is cut into the best pieces, too") {
 TEST_CASE("a damaged model is an error or a tokenizer, never a crash") {
   std::mt19937_64 random(11);
   int refused = 0;
-  for (int k = 0; k < 400; ++k) {
+  for (int k = 0; k < (is_sample ? 80 : 400); ++k) {
     std::string model = trained(k % 2 ? "bpe" : "unigram");
     for (std::uint64_t left = 1 + random() % 20; left > 0; --left)
       model[random() % model.size()] = char(random());
@@ -323,7 +325,7 @@ TEST_CASE("a damaged model is an error or a tokenizer, never a crash") {
     } catch (const ArgumentError&) {
     }
   }
-  CHECK(refused > 50);
+  CHECK(refused > (is_sample ? 10 : 50));
 }
 
 TEST_CASE("LibTorch and SentencePiece in one program leave each other's variables alone") {
@@ -346,9 +348,9 @@ TEST_CASE("random texts have the ids of SentencePiece's package, where SINTER_PY
   testing::TemporaryFolder folder;
   RandomTexts random;
   std::vector<std::string> texts;
-  std::istringstream lines(testing::some_text(300'000));
+  std::istringstream lines(testing::some_text(is_sample ? 30'000 : 300'000));
   for (std::string line; std::getline(lines, line);) texts.push_back(line);
-  for (int k = 0; k < 10'000; ++k) texts.push_back(random.next(true));
+  for (int k = 0; k < (is_sample ? 1'000 : 10'000); ++k) texts.push_back(random.next(true));
   std::ofstream file(folder / "texts");
   for (const std::string& each : texts) file << Json(each).dump() << '\n';
   file.close();

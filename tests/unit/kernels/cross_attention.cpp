@@ -44,6 +44,7 @@ void check_gradient(const std::vector<T>& got, const std::vector<T>& before, Put
 /// wants change nothing of the others.
 template <class T>
 void check(const Starts& queries, const Starts& keys, int heads, int depth, Dropout dropout = {}) {
+  if (is_sample && sizeof(T) == 8) return;
   Cross<T> c(queries, keys, heads, depth, dropout);
   const int width = c.width, query_rows = queries.back(), key_rows = keys.back();
   CAPTURE(query_rows);

@@ -101,12 +101,13 @@ void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, boo
 
 template <class H, class C>
 void check_matmuls(kernel::Gemm gemm) {
+  if (is_sample && std::is_same_v<H, Float16>) return;
   for (bool a_transposed : {false, true})
     for (bool b_transposed : {false, true})
       for (AddTo add : {AddTo::nothing, AddTo::itself, AddTo::row})
         for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{13, 33, 7}, std::array{31, 70, 64},
                                std::array{65, 300, 301}}) {
-          if (is_sanitized && m == 65 && add != AddTo::row) continue;
+          if (is_sample && m == 65 && add != AddTo::row) continue;
           check_matmul<H, C>(gemm, m, n, k, a_transposed, b_transposed, add);
         }
   check_matmul<H, C>(gemm, 257, 40, 600, false, false, AddTo::itself);

@@ -16,6 +16,7 @@ TEST_CASE_TEMPLATE("sums of narrow elements are fp32: attention", H, BFloat16, F
     for (AttentionSpan span : {AttentionSpan{.causal = true}, AttentionSpan{},
                                AttentionSpan{.causal = true, .window = 70}})
       for (float probability : {0.f, .3f}) {
+        if (is_sample && span.window == 0 && probability == 0) continue;
         CAPTURE(span.causal);
         CAPTURE(span.window);
         CAPTURE(probability);
