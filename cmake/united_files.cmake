@@ -6,15 +6,9 @@
 set(SINTER_UNITED_FOLDERS cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files hugging_face
   launch plan report run trainer world)
 
-# Of two files with the same name in an unnamed namespace, one is named here, and stays alone (also where
-# both compile: a call of one may take the other's overload); so do those with libraries or options of
-# their own.
-set(SINTER_ALONE cli/profiled_seconds.cpp cli/run.cpp cli/run_record.cpp cli/train.cpp
-  cli/train_tokenizer.cpp comm/hosts/pairs.cpp comm/hosts/store.cpp comm/launched_world.cpp data/array_file.cpp
-  data/examples/parquet_examples.cpp
-  data/tokenizer/sentencepiece.cpp data/tokenizer/train.cpp data/tokenizer/wordpiece.cpp data/windows.cpp
-  files/run_folder_lock.cpp files/safetensors_header.cpp files/safetensors_write.cpp files/weights.cpp
-  hugging_face/seq2seq.cpp report/terminal.cpp)
+# These have libraries or options of their own. (Two files of a folder may not have the same name in an unnamed
+# namespace.)
+set(SINTER_ALONE data/examples/parquet_examples.cpp data/tokenizer/sentencepiece.cpp hugging_face/seq2seq.cpp)
 
 # Sets FOLDER in the caller to that of a FILE, relative to src/, which is compiled with others of it, or to
 # nothing.

@@ -81,7 +81,7 @@ report::Known known_of(RecipeView& recipe, const std::vector<RunLog>& runs) {
 }
 
 /// Whatever is no report of ours stays.
-void require_free(const fs::path& path) {
+void require_own_or_free(const fs::path& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   if (type == fs::file_type::not_found) return;
@@ -152,7 +152,7 @@ int make_report(RecipeView recipe, const Arguments& a) {
     for (const RunLog& run : runs) print_result(terminal_text(run));
     return exit_done;
   }
-  require_free(page);
+  require_own_or_free(page);
   const report::Known known = known_of(recipe, runs);
   write_file_atomically(page, report::page_of(runs, known, report::chart_js()));
   if (!a.json)

@@ -58,7 +58,7 @@ int call(RecipeView recipe, const Arguments& arguments) {
 }
 
 /// `who` says which rank this is, if there are several.
-int report(const std::string& who, std::string message, int code) {
+int report_error(const std::string& who, std::string message, int code) {
   note("error: " + who + without_our_name(std::move(message)));
   return code;
 }
@@ -116,18 +116,18 @@ int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv)
     print_result(parsed.text);
     return exit_done;
   } catch (const UsageError& error) {
-    int code = report(who, error.what(), exit_usage);
+    int code = report_error(who, error.what(), exit_usage);
     note(fmt::format("'{} --help' lists the verbs, '{} VERB --help' their flags.", program,
                      program));
     return code;
   } catch (const std::bad_alloc&) {
-    return report(
+    return report_error(
         who, "The machine has no more memory to give. Use a smaller micro-batch or fewer ranks.",
         exit_error);
   } catch (const DivergedError& error) {
-    return report(who, error.what(), exit_diverged);
+    return report_error(who, error.what(), exit_diverged);
   } catch (const std::exception& error) {
-    return report(who, error.what(), exit_error);
+    return report_error(who, error.what(), exit_error);
   }
 }
 

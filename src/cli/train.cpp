@@ -39,7 +39,7 @@ std::filesystem::path scratch_of(const Arguments& a) {
   return folder;
 }
 
-void check(const RecipeView& recipe, const Arguments& a) {
+void check_training(const RecipeView& recipe, const Arguments& a) {
   require_data(recipe, a.verb);
   require_tokenizer_is_used(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
@@ -82,7 +82,7 @@ std::string validation_text(const DataUnit& unit, double loss) {
 class Run {
  public:
   Run(RecipeView r, const Arguments& given) : recipe(std::move(r)), a(given) {
-    check(recipe, a);
+    check_training(recipe, a);
     if (a.resume_or_begin) settle_resume();
     if (a.resume) open_to_resume();
     options.steps = last_step(recipe, a);

@@ -11,8 +11,6 @@
 namespace sinter {
 namespace {
 
-using Kind = ArrayElement::Kind;
-
 constexpr std::uint64_t most_dimensions = 32, longest_header = std::uint64_t(1) << 20;
 
 /// A number of `bytes` bytes, as they lie in the file.
@@ -24,10 +22,10 @@ std::uint64_t bits_of(const unsigned char* from, int bytes, bool big_endian) {
 
 double number_of(const unsigned char* from, const ArrayElement& type) {
   const std::uint64_t bits = bits_of(from, type.bytes, type.big_endian);
-  if (type.kind == Kind::real)
+  if (type.kind == ArrayElement::Kind::real)
     return type.bytes == 4 ? double(std::bit_cast<float>(std::uint32_t(bits)))
                            : std::bit_cast<double>(bits);
-  if (type.kind == Kind::natural) return double(bits);
+  if (type.kind == ArrayElement::Kind::natural) return double(bits);
   const int unused = 64 - 8 * type.bytes;
   return double(std::int64_t(bits << unused) >> unused);
 }
@@ -92,9 +90,10 @@ void ArrayFile::read_idx(const std::string& magic) {
     int code;
     ArrayElement element;
   };
-  static constexpr Type types[]{{0x08, {Kind::natural, 1, true}}, {0x09, {Kind::whole, 1, true}},
-                                {0x0b, {Kind::whole, 2, true}},   {0x0c, {Kind::whole, 4, true}},
-                                {0x0d, {Kind::real, 4, true}},    {0x0e, {Kind::real, 8, true}}};
+  static constexpr Type types[]{
+      {0x08, {ArrayElement::Kind::natural, 1, true}}, {0x09, {ArrayElement::Kind::whole, 1, true}},
+      {0x0b, {ArrayElement::Kind::whole, 2, true}},   {0x0c, {ArrayElement::Kind::whole, 4, true}},
+      {0x0d, {ArrayElement::Kind::real, 4, true}},    {0x0e, {ArrayElement::Kind::real, 8, true}}};
   const int code = static_cast<unsigned char>(magic[2]),
             count = static_cast<unsigned char>(magic[3]);
   const auto* found = std::ranges::find(types, code, &Type::code);
@@ -135,11 +134,11 @@ void ArrayFile::read_npy(const std::string& magic) {
     std::string_view name;
     ArrayElement element;
   };
-  static constexpr Type types[]{{"<f4", {Kind::real, 4, false}},
-                                {"<f8", {Kind::real, 8, false}},
-                                {"<i4", {Kind::whole, 4, false}},
-                                {"<i8", {Kind::whole, 8, false}},
-                                {"|u1", {Kind::natural, 1, false}}};
+  static constexpr Type types[]{{"<f4", {ArrayElement::Kind::real, 4, false}},
+                                {"<f8", {ArrayElement::Kind::real, 8, false}},
+                                {"<i4", {ArrayElement::Kind::whole, 4, false}},
+                                {"<i8", {ArrayElement::Kind::whole, 8, false}},
+                                {"|u1", {ArrayElement::Kind::natural, 1, false}}};
   const auto* found = std::ranges::find(types, std::string_view(header.descr), &Type::name);
   if (found == std::end(types))
     refuse(

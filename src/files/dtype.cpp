@@ -7,12 +7,12 @@
 namespace sinter {
 namespace {
 
-struct Entry {
+struct DtypeEntry {
   std::string_view name;
   std::uint64_t bits;
 };
 
-constexpr std::array<Entry, 22> entries{{
+constexpr std::array<DtypeEntry, 22> entries{{
     {"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
     {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
     {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},

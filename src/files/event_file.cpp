@@ -7,13 +7,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <boost/crc.hpp>
 #include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "files/system.hpp"
 
 namespace sinter {
 namespace {
@@ -81,12 +83,10 @@ Message event_at(std::int64_t step) {
   return Message().number(1, now.count()).integer(2, step);
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "host";
-  std::string host = name.data();
-  for (char& letter : host)
-    if (letter == '/') letter = '_';
+/// The name of this host in the name of a file.
+std::string host_in_file_name() {
+  std::string host = host_name("host");
+  std::replace(host.begin(), host.end(), '/', '_');
   return host;
 }
 
@@ -96,7 +96,7 @@ AppendedFile new_file(const fs::path& folder) {
   std::error_code error;
   for (int n = 0;; ++n) {
     fs::path path = folder / fmt::format("events.out.tfevents.{:010}.{}.{}.{}", seconds.count(),
-                                         host_name(), ::getpid(), n);
+                                         host_in_file_name(), ::getpid(), n);
     if (fs::symlink_status(path, error).type() == fs::file_type::not_found)
       return {std::move(path), AppendedFile::Mode::created};
   }

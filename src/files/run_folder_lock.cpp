@@ -18,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
-}
-
 /// What the file of a lock says: "pid 123 on host" and a line break, unless its holder has not
 /// written it yet.
 std::string text_of_lock(int lock) {
@@ -69,7 +64,7 @@ void RunFolder::take_lock() {
 }
 
 void RunFolder::write_lock(int file) const {
-  std::string text = fmt::format("pid {} on {}\n", ::getpid(), host_name());
+  std::string text = fmt::format("pid {} on {}\n", ::getpid(), host_name("unknown"));
   if (!run.empty()) text += fmt::format("run {}\n", run);
   auto size = static_cast<ssize_t>(text.size());
   ssize_t put = uninterrupted([&] { return ::pwrite(file, text.data(), text.size(), 0); });

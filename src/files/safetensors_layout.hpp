@@ -9,6 +9,9 @@
 
 namespace sinter {
 
+/// Maximum bytes of a header, as the safetensors library has it.
+inline constexpr std::uint64_t largest_header = 100'000'000;
+
 /// A file of some tensors, of which only names, types, shapes and sizes count.
 struct SafetensorsLayout {
   /// What stands before the tensors: the length of the header, and the header.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "files/safetensors_layout.hpp"
 #include "sinter/base/bfloat16.hpp"
 #include "sinter/base/float16.hpp"
 #include "sinter/files/safetensors.hpp"
@@ -14,7 +15,6 @@
 namespace sinter {
 namespace {
 
-constexpr std::uint64_t largest_header = 100'000'000;
 constexpr std::size_t chunk = std::size_t(1) << 20;
 
 /// Converts elements of type From and stores them as To.

@@ -14,8 +14,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
 
-constexpr std::size_t largest_header = 100'000'000;
-
 void check(const TensorView& tensor) {
   std::uint64_t bits = dtype_bits(tensor.dtype);
   bool fits = true;

@@ -2,10 +2,12 @@
 // How this room calls the system.
 #pragma once
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -21,6 +23,12 @@ auto uninterrupted(auto call) {
     auto answer = call();
     if (answer != -1 || errno != EINTR) return answer;
   }
+}
+
+/// The name of this host, or `otherwise` if it has none.
+inline std::string host_name(const char* otherwise) {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && *name ? name : otherwise;
 }
 
 /// When a file was written to last, in nanoseconds since 1970.

@@ -20,12 +20,12 @@ constexpr std::string_view accepted =
     "Give a .safetensors file, a folder with config.json and model.safetensors, a checkpoint or a "
     "run folder.";
 
-bool is_there(const fs::path& path) {
+bool is_found(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
 
-fs::path if_there(const fs::path& path) { return is_there(path) ? path : fs::path(); }
+fs::path if_there(const fs::path& path) { return is_found(path) ? path : fs::path(); }
 
 /// The shards that an index names, each once and in order.
 std::vector<fs::path> shards_of(const fs::path& index) {
@@ -50,7 +50,7 @@ std::vector<fs::path> shards_of(const fs::path& index) {
                       "not read. Check where these weights come from.",
                       index.string(), printable(name)));
     files.push_back(index.parent_path() / name);
-    if (!is_there(files.back()))
+    if (!is_found(files.back()))
       throw FileError(fmt::format("{} names {}, which is missing. Fetch it again.", index.string(),
                                   printable(name)));
   }
@@ -70,7 +70,7 @@ WeightsSource checkpoint(const fs::path& folder, std::string warning = "") {
 
 WeightsSource of_run(const fs::path& run) {
   fs::path last = run / "last";
-  if (is_there(last / "manifest.json")) return checkpoint(last);
+  if (is_found(last / "manifest.json")) return checkpoint(last);
   for (const StepFolder& step : step_folders(run)) {
     if (!looks_like_checkpoint(step.folder)) continue;
     return checkpoint(step.folder,
@@ -86,20 +86,20 @@ WeightsSource of_run(const fs::path& run) {
 
 bool is_run_folder(const fs::path& path) {
   std::error_code ignored;
-  return fs::is_symlink(path / "last", ignored) || is_there(path / "lock") ||
-         is_there(path / "metrics.jsonl") || !step_folders(path).empty();
+  return fs::is_symlink(path / "last", ignored) || is_found(path / "lock") ||
+         is_found(path / "metrics.jsonl") || !step_folders(path).empty();
 }
 
 WeightsSource of_folder(const fs::path& path) {
-  if (is_there(path / "manifest.json")) return checkpoint(path);
+  if (is_found(path / "manifest.json")) return checkpoint(path);
   fs::path config = if_there(path / "config.json");
-  if (is_there(path / "model.safetensors"))
+  if (is_found(path / "model.safetensors"))
     return {Kind::hugging_face, path, {path / "model.safetensors"}, config, ""};
   fs::path index = path / "model.safetensors.index.json";
-  if (is_there(index)) return {Kind::hugging_face, path, shards_of(index), config, ""};
+  if (is_found(index)) return {Kind::hugging_face, path, shards_of(index), config, ""};
   if (is_run_folder(path)) return of_run(path);
   bool pickled =
-      is_there(path / "pytorch_model.bin") || is_there(path / "pytorch_model.bin.index.json");
+      is_found(path / "pytorch_model.bin") || is_found(path / "pytorch_model.bin.index.json");
   throw FileError(fmt::format("{} holds no weights that can be read{}. {}", path.string(),
                               pickled ? ": pytorch_model.bin is not, because unpickling runs code; "
                                         "save it with safetensors"

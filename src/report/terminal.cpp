@@ -32,7 +32,7 @@ struct Range {
 };
 
 /// Draws a polyline; y counts from the top.
-void draw(std::span<const Point> points, Range y, Dots& dots) {
+void draw_curve(std::span<const Point> points, Range y, Dots& dots) {
   const double first = points.front().x, length = points.back().x - first;
   auto place_x = [&](double x) {
     return length > 0 ? int((x - first) / length * (dots.width() - 1) + 0.5) : 0;
@@ -95,7 +95,7 @@ std::string curve_text(std::span<const Point> points, Letters letters) {
   const bool fine = letters == Letters::braille;
   Dots dots(columns * (fine ? 2 : 1), lines * (fine ? 4 : 1));
   const auto [low, high] = std::ranges::minmax(points, {}, &Point::y);
-  draw(points, {low.y, high.y}, dots);
+  draw_curve(points, {low.y, high.y}, dots);
   std::string text;
   for (int line = 0; line < lines; ++line) {
     const std::string mark = line == 0           ? fmt::format("{:.4g}", high.y)

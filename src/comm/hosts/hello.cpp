@@ -3,19 +3,14 @@
 
 #include <unistd.h>
 
-#include <climits>
 #include <fstream>
 
 #include "comm/facts.hpp"
+#include "files/system.hpp"
 
 namespace sinter::hosts {
 namespace {
 
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
 /// What ranks that can share memory have in common, and no others.
 std::string place_of_this_process() {
   std::string place;
@@ -57,7 +52,7 @@ std::optional<Hello> Hello::unpacked(const std::string& text) {
 Hello hello_of(const World& world, int port) {
   const bool named = !world.host.empty();
   return {world.id, world.rank, world.ranks,
-          Member{getpid(), named ? world.host : host_name(),
+          Member{getpid(), named ? world.host : host_name(""),
                  named ? world.host : place_of_this_process(), "", port},
           bytes_of(world.facts)};
 }

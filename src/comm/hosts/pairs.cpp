@@ -14,7 +14,7 @@ namespace sinter::hosts {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds between_tries{50}, to_connect{10'000};
+constexpr milliseconds between_tries{50}, connect_timeout{10'000};
 constexpr char greeting[] = "pair";
 
 /// What a rank says first over a connection with another.
@@ -130,7 +130,8 @@ bool Pairs::has_failed(const Exchange& exchange, const Transfer& away) {
       const Connection* with = connections[std::size_t(transfer.peer)];
       if (with && with->broken) {
         why = {Failure::died, transfer.peer, me};
-      } else if (with && !with->is_there() && me > transfer.peer && now - first_try > to_connect) {
+      } else if (with && !with->is_there() && me > transfer.peer &&
+                 now - first_try > connect_timeout) {
         why = {Failure::cut_off, transfer.peer, me};
       } else if (with && now - last > Control::beat && is_cut(with->socket, Control::silence)) {
         why = {Failure::severed, transfer.peer, me};
@@ -162,8 +163,8 @@ void Pairs::connect_with(int rank) {
   if (next_try + 2 * between_tries < now) first_try = now;  // it is long ago that one failed
   const int port = roster.members[std::size_t(rank)].port;
   std::string why;
-  Descriptor made = hosts::connect_with(roster.address_of(rank), port, now + to_connect, why);
-  if (made.get() >= 0 && send_text(made, hello(roster.nonce, me), now + to_connect)) {
+  Descriptor made = hosts::connect_with(roster.address_of(rank), port, now + connect_timeout, why);
+  if (made.get() >= 0 && send_text(made, hello(roster.nonce, me), now + connect_timeout)) {
     connections[std::size_t(rank)]->socket = std::move(made);
     return;
   }

@@ -10,7 +10,7 @@ namespace {
 
 /// Queries as they are counted in torch/csrc/distributed/c10d/TCPStoreBackend.hpp.
 enum Query : char { validate = 0, set_value = 1, get_value = 3, check = 5 };
-constexpr std::uint32_t magic = 0x3C85F7CE;
+constexpr std::uint32_t store_magic = 0x3C85F7CE;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Store::Store(const std::string& address, int port, Time until)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   std::string query(1, validate);
-  query.append(reinterpret_cast<const char*>(&magic), sizeof magic);
+  query.append(reinterpret_cast<const char*>(&store_magic), sizeof store_magic);
   send(query);
 }
 

@@ -14,7 +14,7 @@
 namespace sinter {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 void require_good(const std::vector<std::string>& special) {
   std::set<std::string> seen;
@@ -35,7 +35,8 @@ void require_good(const std::vector<std::string>& special) {
 
 /// A tokenizer.json as `tokenizers` writes it.
 std::string json_of(const LearntBpe& bpe, const std::vector<std::string>& special) {
-  Json added = Json::array(), vocabulary = Json::object(), merges = Json::array();
+  OrderedJson added = OrderedJson::array(), vocabulary = OrderedJson::object(),
+              merges = OrderedJson::array();
   for (std::size_t id = 0; id < special.size(); ++id)
     added.push_back({{"id", id},
                      {"content", special[id]},
@@ -45,36 +46,36 @@ std::string json_of(const LearntBpe& bpe, const std::vector<std::string>& specia
                      {"normalized", false},
                      {"special", true}});
   // An ordered_json looks for each key among all; pushed as pairs they are only appended.
-  auto& pairs = vocabulary.get_ref<Json::object_t&>();
+  auto& pairs = vocabulary.get_ref<OrderedJson::object_t&>();
   pairs.reserve(bpe.tokens.size());
   for (std::size_t id = 0; id < bpe.tokens.size(); ++id) pairs.push_back({bpe.tokens[id], id});
   for (const Merge& merge : bpe.merges)
     merges.push_back({bpe.tokens[std::size_t(merge.left)], bpe.tokens[std::size_t(merge.right)]});
   auto byte_level = [](bool prefix) {
-    return Json{{"type", "ByteLevel"},
-                {"add_prefix_space", prefix},
-                {"trim_offsets", true},
-                {"use_regex", true}};
+    return OrderedJson{{"type", "ByteLevel"},
+                       {"add_prefix_space", prefix},
+                       {"trim_offsets", true},
+                       {"use_regex", true}};
   };
-  return Json{{"version", "1.0"},
-              {"truncation", nullptr},
-              {"padding", nullptr},
-              {"added_tokens", added},
-              {"normalizer", nullptr},
-              {"pre_tokenizer", byte_level(false)},
-              {"post_processor", nullptr},
-              {"decoder", byte_level(true)},
-              {"model",
-               {{"type", "BPE"},
-                {"dropout", nullptr},
-                {"unk_token", nullptr},
-                {"continuing_subword_prefix", nullptr},
-                {"end_of_word_suffix", nullptr},
-                {"fuse_unk", false},
-                {"byte_fallback", false},
-                {"ignore_merges", false},
-                {"vocab", vocabulary},
-                {"merges", merges}}}}
+  return OrderedJson{{"version", "1.0"},
+                     {"truncation", nullptr},
+                     {"padding", nullptr},
+                     {"added_tokens", added},
+                     {"normalizer", nullptr},
+                     {"pre_tokenizer", byte_level(false)},
+                     {"post_processor", nullptr},
+                     {"decoder", byte_level(true)},
+                     {"model",
+                      {{"type", "BPE"},
+                       {"dropout", nullptr},
+                       {"unk_token", nullptr},
+                       {"continuing_subword_prefix", nullptr},
+                       {"end_of_word_suffix", nullptr},
+                       {"fuse_unk", false},
+                       {"byte_fallback", false},
+                       {"ignore_merges", false},
+                       {"vocab", vocabulary},
+                       {"merges", merges}}}}
       .dump(2);
 }
 

@@ -28,7 +28,7 @@ std::size_t characters_of(std::string_view word) {
 }
 
 /// The end of the last character but one before `end`.
-std::size_t character_before(std::string_view word, std::size_t end) {
+std::size_t previous_character(std::string_view word, std::size_t end) {
   do --end;
   while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xc0) == 0x80);
   return end;
@@ -91,9 +91,9 @@ void WordPiece::add_word(std::string_view word, std::vector<std::int32_t>& to) c
   for (bool first = true; !word.empty(); first = false) {
     const WordPieceParts::Pieces& pieces = first ? parts.first : parts.following;
     std::size_t end = word.size();
-    while (end > longest_piece) end = character_before(word, end);
+    while (end > longest_piece) end = previous_character(word, end);
     auto found = pieces.end();
-    for (; end > 0; end = character_before(word, end))
+    for (; end > 0; end = previous_character(word, end))
       if (found = pieces.find(word.substr(0, end)); found != pieces.end()) break;
     if (found == pieces.end()) return is_unknown();
     to.push_back(found->second);
