@@ -146,16 +146,12 @@ class Verifier {
     const Use use = touch.use;
     if (touch.space >= Space::region) c.used = true;
     if (use == Use::finish) return finish(c);
-    demand(!c.arriving, "touched while a transfer writes it");
-    demand(!changes(use) || !c.leaving, "written while a transfer reads it");
-    demand(!closes(use) || !c.leaving, "used up while a transfer reads it");
-    demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
+    if (c.arriving || c.leaving) check_transfer(c, use);
     if (offload) check_offloaded(c, touch);
     const bool opening = may_open(use);
     demand(opening || c.open, "read before written");
-    if (touch.space == Space::value && opening) demand(!c.open, "a unit runs forward twice");
-    if (touch.space == Space::saved && opening)
-      demand(!c.open || repeats(i), "a unit runs forward twice");
+    if (use == Use::read && follows_from_batch(touch.space)) return;  // nothing else can be wrong
+    if (opening) check_opening(c, touch.space, i);
     if (touch.space == Space::weights) check_weights(c, touch, use);
     if (is_gradient(touch.space) && use == Use::accumulate)
       demand(!normed && (!c.open || c.has == made_as(touch.space)), "added to after it was final");
@@ -169,10 +165,6 @@ class Verifier {
       ++c.version;
     if (touch.space >= Space::region && use == Use::modify && !in_loop)
       demand(++c.version == 1, "a policy's state is changed twice");
-    if (opening && touch.space == Space::running)
-      demand(!in_loop && !looped, "running values are copied in every micro-batch");
-    if (opening && (follows_from_batch(touch.space) || touch.space == Space::d_weights))
-      demand(!in_loop || i.when == When::always, its_own);
     if (opening) {
       c.open = true;
       c.carried = carries(i, in_loop);
@@ -183,6 +175,20 @@ class Verifier {
     }
     if (use == Use::fetch || use == Use::exchange) c.arriving = true;
     if (use == Use::send || use == Use::exchange) c.leaving = true;
+  }
+  constexpr void check_transfer(const Cell& c, Use use) {
+    demand(!c.arriving, "touched while a transfer writes it");
+    demand(!changes(use) || !c.leaving, "written while a transfer reads it");
+    demand(!closes(use) || !c.leaving, "used up while a transfer reads it");
+    demand(use != Use::send || !c.leaving, "sent again before the transfer is waited for");
+  }
+  constexpr void check_opening(const Cell& c, Space space, const Instruction& i) {
+    if (space == Space::value || space == Space::saved)
+      demand(!c.open || (space == Space::saved && repeats(i)), "a unit runs forward twice");
+    if (space == Space::running)
+      demand(!in_loop && !looped, "running values are copied in every micro-batch");
+    if (follows_from_batch(space) || space == Space::d_weights)
+      demand(!in_loop || i.when == When::always, its_own);
   }
   /// Checks a touch of state or masters that live outside of the arena.
   constexpr void check_offloaded(Cell& c, Touch touch) {
