@@ -24,7 +24,7 @@ ArenaGuard::ArenaGuard(const Model& model, const PlacementView& placement, std::
     instruction.kind->touch(model, instruction, list);
     Parts parts;
     for (const Touch& touch : list) {
-      if (is_persistent(model, touch.space) || touch.space == Space::workspace) continue;
+      if (!is_temporary(model, touch.space)) continue;
       const Buffer*& buffer = open.of(touch);
       if (opens(touch.use, buffer != nullptr))
         buffer = &*std::ranges::find_if(placement.buffers, [&](const Buffer& b) {

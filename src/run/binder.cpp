@@ -138,7 +138,7 @@ class Binder {
     const bool again = !at.empty();
     at.resize(list.size());
     for (std::size_t k = 0; k < list.size(); ++k) {
-      if (is_persistent(model, list[k].space) || list[k].space == Space::workspace) continue;
+      if (!is_temporary(model, list[k].space)) continue;
       std::byte* const now_at = cells.of(list[k]).at;
       if (again && at[k] != now_at) throw Error("Sinter: a buffer moves between micro-batches");
       at[k] = now_at;
@@ -156,7 +156,7 @@ class Binder {
     c.add = touch.use == Use::accumulate && c.open;
     if (!opens(touch.use, c.open)) return false;
     c.open = true;
-    if (!is_persistent(model, touch.space)) c.at = address(touch, t);
+    if (is_temporary(model, touch.space)) c.at = address(touch, t);
     return true;
   }
   void note_gradient(int unit, std::vector<WhenEmpty::Gradient>& to) {

@@ -115,10 +115,10 @@ class Costs {
   static bool of_parameters(Space space) {
     return space != Space::input && space != Space::value && space != Space::d_value &&
            space != Space::saved && space != Space::workspace && space != Space::decision &&
-           space != Space::running && space != Space::kept;
+           space != Space::starts && space != Space::running && space != Space::kept;
   }
   std::int64_t bytes_of_space(Space space, int index) const {
-    if (space == Space::workspace || space == Space::decision) return 0;
+    if (space == Space::workspace || space == Space::decision || space == Space::starts) return 0;
     if (!of_parameters(space) && space != Space::running && space != Space::kept)
       return buffer_bytes(model, space, index);
     const Block& block = model.block(index);

@@ -92,6 +92,31 @@ TEST_CASE("reads of what was not written are rejected") {
   expect(none, "a saved block is made and not used: a backward is missing");
 }
 
+/// Reads nothing but where sequences start.
+constexpr Kind lengths{
+    "lengths",
+    [](const Model&, const Instruction&, TouchList& out) { touches::starts(Use::read, out); },
+    executes::nothing};
+
+TEST_CASE("starts of sequences must be loaded before they are read") {
+  // Units that see of their inputs only how many rows these have.
+  Model model = Plan<Plain>::model;
+  std::vector<UnitPlan> plans{model.plans.begin(), model.plans.end()};
+  for (UnitPlan& plan : plans)
+    for (Touches& phase : plan.phase) phase.input = {};
+  model.plans = plans;
+  Program p = shipped<Plain>();
+  CHECK(verify(model, p, one_rank).fine());
+  const int loaded = find(p, load);
+  expect(model, without(p, loaded), one_rank, "read before written");
+  expect(model, moved(p, loaded, loaded + 1), one_rank, "read before written");
+  expect(model, moved(p, loaded, 0), one_rank, "made once, but every micro-batch has its own");
+  CHECK(verify(model, with(p, loaded + 1, {&lengths}), one_rank).fine());
+  expect(model, with(p, loaded, {&lengths}), one_rank, "read before written");
+  expect(model, with(p, int(p.size()), {&lengths}), one_rank, "read before written");
+  expect(model, {{&lengths}}, {false, false}, "read before written");
+}
+
 TEST_CASE("each loss must be taken once") {
   Program p = shipped<Plain>();
   int loss = find(p, Role::loss);

@@ -32,12 +32,16 @@ struct Placement {
   std::int64_t peak = 0;                       ///< end of the temporary buffers
 };
 
-/// True if a space is flat and lives through all steps; false if its buffers are temporary.
+/// True if a space is flat and lives through all steps.
 constexpr bool is_persistent(const Model& model, Space space) {
   if (space >= Space::region) return !model.is_offloaded(space);
   return space == Space::master || space == Space::gradient || space == Space::kept ||
          space == Space::running || space == Space::decision ||
          (space == Space::weights && model.keeps_weights);
+}
+/// True if the buffers of a space come and go in the arena.
+constexpr bool is_temporary(const Model& model, Space space) {
+  return space != Space::starts && space != Space::workspace && !is_persistent(model, space);
 }
 /// The type of the elements of a space.
 /// requires  all elements have one type: the space is no region with shapes
@@ -161,7 +165,7 @@ class Placer {
     return int(placement.buffers.size()) - 1;
   }
   constexpr void follow(Touch touch, int t) {
-    if (is_persistent(model, touch.space) || touch.space == Space::workspace) return;
+    if (!is_temporary(model, touch.space)) return;
     int& current = open.of(touch);
     if (opens(touch.use, current >= 0)) {
       current = add(touch.space, touch.index, t);

@@ -9,9 +9,10 @@
 namespace sinter {
 
 /// A family of buffers. A space and an index name a buffer. The index is that of an external input
-/// in `input`, of a value in `value` and `d_value`, and of a unit in all other spaces.
+/// in `input`, of a value in `value` and `d_value`, 0 in `starts`, and of a unit in all other spaces.
 enum class Space : std::uint8_t {
   input,
+  starts,     // rows at which the sequences of the micro-batch start, on all axes; not in the arena
   master,     // the weights that the optimizer advances
   weights,    // the copy of the master weights that layers read
   gradient,   // gradients of parameters, as the update needs them
@@ -30,8 +31,8 @@ enum class Space : std::uint8_t {
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 /// Printed names of spaces, by Space. All regions are "state".
 inline constexpr const char* space_names[]{
-    "input",   "master", "weights",   "gradient", "value",   "d(value)", "d(weights)",
-    "fetched", "saved",  "workspace", "kept",     "running", "decision", "state"};
+    "input",   "starts", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
+    "fetched", "saved",  "workspace", "kept",    "running",  "decision", "state"};
 
 /// What an instruction does with a buffer. Accumulate and consume make gradients of shared values,
 /// tied weights and several micro-batches add up.

@@ -23,7 +23,11 @@ constexpr void nothing(const Model&, const Instruction&, TouchList&) {}
 /// Touches the step's decision.
 constexpr void decision(Use use, TouchList& out) { out.push_back({use, Space::decision, 0}); }
 
+/// Touches the starts of the micro-batch's sequences.
+constexpr void starts(Use use, TouchList& out) { out.push_back({use, Space::starts, 0}); }
+
 constexpr void load(const Model& model, const Instruction&, TouchList& out) {
+  starts(Use::write, out);
   for (int e = 0; e < int(model.externals.size()); ++e)
     out.push_back({Use::write, Space::input, short(e)});
 }
@@ -56,13 +60,15 @@ constexpr void keep_running(const Model& model, const Instruction&, TouchList& o
   }
 }
 
-/// Touches what the layer calls of phase P of a unit read and write outside the unit.
+/// Touches what the layer calls of phase P of a unit read and write outside the unit. All of them read the
+/// starts, which say how many rows there are.
 template <Phase P>
 constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   const Unit& unit = model.units[i.what];
   const Block& block = model.block(i.what);
   const UnitPlan& plan = model.plan(i.what);
   const sinter::Touches& t = plan.at(P);
+  starts(Use::read, out);
   for (int k = 0; k < block.inputs; ++k) {
     if (!t.input[k]) continue;
     if (unit.in[k] >= 0) out.push_back({Use::read, Space::value, short(unit.in[k])});
@@ -93,6 +99,7 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
 }
 
 constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {
+  starts(Use::read, out);
   out.push_back({Use::consume, Space::value, short(model.units[i.what].first_value)});
   decision(Use::modify, out);
 }

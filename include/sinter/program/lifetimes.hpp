@@ -25,8 +25,8 @@ constexpr bool changes(Use use) {
 }
 /// True if a space's content follows from a micro-batch, so that each micro-batch has its own.
 constexpr bool follows_from_batch(Space space) {
-  return space == Space::input || space == Space::value || space == Space::d_value ||
-         space == Space::saved;
+  return space == Space::input || space == Space::starts || space == Space::value ||
+         space == Space::d_value || space == Space::saved;
 }
 /// True if a buffer that this instruction opens serves all iterations of the loop, as it is opened
 /// outside the loop, or only in the first iteration.

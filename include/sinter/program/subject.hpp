@@ -16,7 +16,9 @@ constexpr std::vector<int> touched_units(const Model& model, const Instruction& 
   std::vector<int> units;
   units.reserve(list.size());
   for (const Touch& touch : list) {
-    if (touch.space == Space::input || touch.space == Space::decision || touch.index < 0) continue;
+    if (touch.space == Space::input || touch.space == Space::starts ||
+        touch.space == Space::decision || touch.index < 0)
+      continue;
     const bool of_value = touch.space == Space::value || touch.space == Space::d_value;
     units.push_back(of_value ? model.writers[std::size_t(touch.index)] : touch.index);
   }

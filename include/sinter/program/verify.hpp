@@ -2,7 +2,7 @@
 // The order of instructions is proved, not hoped for. An abstract run at compile time proves that
 //   - each buffer that is read was written in the same iteration, or for all iterations: before the
 //     loop or in its first iteration
-//   - inputs, and the values that follow from them, are computed in every iteration
+//   - inputs, starts of sequences, and the values that follow from them, are made in every iteration
 //   - no instruction touches an array that a transfer writes, or writes one that it reads, until the wait
 //   - every transfer is waited for exactly once
 //   - gradients, weights and state have a known form on each rank at each point: whole, only the rank's
@@ -370,6 +370,7 @@ class Verifier {
       losses[u] = 0;
     }
     for (int e = 0; e < int(model.externals.size()); ++e) close_fresh(cell(Space::input, e));
+    close_fresh(cell(Space::starts, 0));
   }
   constexpr void close(Cell& c) {
     if (!c.carried) c.open = false;
