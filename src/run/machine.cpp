@@ -539,23 +539,19 @@ void Machine::load_micro_batch() {
 
 void Machine::take_norm(const kernel::ClippingRule& rule) {
   const Model& m = plan_.model;
+  const ShardSlice all{{0, m.elements()}, 0};
+  const bool counts_all = m.shards == 1 && (!m.at_root || communicator_.rank() == root_rank);
+  const std::span<const ShardSlice> counted =
+      counts_all ? std::span(&all, 1) : std::span<const ShardSlice>(shards_);
   with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
-    kernel::add_squares(stream_, flat<T>(Space::gradient).data, m.elements(), &decision()->squares);
-  });
-  communicator().sum(&decision()->loss, kernel::Decision::up_to_votes);
-  kernel::decide(stream_, rule, work_.loss_scale, decision());
-}
-
-void Machine::take_norm_of_shards(const kernel::ClippingRule& rule) {
-  with_element(model().sizes.element[int(Type::gradient)], [&]<class T>(T) {
     const T* gradients = flat<T>(Space::gradient).data;
-    const bool split = model().splits(Space::gradient);
-    for (const ShardSlice& shard : shards_)
-      if (shard.size > 0)
-        kernel::add_squares(stream_, gradients + shard.at(split), shard.size, &decision()->squares);
+    const bool split = m.splits(Space::gradient);
+    for (const ShardSlice& slice : counted)
+      if (slice.size > 0)
+        kernel::add_squares(stream_, gradients + slice.at(split), slice.size, &decision()->squares);
   });
   static_assert(kernel::Decision::up_to_squares <= Communicator::most_values);
-  communicator().sum(&decision()->loss, kernel::Decision::up_to_squares);
+  communicator().sum(&decision()->loss, traffic::summed_in_norm(m));
   kernel::decide(stream_, rule, work_.loss_scale, decision());
 }
 

@@ -7,6 +7,7 @@
 #include "program/models.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/memory/offload.hpp"
+#include "sinter/optimizer/muon.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
@@ -92,6 +93,9 @@ TEST_CASE("reads of what was not written are rejected") {
   expect(none, "a saved block is made and not used: a backward is missing");
 }
 
+constexpr void touches_decision(const Model&, const Instruction&, TouchList& out) {
+  touches::decision(Use::modify, out);
+}
 /// Reads nothing but where sequences start.
 constexpr Kind lengths{
     "lengths",
@@ -330,7 +334,7 @@ struct Split {
 
   Split() {
     scatter.role = Role::scatter;
-    norm.by_shards = update.by_shards = true;
+    update.by_shards = true;
     for (Region& region : regions) region.splits = true;
     model.regions = regions;
     model.shards = 2;
@@ -389,6 +393,69 @@ TEST_CASE("shards must be reduced, updated and gathered once") {
   split.regions[0].splits = true;
   split.model.shards = 1;
   split.expect(p, "scatters over ranks what the model does not split");
+}
+
+/// States that ranks sum the first values of the decision, `Values` in number.
+template <int Values>
+constexpr void sum_first(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, Values, Element::f64});
+}
+constexpr const char *counts_twice = "a rank counts twice in the norm, the loss or a vote",
+                     *left_out = "a rank is left out of the norm, the loss or a vote";
+
+TEST_CASE("a rank with all gradients must count once in the norm, the loss and votes") {
+  Program p = shipped<Reduced>();
+  const int norm = find(p, Role::norm), end = int(p.size());
+  static constexpr Kind again{.name = "again",
+                              .touch = touches_decision,
+                              .run = executes::nothing,
+                              .traffic = sum_first<1>};
+  expect_of_ranks(with(p, norm, {&again}), counts_twice);
+  expect_of_ranks(with(p, find(p, Role::end), {&again}), counts_twice);
+  expect_of_ranks(with(p, end, {&again}), counts_twice);
+  Kind changed = *p[std::size_t(norm)].kind;
+  p[std::size_t(norm)].kind = &changed;
+  CHECK(verify(Plan<Reduced>::model, p, ranks).fine());
+  changed.traffic = sum_first<kernel::Decision::up_to_squares>;
+  expect_of_ranks(p, counts_twice);
+  changed.traffic = sum_first<1>;
+  expect_of_ranks(p, left_out);
+  changed.traffic.reset();
+  expect_of_ranks(p, left_out);
+  CHECK(verify(Plan<Reduced>::model, p, one_rank).fine());
+}
+
+TEST_CASE("a rank with shards must count once in the norm, the loss and votes") {
+  Split split;
+  REQUIRE(verify(split.model, split.program, ranks).fine());
+  split.norm.traffic = sum_first<kernel::Decision::up_to_votes>;
+  split.expect(split.program, left_out);
+  split.norm.traffic.reset();
+  split.expect(split.program, left_out);
+}
+
+TEST_CASE("each parameter must have one owner, which counts it in the norm") {
+  using Owned = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>, Muon<>,
+                     Zero<{.bucket_bytes = 500, .ranks = 2}>>;
+  static_assert(ready<Owned>());
+  Model model = Plan<Owned>::model;
+  const Program p = shipped<Owned>();
+  REQUIRE(verify(model, p, ranks).fine());
+  const std::vector<OwnedSlice> owned{model.owned.begin(), model.owned.end()};
+  const auto rejects = [&](const std::vector<OwnedSlice>& changed) {
+    model.owned = changed;
+    expect(model, p, ranks, "a parameter has no owner, or two");
+  };
+  std::vector<OwnedSlice> changed = owned;
+  changed[1].owner = 2;
+  rejects(changed);
+  changed = owned;
+  changed.insert(changed.begin(), owned[0]);
+  changed[0].owner = 1 - owned[0].owner;
+  rejects(changed);
+  changed = owned;
+  changed.pop_back();
+  rejects(changed);
 }
 
 TEST_CASE("temporary weights must be fetched, awaited and read in this order") {

@@ -25,8 +25,8 @@ kernel::ClippingRule clipping_rule(const Machine& machine) {
   return rule;
 }
 
-/// Computes the norm of all gradients, whether the step is applied (norm and loss are finite), and
-/// the scale and limit of gradients that `update` applies.
+/// Computes the norm of all gradients, over all ranks, whether the step is applied (norm and loss are
+/// finite), and the scale and limit of gradients that `update` applies.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
   machine.take_norm(clipping_rule<Clipping>(machine));
@@ -39,6 +39,7 @@ inline constexpr Kind norm_kind{.name = "norm",
                                 .touch = touches::norm,
                                 .run = executes::norm<Clipping>,
                                 .role = Role::norm,
-                                .traffic = traffic::losses};
+                                .by_shards = true,
+                                .traffic = traffic::norm};
 
 }  // namespace sinter

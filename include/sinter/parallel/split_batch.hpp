@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sinter/clipping/clipping.hpp"
 #include "sinter/comm/communicator.hpp"
-#include "sinter/kernels/norm.hpp"
 #include "sinter/optimizer/optimizer.hpp"
 #include "sinter/parallel/transfers.hpp"
 
@@ -55,18 +53,6 @@ void await_distribute(Machine& machine, const Bound& bound) {
                      [&](Weight* array, std::int64_t) { machine.communicator().wait(array); });
 }
 
-/// Only the root adds squares of gradients; the other ranks add zero to the sum. So all ranks get the
-/// root's bits and the same decision.
-template <class Clipping, class Gradient>
-void norm_at_root(Machine& machine, const Bound&) {
-  kernel::Decision* const decision = machine.decision();
-  if (machine.communicator().rank() == root_rank)
-    kernel::add_squares(machine.stream(), machine.flat<Gradient>(Space::gradient).data,
-                        machine.model().elements(), &decision->squares);
-  machine.communicator().sum(&decision->loss, kernel::Decision::up_to_squares);
-  kernel::decide(machine.stream(), clipping_rule<Clipping>(machine), machine.loss_scale(),
-                 decision);
-}
 template <class Optimizer, class Precision>
 void update_at_root(Machine& machine, const Bound& bound) {
   if (machine.communicator().rank() == root_rank) update<Optimizer, Precision>(machine, bound);
@@ -87,14 +73,6 @@ inline constexpr Kind await_collect_kind{.name = "await reduce",
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_gradients<Gradient>,
                                          .traffic = traffic::collect<Traffic::waits>};
-/// The kind of the instruction that measures the norm of the root's gradients and sends it to all ranks.
-template <class Clipping, class Gradient>
-inline constexpr Kind norm_at_root_kind{.name = "norm",
-                                        .touch = touches::norm,
-                                        .run = executes::norm_at_root<Clipping, Gradient>,
-                                        .role = Role::norm,
-                                        .by_shards = true,
-                                        .traffic = traffic::norm};
 /// The kind of the instruction that updates a run of units on the root; other ranks do nothing.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_at_root_kind{.name = "update",
@@ -145,7 +123,6 @@ struct SplitBatch {
       if (role == Role::norm) {
         rewritten.push_back({&collect_kind<Gradient>, 0, all});
         rewritten.push_back({&await_collect_kind<Gradient>, 0, all});
-        i.kind = &norm_at_root_kind<typename R::clipping, Gradient>;
       }
       if (role == Role::update) i.kind = &update_at_root_kind<typename R::optimizer, Precision>;
       rewritten.push_back(i);

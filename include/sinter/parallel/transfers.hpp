@@ -50,11 +50,6 @@ constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffi
       out.push_back(like);
     });
 }
-/// States that losses, votes and squares of gradients are summed.
-constexpr void norm(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0,
-                 kernel::Decision::up_to_squares, Element::f64});
-}
 }  // namespace traffic
 
 namespace executes {

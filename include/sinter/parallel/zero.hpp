@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sinter/clipping/clipping.hpp"
 #include "sinter/hardware/memory.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/optimizer/optimizer.hpp"
@@ -135,10 +134,6 @@ void add_shards(Machine& machine, const Bound& bound) {
     }
   }
 }
-template <class Clipping>
-void norm_of_shards(Machine& machine, const Bound&) {
-  machine.take_norm_of_shards(clipping_rule<Clipping>(machine));
-}
 template <class Optimizer, class Precision>
 void update_shards(Machine& machine, const Bound& bound) {
   Updater<Optimizer, Precision>(machine, bound).shards();
@@ -176,14 +171,6 @@ inline constexpr Kind add_shards_kind{.name = "add shards",
                                       .run = executes::add_shards<Gradient>,
                                       .by_shards = true,
                                       .traffic = traffic::scatter<Traffic::waits>};
-/// The kind of the instruction that measures the norm of gradients from all ranks' shards.
-template <class Clipping>
-inline constexpr Kind norm_of_shards_kind{.name = "norm",
-                                          .touch = touches::norm,
-                                          .run = executes::norm_of_shards<Clipping>,
-                                          .role = Role::norm,
-                                          .by_shards = true,
-                                          .traffic = traffic::norm};
 /// The kind of the instruction that updates this rank's shards of a run of units.
 template <class Optimizer, class Precision>
 inline constexpr Kind update_shards_kind{.name = "update",
@@ -270,7 +257,6 @@ struct Zero {
         if (splits_gradients) continue;
         i.kind = &await_scatter_kind<Gradient, owned>;
       }
-      if (i.kind->role == Role::norm) i.kind = &norm_of_shards_kind<typename R::clipping>;
       if (i.kind->role != Role::update) {
         rewritten.push_back(i);
         continue;

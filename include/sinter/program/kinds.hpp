@@ -136,10 +136,15 @@ constexpr void run(const Model& model, const Instruction& i, const OnRank&, Traf
   parts(model, i.what, i.count, like, out);
 }
 
-/// States the all-reduce of the loss and the votes: the first numbers of kernel::Decision.
-constexpr void losses(const Model&, const Instruction&, const OnRank&, TrafficList& out) {
-  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0,
-                 kernel::Decision::up_to_votes, Element::f64});
+/// The number of first values of kernel::Decision that ranks sum in the norm: the losses, the votes and, if each
+/// rank adds squares of only its shards, the squares.
+constexpr int summed_in_norm(const Model& model) {
+  return model.shares_update() ? kernel::Decision::up_to_squares : kernel::Decision::up_to_votes;
+}
+/// States the all-reduce of the first values of kernel::Decision.
+constexpr void norm(const Model& model, const Instruction&, const OnRank&, TrafficList& out) {
+  out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 0, summed_in_norm(model),
+                 Element::f64});
 }
 
 /// States the all-reduce of a step's running values, if there are several ranks.

@@ -22,6 +22,7 @@
 //     first, so that a sum has the same bits in every program of a model
 //   - state and masters outside of the arena are fetched before they are used, stored after a change, and
 //     then given up; weights that are made from masters for reading are read
+//   - each rank counts once in the norm, in the loss and in votes: ranks sum, in the norm, what each has alone
 //   - every loss is taken once; the state of a policy is used for each unit, and changed at most
 //     once outside the loop
 #pragma once
@@ -77,6 +78,7 @@ class Verifier {
   CellTable<Cell> cells;
   std::vector<int> updates;  // by unit
   std::vector<int> losses;
+  int sums[kernel::Decision::up_to_squares] = {};  // over ranks, of each value of the decision
   TouchList list;
   const bool offload = model.has_offload();  // stored, as it is asked most often
   const bool masters_come = offload && model.is_offloaded(Space::master);
@@ -294,6 +296,7 @@ class Verifier {
         demand(units_of(i).size() == model.order.size(), "the norm is of all gradients");
         for (int g : model.order)
           demand(cell(Space::gradient, g).has != OnRanks::partial, "not reduced before the norm");
+        demand(has_an_owner_for_each(), "a parameter has no owner, or two");
         break;
       case Role::guard:
         demand(normed && !in_loop, "guarded before the norm");
@@ -335,10 +338,42 @@ class Verifier {
     }
   }
   static constexpr const char* acts_always = "acts though the step is not applied";
+  /// True if shards are equal, or each trained element is in one owned slice.
+  constexpr bool has_an_owner_for_each() const {
+    std::int64_t end = 0;
+    bool has = true;
+    for (const OwnedSlice& slice : model.owned) {
+      has = has && slice.first == end && slice.owner >= 0 && slice.owner < model.shards;
+      end += slice.size;
+    }
+    return has && (model.owned.empty() || end == model.elements());
+  }
+  /// Counts how often ranks sum each value of the decision. Up to the norm that is once for what each rank
+  /// measures alone: losses, votes and, if the norm works on shards, squares.
+  constexpr void count_sums(const Instruction& i) {
+    using kernel::Decision;
+    if (std::ranges::none_of(
+            list, [](Touch touch) { return touch.space == Space::decision && changes(touch.use); }))
+      return;
+    TrafficList traffic;
+    if (i.kind->traffic) (*i.kind->traffic)(model, i, {0, std::max(2, model.shards)}, traffic);
+    const bool by_shards = i.kind->by_shards && model.shares_update();
+    for (int k = 0; k < Decision::up_to_squares; ++k) {
+      for (const Traffic& t : traffic)
+        sums[k] += t.operation == Operation::all_reduce && t.does != Traffic::waits &&
+                   t.space == Space::decision && FlatSlice{t.first, t.count}.has(k);
+      if (k == Decision::up_to_votes) continue;  // the predictions of an evaluation
+      const bool is_alone = k < Decision::up_to_votes || by_shards;
+      demand(sums[k] <= int(is_alone), "a rank counts twice in the norm, the loss or a vote");
+      demand(i.kind->role != Role::norm || sums[k] == int(is_alone),
+             "a rank is left out of the norm, the loss or a vote");
+    }
+  }
   constexpr std::span<const short> units_of(const Instruction& i) const {
     return model.order.subspan(i.what, i.count);
   }
   constexpr void after(const Instruction& i) {
+    if (purpose.reduces && (i.kind->traffic || i.kind->role == Role::norm)) count_sums(i);
     if (i.kind->role == Role::norm) normed = true;
     if (i.kind->role == Role::loop) in_loop = looped = true;
     if (i.kind->role == Role::end) {

@@ -153,10 +153,9 @@ class Machine {
   /// The measurements of this step so far, in the device's memory, for kernels.
   kernel::Decision* decision() const { return decision_; }
   /// Computes the norm of all gradients and sums the losses of all ranks. From both follows the
-  /// decision: whether the step is applied, and the factor and the bound of gradients.
+  /// decision: whether the step is applied, and the factor and the bound of gradients. Ranks that share the
+  /// update add squares of their shards, and sum these, too; else each rank has all gradients.
   void take_norm(const kernel::ClippingRule& rule);
-  /// take_norm() for ranks that have the sums of only their shards: also sums the squares over the ranks.
-  void take_norm_of_shards(const kernel::ClippingRule& rule);
   /// Adds the losses of a unit to the decision's.
   void take_loss(const Bound&);
   /// Copies the next micro-batch from the batch into the inputs, and pads it.
