@@ -334,7 +334,6 @@ struct Split {
 
   Split() {
     scatter.role = Role::scatter;
-    update.by_shards = true;
     for (Region& region : regions) region.splits = true;
     model.regions = regions;
     model.shards = 2;

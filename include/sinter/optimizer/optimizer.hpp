@@ -4,6 +4,7 @@
 #pragma once
 #include <cassert>
 
+#include "sinter/comm/communicator.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/run/machine.hpp"
@@ -112,24 +113,20 @@ class Updater {
     for (int j = 0; j < region_count && !is_offloaded; ++j)
       if (!Optimizer::regions[j].shape) all_state[j] = machine.flat<S>(region(regions[j])).data;
   }
-  /// Updates all parameters of each unit; ByParameter optimizers update only those this rank owns.
-  void whole() const {
+  /// Updates this rank's shards of each unit (Machine::shards()); ByParameter optimizers update the parameters that
+  /// this rank owns. If Model::at_root, ranks other than the root update nothing.
+  void update() const {
+    if (model.at_root && machine.communicator().rank() != root_rank) return;
     if constexpr (ByParameter<Optimizer>) {
       for (int k = 0; k < run.count; ++k)
         for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
           if (!p.frozen && machine.owns(p)) one(p, k);
-    } else {
-      if (is_offloaded || masters_come) return shards();
-      if (run.count == int(model.order.size())) return flat({0, model.elements()});
-      for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
-    }
-  }
-  /// Updates this rank's shards of each unit (Machine::shards()).
-  void shards() const {
-    if constexpr (ByParameter<Optimizer>) {
-      whole();  // only the parameters that this rank owns
-    } else {
+    } else if (is_offloaded || masters_come || model.shards > 1) {
       for (int k = 0; k < run.count; ++k) shards_of(k);
+    } else if (run.count == int(model.order.size())) {
+      flat({0, model.elements()});
+    } else {
+      for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
     }
   }
 
@@ -221,7 +218,7 @@ class Updater {
 /// Updates a run of units by Optimizer::update.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
-  Updater<Optimizer, Precision>(machine, bound).whole();
+  Updater<Optimizer, Precision>(machine, bound).update();
 }
 
 /// Bytes of workspace that suffice for every parameter of a run of units, one at a time.
@@ -245,6 +242,7 @@ inline constexpr Kind update_kind{.name = "update",
                                   .run = executes::update<Optimizer, Precision>,
                                   .role = Role::update,
                                   .workspace = executes::update_workspace<Optimizer>,
-                                  .if_applied = true};
+                                  .if_applied = true,
+                                  .by_shards = true};
 
 }  // namespace sinter

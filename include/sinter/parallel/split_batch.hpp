@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/comm/communicator.hpp"
-#include "sinter/optimizer/optimizer.hpp"
 #include "sinter/parallel/transfers.hpp"
+#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 
@@ -53,11 +53,6 @@ void await_distribute(Machine& machine, const Bound& bound) {
                      [&](Weight* array, std::int64_t) { machine.communicator().wait(array); });
 }
 
-template <class Optimizer, class Precision>
-void update_at_root(Machine& machine, const Bound& bound) {
-  if (machine.communicator().rank() == root_rank) update<Optimizer, Precision>(machine, bound);
-}
-
 }  // namespace executes
 
 /// The kind of the instruction that starts to sum the gradients of a run of units at the root.
@@ -73,15 +68,6 @@ inline constexpr Kind await_collect_kind{.name = "await reduce",
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_gradients<Gradient>,
                                          .traffic = traffic::collect<Traffic::waits>};
-/// The kind of the instruction that updates a run of units on the root; other ranks do nothing.
-template <class Optimizer, class Precision>
-inline constexpr Kind update_at_root_kind{.name = "update",
-                                          .touch = touches::update<Optimizer>,
-                                          .run = executes::update_at_root<Optimizer, Precision>,
-                                          .role = Role::update,
-                                          .workspace = executes::update_workspace<Optimizer>,
-                                          .if_applied = true,
-                                          .by_shards = true};
 /// The kind of the instruction that starts to broadcast the new weights of a run of units from the root. It
 /// also runs if the step is not applied, and then changes nothing; so no transfer is in a conditional part of
 /// a launch graph.
@@ -124,7 +110,6 @@ struct SplitBatch {
         rewritten.push_back({&collect_kind<Gradient>, 0, all});
         rewritten.push_back({&await_collect_kind<Gradient>, 0, all});
       }
-      if (role == Role::update) i.kind = &update_at_root_kind<typename R::optimizer, Precision>;
       rewritten.push_back(i);
       if (role != Role::update) continue;
       rewritten.push_back({&distribute_kind<Weight>, i.what, i.count});

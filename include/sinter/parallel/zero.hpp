@@ -134,10 +134,6 @@ void add_shards(Machine& machine, const Bound& bound) {
     }
   }
 }
-template <class Optimizer, class Precision>
-void update_shards(Machine& machine, const Bound& bound) {
-  Updater<Optimizer, Precision>(machine, bound).shards();
-}
 template <class Weight>
 void gather(Machine& machine, const Bound& bound) {
   start_exchange<Weight>(machine, bound, machine.model().weights, traffic::from_shards);
@@ -171,15 +167,6 @@ inline constexpr Kind add_shards_kind{.name = "add shards",
                                       .run = executes::add_shards<Gradient>,
                                       .by_shards = true,
                                       .traffic = traffic::scatter<Traffic::waits>};
-/// The kind of the instruction that updates this rank's shards of a run of units.
-template <class Optimizer, class Precision>
-inline constexpr Kind update_shards_kind{.name = "update",
-                                         .touch = touches::update<Optimizer>,
-                                         .run = executes::update_shards<Optimizer, Precision>,
-                                         .role = Role::update,
-                                         .workspace = executes::update_workspace<Optimizer>,
-                                         .if_applied = true,
-                                         .by_shards = true};
 /// The kind of the instruction that starts to gather the whole weights of a run of units. It also runs if
 /// the step is not applied, and then changes nothing; so no transfer is in a conditional part of a launch
 /// graph.
@@ -261,7 +248,7 @@ struct Zero {
         rewritten.push_back(i);
         continue;
       }
-      update<R>(buckets, rewritten);
+      update<R>(*i.kind, buckets, rewritten);
     }
     return rewrite_forward(model, rewritten);
   }
@@ -275,13 +262,13 @@ struct Zero {
   /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless its weights
   /// are fetched when they are read.
   template <class R>
-  static constexpr void update(const std::vector<Instruction>& buckets, Program& rewritten) {
+  static constexpr void update(const Kind& kind, const std::vector<Instruction>& buckets,
+                               Program& rewritten) {
     using Precision = typename R::precision;
     using Weight = typename Precision::compute;  // also the masters' type if there is no copy
     constexpr bool owned = ByParameter<typename R::optimizer>;
     for (const Instruction& bucket : buckets) {
-      rewritten.push_back(
-          {&update_shards_kind<typename R::optimizer, Precision>, bucket.what, bucket.count});
+      rewritten.push_back({&kind, bucket.what, bucket.count});
       if (splits_weights) continue;
       rewritten.push_back({&gather_kind<Weight, owned>, bucket.what, bucket.count});
     }
