@@ -2,16 +2,12 @@
 // Every shipped program with each instruction changed (mutants.hpp).
 #include "program/mutants.hpp"
 #include "sinter/batch/pad_rows.hpp"
-#include "sinter/memory/checkpoint.hpp"
-#include "sinter/memory/offload.hpp"
-#include "sinter/optimizer/muon.hpp"
-#include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
-#include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/techniques.hpp"
 #include "sinter/recovery/spike_guard.hpp"
 
 namespace sinter::testing {

@@ -4,10 +4,6 @@
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
 
-#include "sinter/batch/pad_rows.hpp"
-#include "sinter/batch/scaled_rate.hpp"
-#include "sinter/curriculum/batch_warmup.hpp"
-#include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
@@ -16,17 +12,7 @@
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
-#include "sinter/memory/checkpoint.hpp"
-#include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adam.hpp"
-#include "sinter/optimizer/adamw8bit.hpp"
-#include "sinter/optimizer/lion.hpp"
-#include "sinter/optimizer/muon.hpp"
-#include "sinter/optimizer/sgd.hpp"
-#include "sinter/precision/bf16.hpp"
-#include "sinter/precision/fp16.hpp"
-#include "sinter/precision/fp64.hpp"
-#include "sinter/precision/tf32.hpp"
+#include "sinter/recipe/all_policies.hpp"
 #include "support/recipes.hpp"
 
 namespace sinter::testing {

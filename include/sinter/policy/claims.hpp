@@ -13,15 +13,22 @@ struct PolicyList {
 
 namespace detail {
 
-/// Concatenates two lists of policies as types; declared for decltype, and never called.
-template <class... First, class... Second>
-PolicyList<First..., Second...> operator+(PolicyList<First...>, PolicyList<Second...>);
+/// Concatenates lists of policies. (An operator on lists would make the compiler instantiate each
+/// policy, to look for friends.)
+template <class... Lists>
+struct Join : std::type_identity<PolicyList<>> {};
+template <class... First>
+struct Join<PolicyList<First...>> : std::type_identity<PolicyList<First...>> {};
+template <class... First, class... Second, class... Rest>
+struct Join<PolicyList<First...>, PolicyList<Second...>, Rest...>
+    : Join<PolicyList<First..., Second...>, Rest...> {};
+template <class... Lists>
+using Joined = typename Join<Lists...>::type;
 
 /// The PolicyList P for which Fits<P>::value holds.
 template <template <class> class Fits, class... Policies>
 using PoliciesThat =
-    decltype((PolicyList<>{} + ... +
-              std::conditional_t<Fits<Policies>::value, PolicyList<Policies>, PolicyList<>>{}));
+    Joined<std::conditional_t<Fits<Policies>::value, PolicyList<Policies>, PolicyList<>>...>;
 
 /// True if `function(arguments…)` compiles; constraints of the function's parameters count.
 template <class Function, class... Arguments>

@@ -11,7 +11,7 @@
 //                            policy; "" if it is adjustable
 // Any policy may also have
 //   offered            an Offer: the words and the cost with which `describe` suggests the policy
-//                      where it would save memory; recipe/alternatives.hpp lists the types
+//                      where it would save memory, if recipe/techniques.hpp lists it
 //   note<R>(options, limits), or, with the planner, note<R, PlanOf>()   returns a line that says
 //                      what the policy has chosen for the recipe R
 //   regions            an array of Region: state for each parameter, planned in the arena and saved

@@ -4,25 +4,26 @@
 #include <optional>
 #include <span>
 
-#include "sinter/memory/checkpoint.hpp"
-#include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adamw8bit.hpp"
-#include "sinter/optimizer/lion.hpp"
 #include "sinter/optimizer/optimizer.hpp"
-#include "sinter/optimizer/sgd.hpp"
-#include "sinter/precision/bf16.hpp"
-#include "sinter/precision/fp16.hpp"
-#include "sinter/precision/fp32.hpp"
 #include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/techniques.hpp"
 #include "sinter/recipe/traced.hpp"
 
 namespace sinter {
 
+namespace detail {
+template <class P>
+struct IsOffered : std::bool_constant<hook::HasOffered<P>> {};
+template <class... Policies>
+PoliciesThat<IsOffered, Policies...> offered_among(PolicyList<Policies...>);
+}  // namespace detail
+
 /// All policies that `describe` may suggest, in the order in which they are planned. Each has its
 /// words and its cost in its member `offered`.
-using OfferedPolicies =
-    PolicyList<Checkpoint<{.policy = selective}>, Checkpoint<>, Fp32, Bf16, Fp16<>,
-               Fp16<{.masters = false}>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>>;
+using OfferedPolicies = decltype(detail::offered_among(
+    detail::Joined<PolicyList<Checkpoint<{.policy = selective}>>, shipped::memory,
+                   shipped::precision, PolicyList<Fp16<{.masters = false}>>,
+                   shipped::optimizer>{}));
 
 /// A policy that `describe` may suggest, and what it would change in the plan.
 struct Alternative {

@@ -2,18 +2,11 @@
 // State that lives in a file leaves what state leaves that is kept, in the memory that the plan says.
 #include "sinter/memory/offload.hpp"
 
-#include "sinter/memory/budget.hpp"
-#include "sinter/memory/checkpoint.hpp"
-#include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adam.hpp"
-#include "sinter/optimizer/adamw8bit.hpp"
-#include "sinter/optimizer/lion.hpp"
-#include "sinter/optimizer/muon.hpp"
-#include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/parameters/groups.hpp"
+#include "sinter/recipe/techniques.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
 namespace sinter::testing {

@@ -3,11 +3,8 @@
 // precision, from the gradients that the trainer reports.
 #include "sinter/clipping/no_clip.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/optimizer/adam.hpp"
-#include "sinter/optimizer/lion.hpp"
-#include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/techniques.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
 #include "sinter/schedule/linear_decay.hpp"
 #include "support/batches.hpp"

@@ -2,13 +2,10 @@
 // Zero with an optimizer that takes parameters whole: each parameter has one rank that owns it. That leaves what
 // ranks leave that update everything.
 #include "program/models.hpp"
-#include "sinter/memory/offload.hpp"
-#include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adamw8bit.hpp"
-#include "sinter/optimizer/muon.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/parameters/groups.hpp"
+#include "sinter/recipe/techniques.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
 namespace sinter::testing {

@@ -4,17 +4,10 @@
 
 #include "cli/savings.hpp"
 #include "sinter/clipping/clip_value.hpp"
-#include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adamw8bit.hpp"
-#include "sinter/optimizer/lion.hpp"
-#include "sinter/optimizer/sgd.hpp"
 #include "sinter/parameters/average.hpp"
-#include "sinter/precision/bf16.hpp"
-#include "sinter/precision/fp16.hpp"
-#include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/techniques.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
