@@ -42,7 +42,6 @@ void SplitLayout::apply_sizes(Model& model) const {
   model.decayed = decayed_;
   model.undecayed = undecayed_;
   model.owned = owned_;
-  model.most_owned = most_owned(owned_);
 }
 
 }  // namespace sinter

@@ -47,7 +47,11 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   const SplitLayout layout(model, model.shards, v.has_owners);
   layout.apply(model);
   const bool copies = sizes.element[int(Type::compute)] != sizes.element[int(Type::master)];
-  model.weights = copies || !model.keeps_weights ? Space::weights : Space::master;
+  if (!model.fetches_weights()) {
+    const SpaceTable other = space_table({.copies = copies, .shared = plan.model.shared()});
+    for (const Space space : {Space::master, Space::weights})
+      model.spaces[std::size_t(space)] = other[std::size_t(space)];
+  }
   const Program evaluation(plan.evaluation.program.begin(), plan.evaluation.program.end());
   return std::max(place(model, v.program).peak, place(model, evaluation).peak);
 }
@@ -64,13 +68,13 @@ void use_optimizer(const PlanView& plan, Variant& v, const Alternative& a) {
   for (Instruction& i : v.program)
     if (i.kind->role == Role::update) i.kind = a.update;
   const auto own = [&](const Region& r) { return r.owner == plan.optimizer; };
-  const bool offloaded =
-      std::ranges::any_of(v.regions, [&](const Region& r) { return own(r) && r.offloaded; });
+  const bool offloaded = std::ranges::any_of(
+      v.regions, [&](const Region& r) { return own(r) && r.row.lies == Lies::offloaded; });
   std::erase_if(v.regions, own);
   v.has_owners = plan.model.shards > 1 && a.by_parameter;
   for (Region region : a.regions) {
-    region.offloaded = offloaded;
-    region.splits = plan.model.shards > 1 && (!region.shape || v.has_owners);
+    const bool split = plan.model.shards > 1 && (!region.shape || v.has_owners);
+    region.row = {offloaded ? Lies::offloaded : Lies::arena, split ? Holds::shards : Holds::whole};
     v.regions.push_back(region);
   }
 }

@@ -112,7 +112,7 @@ class Binder {
       return follows_from_batch(touch.space);
     });
     for (const Touch& touch : list)
-      if (open(touch, t) && touch.space == model.gradients)
+      if (open(touch, t) && touch.space == model.gradients())
         note_gradient(touch.index, iteration == 0 ? empty.first : empty.later);
     bool again = first_call[t] >= 0;
     if (!again) first_call[t] = int(bound.calls.size());
@@ -147,7 +147,7 @@ class Binder {
   }
   void close(Touch touch) {
     cells.of(touch).open = false;
-    if (touch.space != model.gradients) return;
+    if (touch.space != model.gradients()) return;
     std::erase_if(given, [&](const auto& gradient) { return gradient.first == touch.index; });
   }
   /// Returns whether it was closed.
@@ -161,7 +161,7 @@ class Binder {
   }
   void note_gradient(int unit, std::vector<WhenEmpty::Gradient>& to) {
     const std::int64_t bytes = model.sizes.of(Type::gradient);
-    if (model.gradients == Space::d_weights) {
+    if (model.gradients() == Space::d_weights) {
       to.push_back({cell(Space::d_weights, unit).at, model.unit_elements(unit) * bytes});
       return;
     }
@@ -284,10 +284,10 @@ class Binder {
         continue;
       }
       const int owner = node.owns(k) ? u : model.units[u].tied;
-      call.weights[k] = parameter(model.weights, owner, node, k);
+      call.weights[k] = parameter(model.weights(), owner, node, k);
       if (!backward) continue;
       if (model.units[owner].frozen) continue;
-      call.gradients[k] = parameter(model.gradients, owner, node, k);
+      call.gradients[k] = parameter(model.gradients(), owner, node, k);
       const std::int64_t part = node.layer->params[k].matrix ? 0 : model.part_elements(owner, true);
       const bool first = given.insert({owner, part + model.offset_of(node, k)}).second;
       call.gradients[k].put = first ? BoundOperand::assign : BoundOperand::add;

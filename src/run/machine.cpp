@@ -115,9 +115,7 @@ void Machine::find_flat_buffers() {
     if (b.opened_by >= 0 || buffer.data) continue;
     buffer = {.data = arena().data() + b.offset, .bytes = b.bytes};
     if (!is_persistent(model, b.space)) continue;
-    const Region* region = b.space < Space::region
-                               ? nullptr
-                               : &model.regions[std::size_t(int(b.space) - int(Space::region))];
+    const Region* region = b.space < Space::region ? nullptr : &model.region_of(b.space);
     buffer.element = model.sizes.element[int(type_of(model, b.space))];
     buffer.has_shapes = region && region->shape;
     buffer.name = region ? region->name : space_names[int(b.space)];
@@ -132,7 +130,7 @@ void Machine::find_offload_memory(std::string folder) {
     flat_[std::size_t(space)].offloaded_at = bytes;
     bytes += offloaded_bytes(m, space);
   });
-  const bool updates = !m.at_root || communicator_.rank() == root_rank;
+  const bool updates = !m.at_root() || communicator_.rank() == root_rank;
   const int parts = int(std::max(2 * m.order.size(), shards_.size()) * (m.regions.size() + 1));
   if (bytes > 0 && updates)
     offload_ = std::make_unique<OffloadMemory>(stream_, bytes, parts, std::move(folder));
@@ -540,7 +538,7 @@ void Machine::load_micro_batch() {
 void Machine::take_norm(const kernel::ClippingRule& rule) {
   const Model& m = plan_.model;
   const ShardSlice all{{0, m.elements()}, 0};
-  const bool counts_all = m.shards == 1 && (!m.at_root || communicator_.rank() == root_rank);
+  const bool counts_all = m.shards == 1 && (!m.at_root() || communicator_.rank() == root_rank);
   const std::span<const ShardSlice> counted =
       counts_all ? std::span(&all, 1) : std::span<const ShardSlice>(shards_);
   with_element(m.sizes.element[int(Type::gradient)], [&]<class T>(T) {
@@ -573,7 +571,7 @@ void Machine::cast_shard(const ShardSlice& shard) {
 
 void Machine::cast(std::int64_t from, FlatSlice slice) {
   const Model& m = plan_.model;
-  if (m.weights == Space::master || !m.keeps_weights || slice.size == 0) return;
+  if (!m.keeps_copy() || slice.size == 0) return;
   make_weights(flat_address(Space::master) + from * m.sizes.of(Type::master),
                flat_address(Space::weights) + slice.first * m.sizes.of(Type::compute), slice.size);
 }

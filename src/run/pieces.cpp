@@ -11,7 +11,7 @@ namespace sinter {
 
 std::vector<Machine::Piece> Machine::pieces(Space space, const Parameter& p) const {
   const bool split = model().splits(space);
-  const bool in_shards = !p.frozen && model().shards > 1 && (split || space == Space::gradient);
+  const bool in_shards = !p.frozen && model().shards > 1 && model().shares(space);
   const StateShape shape = this->shape(space, p);
   if (shape.size() == 0 || (in_shards && !owns(p))) return {};
   if (!in_shards || p.owner >= 0)
@@ -44,7 +44,7 @@ void Machine::put(Space space, const Parameter& p, const std::byte* values) {
   each_held(space, p, Access::write, [&](std::span<std::byte> held, std::int64_t begin) {
     std::copy_n(values + begin, held.size(), held.data());
   });
-  if (space != Space::master || model().weights == Space::master || !model().keeps_weights) return;
+  if (space != Space::master || !model().keeps_copy()) return;
   if (!model().splits(space)) return cast_weights({p.offset, p.size});
   // Also what others hold: so no rank waits for another.
   const std::int64_t narrow = model().sizes.of(Type::compute);

@@ -58,9 +58,7 @@ std::vector<SavedTensor> saved_tensors(const Machine& machine,
                                        const std::vector<Parameter>& parameters, Space space) {
   const Model& model = machine.model();
   const std::string prefix =
-      space < Space::region
-          ? ""
-          : std::string(model.regions[std::size_t(int(space) - int(Space::region))].name) + ".";
+      space < Space::region ? "" : std::string(model.region_of(space).name) + ".";
   std::vector<SavedTensor> list;
   for (const Parameter& p : parameters)
     if (const StateShape stored = machine.shape(space, p); stored.size() > 0)
@@ -101,8 +99,8 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
       if (begin < end) put(space + (piece.held + begin - piece.begin) * each, begin, end - begin);
     }
   }
-  const bool has_copy = model.weights != Space::master && model.keeps_weights;
-  if (tensor.space == Space::master && has_copy) put_copy(machine, p, first, values, count);
+  if (tensor.space == Space::master && model.keeps_copy())
+    put_copy(machine, p, first, values, count);
 }
 
 }  // namespace sinter

@@ -173,7 +173,7 @@ bool copied(const TrainerCore& trainer, Snapshot& snapshot) try {
 
 SaveStage::SaveStage(TrainerCore& t, RunFolder* f)
     : trainer(&t), folder(f && f->writes() ? f : nullptr) {
-  if (f && t.settings().world.ranks > 1 && !t.plan().model.at_root)
+  if (f && t.settings().world.ranks > 1 && !t.plan().model.at_root())
     shared = std::make_unique<SharedSave>(t, *f, *snapshot);
 }
 SaveStage::SaveStage(SaveStage&&) noexcept = default;

@@ -13,8 +13,7 @@ namespace sinter {
 void require_kept(Machine& machine, Space space, const Parameter& p) {
   const Model& model = machine.model();
   const int rank = machine.communicator().rank();
-  if (!model.at_root || rank == root_rank || p.frozen) return;
-  if (!model.shares(space) && space != Space::gradient) return;
+  if (!model.at_root() || rank == root_rank || p.frozen || !model.shares(space)) return;
   throw Error("Sinter: rank " + std::to_string(rank) + " was asked for the " +
               space_names[std::min(int(space), int(Space::region))] + " of '" + p.name +
               "', which rank " + std::to_string(root_rank) +
@@ -27,8 +26,7 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
   const Model& model = first.model();
   std::vector<std::byte> values(std::size_t(first.shape(from, p).bytes()));
   if (values.empty()) return values;
-  const bool in_shards =
-      model.shards > 1 && !p.frozen && (model.splits(from) || from == Space::gradient);
+  const bool in_shards = model.shards > 1 && !p.frozen && model.shares(from);
   if (!in_shards) {
     first.take(from, p, values.data());
   } else if (machines.size() > 1) {

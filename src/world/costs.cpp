@@ -81,7 +81,7 @@ class Costs {
     };
     add(call.x), add(call.dx), add(call.y), add(call.dy), add(call.saved);
     if (!computes) return bytes;
-    const Type type = model.weights == Space::weights ? Type::compute : Type::master;
+    const Type type = model.weights() == Space::weights ? Type::compute : Type::master;
     for (int p = 0; p < node.layer->param_count; ++p)
       bytes += double(node.layer->params[std::size_t(p)].stored()) * model.sizes.of(type);
     return bytes;
@@ -125,7 +125,7 @@ class Costs {
     if (space == Space::running || space == Space::kept)
       return block.running * model.sizes.of(Type::master);
     const std::int64_t elements = model.unit_elements(index);
-    if (space >= Space::region && model.regions[std::size_t(int(space) - int(Space::region))].shape)
+    if (space >= Space::region && model.region_of(space).shape)
       return std::int64_t(double(flat_bytes(model, space)) /
                           (model.splits(space) ? model.share() : 1) * double(elements) /
                           double(std::max<std::int64_t>(model.elements(), 1)));

@@ -138,7 +138,7 @@ Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
   std::vector<RankOffload> outside;
   if (view.model.has_offload()) outside.assign(std::size_t(ranks), {OffloadQueues(costs.offload)});
   const std::vector<RankProgram> programs(std::size_t(ranks), RankProgram{program, iterations});
-  const StepTiming timing{work, outside, view.model.at_root, ranks, costs};
+  const StepTiming timing{work, outside, view.model.at_root(), ranks, costs};
   const Simulation world(view.model, programs, true, alike, timing);
   require_fit(view.model, program, ranks, iterations, world.verdict);
   Forecast result;

@@ -334,8 +334,9 @@ struct Split {
 
   Split() {
     scatter.role = Role::scatter;
-    for (Region& region : regions) region.splits = true;
+    for (Region& region : regions) region.row.holds = Holds::shards;
     model.regions = regions;
+    model.spaces = space_table({.shared = Holds::shards});
     model.shards = 2;
     for (Instruction& i : program) {
       if (i.kind->role == Role::reduce) i.kind = &scatter;
@@ -355,7 +356,7 @@ struct Split {
  private:
   template <Use U>
   static void exchange(const Model& of, const Instruction& i, TouchList& out) {
-    touches::each(of, i, U, of.weights, out);
+    touches::each(of, i, U, of.weights(), out);
   }
   static const Kind* find_kind(Role role) {
     const Program p = shipped<Reduced>();
@@ -387,10 +388,10 @@ TEST_CASE("shards must be reduced, updated and gathered once") {
   }
   REQUIRE(verify(split.model, p, ranks).fine());
 
-  split.regions[0].splits = false;
+  split.regions[0].row.holds = Holds::whole;
   split.expect(p, "a policy's state is kept whole, and changed in shards");
-  split.regions[0].splits = true;
-  split.model.shards = 1;
+  split.regions[0].row.holds = Holds::shards;
+  split.model.spaces = space_table();
   split.expect(p, "scatters over ranks what the model does not split");
 }
 
@@ -476,7 +477,7 @@ TEST_CASE("temporary weights must be fetched, awaited and read in this order") {
   Program of_whole = p;
   of_whole[std::size_t(fetch)].kind = &whole;
   rejects(of_whole, "needs whole what the ranks split");
-  model.shards = 1;
+  model.spaces = space_table({.fetches_weights = true});
   rejects(p, "fetches weights that every rank has");
 }
 
@@ -521,6 +522,7 @@ TEST_CASE("shards of masters beside a copy of the weights") {
   Split split;
   Model model = Plan<Copying>::model;
   model.regions = split.regions;
+  model.spaces = space_table({.copies = true, .shared = Holds::shards});
   model.shards = 2;
   REQUIRE(model.splits(Space::master));
   REQUIRE(verify(model, split.program, ranks).fine());
@@ -561,7 +563,8 @@ TEST_CASE("copies of weights must not be stale") {
   expect(model, with(p, made, {&only<Use::read, Space::weights>, model.order[0]}), one_rank,
          "these weights are stale");
 
-  model.keeps_weights = false;  // made for each step, or fetched for each micro-batch
+  // The copy is made for each step, or fetched for each micro-batch.
+  model.spaces = space_table({.fetches_weights = true});
   p = without(p, made);
   expect(model, p, one_rank, "read before written");
   const Kind& write = only<Use::write, Space::weights>;

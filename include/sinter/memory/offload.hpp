@@ -150,7 +150,7 @@ struct Offload {
   using rules = RuleList<OffloadLeavesTheHost, OffloadLeavesTheCard, OptimizerKeepsState,
                          OffloadedWeightsStay>;
   static constexpr Options options = O;
-  static constexpr bool offloads_state = true;         ///< see Region::offloaded
+  static constexpr bool offloads_state = true;         ///< see Region::row
   static constexpr bool offloads_weights = O.weights;  ///< see Model::masters
   static constexpr bool rewrites_last = true;          ///< as it moves what follows the update
 

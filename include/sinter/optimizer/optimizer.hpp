@@ -63,8 +63,7 @@ concept ByParameter = requires { Optimizer::by_parameter; } && Optimizer::by_par
 /// True if layers read a copy of the weights that the optimizer writes as it updates the masters.
 template <class Optimizer>
 constexpr bool makes_copy(const Model& model) {
-  if constexpr (requires { Optimizer::casts; })
-    return Optimizer::casts && model.weights == Space::weights && model.keeps_weights;
+  if constexpr (requires { Optimizer::casts; }) return Optimizer::casts && model.keeps_copy();
   return false;
 }
 
@@ -74,7 +73,7 @@ namespace touches {
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);
-  each(model, i, Use::modify, model.masters, out);
+  each(model, i, Use::modify, model.masters(), out);
   for_each_region<Optimizer>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
   if (makes_copy<Optimizer>(model)) each(model, i, Use::write, Space::weights, out);
   decision(Use::read, out);
@@ -99,7 +98,7 @@ class Updater {
   std::array<int, max_regions> regions{};  // the optimizer's regions
   int region_count = 0;
   bool is_offloaded = false;  // true if its state is offloaded
-  const bool masters_come = model.masters == Space::fetched;
+  const bool masters_come = model.masters() == Space::fetched;
   // The masters of all units, if they stay in the arena.
   M* all_masters = nullptr;
   const G* const all_gradients = machine.flat<G>(Space::gradient).data;

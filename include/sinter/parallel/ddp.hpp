@@ -178,7 +178,7 @@ struct Ddp {
       list.clear();
       program[t].kind->touch(model, program[t], list);
       for (const Touch& touch : list)
-        if (touch.use == Use::accumulate && touch.space == model.gradients) last[touch.index] = t;
+        if (touch.use == Use::accumulate && touch.space == model.gradients()) last[touch.index] = t;
     }
     return last;
   }

@@ -11,7 +11,7 @@ namespace sinter {
 namespace touches {
 /// Reads the masters of a unit, and frees them if they are temporary.
 constexpr void read_masters(const Model& model, const Instruction& i, TouchList& out) {
-  const bool come = model.masters == Space::fetched && model.is_trained(i.what);
+  const bool come = model.masters() == Space::fetched && model.is_trained(i.what);
   out.push_back(come ? Touch{Use::consume, Space::fetched, i.what}
                      : Touch{Use::read, Space::master, i.what});
 }

@@ -24,7 +24,7 @@ constexpr void collect(const Model& model, const Instruction& i, const OnRank&, 
 template <Traffic::Does Does>
 constexpr void distribute(const Model& model, const Instruction& i, const OnRank&,
                           TrafficList& out) {
-  Traffic like{Operation::broadcast, Does, model.weights};
+  Traffic like{Operation::broadcast, Does, model.weights()};
   like.element = element_of_weights(model);
   like.peer = root_rank;
   parts(model, i.what, i.count, like, out);
@@ -42,14 +42,14 @@ void collect(Machine& machine, const Bound& bound) {
 }
 template <class Weight>
 void distribute(Machine& machine, const Bound& bound) {
-  each_array<Weight>(machine, machine.model().weights, *bound.instruction,
+  each_array<Weight>(machine, machine.model().weights(), *bound.instruction,
                      [&](Weight* array, std::int64_t size) {
                        machine.communicator().start_broadcast(array, size, root_rank);
                      });
 }
 template <class Weight>
 void await_distribute(Machine& machine, const Bound& bound) {
-  each_array<Weight>(machine, machine.model().weights, *bound.instruction,
+  each_array<Weight>(machine, machine.model().weights(), *bound.instruction,
                      [&](Weight* array, std::int64_t) { machine.communicator().wait(array); });
 }
 

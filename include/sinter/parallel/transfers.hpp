@@ -12,19 +12,19 @@ namespace touches {
 /// Uses the gradients that backward makes of a run of units, for transfers and their waits.
 template <Use U>
 constexpr void gradients(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, U, model.gradients, out);
+  each(model, i, U, model.gradients(), out);
 }
 /// Uses the weights that layers read of a run of units: the copy of the weights, or the masters.
 template <Use U>
 constexpr void weights(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, U, model.weights, out);
+  each(model, i, U, model.weights(), out);
 }
 }  // namespace touches
 
 namespace traffic {
 /// The element type of the weights that layers read.
 constexpr Element element_of_weights(const Model& model) {
-  return model.sizes.element[int(model.weights == Space::master ? Type::master : Type::compute)];
+  return model.sizes.element[int(model.weights() == Space::master ? Type::master : Type::compute)];
 }
 /// The operations by which ranks exchange a unit's arrays.
 struct Exchange {

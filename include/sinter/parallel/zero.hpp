@@ -22,7 +22,7 @@ namespace touches {
 /// Waits for the sum of gradients, and adds this rank's shards of it to its gradients.
 constexpr void add_shards(const Model& model, const Instruction& i, TouchList& out) {
   gradients<Use::finish>(model, i, out);
-  each(model, i, Use::consume, model.gradients, out);
+  each(model, i, Use::consume, model.gradients(), out);
   each(model, i, Use::accumulate, Space::gradient, out);
 }
 }  // namespace touches
@@ -32,14 +32,14 @@ namespace traffic {
 /// States that each unit's gradients are summed, and each rank gets its shards.
 template <Traffic::Does Does>
 constexpr void scatter(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
-  const Traffic like{{}, Does, model.gradients, 0, 0, model.sizes.element[int(Type::gradient)]};
+  const Traffic like{{}, Does, model.gradients(), 0, 0, model.sizes.element[int(Type::gradient)]};
   for (int k = i.what; k < i.what + i.count; ++k)
     exchanged(model, model.order[std::size_t(k)], to_shards, like, out);
 }
 /// States that the weights of each unit come from the ranks that have shards of them.
 template <Traffic::Does Does>
 constexpr void gather(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
-  const Traffic like{{}, Does, model.weights, 0, 0, element_of_weights(model)};
+  const Traffic like{{}, Does, model.weights(), 0, 0, element_of_weights(model)};
   for (int k = i.what; k < i.what + i.count; ++k)
     exchanged(model, model.order[std::size_t(k)], from_shards, like, out);
 }
@@ -136,11 +136,11 @@ void add_shards(Machine& machine, const Bound& bound) {
 }
 template <class Weight>
 void gather(Machine& machine, const Bound& bound) {
-  start_exchange<Weight>(machine, bound, machine.model().weights, traffic::from_shards);
+  start_exchange<Weight>(machine, bound, machine.model().weights(), traffic::from_shards);
 }
 template <class Weight>
 void await_gather(Machine& machine, const Bound& bound) {
-  await_exchange<Weight>(machine, bound, machine.model().weights);
+  await_exchange<Weight>(machine, bound, machine.model().weights());
 }
 
 }  // namespace executes
@@ -213,8 +213,8 @@ struct Zero {
   static constexpr bool reduces = true;
   static constexpr int shards = O.ranks;                  ///< see Model::shards
   static constexpr bool owners = true;                    ///< see Model::owned
-  static constexpr bool splits_gradients = O.stage >= 2;  ///< see Model::gradients
-  static constexpr bool splits_weights = O.stage >= 3;    ///< see Model::keeps_weights
+  static constexpr bool splits_gradients = O.stage >= 2;  ///< see StateModes
+  static constexpr bool splits_weights = O.stage >= 3;    ///< see StateModes
   static constexpr int ranks(const Options& o) { return o.ranks; }
 
   template <class R>
@@ -254,7 +254,7 @@ struct Zero {
   }
   /// Fetches weights in evaluation and prediction, too.
   static constexpr Program rewrite_forward(const Model& model, const Program& program) {
-    if (model.keeps_weights) return program;
+    if (!model.fetches_weights()) return program;
     return fetch_weights(model, program);
   }
 

@@ -29,7 +29,7 @@ namespace touches {
 /// Reads the masters and updates the average.
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
-  each(model, i, Use::read, model.masters, out);
+  each(model, i, Use::read, model.masters(), out);
   for_each_region<Policy>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
 }
 }  // namespace touches
@@ -50,7 +50,7 @@ void average(Machine& machine, const Bound& bound) {
                            t == 1 ? 1 : 1 - decay, size);
     };
     const Master* const all = machine.flat<Master>(Space::master).data;
-    const bool come = model.masters == Space::fetched;
+    const bool come = model.masters() == Space::fetched;
     if (!model.shares_update() && !come) {
       for (const bool decayed : {true, false}) {
         const FlatSlice slice = machine.flat_slice(i.what, i.count, decayed);

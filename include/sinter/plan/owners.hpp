@@ -64,13 +64,6 @@ constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
   return slices;
 }
 
-/// Maximum number of elements that a rank owns.
-constexpr std::int64_t most_owned(std::span<const OwnedSlice> owned) {
-  std::int64_t most = 0;
-  for (const OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
-  return most;
-}
-
 /// The layout of parameters in a model that is split over another number of ranks, or in another way, than
 /// the model that was planned when the recipe compiled.
 class SplitLayout {

@@ -34,10 +34,7 @@ struct Placement {
 
 /// True if a space is flat and lives through all steps.
 constexpr bool is_persistent(const Model& model, Space space) {
-  if (space >= Space::region) return !model.is_offloaded(space);
-  return space == Space::master || space == Space::gradient || space == Space::kept ||
-         space == Space::running || space == Space::decision ||
-         (space == Space::weights && model.keeps_weights);
+  return space == Space::master || model.row(space).lies == Lies::arena;
 }
 /// True if the buffers of a space come and go in the arena.
 constexpr bool is_temporary(const Model& model, Space space) {
@@ -50,13 +47,13 @@ constexpr Type type_of(const Model& model, Space space) {
       space == Space::running)
     return Type::master;
   if (space == Space::gradient || space == Space::d_weights) return Type::gradient;
-  if (space >= Space::region) return model.regions[int(space) - int(Space::region)].type;
+  if (space >= Space::region) return model.region_of(space).type;
   return Type::compute;
 }
 /// Bytes of a persistent space, or of a region that lives outside of the arena.
 /// requires  the space is not `kept`, which is the end of `master`
 constexpr std::int64_t flat_bytes(const Model& model, Space space) {
-  if (space >= Space::region && model.regions[int(space) - int(Space::region)].shape)
+  if (space >= Space::region && model.region_of(space).shape)
     return shaped_region_bytes(model, int(space) - int(Space::region));
   if (space == Space::running) return aligned(model.running * model.sizes.of(Type::master));
   if (space == Space::decision) return aligned(sizeof(kernel::Decision));
@@ -134,7 +131,7 @@ class Placer {
   }
   constexpr void add_persistent() {
     add_flat(Space::master);
-    if (model.weights == Space::weights && model.keeps_weights) add_flat(Space::weights);
+    if (model.keeps_copy()) add_flat(Space::weights);
     add_flat(Space::gradient);
     if (model.running > 0) add_flat(Space::running);
     for (int r = 0; r < int(model.regions.size()); ++r)

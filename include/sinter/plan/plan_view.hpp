@@ -45,7 +45,7 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
     if (b.space == Space::gradient) m.gradients += b.bytes;
     if (b.space == Space::running) m.running += b.bytes;
     if (b.space < Space::region) continue;
-    const void* owner = model.regions[std::size_t(int(b.space) - int(Space::region))].owner;
+    const void* owner = model.region_of(b.space).owner;
     (owner == optimizer ? m.optimizer : m.policies) += b.bytes;
   }
   each_offloaded(model, [&](Space space) { m.offloaded += offloaded_bytes(model, space); });

@@ -154,7 +154,7 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 ///   splits_gradients (optional) true if gradients are sharded, too: in each micro-batch its rewrite()
 ///                    adds the sums over the ranks of what backward computes (Model::gradients)
 ///   splits_weights   (optional) true if the weights that layers read are sharded, too: its rewrite() and
-///                    rewrite_forward() fetch a unit's weights before they are read (Model::keeps_weights)
+///                    rewrite_forward() fetch a unit's weights before they are read (Model::fetches_weights)
 ///   at_root          (optional) true if only one rank updates (Model::at_root)
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>

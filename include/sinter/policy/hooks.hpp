@@ -23,7 +23,7 @@
 //   row_multiple       rows of a micro-batch are padded to a multiple of it; the loss masks the padding
 //   by_shards          true if its kinds work on shards (Kind::by_shards), where ranks share the
 //                      update; each rank then holds only its shards of the policy's regions
-//   offloads_state     true if the optimizer's state lives outside of the arena (Region::offloaded); its
+//   offloads_state     true if the optimizer's state lives outside of the arena (Region::row); its
 //                      rewrite() fetches a unit's state before its update and stores it afterwards
 //   offloads_weights   true if master weights live outside of the arena (Model::masters); its rewrites
 //                      also fetch a unit's master weights before they are read

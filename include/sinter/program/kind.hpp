@@ -18,8 +18,8 @@ enum class Space : std::uint8_t {
   gradient,   // gradients of parameters, as the update needs them
   value,      // results of units
   d_value,    // gradients of values
-  d_weights,  // gradients of parameters in the current micro-batch, if Model::gradients is this
-  fetched,    // temporary copies of offloaded master weights, if Model::masters is this
+  d_weights,  // gradients of parameters in the current micro-batch, if Model::gradients() is this
+  fetched,    // temporary copies of offloaded master weights, if Model::masters() is this
   saved,      // what forward leaves for backward
   workspace,  // shared by all units
   kept,       // running values of a unit after the last step that was applied

@@ -78,8 +78,8 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
     if (t.output[k] && !plan.loss)
       out.push_back({Use::read, Space::value, short(unit.first_value + k)});
   if (block.running > 0) running<P>(model, i.what, out);
-  if (t.weights) out.push_back({Use::read, model.weights, i.what});
-  if (t.tied) out.push_back({Use::read, model.weights, short(unit.tied)});
+  if (t.weights) out.push_back({Use::read, model.weights(), i.what});
+  if (t.tied) out.push_back({Use::read, model.weights(), short(unit.tied)});
   bool writes = P == Phase::evaluate || (P == Phase::forward && !plan.loss) ||
                 (P == Phase::backward && plan.loss);
   for (int k = 0; k < block.outputs && writes; ++k)
@@ -93,9 +93,9 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   for (int k = 0; k < block.inputs; ++k)
     if (unit.in[k] >= 0 && model.has_gradient(unit.in[k]))
       out.push_back({Use::accumulate, Space::d_value, short(unit.in[k])});
-  if (block.parameters && !unit.frozen) out.push_back({Use::accumulate, model.gradients, i.what});
+  if (block.parameters && !unit.frozen) out.push_back({Use::accumulate, model.gradients(), i.what});
   if (unit.tied >= 0 && !model.units[unit.tied].frozen)
-    out.push_back({Use::accumulate, model.gradients, short(unit.tied)});
+    out.push_back({Use::accumulate, model.gradients(), short(unit.tied)});
 }
 
 constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {

@@ -2,35 +2,10 @@
 // A traced model with the plans of its units, and the state that policies keep for its parameters.
 #pragma once
 #include <algorithm>
-#include <optional>
 
-#include "sinter/program/kind.hpp"
+#include "sinter/program/space_table.hpp"
 
 namespace sinter {
-
-/// The shape of the state that a policy keeps for one parameter.
-struct StateShape {
-  Element element = Element::f32;
-  int rows = 0, columns = 0;  ///< 0 rows if it keeps nothing
-  constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
-  constexpr std::int64_t bytes() const { return size() * bytes_of(element); }
-};
-
-/// State of a policy for each parameter. Without `shape` it has one element for each element of the
-/// parameters, laid out like the master weights.
-struct Region {
-  const char* name;             ///< name in files and in `describe`, such as "exp_avg"
-  Type type = Type::state;      ///< type of the elements, if there is no `shape`
-  const void* owner = nullptr;  ///< tag_of the policy
-  /// Returns the shape of the state of a layer's parameter; the states of all parameters are packed.
-  std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
-  bool splits = false;  ///< true if each rank has only its shards of it, see Model::shares()
-  /// True if it lives outside of the arena (Offload). Temporary buffers then hold the state of a unit.
-  bool offloaded = false;
-};
-/// The variable whose address identifies the type T.
-template <class T>
-inline constexpr char tag_of = 0;
 
 /// Where the decayed and the undecayed parameters of a unit begin in flat buffers, and its running
 /// values among the master weights, in elements.
@@ -73,7 +48,7 @@ struct OwnedSlice : ShardSlice {
   int owner;  ///< the rank whose shard it is
 };
 
-/// The rank that does all updates if Model::at_root.
+/// The rank that does all updates if Model::at_root().
 inline constexpr int root_rank = 0;
 
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: first
@@ -96,17 +71,7 @@ struct Model {
   std::span<const std::int64_t> parameter_offsets;
   std::span<const Region> regions;  ///< regions of all policies, in the order of their slots
   Sizes sizes;
-  /// The space in which layers read weights: a copy, or the master weights themselves.
-  Space weights = Space::master;
-  /// True if the copy of the weights lives through all steps. If not, a unit's copy is temporary:
-  /// instructions make it from the masters or fetch it from other ranks.
-  bool keeps_weights = true;
-  /// The space to which backward adds gradients of parameters: `gradient`, which the update uses, or
-  /// `d_weights` of the current micro-batch, whose sums over the ranks are then added to `gradient`.
-  Space gradients = Space::gradient;
-  /// The space in which instructions read or change masters of trained units: `master`, which lives
-  /// through all steps, or `fetched`, temporary copies, if the masters live outside of the arena.
-  Space masters = Space::master;
+  SpaceTable spaces = space_table();                    ///< where each space but regions lies
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements of all units
   std::int64_t running = 0;  ///< elements of all running values that steps change
   /// Number of ranks over which what only the update needs is sharded; at 1 nothing is. The decayed and
@@ -116,10 +81,6 @@ struct Model {
   /// The slices that ranks own, if the optimizer takes parameters whole. They replace equal shards, and
   /// in their order cover all that is trained. Empty if shards are equal.
   std::span<const OwnedSlice> owned;
-  std::int64_t most_owned = 0;  ///< maximum elements that a rank owns
-  /// True if only root_rank updates: its shard of each part is the whole part. Other ranks' shards are
-  /// empty, though these ranks have room for all.
-  bool at_root = false;
 
   constexpr int count() const { return int(units.size()); }
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
@@ -146,31 +107,52 @@ struct Model {
   constexpr std::int64_t elements() const { return decayed + undecayed; }
   /// Elements of the master weights: of all trained and frozen parameters and running values.
   constexpr std::int64_t master_elements() const { return elements() + frozen + running; }
+  /// The region that a space is.
+  /// requires  space >= Space::region
+  constexpr const Region& region_of(Space space) const {
+    return regions[std::size_t(int(space) - int(Space::region))];
+  }
+  /// Where a space lies, and what a rank has of it.
+  constexpr SpaceRow row(Space space) const {
+    return space < Space::region ? spaces[std::size_t(space)] : region_of(space).row;
+  }
+  constexpr bool has(Space space) const { return row(space).lies != Lies::nowhere; }
+  /// The space in which layers read weights: a copy, or the master weights themselves.
+  constexpr Space weights() const { return has(Space::weights) ? Space::weights : Space::master; }
+  /// The space to which backward adds gradients of parameters: `gradient`, which the update uses, or
+  /// `d_weights` of the current micro-batch, whose sums over the ranks are then added to `gradient`.
+  constexpr Space gradients() const {
+    return has(Space::d_weights) ? Space::d_weights : Space::gradient;
+  }
+  /// The space in which instructions read or change masters of trained units: `master`, or temporary copies.
+  constexpr Space masters() const { return has(Space::fetched) ? Space::fetched : Space::master; }
+  /// True if layers read a copy of the weights that lives through all steps.
+  constexpr bool keeps_copy() const { return row(Space::weights).lies == Lies::arena; }
+  /// True if layers read a unit's temporary copy: instructions make it of the masters, or fetch it from
+  /// other ranks.
+  constexpr bool fetches_weights() const { return row(Space::weights).lies == Lies::temporary; }
+  /// What a rank has of spaces that only the update needs: `whole` if each rank updates all.
+  constexpr Holds shared() const {
+    const Holds gradients = row(Space::gradient).holds;
+    return gradients == Holds::current ? Holds::shards : gradients;
+  }
   /// True if each rank updates only its shards.
-  constexpr bool shares_update() const { return shards > 1 || at_root; }
-  /// True if, between steps, only this rank's shards of `space` are current. In the master weights this concerns
-  /// trained parameters, and requires that layers read a copy.
-  constexpr bool shares(Space space) const {
-    if (!shares_update()) return false;
-    if (space == Space::fetched) return shares(Space::master);
-    if (space == Space::gradient) return gradients == Space::d_weights;
-    if (space >= Space::region) return regions[std::size_t(int(space) - int(Space::region))].splits;
-    return space == Space::master && weights == Space::weights;
-  }
+  constexpr bool shares_update() const { return shares(Space::gradient); }
+  /// True if only root_rank updates: its shard of each part is the whole part. Other ranks' shards are empty.
+  constexpr bool at_root() const { return row(Space::gradient).holds == Holds::at_root; }
+  /// True if, between steps, only this rank's shards of `space` are current.
+  constexpr bool shares(Space space) const { return row(space).holds != Holds::whole; }
   /// True if a rank stores only its shards of `space`, packed in the order of the parts.
-  constexpr bool splits(Space space) const { return shards > 1 && shares(space); }
-  /// True if the space lives outside of the arena, as far as parameters are trained (Region::offloaded,
-  /// Model::masters). Instructions fetch what a unit needs, and store it when it has changed.
-  constexpr bool is_offloaded(Space space) const {
-    if (space == Space::master) return masters == Space::fetched;
-    return space >= Space::region &&
-           regions[std::size_t(int(space) - int(Space::region))].offloaded;
+  constexpr bool splits(Space space) const {
+    return shards > 1 && row(space).holds == Holds::shards;
   }
-  /// True if any space lives outside of the arena.
+  /// True if trained parameters' elements of a space lie outside of the arena.
+  constexpr bool is_offloaded(Space space) const { return row(space).lies == Lies::offloaded; }
+  /// True if any space lies outside of the arena.
   constexpr bool has_offload() const {
-    bool any = is_offloaded(Space::master);
-    for (const Region& region : regions) any = any || region.offloaded;
-    return any;
+    return is_offloaded(Space::master) || std::ranges::any_of(regions, [](const Region& region) {
+             return region.row.lies == Lies::offloaded;
+           });
   }
   /// True if a unit's parameters are trained. A model that only predicts has this information, too.
   /// requires  has_parameters(unit)
@@ -181,7 +163,9 @@ struct Model {
   /// Elements of a split space for which each rank has room: the size of its equal shards, or the
   /// maximum that a rank owns.
   constexpr std::int64_t held_elements() const {
-    return owned.empty() ? elements() / shards : most_owned;
+    std::int64_t most = owned.empty() ? elements() / shards : 0;
+    for (const OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
+    return most;
   }
   /// Trained elements of a space for which each rank has room.
   constexpr std::int64_t held_elements(Space space) const {
@@ -238,7 +222,7 @@ struct Model {
   /// Calls visit(ShardSlice) with each shard that a rank has of a trained unit's part. Some are empty.
   constexpr void each_shard(FlatSlice part, int rank, auto visit) const {
     if (owned.empty()) {
-      const std::int64_t size = at_root && rank != root_rank ? 0 : part.size / shards;
+      const std::int64_t size = at_root() && rank != root_rank ? 0 : part.size / shards;
       const std::int64_t before = shards > 1 ? rank * size : 0;
       return visit(ShardSlice{{part.first + before, size}, part.first / shards});
     }

@@ -50,41 +50,16 @@ constexpr int shards_of() {
 /// and the parallel policy supports it.
 template <class R>
 constexpr bool has_owners() {
-  if constexpr (hook::HasOwners<typename R::parallel> &&
-                hook::HasByParameter<typename R::optimizer>) {
-    return shards_of<R>() > 1 && R::parallel::owners && R::optimizer::by_parameter;
-  } else {
-    return false;
-  }
+  return shards_of<R>() > 1 &&
+         requires { requires bool(R::parallel::owners) && bool(R::optimizer::by_parameter); };
 }
-/// True if only one rank updates (Model::at_root).
+/// What a rank has of spaces that only the update needs (StateModes::shared).
 template <class R>
-constexpr bool updates_at_root() {
-  if constexpr (hook::HasAtRoot<typename R::parallel>) {
-    return R::parallel::at_root;
-  } else {
-    return false;
-  }
+constexpr Holds shared_of() {
+  if (requires { requires bool(R::parallel::at_root); }) return Holds::at_root;
+  return shards_of<R>() > 1 ? Holds::shards : Holds::whole;
 }
-/// True if each rank keeps only its shards of the gradients.
-template <class R>
-constexpr bool splits_gradients() {
-  if constexpr (hook::SplitsGradients<typename R::parallel>) {
-    return shards_of<R>() > 1;
-  } else {
-    return false;
-  }
-}
-/// True if each rank keeps only its shards of the weights, so that the copies that layers read are temporary.
-template <class R>
-constexpr bool splits_weights() {
-  if constexpr (hook::SplitsWeights<typename R::parallel>) {
-    return shards_of<R>() > 1;
-  } else {
-    return false;
-  }
-}
-/// True if a policy of a recipe keeps the optimizer's state outside of the arena (Region::offloaded).
+/// True if a policy of a recipe keeps the optimizer's state outside of the arena (Region::row).
 template <class R>
 constexpr bool offloads_state() {
   bool any = false;
@@ -98,10 +73,16 @@ constexpr bool offloads_weights() {
   for_each_policy(typename R::all{}, [&]<hook::OffloadsWeights P>(P*) { any = true; });
   return any;
 }
-/// True if layers read a temporary copy of the weights (Model::keeps_weights is then false).
-template <class R>
-constexpr bool fetches_weights() {
-  return splits_weights<R>() || offloads_weights<R>();
+/// What the policies of a recipe choose of where its state lies.
+template <class R, bool Copies>
+constexpr StateModes state_modes() {
+  using Parallel = typename R::parallel;
+  const bool splits = shards_of<R>() > 1;
+  return {.copies = Copies,
+          .fetches_weights = offloads_weights<R>() || (splits && hook::SplitsWeights<Parallel>),
+          .offloads_masters = offloads_weights<R>(),
+          .splits_gradients = splits && hook::SplitsGradients<Parallel>,
+          .shared = shared_of<R>()};
 }
 /// True if regions of the policy P of the recipe R may be split over ranks, as P works on any slice of them.
 /// True for every optimizer if one rank holds all state of a parameter and the others none.
@@ -109,7 +90,7 @@ template <class P, class R>
 constexpr bool works_on_shards() {
   if constexpr (!std::is_same_v<P, typename R::optimizer>) {
     return hook::WorksOnShards<P>;
-  } else if constexpr (updates_at_root<R>() || has_owners<R>()) {
+  } else if constexpr (shared_of<R>() == Holds::at_root || has_owners<R>()) {
     return true;
   } else if constexpr (hook::HasByParameter<P>) {
     return !P::by_parameter;
@@ -143,8 +124,6 @@ struct Traced {
   static constexpr int shards = shards_of<R>();
   static constexpr bool has_owners = detail::has_owners<R>();
   static constexpr int equal_shards = has_owners ? 1 : shards;
-  static constexpr bool at_root = updates_at_root<R>();
-  static constexpr Space gradients = splits_gradients<R>() ? Space::d_weights : Space::gradient;
 
   /// Where the parameters of units begin in flat buffers, and the totals, in elements.
   struct Offsets {
@@ -206,9 +185,11 @@ struct Traced {
     if constexpr (hook::HasRegions<P>) {
       for (Region r : P::regions) {
         r.owner = &tag_of<P>;
-        r.offloaded = std::is_same_v<P, typename R::optimizer> && offloads_state<R>();
-        const bool of_owners = has_owners && std::is_same_v<P, typename R::optimizer>;
-        r.splits = (at_root || (shards > 1 && (!r.shape || of_owners))) && works_on_shards<P, R>();
+        constexpr bool of_optimizer = std::is_same_v<P, typename R::optimizer>;
+        constexpr Holds shared = works_on_shards<P, R>() ? shared_of<R>() : Holds::whole;
+        const bool has_shards = shared != Holds::shards || !r.shape || (has_owners && of_optimizer);
+        r.row = {of_optimizer && offloads_state<R>() ? Lies::offloaded : Lies::arena,
+                 has_shards ? shared : Holds::whole};
         list.items[list.count++] = r;
       }
     }
@@ -237,18 +218,13 @@ struct Traced {
             .parameter_offsets = frozen.parameter_offsets.view(),
             .regions = regions.view(),
             .sizes = sizes,
-            .weights = casts || fetches_weights<R>() ? Space::weights : Space::master,
-            .keeps_weights = !fetches_weights<R>(),
-            .gradients = gradients,
-            .masters = offloads_weights<R>() ? Space::fetched : Space::master,
+            .spaces = space_table(state_modes<R, casts>()),
             .decayed = offsets.decayed,
             .undecayed = offsets.undecayed,
             .frozen = offsets.frozen,
             .running = offsets.running,
             .shards = shards,
-            .owned = owners,
-            .most_owned = most_owned(owners),
-            .at_root = at_root};
+            .owned = owners};
   }
   static constexpr int count_owned() {
     if constexpr (!has_owners) {

@@ -53,7 +53,7 @@ Trace train(const World& world, bool graph = true) {
     trace.votes.push_back(trainer.votes());
   }
   trace.evaluated = trainer.evaluate(batch_of(1)).sum;
-  if (world.rank == 0 || !trainer.plan().model.at_root) trace.parameters = parameters_of(trainer);
+  if (world.rank == 0 || !trainer.plan().model.at_root()) trace.parameters = parameters_of(trainer);
   return trace;
 }
 

@@ -82,7 +82,7 @@ TEST_CASE("all ranks of SplitBatch have a plan as large as that of Ddp") {
   CHECK(One::bytes == All::bytes);
   CHECK(One::memory.optimizer == All::memory.optimizer);
   CHECK(One::memory.parameters == All::memory.parameters);
-  CHECK(One::model.at_root);
+  CHECK(One::model.at_root());
   CHECK(One::model.shares(Space::master));
   CHECK(One::model.shares(region(0)));
   CHECK_FALSE(One::model.splits(region(0)));

@@ -58,12 +58,12 @@ static_assert(has_owners<Tiny<Split<4>, Orthogonal>>({{3072, 0, 0},
                                                       {64, 2, 6048},
                                                       {416, 3, 5504},
                                                       {416, 3, 5920}}));
-static_assert(Plan<Tiny<Split<4>, Orthogonal>>::model.most_owned == 7168);
+static_assert(Plan<Tiny<Split<4>, Orthogonal>>::model.held_elements() == 7168);
 // Padded to 16: the matrix of output, of 2 × 8, that of input, of 8 × 3, and their biases.
 static_assert(has_owners<Made<Shallow, Batch<{.global = 8, .micro = 1}>, Factors, Split<8>>>(
     {{16, 1, 0}, {32, 0, 0}, {16, 2, 0}, {16, 3, 0}}));
 static_assert(Plan<Made<Uneven, Batch<{.global = 8, .micro = 1}>, Factors, Split<4>>>::model
-                  .most_owned == 64 * 64);
+                  .held_elements() == 64 * 64);
 
 // ---- memory and volume
 /// The most bytes that a rank has of region number r, of what it owns.
@@ -82,8 +82,8 @@ void check_memory() {
   using R = Tiny<Split<4, Stage>, Orthogonal, Policies...>;
   const Model& model = Plan<R>::model;
   const Memory& memory = Plan<R>::memory;
-  const std::int64_t all = aligned(model.elements() * 4), most = aligned(model.most_owned * 4);
-  const bool splits_masters = Stage == 3 || model.weights == Space::weights;
+  const std::int64_t all = aligned(model.elements() * 4), most = aligned(model.held_elements() * 4);
+  const bool splits_masters = Stage == 3 || model.weights() == Space::weights;
   CHECK(memory.parameters == (splits_masters ? most : all));
   CHECK(memory.gradients == (Stage >= 2 ? most : all));
   CHECK(memory.optimizer == most_of_region<R>(0) + most_of_region<R>(1) + most_of_region<R>(2));
@@ -92,7 +92,7 @@ void check_memory() {
   take_steps(trainer, 0, 2);
   std::vector<std::int64_t> owned(4);
   for (const OwnedSlice& slice : model.owned) owned[std::size_t(slice.owner)] += slice.size;
-  CHECK(*std::ranges::max_element(owned) == model.most_owned);
+  CHECK(*std::ranges::max_element(owned) == model.held_elements());
   for (int rank = 0; rank < 4; ++rank) {
     const Machine& machine = trainer.machine(rank);
     CHECK(std::int64_t(machine.arena().size()) == Plan<R>::bytes);
@@ -159,7 +159,7 @@ TEST_CASE("the plan for more ranks is that of a type that says so many") {
   CHECK(a.optimizer == b.optimizer);
   CHECK(a.policies == b.policies);
   CHECK(a.total == b.total);
-  CHECK(made.view().model.most_owned == Typed::model.most_owned);
+  CHECK(made.view().model.held_elements() == Typed::model.held_elements());
 }
 
 std::int64_t total(const RecipeView& recipe, std::string_view technique) {

@@ -215,7 +215,7 @@ Run run(int ranks, const World& world, Sources sources, RunFolder* folder = null
               add(step.validation_loss.value_or(-1));
               if (step.examples) add(step.examples->padding), add(step.examples->truncated);
             }});
-  if (!trainer.plan().model.at_root)  // there one process alone has them
+  if (!trainer.plan().model.at_root())  // there one process alone has them
     for (const auto& [name, values] : parameters_of(trainer))
       for (double x : values) add(x);
   run.trained = sources.trained->items;
