@@ -4,41 +4,52 @@
 #include <algorithm>
 
 #include "sinter/hardware/offload_memory.hpp"
-#include "sinter/run/machine.hpp"
+#include "sinter/run/bound_units.hpp"
 
 namespace sinter::executes {
 
 namespace {
 
+/// Calls visit(outside, here, bytes) with where each slice that this rank has of units' state lies outside of
+/// the arena, and where in it. The state has no shapes; the instruction touches it as space number `number`.
+void each_slice_outside(Machine& machine, const BoundUnits& units, Space space, const auto& visit,
+                        int number = 0) {
+  const Model& model = machine.program_model();
+  const std::int64_t bytes = model.sizes.of(type_of(model, space));
+  units.each_slice(
+      std::array{space},
+      [&](const PlacedSlice& slice) {
+        const std::int64_t held = slice.at(model.splits(space)) * bytes;
+        visit(machine.offloaded_at(space) + held, slice.here[0], slice.size * bytes);
+      },
+      number);
+}
+
 /// Calls visit(outside, here, bytes) with where each stretch of what this rank has of a run of units' state
 /// lies outside of the arena, and where in it.
-void each_stretch(const Machine& machine, const Bound& bound, const auto& visit) {
+void each_stretch(Machine& machine, const Bound& bound, const auto& visit) {
   const Model& model = machine.model();
   const Instruction& i = *bound.instruction;
-  std::byte* const* here = bound.at;
+  const BoundUnits units = BoundUnits::run(machine, bound);
+  int number = 0;  // of the space
   each_offloaded(model, [&](Space space) {
-    const int r = int(space) - int(Space::region);  // of a region
     const std::int64_t outside = machine.offloaded_at(space);
-    for (int k = i.what; k < i.what + i.count; ++k, ++here) {
-      if (space != Space::master && model.regions[std::size_t(r)].shape) {
-        std::int64_t begin = -1,
-                     end = 0;  // of what this rank has; its parts lie one after the other
-        for (const Parameter& p : machine.parameters_of(model.order[std::size_t(k)])) {
-          if (p.frozen || !machine.owns(p)) continue;
-          const StatePart& part = p.state[std::size_t(r)];
-          if (begin < 0) begin = part.offset;
-          end = part.offset + aligned(part.shape.bytes());
-        }
-        if (begin < end && begin >= 0) visit(outside + begin, *here, end - begin);
-        continue;
-      }
-      const std::int64_t size = model.sizes.of(type_of(model, space));
-      std::byte* part = *here;
-      for (const ShardSlice& shard : machine.shards(k, 1)) {
-        visit(outside + shard.at(model.splits(space)) * size, part, shard.size * size);
-        part += shard.size * size;
-      }
+    if (space == Space::master || !model.region_of(space).shape) {
+      each_slice_outside(machine, units, space, visit, number++);
+      return;
     }
+    const std::size_t r = std::size_t(int(space) - int(Space::region));
+    for (int k = 0; k < i.count; ++k) {
+      std::int64_t begin = -1, end = 0;  // what this rank has; its parts lie one after the other
+      for (const Parameter& p : machine.parameters_of(model.order[std::size_t(i.what + k)])) {
+        if (p.frozen || !machine.owns(p)) continue;
+        const StatePart& part = p.state[r];
+        if (begin < 0) begin = part.offset;
+        end = part.offset + aligned(part.shape.bytes());
+      }
+      if (begin < end && begin >= 0) visit(outside + begin, units.buffer(number, k), end - begin);
+    }
+    ++number;
   });
 }
 
@@ -52,17 +63,9 @@ void fetch_state(Machine& machine, const Bound& bound) {
 }
 
 void fetch_masters(Machine& machine, const Bound& bound) {
-  const Model& model = machine.program_model();
-  const std::int64_t size = model.sizes.of(Type::master);
-  const std::int64_t outside = machine.offloaded_at(Space::master);
-  std::byte* here = bound.at[0];
-  for (const bool decayed : {true, false})
-    model.each_shard(model.part(bound.instruction->what, decayed), machine.communicator().rank(),
-                     [&](const ShardSlice& shard) {
-                       const std::int64_t held = shard.at(model.splits(Space::master));
-                       machine.offload().start_fetch(outside + held * size, here,
-                                                     shard.size * size);
-                       here += shard.size * size;
+  each_slice_outside(machine, BoundUnits::one(machine, bound), Space::master,
+                     [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
+                       machine.offload().start_fetch(outside, here, bytes);
                      });
 }
 

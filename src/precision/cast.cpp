@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/precision/cast.hpp"
 
-#include "sinter/run/machine.hpp"
+#include "sinter/run/bound_units.hpp"
 
 namespace sinter::executes {
 
 void cast(Machine& machine, const Bound& bound) {
-  const Instruction& i = *bound.instruction;
-  if (machine.model().shares_update()) {
-    for (const ShardSlice& shard : machine.shards(i.what, i.count)) machine.cast_shard(shard);
-    return;
-  }
-  for (bool decayed : {true, false})
-    machine.cast_weights(machine.flat_slice(i.what, i.count, decayed));
+  BoundUnits::run(machine, bound)
+      .each_slice(std::array{Space::master, Space::weights}, [&](const PlacedSlice& slice) {
+        machine.make_weights(slice.here[0], slice.here[1], slice.size);
+      });
 }
 
 }  // namespace sinter::executes

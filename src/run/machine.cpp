@@ -204,24 +204,10 @@ std::int64_t Machine::place_in(Space space, const Parameter& p) const {
 Machine::Part Machine::part_of_unit(Space space, const Parameter& p, std::byte* unit) const {
   const std::size_t r = std::size_t(int(space) - int(Space::region));
   const StatePart& state = p.state[r];
-  if (model().regions[r].shape) {
-    const auto first = std::ranges::find_if(parameters_of(p.unit), [&](const Parameter& other) {
-      return !other.frozen && other.owner == p.owner;
-    });
-    return {unit + (state.offset - first->state[r].offset), state.shape};
-  }
-  return {unit + place_in_unit(p) * model().sizes.of(type_of(model(), space)), state.shape};
-}
-
-std::int64_t Machine::place_in_unit(const Parameter& p) const {
-  std::int64_t before = 0, begin = 0;
-  for (const bool decayed : {true, false})
-    model().each_shard(model().part(p.unit, decayed), communicator_.rank(),
-                       [&](const ShardSlice& shard) {
-                         if (shard.has(p.offset)) begin = before + p.offset - shard.first;
-                         before += shard.size;
-                       });
-  return begin;
+  const auto first = std::ranges::find_if(parameters_of(p.unit), [&](const Parameter& other) {
+    return !other.frozen && other.owner == p.owner;
+  });
+  return {unit + (state.offset - first->state[r].offset), state.shape};
 }
 
 std::byte* Machine::kept(Space space, const Parameter& p) {
@@ -563,16 +549,10 @@ void Machine::take_loss(const Bound& bound) {
       : kernel::sum(stream_, static_cast<const float*>(bound.value), rows, &decision()->loss, true);
 }
 
-void Machine::cast_weights(FlatSlice slice) { cast(slice.first, slice); }
-
-void Machine::cast_shard(const ShardSlice& shard) {
-  cast(shard.at(model().splits(Space::master)), shard);
-}
-
-void Machine::cast(std::int64_t from, FlatSlice slice) {
+void Machine::cast_weights(FlatSlice slice) {
   const Model& m = plan_.model;
   if (!m.keeps_copy() || slice.size == 0) return;
-  make_weights(flat_address(Space::master) + from * m.sizes.of(Type::master),
+  make_weights(flat_address(Space::master) + slice.first * m.sizes.of(Type::master),
                flat_address(Space::weights) + slice.first * m.sizes.of(Type::compute), slice.size);
 }
 

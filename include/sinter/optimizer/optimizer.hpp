@@ -7,7 +7,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/run/machine.hpp"
+#include "sinter/run/bound_units.hpp"
 
 namespace sinter {
 
@@ -69,7 +69,7 @@ constexpr bool makes_copy(const Model& model) {
 
 namespace touches {
 /// Consumes gradients and updates masters, state and, if Optimizer casts, the copy of the weights. (Updater
-/// relies on the order of the first three.)
+/// relies on the order.)
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);
@@ -82,7 +82,7 @@ constexpr void update(const Model& model, const Instruction& i, TouchList& out) 
 
 namespace executes {
 
-/// Runs one `update`: all of it, or this rank's part if ranks share it.
+/// Runs one `update`: of all parameters of its units, or of this rank's shards if ranks share it.
 template <class Optimizer, class Precision>
 class Updater {
   using M = typename Precision::master;
@@ -91,133 +91,86 @@ class Updater {
   using C = typename Precision::compute;
 
   Machine& machine;
-  const Bound& bound;
-  const Instruction& run = *bound.instruction;
-  const Model& model = machine.model();
   const typename Optimizer::Options& options = machine.options<Optimizer>();
-  std::array<int, max_regions> regions{};  // the optimizer's regions
-  int region_count = 0;
-  bool is_offloaded = false;  // true if its state is offloaded
-  const bool masters_come = model.masters() == Space::fetched;
-  // The masters of all units, if they stay in the arena.
-  M* all_masters = nullptr;
-  const G* const all_gradients = machine.flat<G>(Space::gradient).data;
-  std::array<S*, max_regions> all_state{};
+  const bool copies = makes_copy<Optimizer>(machine.model());
+  // The spaces that `update` touches: gradients, masters, the optimizer's regions, the copy.
+  std::array<Space, 3 + max_regions> spaces{Space::gradient, Space::master};
+  static constexpr int first_region = 2;
+  int regions_end = first_region;
 
  public:
-  Updater(Machine& m, const Bound& b) : machine(m), bound(b) {
-    for_each_region<Optimizer>(model, [&](int r) { regions[region_count++] = r; });
-    is_offloaded = region_count > 0 && model.is_offloaded(region(regions[0]));
-    if (!masters_come) all_masters = machine.flat<M>(Space::master).data;
-    for (int j = 0; j < region_count && !is_offloaded; ++j)
-      if (!Optimizer::regions[j].shape) all_state[j] = machine.flat<S>(region(regions[j])).data;
+  explicit Updater(Machine& m) : machine(m) {
+    for_each_region<Optimizer>(machine.model(), [&](int r) { spaces[regions_end++] = region(r); });
+    spaces[regions_end] = Space::weights;
   }
-  /// Updates this rank's shards of each unit (Machine::shards()); ByParameter optimizers update the parameters that
-  /// this rank owns. If Model::at_root, ranks other than the root update nothing.
-  void update() const {
-    if (model.at_root && machine.communicator().rank() != root_rank) return;
-    if constexpr (ByParameter<Optimizer>) {
-      for (int k = 0; k < run.count; ++k)
-        for (const Parameter& p : machine.parameters_of(model.order[run.what + k]))
-          if (!p.frozen && machine.owns(p)) one(p, k);
-    } else if (is_offloaded || masters_come || model.shards > 1) {
-      for (int k = 0; k < run.count; ++k) shards_of(k);
-    } else if (run.count == int(model.order.size())) {
-      flat({0, model.elements()});
-    } else {
-      for (bool decayed : {true, false}) flat(machine.flat_slice(run.what, run.count, decayed));
-    }
+  /// Updates the units of an instruction.
+  void run(const Bound& bound) const {
+    const std::span touched = std::span(spaces).first(std::size_t(regions_end + copies));
+    BoundUnits::run(machine, bound).each_slice(touched, [&](const PlacedSlice& slice) {
+      if constexpr (ByParameter<Optimizer>) {
+        for (const short unit : slice.units)
+          for (const Parameter& p : machine.parameters_of(unit))
+            if (!p.frozen && slice.has(p.offset)) one(p, slice);
+      } else {
+        for (const UniformSlice& alike : machine.uniform_slices()) {
+          const std::int64_t first = std::max(slice.first, alike.first);
+          const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
+          if (first < last)
+            Optimizer::update(
+                options, stretch({first, last - first}, alike.decayed, alike.learning_rate, slice));
+        }
+      }
+    });
   }
 
  private:
-  /// Offsets from an element's index in the whole model to its index in a split space.
-  struct Shift {
-    std::int64_t masters = 0, gradients = 0, state = 0;
-  };
-
-  /// The temporary buffer of touch number j for unit number k of the run, or null.
-  std::byte* fetched_at(int j, int k) const {
-    return bound.at[std::size_t(j) * std::size_t(run.count) + std::size_t(k)];
-  }
-  std::byte* state_at(int j, int k) const { return fetched_at(2 + j, k); }
-  /// The masters of unit number k, from element `first` on.
-  M* masters(int k, std::int64_t first) const {
-    return (masters_come ? reinterpret_cast<M*>(fetched_at(1, k)) : all_masters) + first;
-  }
-  /// Updates this rank's shards of unit number k of the run.
-  void shards_of(int k) const {
-    std::int64_t before = 0;  // elements of the unit's fetched shards so far
-    for (const ShardSlice& part : machine.shards(run.what + k, 1)) {
-      const std::int64_t held = part.held - part.first, fetched = before - part.first;
-      const std::int64_t masters = model.splits(Space::master) ? held : 0;
-      flat(part,
-           {masters_come ? fetched : masters, model.splits(Space::gradient) ? held : 0,
-            is_offloaded ? fetched : held},
-           k);
-      before += part.size;
-    }
-  }
-  /// Calls Optimizer::update for each span within a slice of flat parameters. k: the slice's unit in
-  /// the run; only needed for temporary buffers.
-  void flat(FlatSlice slice, Shift shift = {}, int k = 0) const {
-    for (const UniformSlice& alike : machine.uniform_slices()) {
-      const std::int64_t first = std::max(slice.first, alike.first);
-      const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
-      if (first < last)
-        Optimizer::update(
-            options, stretch({first, last - first}, alike.decayed, alike.learning_rate, shift, k));
-    }
-  }
-  /// Calls Optimizer::update for a parameter of unit number k.
-  void one(const Parameter& p, int k) const {
-    const auto shift = [&](Space space) { return model.held_at(space, p.offset) - p.offset; };
-    const Shift shifts{masters_come ? machine.place_in_unit(p) - p.offset : shift(Space::master),
-                       shift(Space::gradient), region_count > 0 ? shift(region(regions[0])) : 0};
-    SpanOfParameter<M, G, S, C> s{
-        stretch({p.offset, p.size}, p.decayed, p.learning_rate, shifts, k),
-        *p.layer,
-        p.number,
-        p.layer->params[p.number].rows,
-        p.layer->params[p.number].columns,
-        {},
-        machine.workspace()};
-    for (int j = 0; j < region_count; ++j) {
-      const Space space = region(regions[j]);
-      s.parts[j] =
-          is_offloaded ? machine.part_of_unit(space, p, state_at(j, k)) : machine.part(space, p);
+  /// Calls Optimizer::update for a parameter in a slice.
+  void one(const Parameter& p, const PlacedSlice& slice) const {
+    const Param& param = p.layer->params[p.number];
+    SpanOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate, slice),
+                                  *p.layer,
+                                  p.number,
+                                  param.rows,
+                                  param.columns,
+                                  {},
+                                  machine.workspace()};
+    for (int j = first_region; j < regions_end; ++j) {
+      Machine::Part& part = s.parts[j - first_region];
+      std::byte* const unit = slice.here[j];  // where the unit's state begins, if it has shapes
+      if (!has_shapes(j))
+        part = {reinterpret_cast<std::byte*>(s.state[j - first_region].data),
+                machine.shape(spaces[j], p)};
+      else
+        part = unit ? machine.part_of_unit(spaces[j], p, unit) : machine.part(spaces[j], p);
     }
     Optimizer::update(options, s);
   }
-  ParameterSpan<M, G, S, C> stretch(FlatSlice slice, bool decayed, double rate, Shift shift,
-                                    int k) const {
-    ParameterSpan<M, G, S, C> s{
-        machine.stream(),
-        masters(k, slice.first + shift.masters),
-        all_gradients + (slice.first + shift.gradients),
-        {},
-        makes_copy<Optimizer>(model) ? machine.flat<C>(Space::weights) + slice.first : nullptr,
-        slice.size,
-        decayed,
-        machine.learning_rate() * rate,
-        machine.rate_factor() * rate,
-        machine.updates() + 1,
-        machine.decision()};
-    for (int j = 0; j < region_count; ++j)
-      if (!Optimizer::regions[j].shape)
-        s.state[j] = {state(j, k, slice.first + shift.state), slice.size};
+  bool has_shapes(int j) const { return machine.model().region_of(spaces[j]).shape.has_value(); }
+  /// A part of a slice.
+  ParameterSpan<M, G, S, C> stretch(FlatSlice part, bool decayed, double rate,
+                                    const PlacedSlice& slice) const {
+    const std::int64_t at = part.first - slice.first;
+    ParameterSpan<M, G, S, C> s{machine.stream(),
+                                slice.in<M>(1) + at,
+                                slice.in<const G>(0) + at,
+                                {},
+                                copies ? slice.in<C>(regions_end) + at : nullptr,
+                                part.size,
+                                decayed,
+                                machine.learning_rate() * rate,
+                                machine.rate_factor() * rate,
+                                machine.updates() + 1,
+                                machine.decision()};
+    for (int j = first_region; j < regions_end; ++j)
+      if (!has_shapes(j)) s.state[j - first_region] = {slice.in<S>(j) + at, part.size};
     return s;
-  }
-  /// State number j of unit number k, from element `first` on.
-  S* state(int j, int k, std::int64_t first) const {
-    if (ByParameter<Optimizer> && is_offloaded) return nullptr;  // parts[j] is used instead
-    return (is_offloaded ? reinterpret_cast<S*>(state_at(j, k)) : all_state[j]) + first;
   }
 };
 
 /// Updates a run of units by Optimizer::update.
 template <class Optimizer, class Precision>
 void update(Machine& machine, const Bound& bound) {
-  Updater<Optimizer, Precision>(machine, bound).update();
+  Updater<Optimizer, Precision>(machine).run(bound);
 }
 
 /// Bytes of workspace that suffice for every parameter of a run of units, one at a time.

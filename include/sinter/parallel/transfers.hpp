@@ -4,7 +4,7 @@
 #pragma once
 #include "sinter/comm/communicator.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/run/machine.hpp"
+#include "sinter/run/bound_units.hpp"
 
 namespace sinter {
 
@@ -59,6 +59,20 @@ void each_array(Machine& machine, Space space, const Instruction& i, const auto&
   for (bool decayed : {true, false})
     if (const FlatSlice part = machine.flat_slice(i.what, i.count, decayed); part.size > 0)
       visit(machine.flat<T>(space) + part.first, part.size);
+}
+
+/// Starts the exchange of units' arrays in a space, which the instruction touches as number `number`.
+inline void start_exchange(const BoundUnits& units, Space space, traffic::Exchange exchange,
+                           int number = 0) {
+  const Element element = units.element(space);
+  units.each_exchanged(space, number, [&](std::byte* array, std::int64_t size, int owner) {
+    units.ranks().start({exchange(owner), array, size, element, owner});
+  });
+}
+/// Waits for the exchange of units' arrays in the space that the instruction touches first.
+inline void await_exchange(const BoundUnits& units, Space space) {
+  units.each_exchanged(space, 0,
+                       [&](std::byte* array, std::int64_t, int) { units.ranks().wait(array); });
 }
 
 /// Waits for the sums of the gradients of a run of units.

@@ -48,38 +48,6 @@ constexpr void gather(const Model& model, const Instruction& i, const OnRank&, T
 
 namespace executes {
 
-/// Calls visit(array, owner) with each array that ranks exchange (Model::each_exchanged) of a run of units.
-/// The array of unit number k is in the buffer of the instruction's touch number k, or, if that is null, in
-/// a space that stays in the arena.
-template <class T>
-void each_exchanged(const Machine& machine, const Bound& bound, Space space, const auto& visit) {
-  const Model& model = machine.model();
-  const Instruction& i = *bound.instruction;
-  for (int k = 0; k < i.count; ++k) {
-    const int unit = model.order[std::size_t(i.what + k)];
-    T* const buffer = reinterpret_cast<T*>(bound.at[k]);
-    for (const bool decayed : {true, false})
-      model.each_exchanged(model.part(unit, decayed), [&](FlatSlice array, int owner) {
-        T* const data = buffer ? buffer + model.in_unit(unit, array.first)
-                               : machine.flat<T>(space) + array.first;
-        visit(kernel::Flat<T>{data, array.size}, owner);
-      });
-  }
-}
-/// Starts the exchange of the arrays of a run of units.
-template <class T>
-void start_exchange(Machine& machine, const Bound& bound, Space space, traffic::Exchange exchange) {
-  each_exchanged<T>(machine, bound, space, [&](kernel::Flat<T> array, int owner) {
-    machine.communicator().start({exchange(owner), array.data, array.size, element_of<T>, owner});
-  });
-}
-/// Waits for the exchange of the arrays of a run of units.
-template <class T>
-void await_exchange(Machine& machine, const Bound& bound, Space space) {
-  each_exchanged<T>(machine, bound, space,
-                    [&](kernel::Flat<T> array, int) { machine.communicator().wait(array.data); });
-}
-
 /// Clears the gaps between parameters in temporary buffers of units, as nothing else writes them.
 template <class Gradient>
 void clear_gaps(Machine& machine, const Bound& bound) {
@@ -109,38 +77,28 @@ void clear_gaps(Machine& machine, const Bound& bound) {
 template <class Gradient>
 void scatter(Machine& machine, const Bound& bound) {
   clear_gaps<Gradient>(machine, bound);
-  start_exchange<Gradient>(machine, bound, Space::gradient, traffic::to_shards);
+  start_exchange(BoundUnits::run(machine, bound), machine.model().gradients(), traffic::to_shards);
 }
-template <class Gradient>
-void await_scatter(Machine& machine, const Bound& bound) {
-  await_exchange<Gradient>(machine, bound, Space::gradient);
+inline void await_scatter(Machine& machine, const Bound& bound) {
+  await_exchange(BoundUnits::run(machine, bound), machine.model().gradients());
 }
 /// Adds the sums' shards to gradients; the first micro-batch sets them.
 template <class Gradient>
 void add_shards(Machine& machine, const Bound& bound) {
-  await_exchange<Gradient>(machine, bound, Space::gradient);
-  const Model& model = machine.model();
-  const Instruction& i = *bound.instruction;
-  const bool first = machine.now().iteration == 0;
-  for (int k = 0; k < i.count; ++k) {
-    const int unit = model.order[std::size_t(i.what + k)];
-    for (const ShardSlice& shard : machine.shards(i.what + k, 1)) {
-      if (shard.size == 0) continue;
-      const Gradient* const sum =
-          reinterpret_cast<const Gradient*>(bound.at[k]) + model.in_unit(unit, shard.first);
-      Gradient* const to = machine.flat<Gradient>(Space::gradient) + shard.held;
-      first ? kernel::copy(machine.stream(), sum, to, shard.size)
-            : kernel::accumulate(machine.stream(), sum, to, shard.size);
-    }
-  }
+  await_scatter(machine, bound);
+  // As touches::add_shards states them.
+  constexpr std::array spaces{Space::d_weights, Space::d_weights, Space::gradient};
+  BoundUnits::run(machine, bound).each_slice(spaces, [&](const PlacedSlice& slice) {
+    const auto add =
+        machine.now().iteration == 0 ? kernel::copy<Gradient> : kernel::accumulate<Gradient>;
+    add(machine.stream(), slice.in<const Gradient>(0), slice.in<Gradient>(2), slice.size);
+  });
 }
-template <class Weight>
-void gather(Machine& machine, const Bound& bound) {
-  start_exchange<Weight>(machine, bound, machine.model().weights(), traffic::from_shards);
+inline void gather(Machine& machine, const Bound& bound) {
+  start_exchange(BoundUnits::run(machine, bound), machine.model().weights(), traffic::from_shards);
 }
-template <class Weight>
-void await_gather(Machine& machine, const Bound& bound) {
-  await_exchange<Weight>(machine, bound, machine.model().weights());
+inline void await_gather(Machine& machine, const Bound& bound) {
+  await_exchange(BoundUnits::run(machine, bound), machine.model().weights());
 }
 
 }  // namespace executes
@@ -154,10 +112,10 @@ inline constexpr Kind scatter_kind{.name = Owned ? "reduce to owners" : "reduce-
                                    .role = Role::scatter,
                                    .traffic = traffic::scatter<Traffic::starts>};
 /// The kind of the instruction that waits for the sum of gradients.
-template <class Gradient, bool Owned>
+template <bool Owned>
 inline constexpr Kind await_scatter_kind{.name = Owned ? "await reduce" : "await reduce-scatter",
                                          .touch = touches::gradients<Use::finish>,
-                                         .run = executes::await_scatter<Gradient>,
+                                         .run = executes::await_scatter,
                                          .traffic = traffic::scatter<Traffic::waits>};
 /// The kind of the instruction that waits for the sum of temporary gradients, and adds this rank's shards of
 /// it to the step's gradients.
@@ -170,17 +128,17 @@ inline constexpr Kind add_shards_kind{.name = "add shards",
 /// The kind of the instruction that starts to gather the whole weights of a run of units. It also runs if
 /// the step is not applied, and then changes nothing; so no transfer is in a conditional part of a launch
 /// graph.
-template <class Weight, bool Owned>
+template <bool Owned>
 inline constexpr Kind gather_kind{.name = Owned ? "broadcast" : "all-gather",
                                   .touch = touches::weights<Use::exchange>,
-                                  .run = executes::gather<Weight>,
+                                  .run = executes::gather,
                                   .role = Role::gather,
                                   .traffic = traffic::gather<Traffic::starts>};
 /// The kind of the instruction that waits for the gathered weights.
-template <class Weight, bool Owned>
+template <bool Owned>
 inline constexpr Kind await_gather_kind{.name = Owned ? "await broadcast" : "await all-gather",
                                         .touch = touches::weights<Use::finish>,
-                                        .run = executes::await_gather<Weight>,
+                                        .run = executes::await_gather,
                                         .traffic = traffic::gather<Traffic::waits>};
 
 SINTER_RULE(StageIsAtMostThree, R::parallel::options.stage <= 3,
@@ -242,13 +200,13 @@ struct Zero {
       if (i.kind->role == Role::end) add_shards();
       if (i.kind == &await_reduce_kind<Gradient>) {
         if (splits_gradients) continue;
-        i.kind = &await_scatter_kind<Gradient, owned>;
+        i.kind = &await_scatter_kind<owned>;
       }
       if (i.kind->role != Role::update) {
         rewritten.push_back(i);
         continue;
       }
-      update<R>(*i.kind, buckets, rewritten);
+      update<R>(i.kind, buckets, rewritten);
     }
     return rewrite_forward(model, rewritten);
   }
@@ -262,19 +220,17 @@ struct Zero {
   /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless its weights
   /// are fetched when they are read.
   template <class R>
-  static constexpr void update(const Kind& kind, const std::vector<Instruction>& buckets,
+  static constexpr void update(const Kind* kind, const std::vector<Instruction>& buckets,
                                Program& rewritten) {
-    using Precision = typename R::precision;
-    using Weight = typename Precision::compute;  // also the masters' type if there is no copy
     constexpr bool owned = ByParameter<typename R::optimizer>;
     for (const Instruction& bucket : buckets) {
-      rewritten.push_back({&kind, bucket.what, bucket.count});
+      rewritten.push_back({kind, bucket.what, bucket.count});
       if (splits_weights) continue;
-      rewritten.push_back({&gather_kind<Weight, owned>, bucket.what, bucket.count});
+      rewritten.push_back({&gather_kind<owned>, bucket.what, bucket.count});
     }
     if (splits_weights) return;
     for (const Instruction& bucket : buckets)
-      rewritten.push_back({&await_gather_kind<Weight, owned>, bucket.what, bucket.count});
+      rewritten.push_back({&await_gather_kind<owned>, bucket.what, bucket.count});
   }
 };
 

@@ -7,7 +7,7 @@
 #include "sinter/kernels/average.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
-#include "sinter/run/machine.hpp"
+#include "sinter/run/bound_units.hpp"
 
 namespace sinter {
 
@@ -41,30 +41,13 @@ void average(Machine& machine, const Bound& bound) {
   const double t = double(machine.updates() + 1);
   const auto& options = machine.options<Policy>();
   const double decay = options.warmup ? std::min(options.decay, (1 + t) / (10 + t)) : options.decay;
-  const Model& model = machine.model();
-  const Instruction& i = *bound.instruction;
-  for_each_region<Policy>(model, [&](int r) {
-    const auto move = [&](const Master* masters, std::int64_t at, std::int64_t size) {
-      kernel::move_average(machine.stream(), masters,
-                           machine.flat<kernel::Wide<Master>>(region(r)) + at,
-                           t == 1 ? 1 : 1 - decay, size);
-    };
-    const Master* const all = machine.flat<Master>(Space::master).data;
-    const bool come = model.masters() == Space::fetched;
-    if (!model.shares_update() && !come) {
-      for (const bool decayed : {true, false}) {
-        const FlatSlice slice = machine.flat_slice(i.what, i.count, decayed);
-        move(all + slice.first, slice.first, slice.size);
-      }
-      return;
-    }
-    for (int k = 0; k < i.count; ++k) {
-      const Master* unit = reinterpret_cast<const Master*>(bound.at[k]);
-      for (const ShardSlice& shard : machine.shards(i.what + k, 1)) {
-        move(come ? unit : all + shard.at(model.splits(Space::master)), shard.held, shard.size);
-        if (come) unit += shard.size;
-      }
-    }
+  const double part = t == 1 ? 1 : 1 - decay;
+  for_each_region<Policy>(machine.model(), [&](int r) {
+    BoundUnits::run(machine, bound)
+        .each_slice(std::array{Space::master, region(r)}, [&](const PlacedSlice& slice) {
+          kernel::move_average(machine.stream(), slice.in<const Master>(0),
+                               slice.in<kernel::Wide<Master>>(1), part, slice.size);
+        });
   });
 }
 }  // namespace executes

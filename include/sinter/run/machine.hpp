@@ -169,8 +169,6 @@ class Machine {
   void cast_weights(FlatSlice slice);
   /// cast_weights() of all master weights.
   void masters_changed();
-  /// Makes a shard's slice of the copy from this rank's master weights.
-  void cast_shard(const ShardSlice& shard);
   /// Converts `size` master weights to weights as layers read them.
   void make_weights(const std::byte* masters, std::byte* to, std::int64_t size);
 
@@ -223,10 +221,7 @@ class Machine {
   /// requires  has_offload(): state is offloaded, and this rank updates
   OffloadMemory& offload() { return *offload_; }
   bool has_offload() const { return offload_ != nullptr; }  ///< true if offload() exists
-  /// Index of a parameter's first element in its unit's part on this rank, for temporary spaces without shapes.
-  /// requires  the parameter is not split, or the rank owns it
-  std::int64_t place_in_unit(const Parameter& parameter) const;
-  /// A parameter's part of its unit's state in a space, where the unit's state begins at `unit`.
+  /// A parameter's part of its unit's state in a region with shapes, where the unit's state begins at `unit`.
   Part part_of_unit(Space space, const Parameter& parameter, std::byte* unit) const;
   /// Writes a parameter's values into this rank's elements of a space and, if they are master
   /// weights, into the copy.
@@ -284,7 +279,6 @@ class Machine {
   void find_flat_buffers();
   void find_offload_memory(std::string folder);
   void find_shards();
-  void cast(std::int64_t from, FlatSlice to);
   /// throws    Error, for a buffer that is read as elements of another type
   [[noreturn]] static void refuse(const FlatBuffer&, Element);
   static const void* find(const std::vector<OptionsOf>& list, const void* slot);
