@@ -117,6 +117,52 @@ SINTER_RULE(CompressesFloats,
             "gradients of another type, which has as few bytes, or is there for its digits. Fix: "
             "leave .compression out, or use Fp32, Tf32, Bf16 or Fp16 with masters.");
 
+/// Consecutive units in Model::order whose gradients are reduced in one transfer.
+struct Bucket {
+  short what, count;  ///< the first unit's place in the order, and the number of units
+};
+
+/// Cuts the units into buckets of at least `bytes`, in the order in which their gradients become final. The first
+/// has at least `first_bytes`, if that is less; the last one may be smaller.
+constexpr std::vector<Bucket> cut_into_buckets(const Model& model, std::int64_t first_bytes,
+                                               std::int64_t bytes) {
+  std::vector<Bucket> buckets;
+  std::int64_t size = 0;
+  int first = 0;
+  for (int k = 0; k < int(model.order.size()); ++k) {
+    const Block& block = model.block(model.order[k]);
+    size += (block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
+    const std::int64_t least = buckets.empty() ? std::min(first_bytes, bytes) : bytes;
+    if (size < least && k + 1 < int(model.order.size())) continue;
+    buckets.push_back({short(first), short(k + 1 - first)});
+    first = k + 1;
+    size = 0;
+  }
+  return buckets;
+}
+
+/// Calls visit(Instruction) with each instruction of a program, and ready(Bucket) with each bucket behind the
+/// instruction that makes its last contribution to a gradient.
+constexpr void walk_with_buckets(const Model& model, const Program& program,
+                                 std::span<const Bucket> buckets, auto visit, auto ready) {
+  std::vector<int> last(model.count(), -1);  // contribution to each unit's gradient
+  TouchList list;
+  for (int t = 0; t < int(program.size()); ++t) {
+    list.clear();
+    program[t].kind->touch(model, program[t], list);
+    for (const Touch& touch : list)
+      if (touch.use == Use::accumulate && touch.space == model.gradients()) last[touch.index] = t;
+  }
+  std::size_t next = 0;
+  for (int t = 0; t < int(program.size()); ++t) {
+    visit(program[t]);
+    for (; next < buckets.size(); ++next) {
+      if (last[model.order[buckets[next].what + buckets[next].count - 1]] > t) break;
+      ready(buckets[next]);
+    }
+  }
+}
+
 /// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
 /// batch. In the last micro-batch, each bucket of gradients is reduced as soon as it is final,
 /// concurrently with the rest of backward. Before the norm, the ranks wait for all buckets.
@@ -136,51 +182,17 @@ struct Ddp {
     constexpr bool compressed = O.compression == GradientCompression::bf16;
     constexpr const Kind& start = compressed ? reduce_compressed_kind : reduce_kind<Gradient>;
     constexpr const Kind& wait = compressed ? await_compressed_kind : await_reduce_kind<Gradient>;
-    std::vector<Instruction> buckets = cut(model, &start);
-    std::vector<int> ready = positions(model, program);
-    std::size_t next = 0;
-    for (int t = 0; t < int(program.size()); ++t) {
-      if (program[t].kind->role == Role::norm)
-        for (Instruction bucket : buckets) rewritten.push_back({&wait, bucket.what, bucket.count});
-      rewritten.push_back(program[t]);
-      for (; next < buckets.size(); ++next) {
-        if (ready[model.order[buckets[next].what + buckets[next].count - 1]] > t) break;
-        rewritten.push_back(buckets[next]);
-      }
-    }
+    const std::vector<Bucket> buckets =
+        cut_into_buckets(model, O.first_bucket_bytes, O.bucket_bytes);
+    walk_with_buckets(
+        model, program, buckets,
+        [&](const Instruction& i) {
+          if (i.kind->role == Role::norm)
+            for (const Bucket& b : buckets) rewritten.push_back({&wait, b.what, b.count});
+          rewritten.push_back(i);
+        },
+        [&](const Bucket& b) { rewritten.push_back({&start, b.what, b.count, When::last}); });
     return rewritten;
-  }
-
- private:
-  /// Cuts the units into buckets, in the order in which their gradients become final. The first bucket
-  /// and the last one may be smaller than the others.
-  static constexpr std::vector<Instruction> cut(const Model& model, const Kind* kind) {
-    std::vector<Instruction> buckets;
-    std::int64_t bytes = 0;
-    int first = 0;
-    for (int k = 0; k < int(model.order.size()); ++k) {
-      const Block& block = model.block(model.order[k]);
-      bytes += (block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
-      const std::int64_t least =
-          buckets.empty() ? std::min(O.first_bucket_bytes, O.bucket_bytes) : O.bucket_bytes;
-      if (bytes < least && k + 1 < int(model.order.size())) continue;
-      buckets.push_back({kind, short(first), short(k + 1 - first), When::last});
-      first = k + 1;
-      bytes = 0;
-    }
-    return buckets;
-  }
-  /// For each unit, the position in the program at which its gradient gets its last contribution.
-  static constexpr std::vector<int> positions(const Model& model, const Program& program) {
-    std::vector<int> last(model.count(), -1);
-    TouchList list;
-    for (int t = 0; t < int(program.size()); ++t) {
-      list.clear();
-      program[t].kind->touch(model, program[t], list);
-      for (const Touch& touch : list)
-        if (touch.use == Use::accumulate && touch.space == model.gradients()) last[touch.index] = t;
-    }
-    return last;
   }
 };
 

@@ -179,35 +179,32 @@ struct Zero {
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
     constexpr bool owned = ByParameter<typename R::optimizer>;
-    // Buckets, and when they are reduced and waited for, are as in Ddp.
-    using Whole = Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = O.ranks}>;
-    if constexpr (shards == 1) return Whole::template rewrite<R>(model, program);
+    if constexpr (shards == 1)
+      return Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = 1}>::template rewrite<R>(model, program);
+    const std::vector<Bucket> buckets =
+        cut_into_buckets(model, DdpOptions{}.first_bucket_bytes, O.bucket_bytes);
     Program rewritten = room_for(program);
-    std::vector<Instruction> buckets;
     // In stage 2, a bucket is waited for when the next one is to start, and the last one at the end of
     // the micro-batch. So at most two whole buckets exist at once.
+    const Bucket* started = nullptr;
     const auto add_shards = [&] {
-      if (!splits_gradients || buckets.empty()) return;
-      rewritten.push_back({&add_shards_kind<Gradient>, buckets.back().what, buckets.back().count});
+      if (splits_gradients && started)
+        rewritten.push_back({&add_shards_kind<Gradient>, started->what, started->count});
     };
-    for (Instruction i : Whole::template rewrite<R>(model, program)) {
-      if (i.kind->role == Role::reduce) {
-        add_shards();
-        i.kind = &scatter_kind<Gradient, owned>;
-        if (splits_gradients) i.when = When::always;
-        buckets.push_back(i);
-      }
+    const auto visit = [&](Instruction i) {
+      if (i.kind->role == Role::update) return update<R>(i.kind, buckets, rewritten);
       if (i.kind->role == Role::end) add_shards();
-      if (i.kind == &await_reduce_kind<Gradient>) {
-        if (splits_gradients) continue;
-        i.kind = &await_scatter_kind<owned>;
-      }
-      if (i.kind->role != Role::update) {
-        rewritten.push_back(i);
-        continue;
-      }
-      update<R>(i.kind, buckets, rewritten);
-    }
+      if (i.kind->role == Role::norm && !splits_gradients)
+        for (const Bucket& b : buckets)
+          rewritten.push_back({&await_scatter_kind<owned>, b.what, b.count});
+      rewritten.push_back(i);
+    };
+    walk_with_buckets(model, program, buckets, visit, [&](const Bucket& bucket) {
+      add_shards();
+      started = &bucket;
+      rewritten.push_back({&scatter_kind<Gradient, owned>, bucket.what, bucket.count,
+                           splits_gradients ? When::always : When::last});
+    });
     return rewrite_forward(model, rewritten);
   }
   /// Fetches weights in evaluation and prediction, too.
@@ -220,16 +217,16 @@ struct Zero {
   /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless its weights
   /// are fetched when they are read.
   template <class R>
-  static constexpr void update(const Kind* kind, const std::vector<Instruction>& buckets,
+  static constexpr void update(const Kind* kind, const std::vector<Bucket>& buckets,
                                Program& rewritten) {
     constexpr bool owned = ByParameter<typename R::optimizer>;
-    for (const Instruction& bucket : buckets) {
+    for (const Bucket& bucket : buckets) {
       rewritten.push_back({kind, bucket.what, bucket.count});
       if (splits_weights) continue;
       rewritten.push_back({&gather_kind<owned>, bucket.what, bucket.count});
     }
     if (splits_weights) return;
-    for (const Instruction& bucket : buckets)
+    for (const Bucket& bucket : buckets)
       rewritten.push_back({&await_gather_kind<owned>, bucket.what, bucket.count});
   }
 };
