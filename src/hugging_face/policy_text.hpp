@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/base/type_name.hpp"
 #include "sinter/policy/option_checks.hpp"
-#include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::hugging_face {
 
