@@ -54,10 +54,10 @@ struct Measured {
   double peak_mib = 0;
 };
 
-Measured train(RecipeView view, const Run& run) {
+Measured train(std::shared_ptr<RecipeView> view, const Run& run) {
   Measured m;
-  m.planned = view.plan->memory.total;
-  m.state = view.plan->memory.optimizer;
+  m.planned = view->plan->memory.total;
+  m.state = view->plan->memory.optimizer;
   TrainerCore trainer(std::move(view), {.seed = 1, .threads = run.threads});
   const auto* text = reinterpret_cast<const unsigned char*>(run.text.data());
   ShuffledWindows windows(std::span(text, run.text.size()), {context, 8}, 1);
@@ -81,7 +81,7 @@ Measured train(RecipeView view, const Run& run) {
 }
 
 /// Measures in a process of its own. Returns nothing if that failed.
-std::optional<Measured> measure(RecipeView (*view)(), const Run& run) {
+std::optional<Measured> measure(std::shared_ptr<RecipeView> (*view)(), const Run& run) {
   int ends[2];
   if (pipe(ends) != 0) return {};
   pid_t child = fork();
@@ -108,8 +108,8 @@ std::optional<Measured> measure(RecipeView (*view)(), const Run& run) {
 
 struct Combination {
   std::string name;
-  RecipeView (*view)();  // nullptr if no recipe may have it
-  std::string reason;    // why no recipe may
+  std::shared_ptr<RecipeView> (*view)();  // nullptr if no recipe may have it
+  std::string reason;                     // why no recipe may
 };
 
 template <class T>

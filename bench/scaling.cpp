@@ -39,9 +39,9 @@ using Split = gpt<Zero<{.ranks = Ranks}>>;
 
 /// A recipe's view, with so many ranks, and micro-batches of each.
 template <class R>
-RecipeView view_for(int ranks, int micro_batches) {
-  RecipeView view = Trainer<R>::options();
-  for (const Option& option : view.options) {
+std::shared_ptr<RecipeView> view_for(int ranks, int micro_batches) {
+  const auto view = Trainer<R>::options();
+  for (const Option& option : view->options) {
     if (option.dotted() == "batch.global")
       *std::get<int*>(option.value) = ranks * micro_batches * micro;
     if (option.dotted() == "parallel.ranks" && option.adjustable)
@@ -49,7 +49,7 @@ RecipeView view_for(int ranks, int micro_batches) {
   }
   return view;
 }
-RecipeView view_of_split(int ranks, int micro_batches) {
+std::shared_ptr<RecipeView> view_of_split(int ranks, int micro_batches) {
   return ranks == 4 ? view_for<Split<4>>(ranks, micro_batches)
                     : view_for<Split<2>>(ranks, micro_batches);
 }
@@ -57,7 +57,7 @@ RecipeView view_of_split(int ranks, int micro_batches) {
 struct Mode {
   const char* name;
   int micro_batches;  // of a rank
-  RecipeView (*view)(int ranks, int micro_batches);
+  std::shared_ptr<RecipeView> (*view)(int ranks, int micro_batches);
   const PlanView* plan;
 
   int sequences() const { return micro_batches * micro; }  // of a rank

@@ -48,11 +48,11 @@ DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
       DataRequest::Training{.order = order,
                             .held_out = order == Order::shuffled ? held_out_share : 0,
                             .seed = a.seed.value_or(0),
-                            .sequences = recipe.global(),
-                            .shapes = recipe.batch_shapes,
+                            .sequences = recipe.global_batch(),
+                            .shapes = recipe.batch_shapes(),
                             .least = recipe.ranks()};
-  if (recipe.data.batching) {
-    request.training->batching = recipe.data.batching(recipe.global());
+  if (std::optional<Batching> batching = recipe.batching(recipe.global_batch())) {
+    request.training->batching = *std::move(batching);
     request.training->batching.padded_together = recipe.plan->micro;
   }
   return request;
@@ -80,7 +80,7 @@ void require_data_of(const CheckpointReader& checkpoint, const OpenedData& data)
 
 OpenedData open_training_data(const RecipeView& recipe, const Arguments& a) {
   const DataRequest request = training_request(recipe, a);
-  OpenedData data = recipe.data.open(request);
+  OpenedData data = recipe.open(request);
   const std::string_view order = name_of(request.training->order);
   const std::string named = data.training ? data.training->state().order : "";
   if (named.starts_with(order)) return data;
@@ -93,7 +93,7 @@ OpenedData open_training_data(const RecipeView& recipe, const Arguments& a) {
 OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& given) {
   Arguments a = given;
   take_over_tokenizer(recipe, a);
-  OpenedData data = recipe.data.open(evaluation_request(recipe, a));
+  OpenedData data = recipe.open(evaluation_request(recipe, a));
   if (data.evaluation) return data;
   throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
 }

@@ -157,25 +157,25 @@ std::string buffers_text(const PlanView& plan) {
   return text;
 }
 
-int describe(RecipeView recipe, const Arguments& a) {
-  require_good_world(recipe, a);
+int describe(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+  require_good_world(*recipe, a);
   WeightsFit fit;
-  if (a.weights) fit = require_fit(*a.weights, recipe);
+  if (a.weights) fit = require_fit(*a.weights, *recipe);
   note_lines(fit.warning);
   note_lines(to_string(fit.unshared));
-  const DeviceFacts device = look_at_device(recipe, a.threads);
+  const DeviceFacts device = look_at_device(*recipe, a.threads);
   if (a.json) {
-    print_result(json_text(recipe, a, fit, device));
+    print_result(json_text(*recipe, a, fit, device));
     return exit_done;
   }
-  std::string text = recipe_text(recipe);
+  std::string text = recipe_text(*recipe);
   if (a.weights) text += weights_text(*a.weights, fit);
-  text += plan_text(recipe) + snapshot_text(recipe.plan->memory) + device_lines(device) +
-          odd_sizes_text(recipe);
-  if (const auto world = forecast_of(recipe, a, device)) text += world_text(recipe, a, *world);
-  text += savings_text(recipe) + options_text(recipe) + hooks_text(recipe) +
-          parameters_text(recipe) + buffers_text(*recipe.plan);
-  if (a.program || a.schedule) text += program_text(recipe);
+  text += plan_text(*recipe) + snapshot_text(recipe->plan->memory) + device_lines(device) +
+          odd_sizes_text(*recipe);
+  if (const auto world = forecast_of(*recipe, a, device)) text += world_text(*recipe, a, *world);
+  text += savings_text(*recipe) + options_text(*recipe) + hooks_text(*recipe) +
+          parameters_text(*recipe) + buffers_text(*recipe->plan);
+  if (a.program || a.schedule) text += program_text(*recipe);
   print_result(text);
   return exit_done;
 }

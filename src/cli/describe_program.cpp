@@ -27,7 +27,7 @@ std::string_view when_text(When when) {
 
 std::string program_text(const RecipeView& recipe) {
   const PlanView& plan = *recipe.plan;
-  int iterations = recipe.global() / (plan.micro * recipe.ranks());
+  int iterations = recipe.global_batch() / (plan.micro * recipe.ranks());
   std::string text = "program of the training step\n";
   std::size_t widest = 17;
   for (const Instruction& i : plan.training.program)

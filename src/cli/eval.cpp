@@ -46,14 +46,14 @@ std::string text(const Evaluated& evaluated, const DataUnit& unit) {
 
 }  // namespace
 
-int eval(RecipeView recipe, const Arguments& a) {
-  require_data(recipe, a.verb);
-  require_tokenizer_is_used(recipe, a);
+int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+  require_data(*recipe, a.verb);
+  require_tokenizer_is_used(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty() || a.held_out, "--data PATH...", a.verb);
-  OpenedData data = a.held_out ? open_held_out_data(recipe, a) : open_evaluation_data(recipe, a);
+  OpenedData data = a.held_out ? open_held_out_data(*recipe, a) : open_evaluation_data(*recipe, a);
   if (!a.quiet) note_lines(data.notes);
-  const DataUnit unit = recipe.data.unit;
+  const DataUnit unit = recipe->data.unit;
   World world = world_with_facts(a, data.evaluation->state());
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");

@@ -7,7 +7,7 @@
 
 namespace sinter::cli {
 
-int export_folder(RecipeView recipe, const Arguments& a) {
+int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.out.has_value(), "--out DIR", a.verb);
   if (a.weights && a.seed)
     throw UsageError("--weights and --seed exclude each other: a seed is for fresh weights.");

@@ -20,13 +20,13 @@ std::string text_of(const Tokenizer& tokenizer, std::int32_t token) {
 
 }  // namespace
 
-int generate(RecipeView recipe, const Arguments& a) {
-  require_data(recipe, a.verb);
-  require_tokenizer_is_used(recipe, a);
+int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+  require_data(*recipe, a.verb);
+  require_tokenizer_is_used(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
-  const Tokenizer tokenizer = tokenizer_for(recipe, a);
-  const Prompt prompt = prompt_of(recipe.data, tokenizer, a.prompt);
+  const Tokenizer tokenizer = tokenizer_for(*recipe, a);
+  const Prompt prompt = recipe->prompt(tokenizer, a.prompt);
   TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);

@@ -48,7 +48,7 @@ std::string overall_help(const RecipeView& recipe, const std::string& program) {
 std::string description_of(Verb verb, const RecipeView& recipe) {
   std::string text = fmt::format("{} {}: {}.", recipe.name, name_of(verb), row_of(verb).summary);
   if (has_data_for(recipe, verb)) return text;
-  if (recipe.data.open) return text + "\nNot with this recipe: its data policy has no tokenizer.";
+  if (recipe.data.opens) return text + "\nNot with this recipe: its data policy has no tokenizer.";
   text +=
       "\nNot with this recipe: its data comes from a program of your own, which trains it with "
       "Trainer.";

@@ -25,7 +25,7 @@ void require_verb_of_ranks(Verb verb, const std::string& started) {
 }
 
 void require_recipe_of_ranks(const RecipeView& recipe, const std::string& started) {
-  if (recipe.join_world) return;
+  if (recipe.joins_worlds) return;
   throw UsageError(
       fmt::format("{}, and the recipe {} has no ranks that are processes: Ddp has. Run it without "
                   "the launcher, or give the recipe Ddp<>.",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.hpp"
+#include "sinter/plan/parameter.hpp"
 
 namespace sinter::cli {
 
@@ -32,7 +33,7 @@ std::vector<std::string> unplanned_units(const Model& model) {
 }
 
 std::int64_t tokens_per_step(const RecipeView& recipe) {
-  return std::int64_t(recipe.global()) * recipe.plan->context;
+  return std::int64_t(recipe.global_batch()) * recipe.plan->context;
 }
 
 int evaluation_sequences(const RecipeView& recipe) {
@@ -71,7 +72,7 @@ std::string plan_text(const RecipeView& recipe) {
                         fmt::join(units, "', '"));
   text += fmt::format("        evaluation  micro-batch of {} sequence{}, in the same memory\n",
                       plan.evaluation_micro, plan.evaluation_micro == 1 ? "" : "s");
-  for (const auto& note : recipe.notes) text += "note    " + note() + "\n";
+  for (const std::string& note : recipe.notes()) text += "note    " + note + "\n";
   if (recipe.ranks() > 1) text += fmt::format("        on each of {} ranks\n", recipe.ranks());
   return text;
 }

@@ -146,14 +146,14 @@ void check(const RecipeView& recipe, const Arguments& a) {
 
 }  // namespace
 
-int predict(RecipeView recipe, const Arguments& a) {
-  check(recipe, a);
-  const QuestionForm form = form_of(recipe);
+int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+  check(*recipe, a);
+  const QuestionForm form = form_of(*recipe);
   Questions::Encode encode;
   if (a.text)
-    encode = [tokenizer = tokenizer_for(recipe, a), data = recipe.data](const std::string& text) {
+    encode = [tokenizer = tokenizer_for(*recipe, a), recipe](const std::string& text) {
       if (text.empty()) throw ArgumentError("it is empty. Each line must be a text.");
-      return prompt_of(data, tokenizer, text);
+      return recipe->prompt(tokenizer, text);
     };
   Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, {}, a.scratch});

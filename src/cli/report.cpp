@@ -140,7 +140,7 @@ std::string terminal_text(const RunLog& run) {
 
 }  // namespace
 
-int make_report(RecipeView recipe, const Arguments& a) {
+int make_report(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(!a.runs.empty(), "RUN..., folders of runs", a.verb);
   if (a.text_only && (a.out || a.json))
     throw UsageError(fmt::format("--text and {} exclude each other: it writes no page.",
@@ -153,7 +153,7 @@ int make_report(RecipeView recipe, const Arguments& a) {
     return exit_done;
   }
   require_own_or_free(page);
-  const report::Known known = known_of(recipe, runs);
+  const report::Known known = known_of(*recipe, runs);
   write_file_atomically(page, report::page_of(runs, known, report::chart_js()));
   if (!a.json)
     for (const RunLog& run : runs)

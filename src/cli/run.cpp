@@ -41,11 +41,11 @@ void refuse_scratch() {
       "out.");
 }
 
-int call(RecipeView recipe, const Arguments& arguments) {
+int call(std::shared_ptr<RecipeView> recipe, const Arguments& arguments) {
   if (arguments.no_libtorch) do_without_libtorch();
-  if (!recipe.on_host) refuse_threads(arguments);
+  if (!recipe->on_host) refuse_threads(arguments);
   if (arguments.pin) refuse_to_pin_libtorch();
-  const bool offloads_to_disk = recipe.plan->memory.offloaded > 0 && recipe.on_host;
+  const bool offloads_to_disk = recipe->plan->memory.offloaded > 0 && recipe->on_host;
   if (!arguments.scratch.empty() && !offloads_to_disk) refuse_scratch();
   switch (arguments.verb) {
 #define SINTER_VERB(verb, name, function, ...) \
@@ -67,13 +67,13 @@ int report_error(const std::string& who, std::string message, int code) {
 
 bool has_data_for(const RecipeView& recipe, Verb verb) {
   const Needs needs = row_of(verb).needs;
-  if (needs == Needs::tokenizer) return recipe.data.tokenizer || recipe.data.takes_tokenizer;
-  return needs == Needs::nothing || recipe.data.open;
+  if (needs == Needs::tokenizer) return recipe.data.has_tokenizer || recipe.data.takes_tokenizer;
+  return needs == Needs::nothing || recipe.data.opens;
 }
 
 void require_data(const RecipeView& recipe, Verb verb) {
   if (has_data_for(recipe, verb)) return;
-  if (recipe.data.open)
+  if (recipe.data.opens)
     throw Error(
         fmt::format("The recipe {} cannot {}: its data policy has no tokenizer(), which says what "
                     "text its numbers stand for; see sinter/data/data_view.hpp.",
@@ -100,15 +100,15 @@ void require_flag(bool given, std::string_view flag, Verb verb) {
 
 }  // namespace cli
 
-int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv) {
+int run_recipe(const std::function<std::shared_ptr<RecipeView>()>& recipe, int argc, char** argv) {
   using namespace cli;
   prepare_standard_streams();
   std::string program = argc > 0 ? argv[0] : "trainer", who;
   try {
-    RecipeView view = recipe();
-    Parsed parsed = parse(view, program, {argv + (argc > 0), argv + argc});
+    std::shared_ptr<RecipeView> view = recipe();
+    Parsed parsed = parse(*view, program, {argv + (argc > 0), argv + argc});
     if (parsed.arguments) {
-      take_launched_world(view, *parsed.arguments);
+      take_launched_world(*view, *parsed.arguments);
       const World& world = parsed.arguments->world;
       if (world.ranks > 1) who = fmt::format("rank {}: ", world.rank);
       return call(std::move(view), *parsed.arguments);

@@ -74,18 +74,18 @@ int tokenize_files(const RecipeView& recipe, const Arguments& a) {
 
 }  // namespace
 
-int tokenize(RecipeView recipe, const Arguments& a) {
-  if (!a.data.empty() || a.out) return tokenize_files(recipe, a);
+int tokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+  if (!a.data.empty() || a.out) return tokenize_files(*recipe, a);
   require_flag(a.text.has_value(), "--text FILE", a.verb);
-  const Tokenizer tokenizer = tokenizer_for(recipe, a);
+  const Tokenizer tokenizer = tokenizer_for(*recipe, a);
   const std::vector<std::int32_t> ids = tokenizer.encode(read_file(*a.text));
   print_result(a.json ? nlohmann::json{{"ids", ids}}.dump() + "\n" : lines_of(tokenizer, ids));
   return exit_done;
 }
 
-int detokenize(RecipeView recipe, const Arguments& a) {
+int detokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.ids.has_value(), "--ids FILE", a.verb);
-  const Tokenizer tokenizer = tokenizer_for(recipe, a);
+  const Tokenizer tokenizer = tokenizer_for(*recipe, a);
   const std::vector<std::int32_t> ids = read_ids(*a.ids);
   try {
     print_result(tokenizer.text_of(ids));

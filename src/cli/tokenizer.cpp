@@ -16,14 +16,9 @@ void take_over_tokenizer(const RecipeView& recipe, Arguments& a) {
 
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
   take_over_tokenizer(recipe, a);
-  if (!a.tokenizer && recipe.data.tokenizer) return recipe.data.tokenizer();
+  if (!a.tokenizer && recipe.data.has_tokenizer) return recipe.tokenizer();
   require_flag(a.tokenizer.has_value(), "--tokenizer PATH", a.verb);
   return load_tokenizer(*a.tokenizer);
-}
-
-Prompt prompt_of(const DataView& data, const Tokenizer& tokenizer, const std::string& text) {
-  if (data.prompt) return data.prompt(tokenizer, text);
-  return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
 }
 
 }  // namespace sinter::cli

@@ -16,8 +16,4 @@ void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 /// throws    UsageError where there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 
-/// What the model is shown of a text: as the data policy says, or its tokens; of an empty one, those
-/// of a line break.
-Prompt prompt_of(const DataView& data, const Tokenizer& tokenizer, const std::string& text);
-
 }  // namespace sinter::cli

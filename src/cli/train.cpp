@@ -81,14 +81,14 @@ std::string validation_text(const DataUnit& unit, double loss) {
 /// One training run, from its pieces to its summary.
 class Run {
  public:
-  Run(RecipeView r, const Arguments& given) : recipe(std::move(r)), a(given) {
-    check_training(recipe, a);
+  Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::move(r)), a(given) {
+    check_training(*recipe, a);
     if (a.resume_or_begin) settle_resume();
     if (a.resume) open_to_resume();
-    options.steps = last_step(recipe, a);
+    options.steps = last_step(*recipe, a);
     if (a.resume) check_steps();
     check_profile();
-    data = open_training_data(recipe, a);
+    data = open_training_data(*recipe, a);
     tell(data.notes);
     watch = DataWatch(data.changed);
     check_evaluations();
@@ -121,7 +121,7 @@ class Run {
       return;
     }
     require_flag(!a.data.empty(), "--data PATH...", a.verb);
-    require_good_options(recipe);
+    require_good_options(*recipe);
     tell(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
   }
   /// The run's folder, which the first rank writes.
@@ -135,7 +135,7 @@ class Run {
     record.emplace(folder->path());
     tell(record->take_over_data(a));
     record->take_over_tensorboard(a);
-    tell(take_over(*folder->resume_point(), recipe, a));
+    tell(take_over(*folder->resume_point(), *recipe, a));
   }
   void check_steps() const {
     std::int64_t step = folder->resume_point()->step();
@@ -181,7 +181,7 @@ class Run {
   }
 
   void check_evaluations() const {
-    const std::string_view policy = recipe.state.acts_on_evaluations;
+    const std::string_view policy = recipe->acts_on_evaluations;
     if (policy.empty() || data.evaluation) return;
     if (a.order != Order::sequential)
       throw Error(
@@ -209,11 +209,11 @@ class Run {
     EvaluateStage evaluate;
     if (data.evaluation) evaluate = std::move(*data.evaluation);
     catch_stop_signals();  // until here nothing has begun, and a signal just ends the program
-    if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe.plan, recipe.ranks());
+    if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());
     options.profile = profile ? &*profile : nullptr;
     if (!folder) {
       std::filesystem::path path =
-          a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe.name);
+          a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe->name);
       using Mode = RunFolder::Mode;
       folder = folder_at(path, a.resume_or_begin && is_first(a) ? Mode::either : Mode::fresh);
       note_lines(folder->take_warnings());
@@ -224,7 +224,7 @@ class Run {
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
     options.evaluate_every = a.evaluate_every.value_or(
-        affordable_interval(data.evaluation_size, tokens_per_step(recipe)));
+        affordable_interval(data.evaluation_size, tokens_per_step(*recipe)));
     options.save_every = a.save_every.value_or(usual_interval);
     options.save_minutes = a.save_minutes;
     options.stop = [] { return stop_signals() > 0; };
@@ -234,8 +234,8 @@ class Run {
   /// What the first rank says and writes beside checkpoints.
   void make_reports() {
     if (!record) record.emplace(folder->path());
-    tell(record->add_start(recipe, a, a.binary, trainer->steps()));
-    Progress::Scale scale{options.steps, double(recipe.plan->flops_per_token)};
+    tell(record->add_start(*recipe, a, a.binary, trainer->steps()));
+    Progress::Scale scale{options.steps, double(recipe->plan->flops_per_token)};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) print_if_possible(to, header());
     progress = std::make_unique<Progress>(to, scale);
@@ -264,10 +264,10 @@ class Run {
   }
 
   std::string header() const {
-    std::string text = recipe_text(recipe) + plan_text(recipe);
+    std::string text = recipe_text(*recipe) + plan_text(*recipe);
     text += fmt::format("device  {}\n", device_text(trainer->settings().threads));
-    text += matmul_text(matmul_of(recipe));
-    text += changes_text(recipe, a);
+    text += matmul_text(matmul_of(*recipe));
+    text += changes_text(*recipe, a);
     text += fmt::format("data    {}\n", data.text);
     auto often = [](std::int64_t steps) {
       return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
@@ -285,7 +285,7 @@ class Run {
     const StepRecord& last = loop->state().last;
     std::string checkpoint = folder->newest_good().string();
     if (end == LoopEnd::finished && last.validation_loss)
-      progress->line(validation_text(recipe.data.unit, *last.validation_loss));
+      progress->line(validation_text(recipe->data.unit, *last.validation_loss));
     progress->line(fmt::format("{} after {} steps; saved in {}",
                                end == LoopEnd::stopped ? "Stopped" : "Done", trainer->steps(),
                                checkpoint));
@@ -295,7 +295,7 @@ class Run {
           a.world.ranks > 1 ? ", with a launcher and as many ranks as you like" : "", a.binary,
           folder->path().string(), options.steps, remembers_data(a) ? "" : " --data …"));
     if (!a.json) return;
-    const Figure& headline = recipe.data.unit.headline;
+    const Figure& headline = recipe->data.unit.headline;
     nlohmann::ordered_json summary{
         {"steps", trainer->steps()}, {"loss", nullptr}, {"val_loss", nullptr}};
     if (last.step > 0) summary["loss"] = last.loss;
@@ -310,7 +310,7 @@ class Run {
     print_result(summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
 
-  RecipeView recipe;
+  std::shared_ptr<RecipeView> recipe;
   Arguments a;
   LoopOptions options;
   std::optional<Profile> profile;
@@ -328,6 +328,8 @@ class Run {
 
 }  // namespace
 
-int train(RecipeView recipe, const Arguments& a) { return Run(std::move(recipe), a).train(); }
+int train(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+  return Run(std::move(recipe), a).train();
+}
 
 }  // namespace sinter::cli

@@ -38,7 +38,7 @@ std::string json_text(const TrainedTokenizer& made, const Arguments& a, std::int
 
 }  // namespace
 
-int train_tokenizer_file(RecipeView, const Arguments& a) {
+int train_tokenizer_file(std::shared_ptr<RecipeView>, const Arguments& a) {
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
   require_flag(a.size > 0, "--size N", a.verb);
   require_flag(a.out.has_value(), "--out FILE", a.verb);

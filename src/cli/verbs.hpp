@@ -9,7 +9,7 @@ inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_diverge
                      exit_stopped = 75;
 
 #define SINTER_VERB(verb, name, function, ...) \
-  int function(RecipeView recipe, const Arguments& arguments);
+  int function(std::shared_ptr<RecipeView> recipe, const Arguments& arguments);
 SINTER_VERBS(SINTER_VERB)
 #undef SINTER_VERB
 

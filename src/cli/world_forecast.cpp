@@ -33,7 +33,7 @@ std::string seconds_text(double seconds) {
 
 int micro_batches_of(const RecipeView& recipe) {
   const int at_once = recipe.plan->micro * recipe.ranks();
-  return std::max(1, (recipe.global() + at_once - 1) / at_once);
+  return std::max(1, (recipe.global_batch() + at_once - 1) / at_once);
 }
 
 void find_link(const RecipeView& recipe, const Arguments& a, WorldForecast& world) {
@@ -185,7 +185,7 @@ void require_good_world(const RecipeView& recipe, const Arguments& a) {
     throw UsageError(
         "--scratch says where a disk is measured, and --disk-bandwidth what it does. Give one of "
         "the two.");
-  if (!recipe.join_world)
+  if (!recipe.joins_worlds)
     throw UsageError(
         fmt::format("--world: the recipe {} has one rank, as its type says. Give it Ddp<> or "
                     "Zero<>, build it again, and ask that.",

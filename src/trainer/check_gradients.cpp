@@ -52,13 +52,13 @@ double loss_of(TrainerCore& trainer, const HostBatch& batch) {
 
 /// Takes steps with changed parameters.
 class Losses {
-  const RecipeView& recipe;
+  const std::shared_ptr<RecipeView> recipe;
   const TrainerSettings settings;
   const HostBatch& batch;
   NamedNumbers start;
 
  public:
-  Losses(const RecipeView& view, std::uint64_t seed, const HostBatch& given)
+  Losses(const std::shared_ptr<RecipeView>& view, std::uint64_t seed, const HostBatch& given)
       : recipe(view), settings{.seed = seed, .threads = 1}, batch(given) {
     const TrainerCore trainer(recipe, settings);
     std::mt19937_64 engine(seed + 2);
@@ -129,14 +129,14 @@ std::string GradientReport::text() const {
   return text;
 }
 
-GradientReport check_gradients(const RecipeView& recipe, const HostBatch& batch,
+GradientReport check_gradients(const std::shared_ptr<RecipeView>& recipe, const HostBatch& batch,
                                const GradientCheckSettings& settings) {
-  const Sizes& sizes = recipe.plan->model.sizes;
+  const Sizes& sizes = recipe->plan->model.sizes;
   for (Type type : {Type::compute, Type::gradient, Type::master})
     if (sizes.element[int(type)] != Element::f64)
       throw ArgumentError(
           "Sinter: gradients are checked in double precision alone, and the recipe '" +
-          recipe.name + "' has a narrower one. Add Fp64 to it.");
+          recipe->name + "' has a narrower one. Add Fp64 to it.");
   const Losses losses(recipe, settings.seed, batch);
   TrainerCore trainer(recipe, {.seed = settings.seed, .threads = 1});
   const double loss = losses.at_start(trainer);

@@ -24,7 +24,7 @@ namespace sinter {
 namespace {
 
 void check_split(const RecipeView& recipe) {
-  int global = recipe.global(), micro = recipe.plan->micro, ranks = recipe.ranks();
+  int global = recipe.global_batch(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
     throw ArgumentError("Sinter: parallel.ranks is " + std::to_string(ranks) +
                         "; there must be at least one rank.");
@@ -38,7 +38,7 @@ void check_split(const RecipeView& recipe) {
                         " sequences cannot be split over " + std::to_string(ranks) +
                         " ranks with micro-batches of " + std::to_string(micro) +
                         ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
-  if (recipe.check_batches) recipe.check_batches();
+  recipe.check_batches();
 }
 
 /// The threads to compute with: as many as are asked for, or one for each processor, of which so many
@@ -119,49 +119,49 @@ void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
 
 }  // namespace
 
-TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
+TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
-  check_options(recipe_);
-  check_split(recipe_);
-  check_world(recipe_, settings_.world);
-  check_together(recipe_);
-  recipe_.open_device();
+  check_options(*recipe_);
+  check_split(*recipe_);
+  check_world(*recipe_, settings_.world);
+  check_together(*recipe_);
+  recipe_->open_device();
   const Memory& memory = plan().memory;
   const World& world = settings_.world;
-  const int ranks = sinter::ranks_here(recipe_, world);
-  const int processes = processes_of(recipe_, world);
+  const int ranks = sinter::ranks_here(*recipe_, world);
+  const int processes = processes_of(*recipe_, world);
   settings_.threads = threads_of(settings_, processes);
   int each = std::max(1, settings_.threads / ranks);
-  if (recipe_.on_host) {
+  if (recipe_->on_host) {
     const kernel::MatmulWorkspace thread = kernel::matmul_workspace(library_of(plan()));
     beside_ = {ranks * each * thread.mapped, ranks * each * thread.touched};
   }
-  require_memory(recipe_, available_device_memory(),
+  require_memory(*recipe_, available_device_memory(),
                  {.what = "the weights need ",
                   .ranks = ranks,
                   .each = memory.parameters + memory.weights,
                   .beside = beside_.touched});
   // All of the arena is taken at once of a card, and of what a limit lets this process map.
   require_memory(
-      recipe_, recipe_.on_host ? mappable_memory() : available_device_memory(),
+      *recipe_, recipe_->on_host ? mappable_memory() : available_device_memory(),
       {.what = "the plan needs ", .ranks = ranks, .each = memory.total, .beside = beside_.mapped});
-  recipe_.state.reset();
+  recipe_->reset_state();
   if (settings_.pin) {
     processors_ = processors_for(each * ranks * processes);
     const int before = world.ranks_here ? world.rank_here : world.rank;  // on this host
     if (processes > 1) processors_.erase(processors_.begin(), processors_.begin() + before * each);
   }
   parameters_ = list_parameters(plan().model);
-  for (Parameter& p : parameters_) join_group(p, recipe_.groups);
+  for (Parameter& p : parameters_) join_group(p, recipe_->groups);
   for (int r = 0; r < ranks; ++r) {
     streams_.push_back(std::make_unique<kernel::Stream>(each));
     if (settings_.pin)
       streams_[r]->pin({processors_.begin() + r * each, processors_.begin() + (r + 1) * each});
   }
-  if (ranks_are_processes(recipe_, world)) {
+  if (ranks_are_processes(*recipe_, world)) {
     World joined = world;
     add_facts(joined.facts);
-    communicators_.push_back(recipe_.join_world(*streams_[0], joined));
+    communicators_.push_back(recipe_->join_world(*streams_[0], joined));
   } else if (ranks == 1) {
     communicators_.push_back(single_rank());
   } else {
@@ -169,8 +169,8 @@ TrainerCore::TrainerCore(RecipeView recipe, TrainerSettings settings)
   }
   for (int r = 0; r < ranks; ++r)
     machines_.push_back(std::make_unique<Machine>(
-        plan(), parameters_, *streams_[r], *communicators_[r], recipe_.policy_options,
-        recipe_.state.states, settings_.scratch.string()));
+        plan(), parameters_, *streams_[r], *communicators_[r], recipe_->policy_options,
+        recipe_->policy_states, settings_.scratch.string()));
   threads_ = std::make_unique<RankThreads>(ranks);
   initialise();
 }
@@ -208,7 +208,7 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
   throw_failure(threads_->run([&](int rank) {
     try {
       std::optional<Pinned> pinned;
-      recipe_.open_device();
+      recipe_->open_device();
       if (settings_.pin) pinned.emplace(processors_[std::size_t(rank * streams_[rank]->threads())]);
       work(rank);
     } catch (...) {
@@ -285,8 +285,8 @@ void TrainerCore::give_up() noexcept {
 void TrainerCore::require_memory_to_train() {
   if (memory_suffices_) return;
   const Memory& memory = plan().memory;
-  if (recipe_.on_host)  // a card has given all of it when the arenas were made
-    require_memory(recipe_, available_device_memory(),
+  if (recipe_->on_host)  // a card has given all of it when the arenas were made
+    require_memory(*recipe_, available_device_memory(),
                    {.what = "the plan needs ",
                     .ranks = ranks_here(),
                     .each = memory.total,
@@ -299,7 +299,7 @@ void TrainerCore::require_memory_to_train() {
 
 Outcome TrainerCore::step(const HostBatch& batch) {
   require_memory_to_train();
-  int sequences = batch.sequences(), ranks = recipe_.ranks();
+  int sequences = batch.sequences(), ranks = recipe_->ranks();
   if (sequences < 1 || sequences > global_batch())
     throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
                         " sequences; the recipe's step takes 1 to " +
@@ -308,9 +308,9 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   const std::int64_t count = all_predictions_in(batch);
   if (count == 0)
     throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
-  const double scale = recipe_.state.loss_scale();
-  const int counted = recipe_.batch_shapes ? sequences : global_batch();
-  const RecipeView::Rate rate = recipe_.rate(steps_ + 1, counted);
+  const double scale = recipe_->loss_scale();
+  const int counted = recipe_->changes_batches ? sequences : global_batch();
+  const RecipeView::Rate rate = recipe_->rate(steps_ + 1, counted);
   auto train = [&](int rank) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.step = steps_ + 1;
@@ -325,7 +325,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->loss_sum(), count};
   const StepFigures figures = machines_[0]->figures();
-  const Reaction reaction = recipe_.state.after_step(figures);
+  const Reaction reaction = recipe_->after_step(figures);
   if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};
   ++steps_;
   return Applied{loss, figures.gradient_norm, rate.learning_rate};
@@ -333,7 +333,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
 
 Loss TrainerCore::evaluate(const HostBatch& batch) {
   check_part(batch, plan().model);
-  const int ranks = recipe_.ranks();
+  const int ranks = recipe_->ranks();
   const std::int64_t count = predictions_in(batch);
   const bool is_part = !batch.part.is_whole();
   auto evaluate_part = [&](int rank) {

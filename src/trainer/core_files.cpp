@@ -125,21 +125,23 @@ void load_in_place(FlatTensors tensors, const std::vector<Parameter>& parameters
 
 void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use) const {
   FlatTensors tensors(machines_, parameters_, Access::read);
-  use(content_of(recipe_, tensors));
+  use(content_of(*recipe_, tensors));
 }
 
 void TrainerCore::copy_content(Snapshot& to) const {
   const auto tensors = std::make_shared<FlatTensors>(machines_, parameters_, std::nullopt);
   if (tensors->are_copies()) to.clear();  // before the next ones are made
-  CheckpointContent content = content_of(recipe_, *tensors);
+  CheckpointContent content = content_of(*recipe_, *tensors);
   if (tensors->are_copies()) content.owner = tensors;
   to.copy(machines_[0]->stream(), std::move(content));
 }
 
-std::string TrainerCore::info() const { return state_json(recipe_, steps_, settings_.seed).dump(); }
+std::string TrainerCore::info() const {
+  return state_json(*recipe_, steps_, settings_.seed).dump();
+}
 
 void TrainerCore::add_facts(std::vector<Fact>& facts) const {
-  auto state = state_json(recipe_, 0, settings_.seed);
+  auto state = state_json(*recipe_, 0, settings_.seed);
   state.at("options").erase("device.card");  // each rank has one of its own
   for (const char* name : {"recipe", "policies", "options", "seed"}) {
     const auto& value = state.at(name);
@@ -154,8 +156,8 @@ void TrainerCore::restore(const CheckpointReader& reader) {
                     ": its manifest is of step " + std::to_string(reader.step()) +
                     ", but its trainer of step " + std::to_string(saved.step) +
                     ". Resume from another checkpoint.");
-  require_same_recipe(saved, recipe_, reader.folder().string());
-  require_readable_state(saved, recipe_, reader.folder().string());
+  require_same_recipe(saved, *recipe_, reader.folder().string());
+  require_readable_state(saved, *recipe_, reader.folder().string());
   std::vector<std::filesystem::path> files{reader.file(weights_file)};
   if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
   {
@@ -166,16 +168,16 @@ void TrainerCore::restore(const CheckpointReader& reader) {
       tensors.add_expected(region(r), expected);
     load_tensors(files, expected);
   }
-  recipe_.state.reset();
-  restore_state(saved, recipe_);
+  recipe_->reset_state();
+  restore_state(saved, *recipe_);
   settings_.seed = saved.seed;
   set_steps(saved.step);
 }
 
 void TrainerCore::roll_back(const CheckpointReader& reader) {
   std::vector<std::pair<Option, nlohmann::ordered_json>> kept;
-  for (const Option& field : recipe_.state.fields)
-    if (field.slot == recipe_.state.recovers) kept.emplace_back(field, option_value(field));
+  for (const Option& field : recipe_->run_state)
+    if (field.slot == recipe_->recovers) kept.emplace_back(field, option_value(field));
   restore(reader);
   for (const auto& [field, value] : kept) set_option_value(field, value);
 }
@@ -214,8 +216,8 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
     const CheckpointReader verified(source.path);
     if (!state.empty()) require_state(verified, state);
   }
-  if (!source.config.empty()) require_same_architecture(source.config, recipe_.hugging_face);
-  const HuggingFace& names = recipe_.hugging_face;
+  if (!source.config.empty()) require_same_architecture(source.config, recipe_->hugging_face);
+  const HuggingFace& names = recipe_->hugging_face;
   UnsharedHeads unshared;
   {
     std::vector<Expected> expected;
@@ -236,7 +238,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                       flat_bytes(plan().model, region(r)));
     }
   }
-  recipe_.state.reset();
+  recipe_->reset_state();
   set_steps(0);
   return source.warning + (source.warning.empty() ? "" : "\n") + to_string(unshared);
 }
@@ -252,7 +254,7 @@ void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t s
   tensors.add_views(Space::master, weights);
   write_folder_atomically(folder, [&](const fs::path& into) {
     write_shards(into, weights, shard_bytes);
-    if (const std::string config = config_text(recipe_.hugging_face); !config.empty())
+    if (const std::string config = config_text(recipe_->hugging_face); !config.empty())
       write_file_atomically(into / config_file, config);
   });
 }

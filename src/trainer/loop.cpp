@@ -60,7 +60,7 @@ void Loop::mend_best() {
 
 /// Checks that a schedule that acts on validation losses does not wait for them in vain.
 void Loop::check_evaluations(const LoopOptions& options) {
-  const std::string policy(trainer_.recipe().state.acts_on_evaluations);
+  const std::string policy(trainer_.recipe().acts_on_evaluations);
   const std::int64_t every = options.evaluate_every, steps = trainer_.steps();
   if (policy.empty() || steps >= options.steps) return;
   if (!evaluate_)

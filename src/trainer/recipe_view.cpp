@@ -39,16 +39,20 @@ std::string numbers_of(const RecipeView& recipe, std::string_view slot) {
 
 }  // namespace
 
+Prompt RecipeView::prompt(const Tokenizer& tokenizer, std::string_view text) const {
+  return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
+}
+
 std::string text_of(const Option& option) {
   return option.read([](const auto& value) { return fmt::format("{}", value); });
 }
 
 void check_options(const RecipeView& recipe) {
   for (const Option& option : recipe.options) check_range(option);
-  for (const auto& combination : recipe.combinations)
-    if (const Contradiction found = combination.contradiction())
-      throw ArgumentError(fmt::format("Sinter: in {}, {}: {}. To mend it: {}.", combination.slot,
-                                      found.what, numbers_of(recipe, combination.slot), found.fix));
+  for (const auto& [slot, found] : recipe.combinations())
+    if (found)
+      throw ArgumentError(fmt::format("Sinter: in {}, {}: {}. To mend it: {}.", slot, found.what,
+                                      numbers_of(recipe, slot), found.fix));
 }
 
 }  // namespace sinter

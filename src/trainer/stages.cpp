@@ -35,7 +35,7 @@ void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
       "The data source gave " + std::to_string(batch.sequences()) + " sequences of up to " +
       std::to_string(longest) + " rows, but the recipe's next batch is of " +
       std::to_string(shape.sequences) + " sequences of up to " + std::to_string(shape.length) +
-      ". Give the source the trainer's recipe().batch_shapes.");
+      ". Give the source the trainer's recipe().batch_shapes().");
 }
 
 /// What a step of so many milliseconds says of its examples, if the source has counted them.
@@ -96,7 +96,8 @@ std::optional<ReadBatch> ReadStage::operator()() {
 std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
                                                              std::int64_t tokens_before) {
   std::int64_t number = trainer->steps() + 1;
-  if (const BatchShapes& shapes = trainer->recipe().batch_shapes) require_shape(shapes, batch);
+  if (const RecipeView& recipe = trainer->recipe(); recipe.changes_batches)
+    require_shape(recipe.batch_shapes(), batch);
   Outcome outcome = trainer->step(batch.batch);
   double ms = clock->lap();
   if (auto* skipped = std::get_if<Skipped>(&outcome)) return SkippedStep{number, *skipped};

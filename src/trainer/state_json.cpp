@@ -65,7 +65,7 @@ Json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed)
           {"policies", recipe.policies},
           {"free_slots", recipe.free_slots},
           {"options", values(recipe.options)},
-          {"state", values(recipe.state.fields)}};
+          {"state", values(recipe.run_state)}};
 }
 
 SavedState read_state(const std::string& info, const std::string& checkpoint) {
@@ -145,7 +145,7 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
 
 void require_readable_state(const SavedState& saved, const RecipeView& recipe,
                             const std::string& checkpoint) {
-  for (const Option& field : recipe.state.fields)
+  for (const Option& field : recipe.run_state)
     for (const auto& [name, text] : saved.state) try {
         if (name == field.dotted())
           field.read([&](const auto& now) {
@@ -160,7 +160,7 @@ void require_readable_state(const SavedState& saved, const RecipeView& recipe,
 }
 
 void restore_state(const SavedState& saved, RecipeView& recipe) {
-  for (const Option& field : recipe.state.fields)
+  for (const Option& field : recipe.run_state)
     for (const auto& [name, text] : saved.state)
       if (name == field.dotted()) set_option_value(field, Json::parse(text));
 }

@@ -17,7 +17,7 @@ bool is_given(const World& world) {
 }  // namespace
 
 bool ranks_are_processes(const RecipeView& recipe, const World& world) {
-  return recipe.join_world && (!recipe.on_host || is_given(world));
+  return recipe.joins_worlds && (!recipe.on_host || is_given(world));
 }
 
 int ranks_here(const RecipeView& recipe, const World& world) {
@@ -30,7 +30,7 @@ int processes_of(const RecipeView& recipe, const World& world) {
 }
 
 void check_world(const RecipeView& recipe, const World& world) {
-  if (!recipe.join_world) {
+  if (!recipe.joins_worlds) {
     if (!is_given(world)) return;
     throw ArgumentError(
         "Sinter: TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
@@ -67,7 +67,7 @@ void check_together(const RecipeView& recipe) {
   const auto check = [&](const Model& model, std::span<const Instruction> program, int iterations) {
     require_fit(model, program, ranks, iterations, simulate(model, program, ranks, iterations));
   };
-  check(plan.model, plan.training.program, (recipe.global() + at_once - 1) / at_once);
+  check(plan.model, plan.training.program, (recipe.global_batch() + at_once - 1) / at_once);
   check(plan.evaluating, plan.evaluation.program, 2);
   check(plan.predicting, plan.prediction.program, 1);
 }

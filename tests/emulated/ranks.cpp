@@ -112,14 +112,14 @@ TEST_CASE("a rank that ends is noticed by those that wait for it") {
 TEST_CASE("a launched rank has the card of its number on its host, or the one that it sees") {
   const auto card_of = [](const std::map<std::string, std::string>& told) {
     for (const auto& [name, value] : told) setenv(name.c_str(), value.c_str(), 1);
-    RecipeView recipe = Trainer<Shared<2>>::options();
+    const auto recipe = Trainer<Shared<2>>::options();
     cli::Arguments arguments;
     arguments.verb = cli::Verb::train;
     arguments.out = "run";
-    cli::take_launched_world(recipe, arguments);
+    cli::take_launched_world(*recipe, arguments);
     for (const auto& [name, value] : told) unsetenv(name.c_str());
     return *std::get<int*>(
-        std::ranges::find(recipe.options, "device.card", &Option::dotted)->value);
+        std::ranges::find(recipe->options, "device.card", &Option::dotted)->value);
   };
   using Told = std::map<std::string, std::string>;
   Told here{{"SINTER_RANK", "1"}, {"SINTER_RANKS", "2"}, {"SINTER_WORLD", "w"}};

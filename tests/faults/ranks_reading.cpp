@@ -166,10 +166,10 @@ TEST_CASE("a rank that cannot read in an evaluation ends all, who name it") {
   for (const int count : {2, 4})
     for (const int broken : {1, 3})
       check_end(count, 1, [&](const World& world, bool fails, const Say& say) {
-        RecipeView view = Trainer<Whole<2>>::options();
-        for (Option& option : view.options)
+        const auto view = Trainer<Whole<2>>::options();
+        for (Option& option : view->options)
           if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = count;
-        Trainer<Whole<2>> trainer(std::move(view), {.seed = 3, .threads = 1, .world = world});
+        Trainer<Whole<2>> trainer(view, {.seed = 3, .threads = 1, .world = world});
         AnySource source(Broken<EvaluationArrays>{to_evaluate(), fails ? broken : 0});
         say("here");
         cli::evaluate(trainer, source);

@@ -4,6 +4,7 @@
 #include "hugging_face/write_recipe.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 #include "support/recipes.hpp"
 #include "trainer/state_json.hpp"
 
@@ -16,10 +17,10 @@ using Net = testing::Made<Gpt2<{.layers = 1, .heads = 2, .width = 16, .positions
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::TemporaryFolder folder;
-  static const RecipeView recipe = view_of<Net>();
+  static const auto recipe = view_of<Net>();
   try {
     require_same_architecture(fuzz::put(folder / "config.json", fuzz::text_of(data, size)),
-                              recipe.hugging_face);
+                              recipe->hugging_face);
   } catch (const FileError&) {
   }
   try {

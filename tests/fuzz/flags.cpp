@@ -5,6 +5,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 #include "support/recipes.hpp"
 
 using namespace sinter;
@@ -15,7 +16,7 @@ using Net = testing::Made<Gpt2<{.layers = 1, .heads = 2, .width = 16, .positions
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const RecipeView recipe = view_of<Net>();
+  const auto recipe = view_of<Net>();
   std::vector<std::string> words;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   while (!rest.empty()) {
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   try {
-    const cli::Parsed parsed = cli::parse(recipe, "program", words);
+    const cli::Parsed parsed = cli::parse(*recipe, "program", words);
     fuzz::ensure(parsed.arguments || !parsed.text.empty(),
                  "words mean something or ask for a text");
   } catch (const cli::UsageError&) {

@@ -4,6 +4,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/precision/fp16.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 #include "support/recipes.hpp"
 #include "trainer/state_json.hpp"
 
@@ -15,12 +16,12 @@ using Net = testing::Made<Gpt2<{.layers = 1, .heads = 2, .width = 16, .positions
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static RecipeView recipe = view_of<Net>();
+  static const auto recipe = view_of<Net>();
   try {
     const SavedState saved = read_state(fuzz::text_of(data, size), "step-00000001");
-    require_same_recipe(saved, recipe, "step-00000001");
-    require_readable_state(saved, recipe, "step-00000001");
-    restore_state(saved, recipe);
+    require_same_recipe(saved, *recipe, "step-00000001");
+    require_readable_state(saved, *recipe, "step-00000001");
+    restore_state(saved, *recipe);
   } catch (const FileError&) {
   }
   return 0;

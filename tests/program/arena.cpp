@@ -110,7 +110,7 @@ std::size_t longest_gap(const std::vector<std::byte>& a, const std::vector<std::
 template <class R>
 class Subject {
   static_assert(ready<R>());
-  RecipeView view = view_of<R>();
+  const std::shared_ptr<RecipeView> view = view_of<R>();
   Placements placements{Plan<R>::view, shipped(Plan<R>::view)};
   const PlanView& plan = placements.plan;
   HostBatch batch;

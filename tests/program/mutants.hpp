@@ -36,7 +36,7 @@ inline void too_slow(int) {
 /// Of one recipe: the tests know it by its view, so that all of this is compiled once.
 class Mutants {
   HostBatch batch;
-  RecipeView view;
+  std::shared_ptr<RecipeView> view;
   const PlanView& plan;
   Programs good;
   bool reduces;  // whether its ranks do
@@ -69,7 +69,7 @@ class Mutants {
 
   /// On how many ranks programs run. A model that is split is planned for so many.
   std::vector<int> rank_counts() const {
-    const int ranks = view.ranks();
+    const int ranks = view->ranks();
     if (plan.model.shards > 1) return {ranks};
     return ranks > 1 ? std::vector{1, ranks} : std::vector{1};
   }
@@ -153,7 +153,7 @@ class Mutants {
   Mutants(R, HostBatch b)
       : batch(std::move(b)),
         view(view_of<R>()),
-        plan(*view.plan),
+        plan(*view->plan),
         good(shipped(plan)),
         reduces(R::parallel::reduces) {
     static_assert(ready<R>());

@@ -28,7 +28,7 @@ template <class R>
 class OneRank {
   static_assert(ready<R>());
   const HostBatch batch = letters({5, 3, 6, 2});
-  const RecipeView view = view_of<R>();
+  const std::shared_ptr<RecipeView> view = view_of<R>();
   const Programs good = shipped(Plan<R>::view);
   const Model& model = Plan<R>::model;
   Placements shipped_plan{Plan<R>::view, good};

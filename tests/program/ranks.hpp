@@ -14,6 +14,7 @@
 #include "sinter/hardware/stream.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 #include "support/device.hpp"
 
 namespace sinter::testing {
@@ -60,7 +61,7 @@ inline std::int64_t predictions(const HostBatch& batch) {
 
 /// One machine for each rank, all from the same fresh weights.
 class Ranks {
-  const RecipeView recipe;  // owns the options
+  const std::shared_ptr<RecipeView> recipe;  // owns the options
   std::vector<Parameter> parameters;
   std::vector<std::unique_ptr<kernel::Stream>> streams;
   std::vector<std::unique_ptr<Communicator>> communicators;
@@ -72,7 +73,7 @@ class Ranks {
   std::vector<Observer*> observers;
 
   /// other: what the rank `other_rank` runs, if that is another program.
-  Ranks(const PlanView& p, RecipeView r, int ranks = 1, int threads = 1,
+  Ranks(const PlanView& p, std::shared_ptr<RecipeView> r, int ranks = 1, int threads = 1,
         const PlanView* other = nullptr, int other_rank = 0)
       : recipe(std::move(r)),
         parameters(list_parameters(p.model)),
@@ -85,7 +86,7 @@ class Ranks {
       const PlanView& own = other && k == other_rank ? *other : plan;
       machines.push_back(std::make_unique<Machine>(own, parameters, *streams.back(),
                                                    *communicators[std::size_t(k)],
-                                                   recipe.policy_options, recipe.state.states));
+                                                   recipe->policy_options, recipe->policy_states));
       fill_weights(*machines.back());
     }
   }

@@ -30,13 +30,13 @@ struct mine : Recipe<testing::ModelOfLayer<acme::Doubled<8>>, Cuda<>> {};
 // Must not compile, for_cuda_alone: Sinter: a recipe for CUDA is compiled without it.
 // and: ./sinter build --cuda
 struct mine : Recipe<Mlp<>, Cuda<>> {};
-RecipeView view() { return view_of<mine>(); }
+auto view() { return view_of<mine>(); }
 
 // Must not compile, for_the_cpu_alone: Sinter: a recipe for the CPU is compiled for CUDA.
 // and: leave the device out of the recipe
 // Compiled with: -DSINTER_CUDA=1
 struct mine : Recipe<Mlp<>, Cpu> {};
-RecipeView view() { return view_of<mine>(); }
+auto view() { return view_of<mine>(); }
 
 // Must not compile, no_kernels: Sinter: this policy is not all that its slot asks for
 struct Abacus {

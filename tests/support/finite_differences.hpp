@@ -7,8 +7,8 @@
 namespace sinter::testing {
 
 /// Checks the gradients of a recipe that computes in double precision.
-inline void expect_right_gradients(const RecipeView& recipe, const HostBatch& batch,
-                                   double h = 1e-4) {
+inline void expect_right_gradients(const std::shared_ptr<RecipeView>& recipe,
+                                   const HostBatch& batch, double h = 1e-4) {
   for (const GradientCheck& p : sinter::check_gradients(recipe, batch, {.h = h}).parameters) {
     CAPTURE(p.parameter);
     CAPTURE(p.slope);

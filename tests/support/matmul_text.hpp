@@ -5,19 +5,20 @@
 
 #include "cli/matmul_text.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 #include "support/recipes.hpp"
 
 namespace sinter::testing {
 
 template <class Precision>
-inline RecipeView matmul_recipe() {
+auto matmul_recipe() {
   return view_of<Made<Mlp<{.in = 2, .hidden = 8, .out = 1}>, Precision>>();
 }
 
 template <class Precision>
 std::string matmul_line() {
-  const RecipeView view = matmul_recipe<Precision>();
-  const cli::MatmulRate rate = cli::measure_matmul(view, 2);
+  const auto view = matmul_recipe<Precision>();
+  const cli::MatmulRate rate = cli::measure_matmul(*view, 2);
   CHECK(rate.flops > 1e7);
   CHECK(rate.flops < 1e15);
   CHECK(rate.fp32_flops > 1e7);

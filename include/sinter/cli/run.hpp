@@ -3,15 +3,14 @@
 #pragma once
 #include <functional>
 
-#include "sinter/recipe/plan.hpp"
-#include "sinter/trainer/recipe_view.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 
 namespace sinter {
 
 /// Runs the verb of the command line, such as train, eval or generate (--help lists all). Returns
 /// the exit code: 0 success, 1 error, 2 wrong command line, 3 a loss or gradient that is not finite,
 /// 75 a stop by a signal, with a checkpoint to resume from.
-int run_recipe(const std::function<RecipeView()>& recipe, int argc, char** argv);
+int run_recipe(const std::function<std::shared_ptr<RecipeView>()>& recipe, int argc, char** argv);
 
 /// The main() of a recipe's binary:
 ///   int main(int argc, char** argv) { return sinter::run<mine>(argc, argv); }

@@ -89,18 +89,13 @@ struct OpenedData {
   std::function<std::string()> changed{};
 };
 
-/// A data policy without its type.
-struct DataView {
+/// What a data policy offers to the verbs of a binary.
+struct DataFacts {
   DataUnit unit{};                ///< what a prediction is of
   std::string_view paths_help{};  ///< what --data takes; empty if the policy has no help
-  std::function<OpenedData(const DataRequest&)> open{};  ///< empty if the policy has no open()
-  std::function<Tokenizer()> tokenizer{};                ///< empty if it has no tokenizer()
-  /// Empty if it has no prompt().
-  std::function<Prompt(const Tokenizer&, std::string_view text)> prompt{};
-  bool takes_tokenizer = false;  ///< true if open() reads text through a tokenizer that is named
-  /// Returns the batching of the recipe's policy for global batches of at most `sequences`; empty
-  /// if there is none.
-  std::function<Batching(int sequences)> batching{};
+  bool opens = false;             ///< true if the policy has open()
+  bool has_tokenizer = false;     ///< true if it has tokenizer()
+  bool takes_tokenizer = false;   ///< true if open() reads text through a tokenizer that is named
 };
 
 }  // namespace sinter

@@ -125,6 +125,10 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
   auto& get() {
     return static_cast<Entry<One>&>(*this).value;
   }
+  template <class One>
+  const auto& get() const {
+    return static_cast<const Entry<One>&>(*this).value;
+  }
   /// Calls function(policy, value) for each entry that the function takes.
   void visit(auto function) {
     (

@@ -11,6 +11,8 @@
 #include "sinter/graph/names.hpp"
 #include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
+#include "sinter/plan/parameter.hpp"
+#include "sinter/run/machine.hpp"
 #include "sinter/trainer/outcome.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 #include "sinter/trainer/snapshot.hpp"
@@ -54,19 +56,20 @@ class TrainerCore {
   ///           ArgumentError, too, if threads are negative, or above 16 per processor, or pinned and
   ///           more than processors.
   ///           Error if the device is missing, or does not have the memory for the weights
-  TrainerCore(RecipeView recipe, TrainerSettings settings);
+  TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings);
   ~TrainerCore();
 
   /// The recipe, with the current values of its options.
-  const RecipeView& recipe() const { return recipe_; }
+  const RecipeView& recipe() const { return *recipe_; }
   /// The plan of the recipe.
-  const PlanView& plan() const { return *recipe_.plan; }
+  const PlanView& plan() const { return *recipe_->plan; }
   const TrainerSettings& settings() const { return settings_; }
   /// Number of steps applied so far.
   std::int64_t steps() const { return steps_; }
   /// Number of sequences of a global batch, or the maximum if policies change it in the course of
-  /// training. (A loop of your own must then ask recipe().batch_shapes for the size of each batch.)
-  int global_batch() const { return recipe_.global(); }
+  /// training. (A loop of your own must then ask recipe().batch_shapes() for the size of each
+  /// batch.)
+  int global_batch() const { return recipe_->global_batch(); }
   /// The sequences of each batch that this process computes: all, unless ranks are processes. A batch
   /// for a step or an evaluation may have the content of only these, in all processes or in none.
   BatchPart part() const;
@@ -116,9 +119,9 @@ class TrainerCore {
   void give_up() noexcept;
 
   /// Passes a validation loss to the policies that act on them (Plateau).
-  void after_evaluation(double validation_loss) { recipe_.state.after_evaluation(validation_loss); }
+  void after_evaluation(double validation_loss) { recipe_->after_evaluation(validation_loss); }
   /// The factor that gradients are multiplied by in the next step; 1 without loss scaling.
-  double loss_scale() const { return recipe_.state.loss_scale(); }
+  double loss_scale() const { return recipe_->loss_scale(); }
 
   /// Sets this process's votes, which its next steps and evaluations send to the other processes. At first
   /// they are zero. Votes travel with an exchange that each step has anyway.
@@ -235,7 +238,7 @@ class TrainerCore {
   const Parameter& find(std::string_view name) const;
   std::vector<double> read(Space space, std::string_view name) const;
 
-  RecipeView recipe_;
+  std::shared_ptr<RecipeView> recipe_;
   TrainerSettings settings_;
   std::vector<Parameter> parameters_;
   std::vector<int> processors_;  // of all threads, rank by rank; empty unless threads are pinned

@@ -2,6 +2,7 @@
 // The trainer of a recipe, for your own program.
 #pragma once
 #include "sinter/trainer/core.hpp"
+#include "sinter/trainer/recipe_of.hpp"
 
 namespace sinter {
 
@@ -10,7 +11,7 @@ namespace sinter {
 ///   while (…) trainer.step(batch);
 template <class R>
 class Trainer : public TrainerCore {
-  static RecipeView checked_view() {
+  static std::shared_ptr<RecipeView> checked_view() {
     if constexpr (ready<R>()) return view_of<R>();
     return {};
   }
@@ -20,10 +21,11 @@ class Trainer : public TrainerCore {
   explicit Trainer(TrainerSettings settings = {}) : TrainerCore(checked_view(), settings) {}
   /// Trains with options that were changed in a view.
   /// requires  options() has returned the view
-  Trainer(RecipeView view, TrainerSettings settings) : TrainerCore(std::move(view), settings) {}
+  Trainer(std::shared_ptr<RecipeView> view, TrainerSettings settings)
+      : TrainerCore(std::move(view), settings) {}
 
   /// Returns a view of R, whose adjustable options may be changed before a trainer is made of it.
-  static RecipeView options() { return checked_view(); }
+  static std::shared_ptr<RecipeView> options() { return checked_view(); }
 };
 
 }  // namespace sinter

@@ -51,8 +51,8 @@ Result first_step(const HostBatch& batch) {
 /// On so many ranks.
 template <class R>
 Result first_step_on(int ranks, const HostBatch& batch) {
-  RecipeView view = Trainer<R>::options();
-  for (Option& option : view.options)
+  const auto view = Trainer<R>::options();
+  for (Option& option : view->options)
     if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
   TrainerCore trainer(view, {.seed = 5, .threads = 1});
   Result result = first_step(trainer, batch);

@@ -116,7 +116,7 @@ TEST_CASE("pairs that grow are short on both axes, and whole in the end") {
   const PairedExamples set = random_dialogues(4, 60);
   Trainer<growing> trainer({.seed = 1, .threads = 2});
   ExampleBatches source(set, {0, set.size()},
-                        {.sequences = most, .shapes = trainer.recipe().batch_shapes});
+                        {.sequences = most, .shapes = trainer.recipe().batch_shapes()});
   HostBatch batch;
   source.next(batch);
   for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {

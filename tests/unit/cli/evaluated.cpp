@@ -74,10 +74,10 @@ static_assert(DividedSource<Counted> && DataSource<Whole> && !DividedSource<Whol
 /// What eval finds, in bits, and last how many rows this process has read.
 template <class R>
 std::string evaluated(int ranks, const World& world, const Counted& counted, bool divides) {
-  RecipeView view = Trainer<R>::options();
-  for (Option& option : view.options)
+  const auto view = Trainer<R>::options();
+  for (Option& option : view->options)
     if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
-  Trainer<R> trainer(std::move(view), {.seed = 3, .threads = 1, .world = world});
+  Trainer<R> trainer(view, {.seed = 3, .threads = 1, .world = world});
   AnySource source = divides ? AnySource(counted) : AnySource(Whole{counted});
   const cli::Evaluated found = cli::evaluate(trainer, source);
   REQUIRE(found.right);

@@ -63,12 +63,12 @@ TEST_CASE("matrices of odd sizes are named") {
                                .vocabulary = 50,
                                .positions = 8,
                                .vocabulary_multiple = 8};
-  CHECK(cli::odd_sizes_text(view_of<Made<Gpt2<odd>, Tokens>>()) ==
+  CHECK(cli::odd_sizes_text(*view_of<Made<Gpt2<odd>, Tokens>>()) ==
         "        1 matrix has a side that is no multiple of 8, which matrix units want: wte.weight "
         "50 × 16\n");
-  CHECK(cli::odd_sizes_text(view_of<Made<Gpt2<padded>, Tokens>>()) == "");
+  CHECK(cli::odd_sizes_text(*view_of<Made<Gpt2<padded>, Tokens>>()) == "");
   using Narrow = Mlp<{.in = 3, .hidden = 10, .out = 2, .layers = 4}>;
-  const std::string many = cli::odd_sizes_text(view_of<Made<Narrow>>());
+  const std::string many = cli::odd_sizes_text(*view_of<Made<Narrow>>());
   CHECK(many.find("4 matrices have") != many.npos);
   CHECK(many.ends_with("10 × 10, …\n"));
 }
@@ -106,16 +106,16 @@ struct FilterModel {
 };
 
 TEST_CASE("a kernel of a filter, or a table, is no matrix of an odd size") {
-  CHECK(cli::odd_sizes_text(view_of<Made<FilterModel>>()) == "");
+  CHECK(cli::odd_sizes_text(*view_of<Made<FilterModel>>()) == "");
   constexpr Gpt2Options odd{.layers = 1, .heads = 2, .width = 16, .vocabulary = 48, .positions = 9};
-  CHECK(cli::odd_sizes_text(view_of<Made<Gpt2<odd>, UpTo<9, 48>>>()) == "");
+  CHECK(cli::odd_sizes_text(*view_of<Made<Gpt2<odd>, UpTo<9, 48>>>()) == "");
 }
 
 TEST_CASE("measuring takes two fortieths of a second, or a few products where those take longer") {
-  const RecipeView view = matmul_recipe<Bf16>();
-  cli::measure_matmul(view, 2);  // starts the library
+  const auto view = matmul_recipe<Bf16>();
+  cli::measure_matmul(*view, 2);  // starts the library
   const auto begin = std::chrono::steady_clock::now();
-  const cli::MatmulRate rate = cli::measure_matmul(view, 2);
+  const cli::MatmulRate rate = cli::measure_matmul(*view, 2);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
   const double product = 2. * 512 * 512 * 512;
   // A machine that runs other things beside may be interrupted.

@@ -46,10 +46,10 @@ HostBatch batch_of(int step) {
 /// All that steps leave, as text that tells every bit.
 template <class R>
 std::string train(int ranks, int steps, const World& world, int threads) {
-  RecipeView view = Trainer<R>::options();
-  for (Option& option : view.options)
+  const auto view = Trainer<R>::options();
+  for (Option& option : view->options)
     if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
-  Trainer<R> trainer(std::move(view), {.seed = 3, .threads = threads, .world = world});
+  Trainer<R> trainer(view, {.seed = 3, .threads = threads, .world = world});
   std::string trace;
   const auto add = [&](double x) {
     trace += std::to_string(std::bit_cast<std::uint64_t>(x)) + " ";

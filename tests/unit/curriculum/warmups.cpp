@@ -43,22 +43,22 @@ const std::vector<std::int32_t> tokens = text();
 
 template <class Source = ShuffledWindows>
 auto windows_for(const RecipeView& recipe) {
-  const WindowShape whole{context, recipe.global()};
+  const WindowShape whole{context, recipe.global_batch()};
   if constexpr (std::is_same_v<Source, ShuffledWindows>) {
-    return ShuffledWindows(tokens, whole, 4, recipe.batch_shapes);
+    return ShuffledWindows(tokens, whole, 4, recipe.batch_shapes());
   } else {
-    return SequentialWindows(tokens, whole, recipe.batch_shapes);
+    return SequentialWindows(tokens, whole, recipe.batch_shapes());
   }
 }
 
-int* option(RecipeView& view, const std::string& name) {
-  for (Option& o : view.options)
+int* option(const std::shared_ptr<RecipeView>& view, const std::string& name) {
+  for (Option& o : view->options)
     if (o.dotted() == name) return std::get<int*>(o.value);
   FAIL("no option " << name);
   return nullptr;
 }
 
-std::string refusal(RecipeView view) {
+std::string refusal(const std::shared_ptr<RecipeView>& view) {
   try {
     TrainerCore trainer(view, {.threads = 1});
   } catch (const ArgumentError& error) {
@@ -68,36 +68,36 @@ std::string refusal(RecipeView view) {
 }
 
 TEST_CASE("the batch grows in equal steps over so many sequences") {
-  const BatchShapes shapes = view_of<Net<Growing>>().batch_shapes;
+  const BatchShapes shapes = view_of<Net<Growing>>()->batch_shapes();
   // Three increments of 2 over 30 sequences: one every 10.
   for (int before : {0, 9}) CHECK(shapes(std::uint64_t(before)) == BatchShape{2, context});
   for (int before : {10, 19}) CHECK(shapes(std::uint64_t(before)) == BatchShape{4, context});
   for (int before : {20, 29}) CHECK(shapes(std::uint64_t(before)) == BatchShape{6, context});
   for (int before : {30, 1 << 30}) CHECK(shapes(std::uint64_t(before)) == BatchShape{8, context});
   using ByFour = Net<BatchWarmup<{.from = 4, .increment = 4, .sequences = 30}>>;
-  CHECK(view_of<ByFour>().batch_shapes(29).sequences == 4);
-  CHECK(view_of<ByFour>().batch_shapes(30).sequences == 8);
+  CHECK(view_of<ByFour>()->batch_shapes()(29).sequences == 4);
+  CHECK(view_of<ByFour>()->batch_shapes()(30).sequences == 8);
   using Flat = Net<BatchWarmup<{.from = 8, .sequences = 30}>>;
-  CHECK(view_of<Flat>().batch_shapes(3).sequences == 8);
-  CHECK(!view_of<Net<>>().batch_shapes);  // costs nothing where it is not asked for
+  CHECK(view_of<Flat>()->batch_shapes()(3).sequences == 8);
+  CHECK(!view_of<Net<>>()->batch_shapes());  // costs nothing where it is not asked for
 }
 
 TEST_CASE("sequences grow in multiples, up to the context") {
-  const BatchShapes shapes = view_of<Net<Longer>>().batch_shapes;
+  const BatchShapes shapes = view_of<Net<Longer>>()->batch_shapes();
   for (std::uint64_t before = 0; before < 100; ++before) {
     const int exact = before < 60 ? 8 + 12 * int(before) / 60 : context;
     CHECK(shapes(before) == BatchShape{8, before < 60 ? exact / 4 * 4 : context});
   }
-  CHECK(view_of<Both>().batch_shapes(20) == BatchShape{6, 12});
+  CHECK(view_of<Both>()->batch_shapes()(20) == BatchShape{6, 12});
 }
 
 TEST_CASE("a source gives the shapes, and each window's first tokens") {
-  const RecipeView recipe = view_of<Both>();
+  const auto recipe = view_of<Both>();
   auto check = [&](auto source, auto whole) {
     HostBatch batch, want;
     std::uint64_t items = 0;
     for (int b = 0; b < 20; ++b) {
-      const BatchShape shape = recipe.batch_shapes(items);
+      const BatchShape shape = recipe->batch_shapes()(items);
       source.next(batch);
       REQUIRE(batch.sequences() == shape.sequences);
       for (int s = 0; s < shape.sequences; ++s) {
@@ -112,9 +112,9 @@ TEST_CASE("a source gives the shapes, and each window's first tokens") {
       CHECK(source.state().items == items);
     }
   };
-  check(windows_for(recipe), ShuffledWindows(tokens, {context, 1}, 4));
+  check(windows_for(*recipe), ShuffledWindows(tokens, {context, 1}, 4));
   // (The sequential walk drops what does not fill a batch at an epoch's end: compare before it.)
-  SequentialWindows walk = windows_for<SequentialWindows>(recipe), ones(tokens, {context, 1});
+  SequentialWindows walk = windows_for<SequentialWindows>(*recipe), ones(tokens, {context, 1});
   HostBatch batch, one;
   for (int b = 0; b < 8; ++b) {
     walk.next(batch);
@@ -133,7 +133,7 @@ TEST_CASE("rows of arrays grow, too") {
   for (int k = 0; k < 50; ++k) out[std::size_t(k)] = 2 * (in[std::size_t(k)] = float(k));
   using R = Made<Mlp<{.in = 1, .hidden = 4, .out = 1}>, Batch<{.global = 8, .micro = 2}>, Growing>;
   Trainer<R> trainer({.threads = 1});
-  ArrayData data(in, 1, out, 1, {.sequences = 8, .shapes = trainer.recipe().batch_shapes});
+  ArrayData data(in, 1, out, 1, {.sequences = 8, .shapes = trainer.recipe().batch_shapes()});
   Loop loop(trainer, std::move(data));
   std::vector<std::int64_t> rows;
   loop.run({.steps = 12, .on_step = [&](const StepRecord& r) { rows.push_back(r.tokens); }});
@@ -175,7 +175,7 @@ void resumes_in_the_ramp(int stop) {
   std::int64_t tokens_so_far = 0;
   std::uint64_t items = 0;
   for (const Row& row : want) {
-    const BatchShape shape = whole.recipe().batch_shapes(items);
+    const BatchShape shape = whole.recipe().batch_shapes()(items);
     tokens_so_far += shape.sequences * shape.length;
     items += std::uint64_t(shape.sequences);
     CHECK(row.tokens == tokens_so_far);
@@ -211,16 +211,16 @@ TEST_CASE("a scaled rate is of the batch at hand") {
   CHECK(rows.front().rate == doctest::Approx(.5e-3));  // 2 sequences
   CHECK(rows[5].rate == doctest::Approx(1e-3));        // 4
   CHECK(rows.back().rate == doctest::Approx(2e-3));    // 8
-  CHECK(view_of<R>().learning_rate(1) == doctest::Approx(2e-3));
+  CHECK(view_of<R>()->learning_rate(1) == doctest::Approx(2e-3));
   bool said = false;
-  for (const auto& note : view_of<R>().notes)
-    said |= note() ==
+  for (const auto& note : view_of<R>()->notes())
+    said |= note ==
             "the batch grows from 2 sequences by 2 up to 8, over the first 30 sequences; the "
             "learning rate is scaled by the batch at hand";
   CHECK(said);
-  RecipeView longer = view_of<Net<Longer>>();
-  REQUIRE(longer.notes.size() == 1);
-  CHECK(longer.notes[0]() ==
+  const auto longer = view_of<Net<Longer>>();
+  REQUIRE(longer->notes().size() == 1);
+  CHECK(longer->notes()[0] ==
         "sequences are cut to 8 rows, growing in steps of 4 to 20 over the first 60 sequences");
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("a source that does not follow the shapes is refused") {
   };
   CHECK(refused(ShuffledWindows(tokens, {context, 8}, 4)) ==
         "The data source gave 8 sequences of up to 20 rows, but the recipe's next batch is of 2 "
-        "sequences of up to 8. Give the source the trainer's recipe().batch_shapes.");
+        "sequences of up to 8. Give the source the trainer's recipe().batch_shapes().");
   CHECK(refused(ShuffledWindows(tokens, {context, 2}, 4)).find("2 sequences of up to 20 rows") !=
         std::string::npos);
   struct Uncounted {
@@ -261,21 +261,21 @@ TEST_CASE("options that contradict are refused when the trainer is made") {
                                                           {"batch_warmup.from", 10},
                                                           {"batch_warmup.increment", 3},
                                                           {"batch_warmup.increment", 4}}) {
-    RecipeView view = view_of<Net<Growing>>();
+    const auto view = view_of<Net<Growing>>();
     *option(view, name) = value;
     CAPTURE(name);
     CAPTURE(value);
     CHECK(refusal(view).find("multiples of 2 (micro × ranks)") != std::string::npos);
   }
-  RecipeView none = view_of<Net<Growing>>();
+  const auto none = view_of<Net<Growing>>();
   *option(none, "batch_warmup.increment") = -2;
   CHECK(refusal(none).find("batch_warmup.increment is -2, but") != std::string::npos);
-  RecipeView ranked = view_of<Net<Growing, Ddp<>>>();
+  const auto ranked = view_of<Net<Growing, Ddp<>>>();
   *option(ranked, "parallel.ranks") = 2;
   CHECK(refusal(ranked).find("multiples of 4 (micro × ranks)") != std::string::npos);
   *option(ranked, "batch_warmup.from") = 4;
   CHECK(refusal(ranked) == "");
-  RecipeView longer = view_of<Net<Longer>>();
+  const auto longer = view_of<Net<Longer>>();
   *option(longer, "length_warmup.from") = 24;
   CHECK(refusal(longer).find("at most the context") != std::string::npos);
   *option(longer, "length_warmup.from") = 10;

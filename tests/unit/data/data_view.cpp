@@ -180,15 +180,15 @@ struct of_rows : Recipe<Mlp<>> {};
 }  // namespace
 
 TEST_CASE("a view has what the policy offers, with options as they are when it is asked") {
-  RecipeView view = Trainer<folded>::options();
-  CHECK(view.data.unit.many == "images");
-  CHECK(!view.data.tokenizer);
-  CHECK(view.data.open({}).text == "fold 1");
-  for (const Option& option : view.options)
+  const auto view = Trainer<folded>::options();
+  CHECK(view->data.unit.many == "images");
+  CHECK(!view->data.has_tokenizer);
+  CHECK(view->open({}).text == "fold 1");
+  for (const Option& option : view->options)
     if (option.dotted() == "data.fold") *std::get<int*>(option.value) = 3;
-  CHECK(view.data.open({}).text == "fold 3");
-  const DataView rows = Trainer<of_rows>::options().data;
-  CHECK(!rows.open);
-  CHECK(!rows.tokenizer);
+  CHECK(view->open({}).text == "fold 3");
+  const DataFacts rows = Trainer<of_rows>::options()->data;
+  CHECK(!rows.opens);
+  CHECK(!rows.has_tokenizer);
   CHECK(rows.unit.one == "row");
 }

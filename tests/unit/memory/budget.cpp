@@ -62,27 +62,27 @@ TEST_CASE("the recipe that a budget chooses trains as the recipe without the bud
 }
 
 TEST_CASE("a budget says what it has chosen, and why") {
-  RecipeView view = view_of<Least>();
-  REQUIRE(view.notes.size() == 1);
-  const std::string note = view.notes[0]();
+  const auto view = view_of<Least>();
+  REQUIRE(view->notes().size() == 1);
+  const std::string note = view->notes()[0];
   CAPTURE(note);
   CHECK(note.find("recompute whole units, micro-batches of 1") != std::string::npos);
   CHECK(note.find("keeping everything with micro-batches of 6 would need") != std::string::npos);
-  CHECK(view_of<Plenty>().notes[0]().find("would need") == std::string::npos);
+  CHECK(view_of<Plenty>()->notes()[0].find("would need") == std::string::npos);
 }
 
 TEST_CASE("a scaled rate is of the global batch, whatever changes it, and is said") {
   using R = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.base = 3}>, LinearDecay<{.steps = 4}>>;
   using Root = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.rule = root, .base = 3}>>;
-  CHECK(view_of<R>().learning_rate(1) == doctest::Approx(4e-3));
-  CHECK(view_of<R>().learning_rate(3) == doctest::Approx(2e-3));
-  CHECK(view_of<Root>().learning_rate(1) == doctest::Approx(2e-3));
-  RecipeView view = view_of<R>();
-  for (Option& option : view.options)
+  CHECK(view_of<R>()->learning_rate(1) == doctest::Approx(4e-3));
+  CHECK(view_of<R>()->learning_rate(3) == doctest::Approx(2e-3));
+  CHECK(view_of<Root>()->learning_rate(1) == doctest::Approx(2e-3));
+  const auto view = view_of<R>();
+  for (Option& option : view->options)
     if (option.dotted() == "batch.global") *std::get<int*>(option.value) = 24;
-  CHECK(view.learning_rate(1) == doctest::Approx(8e-3));
-  REQUIRE(view.notes.size() == 1);
-  CHECK(view.notes[0]() ==
+  CHECK(view->learning_rate(1) == doctest::Approx(8e-3));
+  REQUIRE(view->notes().size() == 1);
+  CHECK(view->notes()[0] ==
         "the learning rate, found for batches of 3 sequences, is multiplied by 8 for those of 24 "
         "(linear rule)");
 }

@@ -318,7 +318,7 @@ TEST_CASE("a model that sees both sides learns to fill in what is hidden") {
   Trainer<encoder> trainer({.seed = 1, .threads = 2});
   DataRequest request{.paths = {path.string()}, .evaluation_sequences = 16};
   request.training = DataRequest::Training{.held_out = 0.1, .seed = 1, .sequences = 32};
-  OpenedData data = trainer.recipe().data.open(request);
+  OpenedData data = trainer.recipe().open(request);
   CHECK(data.predicted == 0.15);
   CHECK(trainer.recipe().data.unit.headline.key() == "bits_per_hidden_token");
   REQUIRE((data.training && data.evaluation));

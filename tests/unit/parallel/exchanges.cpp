@@ -56,6 +56,13 @@ class Counted final : public Communicator {
   }
 };
 
+template <class R>
+struct CountedExchanges : RecipeOf<R> {
+  std::unique_ptr<Communicator> join_world(kernel::Stream& s, const World& joined) const override {
+    return std::make_unique<Counted>(Cpu::join(s, joined));
+  }
+};
+
 constexpr std::int64_t steps = 24, saved_step = 12;
 
 /// How many exchanges each step has, of a run that begins a checkpoint after `saved_step`, whose files are held
@@ -63,11 +70,8 @@ constexpr std::int64_t steps = 24, saved_step = 12;
 /// leaves to predict.
 template <class R>
 std::string exchanges_of_steps(const fs::path& path, const World& world, bool has_objective) {
-  RecipeView view = Trainer<R>::options();
-  view.join_world = [](kernel::Stream& stream, const World& joined) {
-    return std::unique_ptr<Communicator>(std::make_unique<Counted>(Cpu::join(stream, joined)));
-  };
-  Trainer<R> trainer(std::move(view), {.seed = 3, .threads = 1, .world = world});
+  Trainer<R> trainer(std::make_shared<CountedExchanges<R>>(),
+                     {.seed = 3, .threads = 1, .world = world});
   const auto folder = folder_of(path, RunFolder::Mode::fresh, world);
   AnySource source(
       ArrayData(network_inputs, 3, network_targets, 2, {.sequences = trainer.global_batch()}));

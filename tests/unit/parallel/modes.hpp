@@ -128,11 +128,10 @@ class ModesTable {
 
   template <class Parallel>
   static std::unique_ptr<TrainerCore> trainer(int ranks) {
-    RecipeView view = Trainer<typename Process::template R<Parallel>>::options();
-    for (Option& option : view.options)
+    const auto view = Trainer<typename Process::template R<Parallel>>::options();
+    for (Option& option : view->options)
       if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
-    return std::make_unique<TrainerCore>(std::move(view),
-                                         TrainerSettings{.seed = 3, .threads = ranks});
+    return std::make_unique<TrainerCore>(view, TrainerSettings{.seed = 3, .threads = ranks});
   }
 
   /// Compares a mode with the one process, and with another mode that must have the same bits.

@@ -96,13 +96,13 @@ TEST_CASE("the arena of each rank is as small as the plan says") {
 
 TEST_CASE("the plan is for as many ranks as its type says") {
   using R = Tiny<Split<2>, Decaying>;
-  RecipeView view = Trainer<R>::options();
-  for (Option& option : view.options)
+  const auto view = Trainer<R>::options();
+  for (Option& option : view->options)
     if (option.dotted() == "parallel.ranks") {
       CHECK(!option.adjustable);
       *std::get<int*>(option.value) = 4;
     }
-  CHECK_THROWS_WITH_AS(Trainer<R>(std::move(view), {.threads = 1}),
+  CHECK_THROWS_WITH_AS(Trainer<R>(view, {.threads = 1}),
                        doctest::Contains("parallel.ranks is 4, and the plan"), ArgumentError);
 }
 

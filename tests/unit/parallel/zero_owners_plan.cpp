@@ -162,17 +162,17 @@ TEST_CASE("the plan for more ranks is that of a type that says so many") {
   CHECK(made.view().model.held_elements() == Typed::model.held_elements());
 }
 
-std::int64_t total(const RecipeView& recipe, std::string_view technique) {
-  for (const Saving& s : savings(*recipe.plan, recipe.alternatives()))
+std::int64_t total(const std::shared_ptr<RecipeView>& recipe, std::string_view technique) {
+  for (const Saving& s : savings(*recipe->plan, recipe->alternatives()))
     if (s.technique.starts_with(technique)) return s.total;
   return -1;
 }
 TEST_CASE("savings are what the recipe with the technique plans, whether ranks own or have parts") {
-  const RecipeView parts = Trainer<Tiny<Split<2>, Decaying>>::options();
+  const auto parts = Trainer<Tiny<Split<2>, Decaying>>::options();
   CHECK(total(parts, "AdamW8bit<>") == Plan<Tiny<Split<2>, AdamW8bit<>>>::bytes);
   CHECK(total(parts, "Adafactor<>") == Plan<Tiny<Split<2>, Adafactor<>>>::bytes);
   CHECK(total(parts, "Lion<>") == Plan<Tiny<Split<2>, Lion<>>>::bytes);
-  const RecipeView owned = Trainer<Tiny<Split<2>, Factors>>::options();
+  const auto owned = Trainer<Tiny<Split<2>, Factors>>::options();
   CHECK(total(owned, "Adafactor<>") == Plan<Tiny<Split<2>, Adafactor<>>>::bytes);
   CHECK(total(owned, "Sgd<>") == Plan<Tiny<Split<2>, Sgd<>>>::bytes);
 }

@@ -45,7 +45,7 @@ static_assert(uses_the_arena_well<Made<Mlp<>, Batch<{.global = 4, .micro = 1}>>>
 /// A recipe whose evaluation has training's micro-batches.
 struct Narrow {
   PlanView plan;
-  RecipeView recipe;
+  std::shared_ptr<RecipeView> recipe;
   template <class R>
   static Narrow of(const PlacementView& placement) {
     Narrow narrow{Plan<R>::view, view_of<R>()};
@@ -68,7 +68,7 @@ void same_loss(double bound, int threads) {
   const Placement placed = place(model, program);
   Narrow narrow =
       Narrow::of<R>({program, placed.buffers, placed.persistent, placed.workspace, placed.peak});
-  narrow.recipe.plan = &narrow.plan;
+  narrow.recipe->plan = &narrow.plan;
   TrainerCore few(narrow.recipe, {.seed = 3, .threads = threads});
   Trainer<R> many({.seed = 3, .threads = threads});
   randomise(few, 9, .2);

@@ -15,8 +15,8 @@ template <class... Policies>
 using Net =
     Made<Mlp<{.in = 3, .hidden = 8, .out = 2}>, Batch<{.global = 8, .micro = 2}>, Policies...>;
 
-Option& find(RecipeView& view, std::string_view name) {
-  for (Option& option : view.options)
+Option& find(const std::shared_ptr<RecipeView>& view, std::string_view name) {
+  for (Option& option : view->options)
     if (option.dotted() == name) return option;
   FAIL("no option " << name);
   throw 0;
@@ -25,7 +25,7 @@ Option& find(RecipeView& view, std::string_view name) {
 /// What a trainer says that is made with options changed, each by name; nothing where it is made.
 template <class R>
 std::string refusal(std::initializer_list<std::pair<const char*, double>> changes) {
-  RecipeView view = Trainer<R>::options();
+  const auto view = Trainer<R>::options();
   for (auto [name, number] : changes)
     std::visit(
         [number = number](auto value) {
@@ -93,10 +93,10 @@ TEST_CASE("options that contradict each other make no trainer") {
 }
 
 TEST_CASE("run states have no ranges, whatever their names") {
-  RecipeView view = Trainer<Net<Plateau<>>>::options();
+  const auto view = Trainer<Net<Plateau<>>>::options();
   CHECK(find(view, "schedule.factor").range != nullptr);
-  REQUIRE(!view.state.fields.empty());
-  for (const Option& field : view.state.fields) CHECK(field.range == nullptr);
+  REQUIRE(!view->run_state.empty());
+  for (const Option& field : view->run_state) CHECK(field.range == nullptr);
 }
 
 // ---- a loop of little data
@@ -137,32 +137,32 @@ TEST_CASE("Adafactor's relative step is the logged rate, and nothing reads lr") 
     REQUIRE(rates[t - 1] == doctest::Approx(2 * std::min(root, 1e-2)).epsilon(1e-12));
     REQUIRE(ramp[t - 1] == doctest::Approx(factor * std::min(root, 1e-6 * t)).epsilon(1e-12));
   }
-  RecipeView view = Trainer<Relative>::options();
+  const auto view = Trainer<Relative>::options();
   CHECK_FALSE(find(view, "optimizer.lr").adjustable);
   CHECK(find(view, "optimizer.lr").why_fixed.find("nothing reads lr") != std::string_view::npos);
   CHECK(find(view, "optimizer.clip_threshold").adjustable);
-  REQUIRE(view.notes.size() == 1);
-  CHECK(view.notes[0]() ==
+  REQUIRE(view->notes().size() == 1);
+  CHECK(view->notes()[0] ==
         "the learning rate, found for batches of 4 sequences, is multiplied by 2 for those of 8 "
         "(linear rule)");
-  RecipeView usual = Trainer<Net<Adafactor<>>>::options();
+  const auto usual = Trainer<Net<Adafactor<>>>::options();
   CHECK(find(usual, "optimizer.lr").adjustable);
   CHECK(find(usual, "optimizer.lr").why_fixed.empty());
 }
 
 TEST_CASE("the base of a scaled rate is a number like others") {
-  RecipeView view = Trainer<Net<Adam<>, ScaledRate<{.base = 4}>>>::options();
+  const auto view = Trainer<Net<Adam<>, ScaledRate<{.base = 4}>>>::options();
   REQUIRE(find(view, "scaling.base").adjustable);
   *std::get<int*>(find(view, "scaling.base").value) = 2;
-  CHECK(view.learning_rate(1) == doctest::Approx(4e-3));
+  CHECK(view->learning_rate(1) == doctest::Approx(4e-3));
 }
 
 using Watching = Net<Plateau<{.factor = .5, .patience = 0, .threshold = .9}>>;
 
 TEST_CASE("a schedule that waits for evaluations is not left waiting") {
   Trainer<Watching> trainer({.threads = 1});
-  CHECK(trainer.recipe().state.acts_on_evaluations == "schedule");
-  CHECK(Trainer<Net<>>::options().state.acts_on_evaluations.empty());
+  CHECK(trainer.recipe().acts_on_evaluations == "schedule");
+  CHECK(Trainer<Net<>>::options()->acts_on_evaluations.empty());
   Loop blind(trainer, training());
   CHECK_THROWS_AS(blind.run({.steps = 3}), ArgumentError);
   CHECK(trainer.steps() == 0);

@@ -108,8 +108,8 @@ TEST_CASE("overflows are skipped until the scale fits") {
     CHECK(skipped > 0);
     CHECK(trainer.loss_scale() == std::ldexp(1., 40 - skipped));
     // A scale that began there takes the same step.
-    RecipeView view = Trainer<Text<2, P>>::options();
-    for (Option& option : view.options)
+    const auto view = Trainer<Text<2, P>>::options();
+    for (Option& option : view->options)
       if (option.dotted() == "precision.initial_scale")
         *std::get<double*>(option.value) = trainer.loss_scale();
     Trainer<Text<2, P>> fitting(view, settings);

@@ -68,7 +68,7 @@ constexpr Covering covering = [] {
 }();
 
 struct Combination {
-  RecipeView (*own)(), (*plain)(), (*whole)();
+  std::shared_ptr<RecipeView> (*own)(), (*plain)(), (*whole)();
   double split_bound;
 };
 /// How far apart sums over rows may be that are taken in other parts: rounded to the type that
@@ -94,7 +94,7 @@ std::vector<Combination> combinations() {
 /// Sequences of several lengths, as many and as long as the recipe's next batch may have.
 HostBatch next_batch(const RecipeView& recipe, std::uint64_t sequences, int salt) {
   const BatchShape shape =
-      recipe.batch_shapes ? recipe.batch_shapes(sequences) : BatchShape{4, context};
+      recipe.changes_batches ? recipe.batch_shapes()(sequences) : BatchShape{4, context};
   std::vector<int> lengths{8, 3, 5, 8};
   lengths.resize(std::size_t(shape.sequences));
   for (int& length : lengths) length = std::min(length, shape.length);

@@ -27,8 +27,8 @@ std::int64_t total(const std::vector<Saving>& list, std::string_view technique) 
   return -1;
 }
 
-std::vector<Saving> savings_of(const RecipeView& recipe) {
-  return savings(*recipe.plan, recipe.alternatives());
+std::vector<Saving> savings_of(const std::shared_ptr<RecipeView>& recipe) {
+  return savings(*recipe->plan, recipe->alternatives());
 }
 
 TEST_CASE("each figure is what the recipe with the technique plans, to the byte") {
@@ -87,9 +87,9 @@ TEST_CASE("savings are right whatever else the recipe has") {
 }
 
 TEST_CASE("a technique that a recipe has already, or may not have, is not offered") {
-  const RecipeView small = view_of<Net<1, Fp16<{.masters = false}>, Checkpoint<>, Sgd<>>>();
+  const auto small = view_of<Net<1, Fp16<{.masters = false}>, Checkpoint<>, Sgd<>>>();
   CHECK(savings_of(small).empty());
-  CHECK(cli::savings_text(small).find("bytes a parameter") != std::string::npos);
+  CHECK(cli::savings_text(*small).find("bytes a parameter") != std::string::npos);
   auto list = savings_of(view_of<Net<4, AdamW8bit<>>>());
   CHECK(total(list, "AdamW8bit<>") == -1);
   CHECK(total(list, "Fp16<{.masters = false}>") == -1);
@@ -104,8 +104,8 @@ TEST_CASE("a technique that a recipe has already, or may not have, is not offere
 }
 
 TEST_CASE("the technique that costs least is listed first") {
-  const RecipeView recipe = view_of<Net<4>>();
-  const std::string text = cli::savings_text(recipe);
+  const auto recipe = view_of<Net<4>>();
+  const std::string text = cli::savings_text(*recipe);
   std::size_t at = text.find("try in this order what costs least");
   REQUIRE(at != text.npos);
   int number = 0;

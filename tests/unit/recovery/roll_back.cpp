@@ -76,8 +76,8 @@ TEST_CASE(
   // Steps 1 to 6 take the batches 0 to 5; step 9 meets the bad one, 8, and the run is at 6 again.
   // Steps 7 to 9 take 9 to 11; step 10 meets 12; steps 10 to 12 take 13 to 15.
   auto half = [](double factor) {
-    RecipeView view = Trainer<Full<>>::options();
-    for (const Option& option : view.options)
+    const auto view = Trainer<Full<>>::options();
+    for (const Option& option : view->options)
       if (option.dotted() == "optimizer.lr") **std::get_if<double*>(&option.value) *= factor;
     return Trainer<Full<>>(view, two);
   };
@@ -132,8 +132,8 @@ TEST_CASE("the batches are seen again where that is asked for") {
   Trainer<Full<>> before(two);
   take(before, 0, 6);
   before.save(folder / "6");
-  RecipeView view = Trainer<Full<>>::options();
-  for (const Option& option : view.options)
+  const auto view = Trainer<Full<>>::options();
+  for (const Option& option : view->options)
     if (option.dotted() == "optimizer.lr") **std::get_if<double*>(&option.value) *= 0.5;
   Trainer<Full<>> after(view, two);
   after.load(folder / "6");
@@ -151,8 +151,8 @@ TEST_CASE("a run that went back, was killed and resumed has the bits of one that
       auto train = [&](const fs::path& path, RunFolder::Mode mode, std::set<std::uint64_t> bad,
                        bool cut) {
         RunFolder run(path, mode);
-        RecipeView view = Trainer<Rolling>::options();
-        for (const Option& option : view.options)
+        const auto view = Trainer<Rolling>::options();
+        for (const Option& option : view->options)
           if (option.dotted() == "recovery.skip_batches")
             **std::get_if<bool*>(&option.value) = !repeat;
         Trainer<Rolling> trainer(view, two);

@@ -51,9 +51,9 @@ using Plain = Net<Batch<{.global = 8, .micro = 4}>>;
 /// What a recipe says of another's checkpoint; nothing where it takes it.
 template <class Saved, class Here>
 std::string refusal() {
-  const nlohmann::ordered_json info{{"trainer", state_json(view_of<Saved>(), 5, 1)}};
+  const nlohmann::ordered_json info{{"trainer", state_json(*view_of<Saved>(), 5, 1)}};
   try {
-    require_same_recipe(read_state(info.dump(), "runs/x"), view_of<Here>(), "runs/x");
+    require_same_recipe(read_state(info.dump(), "runs/x"), *view_of<Here>(), "runs/x");
   } catch (const FileError& error) {
     return error.what();
   }

@@ -95,10 +95,10 @@ TEST_CASE("checkpoints hold the state of an own policy") {
 }
 
 TEST_CASE("the options of an own policy can be changed at run time") {
-  RecipeView view = Trainer<Averaged<>>::options();
-  auto decay = std::find_if(view.options.begin(), view.options.end(),
+  const auto view = Trainer<Averaged<>>::options();
+  auto decay = std::find_if(view->options.begin(), view->options.end(),
                             [](const Option& o) { return o.dotted() == "averaging.decay"; });
-  REQUIRE(decay != view.options.end());
+  REQUIRE(decay != view->options.end());
   REQUIRE(decay->adjustable);
   *std::get<double*>(decay->value) = .2;
   Trainer<Averaged<>> trainer(view, {.seed = 3, .threads = 1});

@@ -190,9 +190,9 @@ struct Run {
 };
 
 template <class R>
-RecipeView recipe_of(int ranks) {
-  RecipeView view = Trainer<R>::options();
-  for (Option& option : view.options)
+auto recipe_of(int ranks) {
+  const auto view = Trainer<R>::options();
+  for (Option& option : view->options)
     if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
   return view;
 }

@@ -72,7 +72,7 @@ void check_resumes(const char* manifest, const std::string& written_by,
     REQUIRE(has.size() == want.size());
     for (std::size_t k = 0; k < want.size(); ++k) CHECK(float(has[k]) == float(want[k]));
   }
-  const auto& fields = trainer.recipe().state.fields;
+  const auto& fields = trainer.recipe().run_state;
   const auto best = std::ranges::find_if(
       fields, [](const Option& field) { return field.dotted() == "schedule.best"; });
   REQUIRE(best != fields.end());

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recipe's type makes of the functions of RecipeView.
+#pragma once
+#include "sinter/base/type_name.hpp"
+#include "sinter/data/objective.hpp"
+#include "sinter/error.hpp"
+#include "sinter/recipe/alternatives.hpp"
+#include "sinter/recipe/plan.hpp"
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter {
+
+namespace detail {
+
+std::vector<ParameterGroup> groups_of(auto policies) {
+  std::vector<ParameterGroup> groups;
+  for_each_policy(policies, [&]<hook::HasParameterGroups P>(P*) {
+    groups.insert(groups.end(), P::parameter_groups.begin(), P::parameter_groups.end());
+  });
+  return groups;
+}
+
+template <class Optimizer>
+double optimizer_rate(const typename Optimizer::Options& options, std::int64_t step) {
+  if constexpr (requires { Optimizer::learning_rate(options, step); }) {
+    return Optimizer::learning_rate(options, step);
+  } else {
+    return Optimizer::learning_rate(options);
+  }
+}
+
+/// Returns the slot and name of a policy. One without options may add its text().
+template <class P>
+std::string policy_name() {
+  std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
+  if constexpr (requires { P::text(); }) name.append("<").append(P::text()).append(">");
+  return name;
+}
+template <class... All>
+std::vector<std::string> policy_names(PolicyList<All...>) {
+  return {policy_name<All>()...};
+}
+/// The names of the hooks that the policy P of the recipe R has.
+template <class P, class R>
+inline constexpr auto hooks_found = [] {
+  constexpr auto acting = acting_hooks<P, R>();
+  constexpr auto other = other_hooks<P, R, PlanAsIs>();
+  std::array<std::string_view, found_in(acting) + found_in(other)> names{};
+  std::size_t count = 0;
+  for (const Hook& hook : acting)
+    if (hook.found) names[count++] = hook.name;
+  for (const Hook& hook : other)
+    if (hook.found) names[count++] = hook.name;
+  return names;
+}();
+template <class R, class... All>
+std::vector<std::span<const std::string_view>> hooks_found_in(PolicyList<All...>) {
+  return {hooks_found<All, R>...};
+}
+template <class... All>
+std::vector<std::string_view> free_slots(PolicyList<All...>) {
+  std::vector<std::string_view> names;
+  ((is_decisive<typename All::slot>() ? void() : names.push_back(All::slot::name)), ...);
+  return names;
+}
+
+}  // namespace detail
+
+/// The recipe R as a RecipeView, with the options of its type.
+/// requires  R is ready()
+template <class R>
+class RecipeOf : public RecipeView {
+  using All = typename R::all;
+  using Data = typename R::data;
+  static constexpr bool joins =
+      R::parallel::reduces && (!R::device::on_host || requires { R::device::join; });
+  static constexpr bool changes = [] {
+    bool any = false;
+    for_each_policy(All{}, [&]<hook::ShapesBatches P>(P*) { any = true; });
+    return any;
+  }();
+  OptionSet<R> options_;  // may be changed before a trainer is made
+  StateSet<R> states_;    // changes from step to step
+
+  template <class P>
+  const auto& of() const {
+    return options_.template get<P>();
+  }
+  BatchLimits limits() const {
+    return {global_batch(), Data::context, Plan<R>::view.micro * ranks()};
+  }
+
+  double schedule_factor(std::int64_t step) const {
+    using P = typename R::schedule;
+    if constexpr (requires { typename P::State; })
+      return P::factor(of<P>(), states_.template get<P>(), step);
+    else
+      return P::factor(of<P>(), step);
+  }
+  OpenedData open_by_policy(const DataRequest& request) const {
+    if constexpr (requires { Data::open(request); })
+      return Data::open(request);
+    else
+      return Data::open(of<Data>(), request);
+  }
+
+  /// Passes a step to the policies. Returns true if the step was not applied and one of them has
+  /// dealt with that.
+  bool tell_of_step(const StepFigures& step) {
+    bool dealt_with = false;
+    states_.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
+      if constexpr (hook::ActsAfterFinite<P>)
+        dealt_with |= P::after_step(of<P>(), state, step.finite()) && !step.finite();
+      else
+        dealt_with |= P::after_step(of<P>(), state, step);
+    });
+    return dealt_with && !step.applied;
+  }
+  /// Asks the policy that recovers, if there is one.
+  Reaction ask_to_recover(const StepFigures& step) {
+    Reaction reaction = Reaction::stop;
+    states_.visit(
+        [&]<hook::Recovers P>(P, auto& state) { reaction = P::recover(of<P>(), state, step); });
+    return reaction;
+  }
+
+  void set_constants() {
+    name = detail::short_type_name<R>();
+    policies = detail::policy_names(All{});
+    hooks = detail::hooks_found_in<R>(All{});
+    free_slots = detail::free_slots(All{});
+    plan = &Plan<R>::view;
+    groups = detail::groups_of(All{});
+    if constexpr (requires { R::model::template hugging_face<R>(); })
+      hugging_face = R::model::template hugging_face<R>();
+    on_host = R::device::on_host;
+    joins_worlds = joins;
+    changes_batches = changes;
+    for_each_policy(All{}, [&]<hook::Recovers P>(P*) { recovers = P::slot::name; });
+    for_each_policy(All{},
+                    [&]<hook::ActsAfterEvaluation P>(P*) { acts_on_evaluations = P::slot::name; });
+  }
+  void set_data_facts() {
+    if constexpr (Data::vocabulary > 0) data.unit = token_unit;
+    if constexpr (hook::HasUnit<Data>) data.unit = Data::unit;
+    for_each_policy(All{}, [&]<hook::HasHeadline P>(P*) { data.unit.headline = P::headline; });
+    if constexpr (hook::HasPathsHelp<Data>) data.paths_help = Data::paths_help;
+    if constexpr (hook::HasTakesTokenizer<Data>) data.takes_tokenizer = Data::takes_tokenizer;
+    data.opens = hook::HasOpen<Data>;
+    data.has_tokenizer = hook::HasTokenizer<Data>;
+  }
+
+ public:
+  RecipeOf() {
+    detail::require_device_of_this_build<R>();
+    set_constants();
+    set_data_facts();
+    options = options_.list();
+    policy_options = options_.pointers();
+    run_state = states_.list();
+    policy_states = states_.pointers();
+  }
+
+  void reset_state() override {
+    states_.visit([&]<class P>(P, auto& state) {
+      state = {};
+      if constexpr (hook::HasInitial<P>) state = P::initial(of<P>());
+    });
+  }
+  void check_batches() const override {
+    for_each_policy(All{}, [&]<hook::ShapesBatches P>(P*) { P::check_batch(of<P>(), limits()); });
+  }
+  std::vector<Combination> combinations() const override {
+    std::vector<Combination> list;
+    for_each_policy(All{}, [&]<hook::HasContradiction P>(P*) {
+      list.push_back({P::slot::name, P::contradiction(of<P>())});
+    });
+    return list;
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> list;
+    for_each_policy(All{}, [&]<class P>(P*)
+                      requires hook::NotesOptions<P, R>
+                    { list.push_back(P::template note<R>(of<P>(), limits())); });
+    for_each_policy(All{}, [&]<class P>(P*)
+                      requires hook::NotesPlan<P, R, PlanAsIs>
+                    { list.push_back(P::template note<R, PlanAsIs>()); });
+    return list;
+  }
+  std::vector<Alternative> alternatives() const override { return alternatives_of<R>(); }
+
+  int ranks() const override { return R::parallel::ranks(of<typename R::parallel>()); }
+  void open_device() const override { R::device::open(of<typename R::device>()); }
+  std::unique_ptr<Communicator> join_world([[maybe_unused]] kernel::Stream& stream,
+                                           [[maybe_unused]] const World& world) const override {
+    if constexpr (joins) return R::device::join(stream, world);
+    return nullptr;
+  }
+
+  int global_batch() const override { return of<typename R::batch>().global; }
+  BatchShapes batch_shapes() const override {
+    if constexpr (changes) {
+      return [set = options_, limit = limits()](std::uint64_t sequences) {
+        BatchShape shape{limit.sequences, limit.length};
+        for_each_policy(All{}, [&]<hook::ShapesBatches P>(P*) {
+          P::next_batch(set.template get<P>(), limit, sequences, shape);
+        });
+        return shape;
+      };
+    }
+    return {};
+  }
+  Rate rate(std::int64_t step, int sequences) const override {
+    double factor = schedule_factor(step);
+    for_each_policy(All{}, [&]<hook::HasStateRateFactor P>(P*) {
+      factor *= P::rate_factor(of<P>(), states_.template get<P>(), sequences);
+    });
+    for_each_policy(
+        All{}, [&]<hook::HasRateFactor P>(P*) { factor *= P::rate_factor(of<P>(), sequences); });
+    using Optimizer = typename R::optimizer;
+    return {factor * detail::optimizer_rate<Optimizer>(of<Optimizer>(), step), factor};
+  }
+  double loss_scale() const override {
+    double scale = 1;
+    for_each_policy(All{}, [&]<hook::HasLossScale P>(P*) {
+      scale *= P::loss_scale(states_.template get<P>());
+    });
+    return scale;
+  }
+  /// A loss scale expects non-finite steps, and deals with them. If it no longer can, it throws
+  /// that training diverges, and the policy that recovers decides.
+  Reaction after_step(const StepFigures& step) override {
+    try {
+      if (tell_of_step(step)) return Reaction::skip;
+    } catch (const DivergedError&) {
+      const Reaction reaction = ask_to_recover(step);
+      if (reaction == Reaction::stop) throw;
+      return reaction;
+    }
+    return ask_to_recover(step);
+  }
+  void after_evaluation(double loss) override {
+    states_.visit([&]<hook::ActsAfterEvaluation P>(P, auto& state) {
+      P::after_evaluation(of<P>(), state, loss);
+    });
+  }
+
+  OpenedData open([[maybe_unused]] const DataRequest& request) const override {
+    if constexpr (hook::HasOpen<Data>) {
+      OpenedData opened = open_by_policy(request);
+      for_each_policy(All{}, [&]<hook::HasObjective P>(P*) {
+        std::vector<SpecialToken> special;
+        if (opened.special) special = opened.special();
+        prepare_batches(opened, P::objective(of<P>(), {Data::vocabulary, special}));
+      });
+      return opened;
+    }
+    return {};
+  }
+  Tokenizer tokenizer() const override {
+    if constexpr (requires { Data::tokenizer(); })
+      return Data::tokenizer();
+    else if constexpr (hook::HasTokenizer<Data>)
+      return Data::tokenizer(of<Data>());
+    return {};
+  }
+  Prompt prompt(const Tokenizer& t, std::string_view text) const override {
+    if constexpr (requires { Data::prompt(t, text); })
+      return Data::prompt(t, text);
+    else if constexpr (hook::HasPrompt<Data>)
+      return Data::prompt(of<Data>(), t, text);
+    return RecipeView::prompt(t, text);
+  }
+  std::optional<Batching> batching([[maybe_unused]] int sequences) const override {
+    std::optional<Batching> found;
+    for_each_policy(All{}, [&]<hook::BatchesExamples P>(P*) {
+      if constexpr (hook::BatchesByOptions<P>)
+        found = P::batching(of<P>(), sequences);
+      else
+        found = P::batching(sequences);
+    });
+    return found;
+  }
+};
+
+/// Returns the recipe R without its type, with the options of its type.
+/// requires  R is ready()
+template <class R>
+std::shared_ptr<RecipeView> view_of() {
+  return std::make_shared<RecipeOf<R>>();
+}
+
+}  // namespace sinter
