@@ -110,7 +110,7 @@ class Object final : public LayerObject {
 
   void backward(const Call& call) override {
     guarded([&] {
-      if (results.empty()) throw Error("Sinter: forward has left no graph for backward.");
+      if (results.empty()) throw Error("forward has left no graph for backward.");
       const Threads threads(call.now->stream->threads());
       const Meter meter(call);
       Tensors wanted, into;
@@ -141,7 +141,7 @@ class Object final : public LayerObject {
       work();
     } catch (const c10::Error& error) {
       forget();
-      throw Error("Sinter: LibTorch cannot compute " + name_of(spec) + ": " +
+      throw Error("LibTorch cannot compute " + name_of(spec) + ": " +
                   error.what_without_backtrace());
     }
   }
@@ -212,12 +212,12 @@ class Object final : public LayerObject {
   }
   void check(const Call& call, Results& made) const {
     if (made.size() != spec.out.size())
-      throw Error("Sinter: " + name_of(spec) + " gives " + std::to_string(made.size()) +
+      throw Error(name_of(spec) + " gives " + std::to_string(made.size()) +
                   " results, and F::out names " + std::to_string(spec.out.size()) + ".");
     for (std::size_t i = 0; i < made.size(); ++i) {
       const kernel::Shape shape = call.y[i].shape;
       if (made[i].numel() != std::int64_t(shape.rows) * shape.columns)
-        throw Error("Sinter: result " + std::to_string(i) + " of " + name_of(spec) + " has " +
+        throw Error("result " + std::to_string(i) + " of " + name_of(spec) + " has " +
                     std::to_string(made[i].numel()) + " numbers, and F::out asks for " +
                     std::to_string(shape.rows) + " rows of " + std::to_string(shape.columns) + ".");
       made[i] = made[i].reshape({shape.rows, shape.columns});

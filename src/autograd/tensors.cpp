@@ -68,7 +68,7 @@ at::ScalarType scalar_type(Element element) {
     case Element::u8:
       return at::kByte;
   }
-  throw Error("Sinter: LibTorch has no such elements.");
+  throw Error("LibTorch has no such elements.");
 }
 
 at::ScalarType computed_as(Element element) {
@@ -89,7 +89,7 @@ HeldTensors hold(const AutogradSpec& spec, const Code& code) {
     }
   }
   if (const std::string problems = parameters.text() + buffers.text(); !problems.empty())
-    throw ArgumentError("Sinter: the torch module of " + name_of(spec) +
+    throw ArgumentError("the torch module of " + name_of(spec) +
                         " is not what its F::params says:" + problems +
                         "\nName each parameter in F::params as named_parameters() does, and each "
                         "buffer by running(), with the same shapes.");

@@ -35,7 +35,7 @@ DeviceFacts look_at_device(const RecipeView& recipe, int threads) {
     facts.text = device_text(threads > 0 ? threads : threads_by_default());
     facts.matmul = measure_matmul(recipe, threads);
   } catch (const Error& error) {
-    facts.problem = without_our_name(error.what());
+    facts.problem = error.what();
     facts.matmul = matmul_of(recipe);
   }
   return facts;

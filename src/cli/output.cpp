@@ -101,12 +101,6 @@ void print_if_possible(std::FILE* to, std::string_view text) {
   }
 }
 
-std::string without_our_name(std::string message) {
-  constexpr std::string_view ours = "Sinter: ";
-  if (message.starts_with(ours)) message.erase(0, ours.size());
-  return message;
-}
-
 std::string bytes_text(std::int64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   const char* units[]{"KiB", "MiB", "GiB", "TiB", "PiB"};

@@ -28,9 +28,6 @@ void note(std::string_view text);
 /// Writes each line of a text as a note of its own.
 void note_lines(std::string_view text);
 
-/// The message of an error without "Sinter: ", with which those of the library begin.
-std::string without_our_name(std::string message);
-
 /// A size, such as "7.2 MiB".
 std::string bytes_text(std::int64_t bytes);
 /// Up to three digits, a space and the prefix of a unit of measure: "12.3 M", "4.56 G", "7.0 ".

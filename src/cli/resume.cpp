@@ -59,10 +59,8 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   check_options(recipe);
   return notes;
 } catch (const ArgumentError& error) {
-  std::string_view what = error.what();
-  what.remove_prefix(std::string_view("Sinter: ").size());
   throw ArgumentError(fmt::format("With the options of {}, as far as no flag gives others: {}",
-                                  checkpoint.folder().string(), what));
+                                  checkpoint.folder().string(), error.what()));
 } catch (const JsonError& error) {
   throw not_as_written(checkpoint, error.what());
 } catch (const Json::exception& error) {

@@ -58,8 +58,8 @@ int call(std::shared_ptr<RecipeView> recipe, const Arguments& arguments) {
 }
 
 /// `who` says which rank this is, if there are several.
-int report_error(const std::string& who, std::string message, int code) {
-  note("error: " + who + without_our_name(std::move(message)));
+int report_error(const std::string& who, const std::string& message, int code) {
+  note("error: " + who + message);
   return code;
 }
 

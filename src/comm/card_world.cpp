@@ -23,7 +23,7 @@ std::string text_of_first(Communicator& ranks, const CardWorld::Id& make) {
   if (ranks.rank() == 0) {
     const std::string made = make();
     if (made.size() > text.bytes.size())
-      throw Error("Sinter: the id of a world has " + std::to_string(made.size()) + " bytes, and " +
+      throw Error("the id of a world has " + std::to_string(made.size()) + " bytes, and " +
                   std::to_string(text.bytes.size()) + " at most.");
     text.size = made.size();
     made.copy(text.bytes.data(), made.size());

@@ -52,7 +52,7 @@ void Communicator::barrier() {
 void Communicator::start(const Transfer& transfer) {
   const std::string problem = problem_of(transfer, rank(), ranks());
   if (!problem.empty())
-    throw ArgumentError(std::string("Sinter: a communicator was to start the operation '") +
+    throw ArgumentError(std::string("a communicator was to start the operation '") +
                         operation_names[int(transfer.operation)] + "'" + problem);
   start_transfer(transfer);
 }
@@ -61,9 +61,9 @@ std::unique_ptr<Communicator> Communicator::group(std::span<const int> members) 
   const auto refuse = [&](const std::string& why) {
     std::string list;
     for (const int m : members) list += (list.empty() ? "" : ", ") + std::to_string(m);
-    throw ArgumentError("Sinter: rank " + std::to_string(rank()) + " of " +
-                        std::to_string(ranks()) + " asks for a group of the ranks " + list + ": " +
-                        why + " Name each rank of the group once, in all of its ranks alike.");
+    throw ArgumentError("rank " + std::to_string(rank()) + " of " + std::to_string(ranks()) +
+                        " asks for a group of the ranks " + list + ": " + why +
+                        " Name each rank of the group once, in all of its ranks alike.");
   };
   for (std::size_t k = 0; k < members.size(); ++k) {
     const std::string name = std::to_string(members[k]);

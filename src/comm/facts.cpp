@@ -96,20 +96,20 @@ std::string difference_of_two(const Witness& one, const Witness& other) {
 void check_place(const World& world) {
   if (world.ranks < 1 || world.ranks > shared_memory::most_ranks || world.rank < 0 ||
       world.rank >= world.ranks)
-    throw ArgumentError("Sinter: rank " + std::to_string(world.rank) + " of " +
+    throw ArgumentError("rank " + std::to_string(world.rank) + " of " +
                         std::to_string(world.ranks) +
                         " ranks cannot be. They are counted from 0, and there are 1 to " +
                         std::to_string(shared_memory::most_ranks) + ".");
   if (world.ranks == 1) return;
   constexpr std::size_t longest_id = 80;
   if (world.id.empty() || world.id.size() > longest_id)
-    throw ArgumentError("Sinter: the id of a world has " + std::to_string(world.id.size()) +
+    throw ArgumentError("the id of a world has " + std::to_string(world.id.size()) +
                         " bytes; there must be 1 to " + std::to_string(longest_id) +
                         ". shared_memory_world_id() makes one.");
   for (auto fact = world.facts.begin(); fact != world.facts.end(); ++fact)
     if (std::find_if(world.facts.begin(), fact,
                      [&](const Fact& other) { return other.name == fact->name; }) != fact)
-      throw ArgumentError("Sinter: two facts of a world are named \"" + fact->name +
+      throw ArgumentError("two facts of a world are named \"" + fact->name +
                           "\". Give each a name of its own.");
 }
 

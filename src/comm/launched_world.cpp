@@ -109,8 +109,8 @@ class Launcher {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw ArgumentError("Sinter: by its environment this process was started by " + name +
-                        ", but " + what + ".");
+    throw ArgumentError("by its environment this process was started by " + name + ", but " + what +
+                        ".");
   }
 };
 

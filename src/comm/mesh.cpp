@@ -40,7 +40,7 @@ std::string problem_of(const Mesh& mesh, int ranks) {
 
 std::vector<std::unique_ptr<Communicator>> axes_of(Communicator& whole, const Mesh& mesh) {
   if (const std::string problem = problem_of(mesh, whole.ranks()); !problem.empty())
-    throw ArgumentError("Sinter: ranks cannot be the mesh " + text_of(mesh) + ": " + problem +
+    throw ArgumentError("ranks cannot be the mesh " + text_of(mesh) + ": " + problem +
                         ". Give each axis a name and a size whose product is the number of ranks.");
   std::vector<std::unique_ptr<Communicator>> ends;
   for (int axis = 0; axis < mesh.count(); ++axis)

@@ -165,7 +165,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
 
   [[noreturn]] void lost() const {
     const auto name = [](int rank) { return "rank " + std::to_string(rank); };
-    const std::string self = "Sinter: " + name(me) + " of " + std::to_string(group->ranks);
+    const std::string self = name(me) + " of " + std::to_string(group->ranks);
     if (const int rank = differs; rank >= 0)
       throw RankError(self + " cannot go on: " + name(rank) + " is at another transfer, " +
                       text_of(group->at_work[std::size_t(rank)]) + ", than this rank, " +
@@ -319,7 +319,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
 
 std::vector<std::unique_ptr<Communicator>> thread_ranks(int ranks) {
   if (ranks < 1)
-    throw ArgumentError("Sinter: " + std::to_string(ranks) +
+    throw ArgumentError(std::to_string(ranks) +
                         " ranks were asked for; there must be at least one.");
   auto group = std::make_shared<RankGroup>(ranks);
   std::vector<std::unique_ptr<Communicator>> result;

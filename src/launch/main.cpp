@@ -181,7 +181,7 @@ int run(int argc, char** argv) {
     cli::note("'" + program + " --help' lists the options.");
     return cli::exit_usage;
   } catch (const std::exception& error) {
-    cli::note(name + ": " + cli::without_our_name(error.what()));
+    cli::note(name + ": " + error.what());
     return cli::exit_error;
   }
 }

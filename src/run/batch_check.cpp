@@ -11,7 +11,7 @@ namespace sinter {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { throw ArgumentError("Sinter: " + what); }
+[[noreturn]] void refuse(const std::string& what) { throw ArgumentError(what); }
 
 void check_ids(const Model& model, int external, std::span<const std::int32_t> ids) {
   const int limit = id_limit(model, external);

@@ -140,7 +140,7 @@ class Binder {
     for (std::size_t k = 0; k < list.size(); ++k) {
       if (!is_temporary(model, list[k].space)) continue;
       std::byte* const now_at = cells.of(list[k]).at;
-      if (again && at[k] != now_at) throw Error("Sinter: a buffer moves between micro-batches");
+      if (again && at[k] != now_at) throw Error("a buffer moves between micro-batches");
       at[k] = now_at;
     }
     bound.instructions[t].at = at.data();
@@ -176,7 +176,7 @@ class Binder {
     for (const Buffer& b : placement.buffers)
       if (b.opened_by == t && b.space == touch.space && b.index == touch.index)
         return arena + b.offset;
-    throw Error("Sinter: the plan has no buffer for what an instruction opens");
+    throw Error("the plan has no buffer for what an instruction opens");
   }
 
   void bind_phase(int u, Phase p, int& call, bool again) {
@@ -227,7 +227,7 @@ class Binder {
   static void merge(Call& first, const Call& second) {
     auto merge_operands = [](auto& a, const auto& b) {
       for (std::size_t k = 0; k < a.size(); ++k) {
-        if (a[k].data != b[k].data) throw Error("Sinter: a buffer moves between micro-batches");
+        if (a[k].data != b[k].data) throw Error("a buffer moves between micro-batches");
         if (a[k].put == BoundOperand::assign && b[k].put == BoundOperand::add)
           a[k].put = BoundOperand::add_after_first;
       }

@@ -149,11 +149,11 @@ void Machine::find_shards() {
 
 void Machine::refuse(const FlatBuffer& buffer, Element element) {
   if (buffer.has_shapes)
-    throw Error("Sinter: the region '" + std::string(buffer.name) +
+    throw Error("the region '" + std::string(buffer.name) +
                 "' has a shape of its own for each parameter, and cannot be taken as one flat "
                 "buffer. Take it parameter by parameter, with Machine::part().");
-  throw Error("Sinter: '" + std::string(buffer.name) + "' was taken as elements of " +
-              name_of(element) + ", but this recipe plans them as " + name_of(buffer.element) +
+  throw Error("'" + std::string(buffer.name) + "' was taken as elements of " + name_of(element) +
+              ", but this recipe plans them as " + name_of(buffer.element) +
               ". Take the type from the recipe, as rewrite<R> does with R::precision.");
 }
 
@@ -182,13 +182,12 @@ Machine::Part Machine::part(Space space, const Parameter& p) const {
   const StateShape shape = this->shape(space, p);
   if (p.frozen && space != Space::master) return {};
   if (!p.frozen && model().splits(space) && p.owner != communicator_.rank())
-    throw Error("Sinter: a rank holds only its shards of the " +
+    throw Error("a rank holds only its shards of the " +
                 std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
                 p.name + "', so it has no part of its own. Take them with Machine::take().");
   if (!is_persistent(model(), space) || is_offloaded(space, p))
-    throw Error("Sinter: the " +
-                std::string(space_names[std::min(int(space), int(Space::region))]) + " of '" +
-                p.name + "' come and go, so they have no place that they keep.");
+    throw Error("the " + std::string(space_names[std::min(int(space), int(Space::region))]) +
+                " of '" + p.name + "' come and go, so they have no place that they keep.");
   return {flat_address(space) + place_in(space, p), shape};
 }
 
@@ -224,7 +223,7 @@ const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) 
   for (const OptionsOf& entry : list)
     if (entry.slot == slot) return entry.options;
   throw Error(
-      "Sinter: an instruction asks for the options or the run state of a policy that the recipe "
+      "an instruction asks for the options or the run state of a policy that the recipe "
       "has "
       "not.");
 }
@@ -565,7 +564,7 @@ void Machine::make_weights(const std::byte* masters, std::byte* to, std::int64_t
     if constexpr (kernel::is_narrow<T>)
       if (master == Element::f32)
         return kernel::cast(stream_, reinterpret_cast<const float*>(masters), weights, size);
-    throw Error("Sinter: there is no cast between these types of weights.");
+    throw Error("there is no cast between these types of weights.");
   });
 }
 

@@ -16,7 +16,7 @@ constexpr int enough_rows = 512;
 
 [[noreturn]] void refuse(const char* why) {
   throw ArgumentError(
-      "Sinter: this recipe's model cannot predict at each position: " + std::string(why) +
+      "this recipe's model cannot predict at each position: " + std::string(why) +
       ". In its predict_rows(), or in its predict() if it has none, let the unit that gives the "
       "result, and no other, take the last rows, by a layer that says takes_last, such as LastRow; "
       "see docs/add_a_model.md.");
@@ -96,7 +96,7 @@ void RowPrediction::place_within(std::int64_t bytes) {
       high = middle - 1;
     }
   }
-  if (at_once != low && !place_rows(low)) throw Error("Sinter: no prediction fits into the arena");
+  if (at_once != low && !place_rows(low)) throw Error("no prediction fits into the arena");
 }
 
 void RowPrediction::show(Part part, Now& now) const {

@@ -104,8 +104,8 @@ void TrafficCheck::refuse(const std::string& what) const {
   const Instruction& instruction = *bound_->instruction;
   const TextBuilder subject = subject_letters(machine_.program_model(), instruction);
   throw Error(
-      "Sinter: rank " + std::to_string(rank()) + " is in the instruction '" +
-      instruction.kind->name + "' of " + std::string(subject.view()) + ", which " + what +
+      "rank " + std::to_string(rank()) + " is in the instruction '" + instruction.kind->name +
+      "' of " + std::string(subject.view()) + ", which " + what +
       ". Its kind states: " + (stated.empty() ? "nothing" : stated) +
       ". The proof that ranks do not wait for each other for ever is about what kinds state: "
       "let Kind::traffic and Kind::run do the same, in the same order.");

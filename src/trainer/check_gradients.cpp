@@ -45,7 +45,7 @@ double loss_of(TrainerCore& trainer, const HostBatch& batch) {
   const Outcome outcome = trainer.step(batch);
   if (const auto* applied = std::get_if<Applied>(&outcome)) return applied->loss.mean();
   throw Error(
-      "Sinter: gradients cannot be checked, as the loss or a gradient is not finite. Some layer "
+      "gradients cannot be checked, as the loss or a gradient is not finite. Some layer "
       "reads what nobody has written, forgets to put a gradient, or computes NaN or infinity from "
       "this batch.");
 }
@@ -134,9 +134,8 @@ GradientReport check_gradients(const std::shared_ptr<RecipeView>& recipe, const 
   const Sizes& sizes = recipe->plan->model.sizes;
   for (Type type : {Type::compute, Type::gradient, Type::master})
     if (sizes.element[int(type)] != Element::f64)
-      throw ArgumentError(
-          "Sinter: gradients are checked in double precision alone, and the recipe '" +
-          recipe->name + "' has a narrower one. Add Fp64 to it.");
+      throw ArgumentError("gradients are checked in double precision alone, and the recipe '" +
+                          recipe->name + "' has a narrower one. Add Fp64 to it.");
   const Losses losses(recipe, settings.seed, batch);
   TrainerCore trainer(recipe, {.seed = settings.seed, .threads = 1});
   const double loss = losses.at_start(trainer);

@@ -26,15 +26,15 @@ namespace {
 void check_split(const RecipeView& recipe) {
   int global = recipe.global_batch(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
-    throw ArgumentError("Sinter: parallel.ranks is " + std::to_string(ranks) +
+    throw ArgumentError("parallel.ranks is " + std::to_string(ranks) +
                         "; there must be at least one rank.");
   if (const int shards = recipe.plan->model.shards; shards > 1 && ranks != shards)
     throw ArgumentError(
-        "Sinter: parallel.ranks is " + std::to_string(ranks) +
+        "parallel.ranks is " + std::to_string(ranks) +
         ", and the plan of this recipe is made for " + std::to_string(shards) +
         " ranks, of which each has a shard. Change the number in the recipe's type.");
   if (global < 1 || global % (micro * ranks) != 0)
-    throw ArgumentError("Sinter: a global batch of " + std::to_string(global) +
+    throw ArgumentError("a global batch of " + std::to_string(global) +
                         " sequences cannot be split over " + std::to_string(ranks) +
                         " ranks with micro-batches of " + std::to_string(micro) +
                         ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
@@ -47,10 +47,10 @@ int threads_of(const TrainerSettings& settings, int processes) {
   constexpr int each = 16;
   const int processors = std::max(1, int(std::thread::hardware_concurrency()));
   if (settings.threads < 0)
-    throw ArgumentError("Sinter: " + std::to_string(settings.threads) +
+    throw ArgumentError(std::to_string(settings.threads) +
                         " threads were asked for; use 0 for all processors, or a positive number.");
   if (settings.threads > each * processors)
-    throw ArgumentError("Sinter: " + std::to_string(settings.threads) +
+    throw ArgumentError(std::to_string(settings.threads) +
                         " threads were asked for, and there are " + std::to_string(processors) +
                         " processors here. More than one thread for each only waits; at most " +
                         std::to_string(each * processors) + " are started.");
@@ -99,7 +99,7 @@ void require_memory(const RecipeView& recipe, AvailableMemory available, const N
   const int ranks = need.ranks;
   if (need.each - need.taken <= (available.bytes - need.beside) / ranks) return;
   available.bytes += ranks * need.taken;
-  std::string text = std::string("Sinter: ") + need.what;
+  std::string text = need.what;
   if (ranks > 1) text += std::to_string(ranks) + " times ";
   text += gibibytes(need.each) + " of memory, and " + available.bound + " " +
           gibibytes(available.bytes) + ". ";
@@ -258,7 +258,7 @@ std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
   const std::int64_t count = predictions_in(batch);
   if (!is_whole) return std::int64_t(sum_over_processes(double(count)));
   if (batch.predictions && *batch.predictions != count)
-    throw ArgumentError("Sinter: the batch says that it has " + std::to_string(*batch.predictions) +
+    throw ArgumentError("the batch says that it has " + std::to_string(*batch.predictions) +
                         " predictions (HostBatch::predictions), and has " + std::to_string(count) +
                         ". Say how many there are, or, where targets were changed, reset it.");
   return count;
@@ -267,10 +267,10 @@ std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
 /// What does not fit in one process's part the others do not see: they must not wait for ever.
 void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
   if (!batch.part.is_whole() && batch.part != part())
-    throw ArgumentError("Sinter: the batch has the content of rank " +
-                        std::to_string(batch.part.rank) + " of " +
-                        std::to_string(batch.part.ranks) + " alone, and this process is rank " +
-                        std::to_string(part().rank) + " of " + std::to_string(part().ranks) +
+    throw ArgumentError("the batch has the content of rank " + std::to_string(batch.part.rank) +
+                        " of " + std::to_string(batch.part.ranks) +
+                        " alone, and this process is rank " + std::to_string(part().rank) + " of " +
+                        std::to_string(part().ranks) +
                         ". Read the part that TrainerCore::part() says, or whole batches.");
   check_batch(plan(), model, batch);
 } catch (...) {
@@ -301,13 +301,13 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   require_memory_to_train();
   int sequences = batch.sequences(), ranks = recipe_->ranks();
   if (sequences < 1 || sequences > global_batch())
-    throw ArgumentError("Sinter: a batch of " + std::to_string(sequences) +
+    throw ArgumentError("a batch of " + std::to_string(sequences) +
                         " sequences; the recipe's step takes 1 to " +
                         std::to_string(global_batch()) + ".");
   check_part(batch, plan().model);
   const std::int64_t count = all_predictions_in(batch);
   if (count == 0)
-    throw ArgumentError("Sinter: the batch has no targets, so there is nothing to learn from.");
+    throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
   const double scale = recipe_->loss_scale();
   const int counted = recipe_->changes_batches ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_->rate(steps_ + 1, counted);
@@ -377,7 +377,7 @@ void append(Prediction& prediction, const OnHost& values, int rows, int columns,
 
 void TrainerCore::check_predicts() const {
   if (plan().predicting.results.empty())
-    throw ArgumentError("Sinter: this recipe's model has no predict(), so there is no prediction.");
+    throw ArgumentError("this recipe's model has no predict(), so there is no prediction.");
 }
 
 /// Those of the part whose content the batch has. There are as many for each part of it, of which the last
@@ -421,7 +421,7 @@ void TrainerCore::predict_rows(const HostBatch& batch,
   check_predicts();
   if (!batch.part.is_whole())
     throw ArgumentError(
-        "Sinter: the batch has the content of a part of its sequences alone, and predictions of "
+        "the batch has the content of a part of its sequences alone, and predictions of "
         "rows are for all of them. Read whole batches: HostBatch::part says what a source has "
         "read.");
   check_batch(plan(), plan().predicting, batch);

@@ -208,8 +208,7 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
                                       MissingHead missing) {
   WeightsSource source = resolve_weights(path);
   if (!state.empty() && source.kind != WeightsSource::Kind::checkpoint)
-    throw ArgumentError("Sinter: there is no state '" + std::string(state) + "' in " +
-                        path.string() +
+    throw ArgumentError("there is no state '" + std::string(state) + "' in " + path.string() +
                         ": only checkpoints and runs' folders have it. Name one, "
                         "or take its weights as they are.");
   if (source.kind == WeightsSource::Kind::checkpoint) {

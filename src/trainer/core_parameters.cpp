@@ -83,7 +83,7 @@ const Parameter& TrainerCore::find(std::string_view name) const {
     if (p.name == name) return p;
   std::vector<std::string_view> names;
   for (const Parameter& p : parameters_) names.push_back(p.name);
-  throw ArgumentError("Sinter: the model has no parameter named '" + std::string(name) +
+  throw ArgumentError("the model has no parameter named '" + std::string(name) +
                       "'; the nearest is '" + std::string(nearest(name, names)) + "'.");
 }
 
@@ -119,15 +119,15 @@ std::vector<double> TrainerCore::state(std::string_view name, std::string_view p
   std::vector<std::string_view> names;
   for (const Region& known : regions) names.push_back(known.name);
   throw ArgumentError(
-      "Sinter: no policy of this recipe keeps state named '" + std::string(name) + "'" +
+      "no policy of this recipe keeps state named '" + std::string(name) + "'" +
       (names.empty() ? "" : "; the nearest is '" + std::string(nearest(name, names)) + "'") + ".");
 }
 
 void TrainerCore::set_parameter(std::string_view name, std::span<const double> values) {
   const Parameter& p = find(name);
   if (std::int64_t(values.size()) != p.size)
-    throw ArgumentError("Sinter: '" + p.name + "' has " + std::to_string(p.size) +
-                        " numbers, not " + std::to_string(values.size()) + ".");
+    throw ArgumentError("'" + p.name + "' has " + std::to_string(p.size) + " numbers, not " +
+                        std::to_string(values.size()) + ".");
   const StateShape shape = machines_[0]->shape(Space::master, p);
   std::vector<std::byte> stored(std::size_t(shape.bytes()));
   with_element(shape.element, [&]<class T>(T) {

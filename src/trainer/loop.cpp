@@ -64,7 +64,7 @@ void Loop::check_evaluations(const LoopOptions& options) {
   const std::int64_t every = options.evaluate_every, steps = trainer_.steps();
   if (policy.empty() || steps >= options.steps) return;
   if (!evaluate_)
-    throw ArgumentError("Sinter: the recipe's " + policy +
+    throw ArgumentError("the recipe's " + policy +
                         " acts on validation losses, but this loop has nothing to evaluate, so it "
                         "would never act. Give the loop an evaluation, or the recipe another " +
                         policy + ".");

@@ -17,7 +17,7 @@ inline std::vector<int> processors_for(int threads) {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   if (CPU_COUNT(&allowed) < threads)
-    throw ArgumentError("Sinter: " + std::to_string(threads) +
+    throw ArgumentError(std::to_string(threads) +
                         " threads are to have a processor each, and this process may run on " +
                         std::to_string(CPU_COUNT(&allowed)) +
                         ". Use no more threads than that, or do not pin them.");

@@ -24,7 +24,7 @@ void check_range(const Option& option) {
   if (!option.range || !number || option.range->holds(*number)) return;
   const TextBuilder bounds = option.range->text();
   throw ArgumentError(fmt::format(
-      "Sinter: {} is {}, but it must be finite{}{}. Change it to such a number.", option.dotted(),
+      "{} is {}, but it must be finite{}{}. Change it to such a number.", option.dotted(),
       text_of(option), bounds.view().empty() ? "" : ", ", bounds.view()));
 }
 
@@ -51,7 +51,7 @@ void check_options(const RecipeView& recipe) {
   for (const Option& option : recipe.options) check_range(option);
   for (const auto& [slot, found] : recipe.combinations())
     if (found)
-      throw ArgumentError(fmt::format("Sinter: in {}, {}: {}. To mend it: {}.", slot, found.what,
+      throw ArgumentError(fmt::format("in {}, {}: {}. To mend it: {}.", slot, found.what,
                                       numbers_of(recipe, slot), found.fix));
 }
 

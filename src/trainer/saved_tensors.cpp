@@ -27,7 +27,7 @@ Dtype dtype_of_element(Element element) {
     case Element::u8:
       return Dtype::u8;
   }
-  throw Error("Sinter: an element type without a name in files.");
+  throw Error("an element type without a name in files.");
 }
 
 /// A part with as many elements as the parameter has the parameter's shape.

@@ -52,7 +52,7 @@ class Slicer {
     const std::byte* const space = machine.kept(tensor.space, *tensor.parameter);
     for (const Machine::Piece& piece : machine.pieces(tensor.space, *tensor.parameter)) {
       if (piece.begin % ChunkSum::elements != 0)
-        throw Error("Sinter: a rank's shard of '" + tensor.view.name + "' begins within a chunk.");
+        throw Error("a rank's shard of '" + tensor.view.name + "' begins within a chunk.");
       file.slices.push_back({at + std::uint64_t(piece.begin * each), tensor.view.dtype,
                              space + piece.held * each, std::size_t(piece.size * each)});
     }

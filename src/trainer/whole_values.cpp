@@ -14,7 +14,7 @@ void require_kept(Machine& machine, Space space, const Parameter& p) {
   const Model& model = machine.model();
   const int rank = machine.communicator().rank();
   if (!model.at_root() || rank == root_rank || p.frozen || !model.shares(space)) return;
-  throw Error("Sinter: rank " + std::to_string(rank) + " was asked for the " +
+  throw Error("rank " + std::to_string(rank) + " was asked for the " +
               space_names[std::min(int(space), int(Space::region))] + " of '" + p.name +
               "', which rank " + std::to_string(root_rank) +
               " alone keeps, as it updates for all (SplitBatch). Ask and save there.");

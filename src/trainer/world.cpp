@@ -33,7 +33,7 @@ void check_world(const RecipeView& recipe, const World& world) {
   if (!recipe.joins_worlds) {
     if (!is_given(world)) return;
     throw ArgumentError(
-        "Sinter: TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
+        "TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
         std::to_string(world.ranks) +
         " processes, but this recipe has no ranks that are processes: Ddp has. Leave it out, "
         "or train a recipe with Ddp.");
@@ -42,7 +42,7 @@ void check_world(const RecipeView& recipe, const World& world) {
   const int ranks = recipe.ranks();
   if (world.ranks != ranks)
     throw ArgumentError(
-        "Sinter: parallel.ranks is " + std::to_string(ranks) + ", and there " +
+        "parallel.ranks is " + std::to_string(ranks) + ", and there " +
         (world.ranks == 1 ? "is one process"
                           : "are " + std::to_string(world.ranks) + " processes") +
         ". " + (recipe.on_host ? "" : "On cards each rank is a process. ") +
@@ -51,11 +51,11 @@ void check_world(const RecipeView& recipe, const World& world) {
         (recipe.on_host ? "ranks" : "gpu") + ".md), or make parallel.ranks " +
         std::to_string(world.ranks) + ".");
   if (world.rank < 0 || world.rank >= ranks)
-    throw ArgumentError("Sinter: TrainerSettings::world.rank is " + std::to_string(world.rank) +
+    throw ArgumentError("TrainerSettings::world.rank is " + std::to_string(world.rank) +
                         "; ranks are counted from 0 to " + std::to_string(ranks - 1) + ".");
   if (world.id.empty() && ranks > 1)
     throw ArgumentError(
-        "Sinter: TrainerSettings::world.id is empty. Make it by shared_memory_world_id() in one "
+        "TrainerSettings::world.id is empty. Make it by shared_memory_world_id() in one "
         "process, and give it to all.");
 }
 

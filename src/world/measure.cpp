@@ -66,8 +66,8 @@ LinkCost measured_link_of_this_host() {
   try {
     other = std::thread(be_the_other);
   } catch (const std::system_error& error) {
-    throw Error(std::string("Sinter: a thread to measure a link with cannot be started: ") +
-                error.what() + ".");
+    throw Error(std::string("a thread to measure a link with cannot be started: ") + error.what() +
+                ".");
   }
   LinkCost link{};
   try {

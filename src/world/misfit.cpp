@@ -17,7 +17,7 @@ void require_fit(const Model& model, std::span<const Instruction> program, int r
            std::to_string(place.position) + ")";
   };
   throw Error(
-      "Sinter: the programs of " + std::to_string(ranks) + " ranks do not fit together with " +
+      "the programs of " + std::to_string(ranks) + " ranks do not fit together with " +
       std::to_string(iterations) + " micro-batches: " + verdict.what + ", " + of(verdict.one) +
       " and " + of(verdict.other) +
       ". A step would wait for ever, or take one array for another. Correct the rewrite() of "

@@ -85,7 +85,7 @@ Results call(M& module, const Inputs& in) {
       if (x.size() == 2) return results(module.forward(x[0], x[1]));
     if constexpr (requires { module.forward(x[0], x[1], x[2]); })
       if (x.size() == 3) return results(module.forward(x[0], x[1], x[2]));
-    throw ArgumentError("Sinter: the forward() of a torch module does not take " +
+    throw ArgumentError("the forward() of a torch module does not take " +
                         std::to_string(x.size()) +
                         " tensors, one for each operand of its layer, nor autograd::Inputs.");
   }

@@ -21,7 +21,7 @@ void with_element(Element element, auto visit) {
     case Element::bf16:
       return visit(BFloat16());
     default:
-      throw Error("Sinter: these elements are no real numbers.");
+      throw Error("these elements are no real numbers.");
   }
 }
 

@@ -66,7 +66,7 @@ struct DynamicBatch {
   /// throws    ArgumentError if the mode is full and `sequences` is below the buffer's size
   static Batching batching(const Options& o, int sequences) {
     if (o.mode == DynamicMode::full && sequences < dynamic_buffer)
-      throw ArgumentError("Sinter: batch.global is " + std::to_string(sequences) +
+      throw ArgumentError("batch.global is " + std::to_string(sequences) +
                           ", and dynamic batches of the mode full may have 1021 examples. Make it "
                           "1024, or take the mode batchsort.");
     const int most = o.mode == DynamicMode::full ? dynamic_buffer : sequences;

@@ -67,7 +67,7 @@ struct BatchWarmup {
   static void check_batch(const Options& o, const BatchLimits& limits) {
     if (is_ramp(o, limits)) return;
     throw ArgumentError(
-        "Sinter: the batch cannot grow from " + std::to_string(o.from) + " to " +
+        "the batch cannot grow from " + std::to_string(o.from) + " to " +
         std::to_string(limits.sequences) + " sequences" +
         (o.increment ? " by " + std::to_string(o.increment) : "") +
         ": batch_warmup.from and .increment must be multiples of " + std::to_string(limits.unit) +

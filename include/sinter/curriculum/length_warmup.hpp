@@ -66,7 +66,7 @@ struct LengthWarmup {
   }
   static void check_batch(const Options& o, const BatchLimits& limits) {
     if (is_length_ramp(o, limits)) return;
-    throw ArgumentError("Sinter: sequences cannot grow from " + std::to_string(o.from) + " to " +
+    throw ArgumentError("sequences cannot grow from " + std::to_string(o.from) + " to " +
                         std::to_string(limits.length) + " rows in steps of " +
                         std::to_string(o.multiple) +
                         ": length_warmup.from must be a multiple of "

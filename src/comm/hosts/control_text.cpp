@@ -7,7 +7,7 @@
 namespace sinter::hosts {
 
 std::string Control::text() const {
-  const std::string self = "Sinter: rank " + std::to_string(me) + " of " + std::to_string(ranks);
+  const std::string self = "rank " + std::to_string(me) + " of " + std::to_string(ranks);
   const auto name = [&](int rank) {
     return rank < 0 || rank >= ranks ? "a rank" : roster.name(rank);
   };

@@ -71,9 +71,9 @@ Descriptor Line::connect_with_up(Time end) const {
     if (made.get() >= 0 && send_text(made, Packer().add(roster.nonce).add(me).text(), end))
       return made;
     if (Clock::now() > end || control.is_hopeless(Clock::now()))
-      throw Error("Sinter: rank " + std::to_string(me) + " cannot connect with " +
-                  roster.name(rank) + " at " + address + " port " + std::to_string(port) + ": " +
-                  why + ". The hosts of ranks that are neighbours must reach each other.");
+      throw Error("rank " + std::to_string(me) + " cannot connect with " + roster.name(rank) +
+                  " at " + address + " port " + std::to_string(port) + ": " + why +
+                  ". The hosts of ranks that are neighbours must reach each other.");
     std::this_thread::sleep_for(milliseconds(50));
   }
 }
@@ -89,7 +89,7 @@ Descriptor Line::accept_from_down(Time end) const {
         said == want)
       return made;
     if (Clock::now() > end || control.is_hopeless(Clock::now()))
-      throw Error("Sinter: " + roster.name(rank_of_down()) + " has not connected with rank " +
+      throw Error(roster.name(rank_of_down()) + " has not connected with rank " +
                   std::to_string(me) +
                   ". The hosts of ranks that are neighbours must reach each other.");
   }

@@ -147,7 +147,7 @@ std::unique_ptr<Communicator> hosts_rank(const World& world) {
   if (world.ranks == 1) return single_rank();
   if (world.meeting.address.empty() || world.meeting.port < 1 || world.meeting.port > 65'535)
     throw ArgumentError(
-        "Sinter: ranks of several hosts find each other at World::meeting, and its address is \"" +
+        "ranks of several hosts find each other at World::meeting, and its address is \"" +
         world.meeting.address + "\" and its port " + std::to_string(world.meeting.port) +
         ". Name the host of rank 0, and a port from 1 to 65535 that is free there.");
   return std::make_unique<hosts::HostsRank>(world);

@@ -25,7 +25,7 @@ constexpr char stranger[] = "another run";
 std::string random_text() {
   std::uint64_t number[2];
   if (getrandom(number, sizeof number, 0) != sizeof number)
-    throw Error("Sinter: the system gives no random numbers for a world of ranks.");
+    throw Error("the system gives no random numbers for a world of ranks.");
   char text[40];
   std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(number[0]),
                 static_cast<unsigned long long>(number[1]));
@@ -118,12 +118,12 @@ class Host {
       const std::string problem = "the process at " + address_there(socket) +
                                   " is of another version of Sinter than rank 0. Start all ranks "
                                   "from the same build.";
-      answer(socket, "Sinter: " + problem, "");
+      answer(socket, problem, "");
       refuse(problem);
     }
     const std::string problem = problem_of(*hello);
     if (!problem.empty()) {
-      answer(socket, "Sinter: " + problem, "");
+      answer(socket, problem, "");
       refuse(problem);
     }
     const auto rank = std::size_t(hello->rank);
@@ -163,8 +163,8 @@ class Host {
   /// Says to all that have come, and to the caller, why they cannot begin.
   [[noreturn]] void refuse(const std::string& problem) const {
     for (const Descriptor& guest : roster.ends)
-      if (guest.get() >= 0) answer(guest, "Sinter: " + problem, "");
-    throw Error("Sinter: " + problem);
+      if (guest.get() >= 0) answer(guest, problem, "");
+    throw Error(problem);
   }
 };
 
@@ -191,7 +191,7 @@ class Guest {
       (void)send_all(host, &magic, sizeof magic, end);
       (void)send_text(host, said, end);
       if (!receive_text(host, text, end + std::chrono::seconds(5)))
-        throw Error("Sinter: rank 0, at " + place +
+        throw Error("rank 0, at " + place +
                     ", has ended before all ranks had come, or says nothing. Its own error says "
                     "why, if it could.");
       problem = Unpacker(text).text();
@@ -218,7 +218,7 @@ class Guest {
       roster.members.push_back({std::int32_t(members.number()), members.text(), members.text(),
                                 members.text(), int(members.number())});
     if (!in.ok() || !members.ok())
-      throw Error("Sinter: what rank 0 at " + place +
+      throw Error("what rank 0 at " + place +
                   " says is not of this version. Start all ranks from the same build.");
     find_hosts(roster);
   }
@@ -249,7 +249,7 @@ class Guest {
   }
   void wait_a_little() {
     if (Clock::now() > end)
-      throw Error("Sinter: rank 0, for which rank " + std::to_string(world.rank) + " has waited " +
+      throw Error("rank 0, for which rank " + std::to_string(world.rank) + " has waited " +
                   shared_memory::seconds(world.timeout) + " at " + place + ", has not come: " +
                   why + ". Start a process for each rank, and let the hosts reach each other.");
     std::this_thread::sleep_for(short_wait);

@@ -111,8 +111,8 @@ Descriptor listen_at(int port) {
   if (made < 0 && errno != EADDRINUSE) made = listening(AF_INET, port);  // there is no IPv6
   if (made >= 0) return Descriptor(made);
   const std::string reason = std::strerror(errno);
-  if (port == 0) throw Error("Sinter: this host gives no port to other hosts: " + reason + ".");
-  throw Error("Sinter: rank 0 cannot listen at port " + std::to_string(port) +
+  if (port == 0) throw Error("this host gives no port to other hosts: " + reason + ".");
+  throw Error("rank 0 cannot listen at port " + std::to_string(port) +
               ", at which the ranks of other hosts look for it: " + reason +
               ". Give each run that is live a port of its own.");
 }

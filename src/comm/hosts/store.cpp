@@ -19,7 +19,7 @@ Store::Store(const std::string& address, int port, Time until)
   std::string why;
   while ((server = connect_with(address, port, until, why)).get() < 0) {
     if (Clock::now() > until)
-      throw Error("Sinter: torchrun's agent, at whose store the ranks find each other, does not " +
+      throw Error("torchrun's agent, at whose store the ranks find each other, does not " +
                   ("answer at " + name) + ": " + why + ".");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -40,7 +40,7 @@ std::optional<std::string> Store::find(const std::string& key) {
   send(std::string(1, get_value) + Packer().add(key).text());
   std::uint64_t size = 0;
   receive(&size, sizeof size);
-  if (size > 4096) throw Error("Sinter: what the store at " + name + " says is not Sinter's.");
+  if (size > 4096) throw Error("what the store at " + name + " says is not Sinter's.");
   std::string value(size, '\0');
   receive(value.data(), size);
   return value;
@@ -48,11 +48,11 @@ std::optional<std::string> Store::find(const std::string& key) {
 
 void Store::send(const std::string& query) {
   if (!send_all(server, query.data(), query.size(), end))
-    throw Error("Sinter: the store of torchrun's agent at " + name + " has gone.");
+    throw Error("the store of torchrun's agent at " + name + " has gone.");
 }
 void Store::receive(void* data, std::size_t size) {
   if (!receive_all(server, data, size, end))
-    throw Error("Sinter: the store of torchrun's agent at " + name + " says nothing, or has gone.");
+    throw Error("the store of torchrun's agent at " + name + " says nothing, or has gone.");
 }
 
 }  // namespace sinter::hosts

@@ -7,7 +7,7 @@ namespace sinter {
 
 std::unique_ptr<Communicator> nccl_rank(kernel::Stream&, const World&) {
   throw Error(
-      "Sinter: ranks on cards exchange gradients by NCCL, which was not found when this binary was "
+      "ranks on cards exchange gradients by NCCL, which was not found when this binary was "
       "built. Install libnccl-dev, or run scripts/fetch_cuda.py, and build again; or use Single.");
 }
 

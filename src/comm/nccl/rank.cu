@@ -26,7 +26,7 @@ void check(ncclResult_t result, ncclComm_t ranks = nullptr) {
   std::string why = ncclGetLastError(ranks);
   if (!why.empty()) why = ", \"" + why + "\"";
   throw Error(
-      std::string("Sinter: the ranks cannot exchange gradients: NCCL says \"") +
+      std::string("the ranks cannot exchange gradients: NCCL says \"") +
       ncclGetErrorString(result) + "\"" + why +
       ". Set NCCL_DEBUG=INFO to see what it does, and start all ranks again; what was computed "
       "since the last checkpoint is lost.");

@@ -23,7 +23,7 @@ Descriptor memory_of(const std::vector<Fact>& facts) {
     done += std::size_t(std::max<ssize_t>(more, 0));
   }
   if (!fine)
-    throw Error("Sinter: the system gives the ranks no " + std::to_string(all.size()) +
+    throw Error("the system gives the ranks no " + std::to_string(all.size()) +
                 " bytes of memory for what they compare: " + std::strerror(errno) + ".");
   return memory;
 }

@@ -42,7 +42,7 @@ Descriptor receive_memory(const Descriptor& from, const std::string& rank_0) {
   Answer answer;
   Descriptor memory;
   if (!receive_message(from, &answer, sizeof answer, memory))
-    throw Error("Sinter: " + rank_0 +
+    throw Error(rank_0 +
                 " has ended before all ranks had come. Its own error says why, if it could.");
   answer.problem[sizeof answer.problem - 1] = 0;
   if (answer.problem[0]) throw Error(answer.problem);
@@ -70,7 +70,7 @@ class Host {
     const Address address(world.id);
     if (bind(listener.get(), address.get(), address.bytes()) != 0) {
       if (errno != EADDRINUSE) throw_system_error("no address");
-      throw Error("Sinter: there is a rank 0 of the world \"" + world.id +
+      throw Error("there is a rank 0 of the world \"" + world.id +
                   "\" already. Give each rank its own number, and each run a new id.");
     }
     if (listen(listener.get(), world.ranks) != 0) throw_system_error("no listening");
@@ -113,7 +113,7 @@ class Host {
     std::optional<std::vector<Fact>> facts = facts_in(memory);
     const std::string problem = problem_of(hello, credentials.pid, facts.has_value());
     if (!problem.empty()) {
-      send_answer(socket, "Sinter: " + problem, -1);
+      send_answer(socket, problem, -1);
       refuse(problem);
     }
     Guest& guest = guests[std::size_t(hello.rank)];
@@ -152,8 +152,8 @@ class Host {
   /// Says to all that have come, and to the caller, why they cannot begin.
   [[noreturn]] void refuse(const std::string& problem) const {
     for (const Guest& guest : guests)
-      if (guest.process) send_answer(guest.socket, "Sinter: " + problem, -1);
-    throw Error("Sinter: " + problem);
+      if (guest.process) send_answer(guest.socket, problem, -1);
+    throw Error(problem);
   }
 };
 
@@ -168,8 +168,8 @@ Descriptor connect_with_host(const World& world) {
       throw_system_error("no connection");
     if (Clock::now() > end)
       throw Error(
-          "Sinter: rank 0 of the world \"" + world.id + "\", for which rank " +
-          std::to_string(world.rank) + " has waited " + seconds(world.timeout) +
+          "rank 0 of the world \"" + world.id + "\", for which rank " + std::to_string(world.rank) +
+          " has waited " + seconds(world.timeout) +
           ", has not come, or all its ranks have come already. Start a process for each rank, "
           "on this host, with the same id of the world.");
     std::this_thread::sleep_for(milliseconds(5));
@@ -181,8 +181,7 @@ std::unique_ptr<Segment> gather_as_guest(const World& world, const Layout& layou
   const ucred credentials = other_end(host);
   const std::string rank_0 = rank_name(0, credentials.pid);
   if (credentials.uid != geteuid())
-    throw Error("Sinter: " + rank_0 +
-                " is of another user. Ranks share memory, and so must be of one.");
+    throw Error(rank_0 + " is of another user. Ranks share memory, and so must be of one.");
   Hello hello;
   hello.rank = world.rank;
   hello.ranks = world.ranks;
@@ -192,7 +191,7 @@ std::unique_ptr<Segment> gather_as_guest(const World& world, const Layout& layou
   const Clock::time_point end = Clock::now() + world.timeout + std::chrono::seconds(5);
   while (poll(&answer, 1, left_until(end)) < 1)
     if (Clock::now() > end)
-      throw Error("Sinter: " + rank_0 + " says nothing. Is it stopped? Start all ranks again.");
+      throw Error(rank_0 + " says nothing. Is it stopped? Start all ranks again.");
   return std::make_unique<Segment>(receive_memory(host, rank_0), layout);
 }
 

@@ -38,7 +38,7 @@ class Message {
 }  // namespace
 
 void throw_system_error(const char* what) {
-  throw Error("Sinter: the ranks cannot find each other: " + std::string(what) + ": " +
+  throw Error("the ranks cannot find each other: " + std::string(what) + ": " +
               std::strerror(errno) + ".");
 }
 

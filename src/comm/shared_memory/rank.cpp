@@ -120,7 +120,7 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank>, private Coll
 std::string shared_memory_world_id() {
   std::uint64_t random[2];
   if (getrandom(random, sizeof random, 0) != sizeof random)
-    throw Error("Sinter: the system gives no random numbers for the id of a world.");
+    throw Error("the system gives no random numbers for the id of a world.");
   return std::to_string(random[0]) + "-" + std::to_string(random[1]);
 }
 

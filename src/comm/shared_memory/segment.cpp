@@ -69,7 +69,7 @@ Segment::Segment(const Layout& layout)
   int error = file.get() < 0 || ftruncate(file.get(), off_t(size)) != 0 ? errno : 0;
   if (error == 0) error = posix_fallocate(file.get(), 0, off_t(size));
   if (error != 0)
-    throw Error("Sinter: the system gives the ranks no " + std::to_string(size) +
+    throw Error("the system gives the ranks no " + std::to_string(size) +
                 " bytes of memory to share: " + std::strerror(error) + ".");
   map();
   auto* header = new (base) Header{{}, layout_version, layout, 0};
@@ -82,21 +82,21 @@ Segment::Segment(Descriptor made, const Layout& layout)
     : file(std::move(made)), lookout(layout.ranks) {
   struct stat status{};
   if (fstat(file.get(), &status) != 0 || std::size_t(status.st_size) != size_for(layout))
-    throw Error("Sinter: the memory of rank 0 is not that of " + std::to_string(layout.ranks) +
+    throw Error("the memory of rank 0 is not that of " + std::to_string(layout.ranks) +
                 " ranks. Start all ranks from the same build.");
   size = size_for(layout);
   map();
   if (std::memcmp(header().magic, magic, sizeof header().magic) != 0 ||
       header().version != layout_version || header().layout != layout)
     throw Error(
-        "Sinter: the memory of rank 0 has another layout. Start all ranks from the same "
+        "the memory of rank 0 has another layout. Start all ranks from the same "
         "build.");
 }
 
 void Segment::map() {
   void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED)
-    throw Error("Sinter: the memory that the ranks share cannot be mapped: " +
+    throw Error("the memory that the ranks share cannot be mapped: " +
                 std::string(std::strerror(errno)) + ".");
   base = static_cast<std::byte*>(at);
 }
@@ -135,8 +135,7 @@ void Segment::watch(int rank, std::chrono::milliseconds progress) {
     const int error = errno;
     fail(error == ESRCH ? Failure::died : Failure::stopped, error == ESRCH ? r : me);
     if (error == ESRCH) throw_failure();
-    throw Error("Sinter: the process of " + name(r) +
-                " cannot be watched: " + std::strerror(error) +
+    throw Error("the process of " + name(r) + " cannot be watched: " + std::strerror(error) +
                 ". Ranks need Linux 5.3 or later, and a sandbox that allows "
                 "pidfd_open.");
   }
@@ -208,7 +207,7 @@ void Segment::fail(Failure::Kind kind, int rank) noexcept {
 void Segment::throw_failure() const {
   const Failure why = failure();
   const RankState& at = state(why.rank);
-  const std::string self = "Sinter: rank " + std::to_string(me) + " of " + std::to_string(ranks());
+  const std::string self = "rank " + std::to_string(me) + " of " + std::to_string(ranks());
   const std::string other = name(why.rank);
   const std::string again =
       " Start all ranks again; what was computed since the last checkpoint is lost.";

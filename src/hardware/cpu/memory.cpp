@@ -20,7 +20,7 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) {
   void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED)
-    throw Error("Sinter: the system gives no arena of " + std::to_string(size) +
+    throw Error("the system gives no arena of " + std::to_string(size) +
                 " bytes. The plan needs that much; use a smaller micro-batch, checkpointing, or a "
                 "machine with more memory.");
   bytes_ = {static_cast<std::byte*>(at), size};

@@ -179,7 +179,7 @@ void OffloadMemory::open() {
   if (is_open()) return;
   Place& place = *place_;
   if (is_in_memory(place.folder))
-    throw FileError("Sinter: state was to be offloaded to a file in " + place.folder +
+    throw FileError("state was to be offloaded to a file in " + place.folder +
                     ", whose files are in memory, so that it would not leave it." + elsewhere);
   if (place.file < 0) place.file = open_nameless(place.folder);
   if (place.file < 0) refuse("make", place.folder, errno, elsewhere);

@@ -105,7 +105,7 @@ void Stream::Pool::start(int thread) {
   pthread_attr_destroy(&attributes);
   if (error)
     throw std::system_error(error, std::generic_category(),
-                            "Sinter: cannot start thread " + std::to_string(thread) + " of " +
+                            "cannot start thread " + std::to_string(thread) + " of " +
                                 std::to_string(shared.size()) +
                                 ". Use fewer threads, or raise the limit (ulimit -u)");
   ++started;
@@ -223,9 +223,8 @@ void Stream::pin(const std::vector<int>& processors) {
     CPU_ZERO(&one);
     CPU_SET(std::size_t(processors[t]), &one);
     if (int error = pthread_setaffinity_np(pool->workers[t - 1].handle, sizeof one, &one))
-      throw std::system_error(
-          error, std::generic_category(),
-          "Sinter: cannot keep a thread on processor " + std::to_string(processors[t]));
+      throw std::system_error(error, std::generic_category(),
+                              "cannot keep a thread on processor " + std::to_string(processors[t]));
   }
 }
 

@@ -22,7 +22,7 @@ std::string version_text(int version) {
 constexpr const char* or_on_cpu = " Or build the recipe for the CPU: without --cuda.";
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error("Sinter: this binary computes on an NVIDIA GPU, and " + what + or_on_cpu);
+  throw Error("this binary computes on an NVIDIA GPU, and " + what + or_on_cpu);
 }
 
 void require_driver() {

@@ -14,7 +14,7 @@ namespace sinter::kernel {
 inline void check(cudaError_t error) {
   if (error == cudaSuccess) return;
   throw Error(
-      std::string("Sinter: the card failed: CUDA says \"") + cudaGetErrorString(error) + "\" (" +
+      std::string("the card failed: CUDA says \"") + cudaGetErrorString(error) + "\" (" +
       cudaGetErrorName(error) +
       "). What it computed since the last checkpoint is lost. Start again with --resume; if "
       "it fails in the same place again, look at the driver's log (dmesg, lines with Xid).");

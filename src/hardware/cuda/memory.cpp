@@ -19,7 +19,7 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) {
   const std::size_t size = std::size_t(std::max<std::int64_t>(bytes, 1));
   std::byte* at = kernel::take_memory(size);
   if (!at)
-    throw Error("Sinter: the card gives no arena of " + std::to_string(size) +
+    throw Error("the card gives no arena of " + std::to_string(size) +
                 " bytes. The plan needs that much; use a smaller micro-batch, checkpointing, or a "
                 "card with more memory.");
   bytes_ = {at, size};

@@ -46,7 +46,7 @@ void OffloadMemory::open() {
   place_->memory = kernel::take_host_memory(place_->bytes);
   if (!is_open())
     throw Error(
-        "Sinter: the host gives no memory of " + std::to_string(place_->bytes) +
+        "the host gives no memory of " + std::to_string(place_->bytes) +
         " bytes for offloaded state, in which the card can copy. Use a host with more memory, "
         "an optimizer with less state, or leave Offload out.");
   std::memset(place_->memory, 0, place_->bytes);

@@ -75,7 +75,7 @@ bool is_linked_with_libtorch() {
 void do_without_libtorch() {
   if (is_asked_for)
     throw Error(
-        "Sinter: do_without_libtorch() came after a product that has asked for LibTorch. Call it "
+        "do_without_libtorch() came after a product that has asked for LibTorch. Call it "
         "before the first one, such as at the beginning of main().");
   is_wanted = false;
 }

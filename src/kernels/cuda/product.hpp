@@ -16,7 +16,7 @@ namespace sinter::kernel {
 inline void check(cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   throw Error(
-      std::string("Sinter: a product failed on the card: cuBLASLt says \"") +
+      std::string("a product failed on the card: cuBLASLt says \"") +
       cublasLtGetStatusString(status) +
       "\". What was computed since the last checkpoint is lost; start again with --resume.");
 }

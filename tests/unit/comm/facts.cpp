@@ -38,19 +38,19 @@ TEST_CASE("ranks with the same facts begin") {
 
 TEST_CASE("a fact that differs is named with both values") {
   CHECK(said_with({{{"seed", "42"}, {"data", "a"}}, {{"seed", "43"}, {"data", "a"}}}) ==
-        "Sinter: RANK 0 and RANK 1 are not of the same run: seed is \"42\" in rank 0 and \"43\" in "
+        "RANK 0 and RANK 1 are not of the same run: seed is \"42\" in rank 0 and \"43\" in "
         "rank 1. Start all ranks with the same seed.");
   CHECK(
       said_with({{{"recipe", "a"}, {"seed", "42"}, {"data", ""}},
                  {{"data", "b"}, {"seed", "43"}, {"recipe", "a"}}}) ==
-      "Sinter: RANK 0 and RANK 1 are not of the same run: seed is \"42\" in rank 0 and \"43\" in "
+      "RANK 0 and RANK 1 are not of the same run: seed is \"42\" in rank 0 and \"43\" in "
       "rank 1; data is \"\" in rank 0 and \"b\" in rank 1. Start all ranks with the same seed and "
       "data.");
 }
 
 TEST_CASE("all ranks that differ from rank 0 are named") {
   const Facts usual{{"seed", "1"}}, other{{"seed", "2"}};
-  const std::string begin = "Sinter: RANK 0 and RANK ";
+  const std::string begin = "RANK 0 and RANK ";
   CHECK(said_with({usual, usual, other}) ==
         begin +
             "2 are not of the same run: seed is \"1\" in rank 0 and \"2\" in rank 2. Start all "
@@ -62,24 +62,22 @@ TEST_CASE("all ranks that differ from rank 0 are named") {
 }
 
 TEST_CASE("a fact that only one rank has is named") {
-  CHECK(
-      said_with({{{"seed", "1"}, {"data", "text"}}, {{"seed", "1"}}}) ==
-      "Sinter: RANK 0 and RANK 1 are not of the same run: data is \"text\" in rank 0 alone. Start "
-      "all ranks with the same data.");
-  CHECK(
-      said_with({{{"seed", "1"}}, {{"data", "text"}, {"seed", "1"}}}) ==
-      "Sinter: RANK 0 and RANK 1 are not of the same run: data is \"text\" in rank 1 alone. Start "
-      "all ranks with the same data.");
+  CHECK(said_with({{{"seed", "1"}, {"data", "text"}}, {{"seed", "1"}}}) ==
+        "RANK 0 and RANK 1 are not of the same run: data is \"text\" in rank 0 alone. Start "
+        "all ranks with the same data.");
+  CHECK(said_with({{{"seed", "1"}}, {{"data", "text"}, {"seed", "1"}}}) ==
+        "RANK 0 and RANK 1 are not of the same run: data is \"text\" in rank 1 alone. Start "
+        "all ranks with the same data.");
 }
 
 TEST_CASE("long values are shown where they begin to differ") {
   const std::string x(300'000, 'x'), y(100, 'y');
   CHECK(said_with({{{"recipe", x + "64" + y}}, {{"recipe", x + "128\n" + y}}}) ==
-        "Sinter: RANK 0 and RANK 1 are not of the same run: recipe is \"…" + x.substr(0, 24) +
-            "64" + y.substr(0, 54) + "…\" in rank 0 and \"…" + x.substr(0, 24) + "128 " +
-            y.substr(0, 52) + "…\" in rank 1. Start all ranks with the same recipe.");
+        "RANK 0 and RANK 1 are not of the same run: recipe is \"…" + x.substr(0, 24) + "64" +
+            y.substr(0, 54) + "…\" in rank 0 and \"…" + x.substr(0, 24) + "128 " + y.substr(0, 52) +
+            "…\" in rank 1. Start all ranks with the same recipe.");
   CHECK(said_with({{{"recipe", x}}, {{"recipe", x + y}}}) ==
-        "Sinter: RANK 0 and RANK 1 are not of the same run: recipe is \"…" + x.substr(0, 24) +
+        "RANK 0 and RANK 1 are not of the same run: recipe is \"…" + x.substr(0, 24) +
             "\" in rank 0 and \"…" + x.substr(0, 24) + y.substr(0, 56) +
             "…\" in rank 1. Start all ranks with the same recipe.");
   std::string letters;  // of two bytes, which are not cut apart
@@ -103,7 +101,7 @@ TEST_CASE("two facts of one name are refused") {
   CHECK(message_of<ArgumentError>([] {
           (void)shared_memory_rank(
               {.ranks = 2, .id = "a", .facts = {{"seed", "1"}, {"seed", "1"}}});
-        }) == "Sinter: two facts of a world are named \"seed\". Give each a name of its own.");
+        }) == "two facts of a world are named \"seed\". Give each a name of its own.");
 }
 
 }  // namespace

@@ -130,8 +130,8 @@ void check_refused(Launcher launcher, const std::string& variable, const std::st
   CAPTURE(value);
   launcher.variables[variable] = value;
   const std::string said = message_of<ArgumentError>([&] { (void)world_of(launcher.variables); });
-  CHECK(said == "Sinter: by its environment this process was started by " + launcher.name +
-                    ", but " + why + ".");
+  CHECK(said ==
+        "by its environment this process was started by " + launcher.name + ", but " + why + ".");
 }
 
 TEST_CASE("a process has the place that its launcher says") {

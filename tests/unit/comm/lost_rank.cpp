@@ -16,7 +16,7 @@ constexpr int width = 2;
 struct Lost {
   static constexpr std::array in{width};
   static constexpr std::array out{width};
-  static void forward(auto&) { throw RankError("Sinter: a rank has died."); }
+  static void forward(auto&) { throw RankError("a rank has died."); }
   static void backward(auto&) {}
 };
 struct Model {
@@ -41,7 +41,7 @@ struct Tiny : Recipe<Model, UpTo<1>, Batch<{.global = 4, .micro = 2}>> {};
 TEST_CASE("a step and an evaluation say where they were") {
   Trainer<Tiny> trainer({.threads = 1});
   const HostBatch batch = regression_batch({1, 1, 1, 1}, width, 1, 5);
-  const std::string died = "Sinter: a rank has died. Rank 0 was in ";
+  const std::string died = "a rank has died. Rank 0 was in ";
   CHECK(message_of<RankError>([&] { (void)trainer.step(batch); }) ==
         died + "step 1, at instruction 2, 'forward' of body.");
   CHECK(message_of<RankError>([&] { (void)trainer.evaluate(batch); }) ==

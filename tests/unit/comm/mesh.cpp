@@ -155,7 +155,7 @@ TEST_CASE("meshes and groups that cannot be are refused") {
     return message_of<ArgumentError>([&] { (void)axes_of(*end, mesh); });
   };
   CHECK(said(of_four) ==
-        "Sinter: ranks cannot be the mesh data 2 × tensor 2: it has 4 ranks, and there are 2. Give "
+        "ranks cannot be the mesh data 2 × tensor 2: it has 4 ranks, and there are 2. Give "
         "each axis a name and a size whose product is the number of ranks.");
   const auto check = [&](const Mesh& mesh, const char* what) {
     CHECK_MESSAGE(said(mesh).find(what) != std::string::npos, said(mesh));

@@ -120,7 +120,7 @@ TEST_CASE("a single rank exchanges with itself, and has no peer to send to") {
   alone->wait(values.data());
   CHECK(values == std::vector<float>{1, 2, 3});
   CHECK(message_of<ArgumentError>([&] { alone->start_send(values.data(), 3, 1); }) ==
-        "Sinter: a communicator was to start the operation 'send' with the rank 1, which is no "
+        "a communicator was to start the operation 'send' with the rank 1, which is no "
         "rank: they are counted from 0 to 0.");
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("an impossible peer, and an array without equal parts, are refused") {
   auto ends = thread_ranks(3);
   std::vector<float> values(6);
   CHECK(message_of<ArgumentError>([&] { ends[1]->start_send(values.data(), 6, 1); }) ==
-        "Sinter: a communicator was to start the operation 'send' of rank 1 with itself. Copy the "
+        "a communicator was to start the operation 'send' of rank 1 with itself. Copy the "
         "array instead.");
   for (const int peer : {-1, 3})
     CHECK(message_of<ArgumentError>([&] {
@@ -158,7 +158,7 @@ void check_told(const Begin& begin, const std::string& one, const std::string& o
     bool all_say = false;
     for (const std::string& of_rank : said) {
       INFO(of_rank);
-      CHECK(of_rank.starts_with("Sinter: rank "));
+      CHECK(of_rank.starts_with("rank "));
       all_say |= of_rank.find(one) != std::string::npos && of_rank.find(other) != std::string::npos;
     }
     INFO(said[0]);
@@ -191,7 +191,7 @@ TEST_CASE("a rank that is past what another awaits of it is told") {
     CHECK(said[0].find("rank 1") != std::string::npos);
     CHECK(said[0].find("is at another transfer") != std::string::npos);
     CHECK(said[0].find("all-reduce of 10 elements of 4 bytes") != std::string::npos);
-    for (const std::string& of_rank : said) CHECK(of_rank.starts_with("Sinter: rank "));
+    for (const std::string& of_rank : said) CHECK(of_rank.starts_with("rank "));
   };
   const auto work = [](Communicator& end) {
     std::vector<float> values(10), others(10);

@@ -46,7 +46,7 @@ TEST_CASE("a number outside its range makes no trainer") {
   CHECK(refusal<R>({}) == "");
   CHECK(refusal<R>({{"optimizer.lr", 0}}) == "");
   CHECK(refusal<R>({{"optimizer.beta1", 1.5}}) ==
-        "Sinter: optimizer.beta1 is 1.5, but it must be finite, at least 0 and below 1. Change it "
+        "optimizer.beta1 is 1.5, but it must be finite, at least 0 and below 1. Change it "
         "to such a number.");
   const double infinity = std::numeric_limits<double>::infinity();
   const double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -68,7 +68,7 @@ TEST_CASE("a number outside its range makes no trainer") {
     CAPTURE(c.name);
     for (double number : c.refused) {
       CAPTURE(number);
-      CHECK(refusal<R>({{c.name, number}}).find(std::string("Sinter: ") + c.name + " is ") == 0);
+      CHECK(refusal<R>({{c.name, number}}).starts_with(std::string(c.name) + " is "));
     }
     for (double number : c.taken) CHECK(refusal<R>({{c.name, number}}) == "");
   }
@@ -78,7 +78,7 @@ TEST_CASE("options that contradict each other make no trainer") {
   using Line = Net<LinearDecay<{.warmup = 10, .steps = 100}>>;
   CHECK(refusal<Line>({{"schedule.steps", 10}}) == "");
   CHECK(refusal<Line>({{"schedule.steps", 9}}) ==
-        "Sinter: in schedule, the warm-up is beyond the horizon: schedule.warmup is 10, "
+        "in schedule, the warm-up is beyond the horizon: schedule.warmup is 10, "
         "schedule.steps is 9. To mend it: raise steps, or lower warmup.");
   CHECK(refusal<Line>({{"schedule.steps", 9}, {"schedule.warmup", 3}}) == "");
   using Stable = Net<WarmupStableDecay<{.warmup = 10, .steps = 100, .decay = 20}>>;
