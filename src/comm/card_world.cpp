@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/card_world.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstring>
+#include <vector>
 
 #include "sinter/comm/hosts.hpp"
 #include "sinter/error.hpp"
@@ -16,24 +16,16 @@ constexpr std::chrono::milliseconds between_looks{200};
 
 /// The first rank's text, in all.
 std::string text_of_first(Communicator& ranks, const CardWorld::Id& make) {
-  struct Text {
-    std::uint64_t size;
-    std::array<char, CardWorld::most_id> bytes;
-  } text{};
-  if (ranks.rank() == 0) {
-    const std::string made = make();
-    if (made.size() > text.bytes.size())
-      throw Error("the id of a world has " + std::to_string(made.size()) + " bytes, and " +
-                  std::to_string(text.bytes.size()) + " at most.");
-    text.size = made.size();
-    made.copy(text.bytes.data(), made.size());
-  }
-  std::array<float, sizeof text / sizeof(float)> numbers;  // whatever they mean
-  std::memcpy(numbers.data(), &text, sizeof text);
-  ranks.start_broadcast(numbers.data(), std::int64_t(numbers.size()), 0);
+  std::string text = ranks.rank() == 0 ? make() : "";
+  double size = double(text.size());
+  ranks.sum(&size);
+  text.resize(std::size_t(size));
+  std::vector<float> numbers(text.size() / sizeof(float) + 1);  // whatever they mean
+  std::memcpy(numbers.data(), text.data(), text.size());
+  ranks.start_broadcast(numbers.data(), std::ssize(numbers), 0);
   ranks.wait(numbers.data());
-  std::memcpy(&text, numbers.data(), sizeof text);
-  return {text.bytes.data(), std::size_t(text.size)};
+  std::memcpy(text.data(), numbers.data(), text.size());
+  return text;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class CardWorld {
   using Lost = std::function<void(const std::string& what)>;
 
   /// Waits until all ranks have come, and have the id.
-  ///   make_id   is called in the first rank. The id has at most most_id bytes
+  ///   make_id   is called in the first rank
   ///   lost      is called by the watching thread, once, if another rank has died, is stopped or cut off, or
   ///             cannot go on, before this one or any other has ended its world
   /// throws    as shared_memory_rank() and hosts_rank(), and what make_id throws
@@ -32,7 +32,6 @@ class CardWorld {
   CardWorld(const CardWorld&) = delete;
   CardWorld& operator=(const CardWorld&) = delete;
 
-  static constexpr int most_id = 256;
   const std::string& id() const { return id_; }
   /// Tells the others that this rank cannot go on.
   void abort() noexcept;

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bit>
-#include <cstring>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -67,27 +65,13 @@ class SliceWriter {
 }  // namespace
 
 std::string first_text(TrainerCore& trainer, const std::string& own) {
-  const int rank = trainer.settings().world.rank, ranks = trainer.settings().world.ranks;
-  constexpr int at_once = 50;  // a double holds as many bits
-  for (int from = 0; from < ranks; from += at_once) {
-    const bool is_mine = !own.empty() && rank >= from && rank < from + at_once;
-    const auto having = std::uint64_t(
-        trainer.sum_over_processes(is_mine ? double(std::uint64_t(1) << (rank - from)) : 0));
-    if (having == 0) continue;
-    const int first = from + std::countr_zero(having);
-    const bool says = rank == first;
-    constexpr std::size_t most = 1000, letters = 6;  // a double holds as many letters
-    std::string text(
-        std::size_t(trainer.sum_over_processes(says ? double(std::min(own.size(), most)) : 0)),
-        ' ');
-    for (std::size_t at = 0; at < text.size(); at += letters) {
-      const std::size_t count = std::min(letters, text.size() - at);
-      std::uint64_t packed = 0;
-      if (says) std::memcpy(&packed, own.data() + at, count);
-      packed = std::uint64_t(trainer.sum_over_processes(double(packed)));
-      std::memcpy(text.data() + at, &packed, count);
-    }
-    return fmt::format("rank {}: {}", first, text);
+  const World& world = trainer.settings().world;
+  for (int rank = 0; rank < world.ranks; ++rank) {
+    std::string text = rank == world.rank ? own.substr(0, 1000) : "";
+    text.resize(std::size_t(trainer.sum_over_processes(double(text.size()))));  // by zeros
+    for (char& letter : text)
+      letter = char(std::uint8_t(trainer.sum_over_processes(std::uint8_t(letter))));
+    if (!text.empty()) return fmt::format("rank {}: {}", rank, text);
   }
   return "";
 }

@@ -12,6 +12,7 @@
 #include "sinter/data/objective.hpp"
 #include "support/rank_processes.hpp"
 #include "support/saved_runs.hpp"
+#include "trainer/shared_save.hpp"
 
 namespace {
 std::atomic<bool> holds_files = false, is_full = false;
@@ -123,6 +124,21 @@ TEST_CASE("a step has one exchange, while a checkpoint is on its way, too") {
 
 TEST_CASE("a step has a second exchange if no rank knows how much a whole batch predicts") {
   check_exchanges<Ddp<{.ranks = 2}>>(true);
+}
+
+TEST_CASE("all ranks have the text of the lowest rank that has one, whatever its letters") {
+  using R = Network<AdamW<{.lr = 1e-2}>, Ddp<{.ranks = 3}>>;
+  const std::string odd = "Ω\xff is \"full\"\n", longest(1000, 'x');
+  RankProcesses ranks(3, [&](const World& world, const RankProcesses::Say&) {
+    Trainer<R> trainer({.seed = 3, .threads = 1, .world = world});
+    const auto told = [&](const std::vector<std::string>& own) {
+      return first_text(trainer, own[std::size_t(world.rank)]) + "|";
+    };
+    return told({"", "", ""}) + told({"", odd, "later"}) + told({"a", "b", "c"}) +
+           told({"", "", longest + " and more"});
+  });
+  for (const std::string& said : ranks.results())
+    CHECK(said == "|rank 1: " + odd + "|rank 0: a|rank 2: " + longest + "|");
 }
 
 TEST_CASE("a rank whose disk is full says so in a step, and all warn after the same one") {
