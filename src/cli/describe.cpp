@@ -133,8 +133,7 @@ std::string hooks_text(const RecipeView& recipe) {
 std::string parameters_text(const RecipeView& recipe) {
   std::string text = "parameters\n";
   for (const Parameter& p : list_parameters(recipe.plan->model)) {
-    std::string shape;
-    for (std::int64_t n : p.shape) shape += (shape.empty() ? "" : " × ") + std::to_string(n);
+    const std::string shape = fmt::format("{}", fmt::join(p.shape, " × "));
     text += fmt::format("        {:<32}{:>14}{:>14}\n", p.name, shape, thousands(p.size));
   }
   return text;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/trainer/core.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <thread>
 
@@ -26,18 +27,18 @@ namespace {
 void check_split(const RecipeView& recipe) {
   int global = recipe.global_batch(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
-    throw ArgumentError("parallel.ranks is " + std::to_string(ranks) +
-                        "; there must be at least one rank.");
-  if (const int shards = recipe.plan->model.shards; shards > 1 && ranks != shards)
     throw ArgumentError(
-        "parallel.ranks is " + std::to_string(ranks) +
-        ", and the plan of this recipe is made for " + std::to_string(shards) +
-        " ranks, of which each has a shard. Change the number in the recipe's type.");
+        fmt::format("parallel.ranks is {}; there must be at least one rank.", ranks));
+  if (const int shards = recipe.plan->model.shards; shards > 1 && ranks != shards)
+    throw ArgumentError(fmt::format(
+        "parallel.ranks is {}, and the plan of this recipe is made for {} ranks, of which each has "
+        "a shard. Change the number in the recipe's type.",
+        ranks, shards));
   if (global < 1 || global % (micro * ranks) != 0)
-    throw ArgumentError("a global batch of " + std::to_string(global) +
-                        " sequences cannot be split over " + std::to_string(ranks) +
-                        " ranks with micro-batches of " + std::to_string(micro) +
-                        ". Make batch.global a multiple of " + std::to_string(micro * ranks) + ".");
+    throw ArgumentError(fmt::format(
+        "a global batch of {} sequences cannot be split over {} ranks with micro-batches of {}. "
+        "Make batch.global a multiple of {}.",
+        global, ranks, micro, micro * ranks));
   recipe.check_batches();
 }
 
@@ -47,20 +48,19 @@ int threads_of(const TrainerSettings& settings, int processes) {
   constexpr int each = 16;
   const int processors = std::max(1, int(std::thread::hardware_concurrency()));
   if (settings.threads < 0)
-    throw ArgumentError(std::to_string(settings.threads) +
-                        " threads were asked for; use 0 for all processors, or a positive number.");
+    throw ArgumentError(
+        fmt::format("{} threads were asked for; use 0 for all processors, or a positive number.",
+                    settings.threads));
   if (settings.threads > each * processors)
-    throw ArgumentError(std::to_string(settings.threads) +
-                        " threads were asked for, and there are " + std::to_string(processors) +
-                        " processors here. More than one thread for each only waits; at most " +
-                        std::to_string(each * processors) + " are started.");
+    throw ArgumentError(fmt::format(
+        "{} threads were asked for, and there are {} processors here. More than one thread for "
+        "each only waits; at most {} are started.",
+        settings.threads, processors, each * processors));
   return settings.threads == 0 ? std::max(1, processors / processes) : settings.threads;
 }
 
 std::string gibibytes(std::int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", double(bytes) / (1 << 30));
-  return text;
+  return fmt::format("{:.1f} GiB", double(bytes) / (1 << 30));
 }
 
 /// What would make a plan fit into so many bytes at the least cost, in a sentence.
@@ -71,8 +71,9 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
   if (cheapest == list.end())
     return "Use a smaller model, micro-batch or context, or a machine with more; `describe` says "
            "what the memory is for.";
-  return "It would fit with this change to the recipe: " + cheapest->technique + " (" +
-         gibibytes(cheapest->total) + "); `describe` lists others.";
+  return fmt::format(
+      "It would fit with this change to the recipe: {} ({}); `describe` lists others.",
+      cheapest->technique, gibibytes(cheapest->total));
 }
 
 /// The library that multiplies for the recipe's layers; to know it opens it, so that what it takes then
@@ -100,12 +101,14 @@ void require_memory(const RecipeView& recipe, AvailableMemory available, const N
   if (need.each - need.taken <= (available.bytes - need.beside) / ranks) return;
   available.bytes += ranks * need.taken;
   std::string text = need.what;
-  if (ranks > 1) text += std::to_string(ranks) + " times ";
-  text += gibibytes(need.each) + " of memory, and " + available.bound + " " +
-          gibibytes(available.bytes) + ". ";
+  if (ranks > 1) text += fmt::format("{} times ", ranks);
+  text += fmt::format("{} of memory, and {} {}. ", gibibytes(need.each), available.bound,
+                      gibibytes(available.bytes));
   if (need.beside > 0)
-    text += "LibTorch's products take up to " + std::to_string(need.beside >> 20) +
-            " MiB of that (none with --no-libtorch, or kernel::do_without_libtorch()). ";
+    text += fmt::format(
+        "LibTorch's products take up to {} MiB of that (none with --no-libtorch, or "
+        "kernel::do_without_libtorch()). ",
+        need.beside >> 20);
   throw Error(text + way_to_fit(recipe, (available.bytes - need.beside) / ranks));
 }
 
@@ -197,8 +200,8 @@ void throw_failure(const std::vector<std::exception_ptr>& of_ranks) {
   } catch (const RankErrorInProgram&) {
     throw;
   } catch (const RankError& error) {
-    throw RankError(error.what() + (" Rank " + std::to_string(rank)) +
-                    " was between steps, and had made " + std::to_string(steps) + ".");
+    throw RankError(
+        fmt::format("{} Rank {} was between steps, and had made {}.", error.what(), rank, steps));
   }
 }
 
@@ -258,20 +261,20 @@ std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
   const std::int64_t count = predictions_in(batch);
   if (!is_whole) return std::int64_t(sum_over_processes(double(count)));
   if (batch.predictions && *batch.predictions != count)
-    throw ArgumentError("the batch says that it has " + std::to_string(*batch.predictions) +
-                        " predictions (HostBatch::predictions), and has " + std::to_string(count) +
-                        ". Say how many there are, or, where targets were changed, reset it.");
+    throw ArgumentError(fmt::format(
+        "the batch says that it has {} predictions (HostBatch::predictions), and has {}. Say how "
+        "many there are, or, where targets were changed, reset it.",
+        *batch.predictions, count));
   return count;
 }
 
 /// What does not fit in one process's part the others do not see: they must not wait for ever.
 void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
   if (!batch.part.is_whole() && batch.part != part())
-    throw ArgumentError("the batch has the content of rank " + std::to_string(batch.part.rank) +
-                        " of " + std::to_string(batch.part.ranks) +
-                        " alone, and this process is rank " + std::to_string(part().rank) + " of " +
-                        std::to_string(part().ranks) +
-                        ". Read the part that TrainerCore::part() says, or whole batches.");
+    throw ArgumentError(fmt::format(
+        "the batch has the content of rank {} of {} alone, and this process is rank {} of {}. Read "
+        "the part that TrainerCore::part() says, or whole batches.",
+        batch.part.rank, batch.part.ranks, part().rank, part().ranks));
   check_batch(plan(), model, batch);
 } catch (...) {
   if (!batch.part.is_whole()) give_up();
@@ -301,9 +304,8 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   require_memory_to_train();
   int sequences = batch.sequences(), ranks = recipe_->ranks();
   if (sequences < 1 || sequences > global_batch())
-    throw ArgumentError("a batch of " + std::to_string(sequences) +
-                        " sequences; the recipe's step takes 1 to " +
-                        std::to_string(global_batch()) + ".");
+    throw ArgumentError(fmt::format("a batch of {} sequences; the recipe's step takes 1 to {}.",
+                                    sequences, global_batch()));
   check_part(batch, plan().model);
   const std::int64_t count = all_predictions_in(batch);
   if (count == 0)

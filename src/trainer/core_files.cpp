@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trainer in files: weights as Hugging Face has them, and all that a resume needs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -152,10 +154,10 @@ void TrainerCore::add_facts(std::vector<Fact>& facts) const {
 void TrainerCore::restore(const CheckpointReader& reader) {
   SavedState saved = read_state(reader.info(), reader.folder().string());
   if (saved.step != reader.step())
-    throw FileError("Cannot resume from " + reader.folder().string() +
-                    ": its manifest is of step " + std::to_string(reader.step()) +
-                    ", but its trainer of step " + std::to_string(saved.step) +
-                    ". Resume from another checkpoint.");
+    throw FileError(fmt::format(
+        "Cannot resume from {}: its manifest is of step {}, but its trainer of step {}. Resume "
+        "from another checkpoint.",
+        reader.folder().string(), reader.step(), saved.step));
   require_same_recipe(saved, *recipe_, reader.folder().string());
   require_readable_state(saved, *recipe_, reader.folder().string());
   std::vector<std::filesystem::path> files{reader.file(weights_file)};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters by name: how they start, reading and writing them.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/nearest.hpp"
@@ -83,8 +85,8 @@ const Parameter& TrainerCore::find(std::string_view name) const {
     if (p.name == name) return p;
   std::vector<std::string_view> names;
   for (const Parameter& p : parameters_) names.push_back(p.name);
-  throw ArgumentError("the model has no parameter named '" + std::string(name) +
-                      "'; the nearest is '" + std::string(nearest(name, names)) + "'.");
+  throw ArgumentError(fmt::format("the model has no parameter named '{}'; the nearest is '{}'.",
+                                  name, nearest(name, names)));
 }
 
 std::vector<double> TrainerCore::read(Space space, std::string_view name) const {
@@ -119,15 +121,14 @@ std::vector<double> TrainerCore::state(std::string_view name, std::string_view p
   std::vector<std::string_view> names;
   for (const Region& known : regions) names.push_back(known.name);
   throw ArgumentError(
-      "no policy of this recipe keeps state named '" + std::string(name) + "'" +
-      (names.empty() ? "" : "; the nearest is '" + std::string(nearest(name, names)) + "'") + ".");
+      fmt::format("no policy of this recipe keeps state named '{}'{}.", name,
+                  names.empty() ? "" : fmt::format("; the nearest is '{}'", nearest(name, names))));
 }
 
 void TrainerCore::set_parameter(std::string_view name, std::span<const double> values) {
   const Parameter& p = find(name);
   if (std::int64_t(values.size()) != p.size)
-    throw ArgumentError("'" + p.name + "' has " + std::to_string(p.size) + " numbers, not " +
-                        std::to_string(values.size()) + ".");
+    throw ArgumentError(fmt::format("'{}' has {} numbers, not {}.", p.name, p.size, values.size()));
   const StateShape shape = machines_[0]->shape(Space::master, p);
   std::vector<std::byte> stored(std::size_t(shape.bytes()));
   with_element(shape.element, [&]<class T>(T) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/trainer/loop.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
-#include <string>
 
 #include "sinter/error.hpp"
 #include "sinter/files/run_folder.hpp"
@@ -71,11 +72,10 @@ void Loop::check_evaluations(const LoopOptions& options) {
   const bool in_time = every > 0 && (steps / every + 1) * every < options.steps;
   if (in_time || told_of_evaluations_ || !options.on_warning) return;
   told_of_evaluations_ = true;
-  options.on_warning("the recipe's " + policy +
-                     " acts on validation losses, but the first one comes after step " +
-                     std::to_string(options.steps) +
-                     ", the last, so they change nothing in this run. Evaluate more often "
-                     "(evaluate_every; --eval-every N).");
+  options.on_warning(fmt::format(
+      "the recipe's {} acts on validation losses, but the first one comes after step {}, the last, "
+      "so they change nothing in this run. Evaluate more often (evaluate_every; --eval-every N).",
+      policy, options.steps));
 }
 
 /// Whether the step just taken was the last. If not, the next batch is at hand.
@@ -123,8 +123,8 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   if (step.evaluation_due) return;
   double loss = *step.record.validation_loss;
   if (!std::isfinite(loss))
-    throw NonFiniteError(stop_text("The validation loss of step " +
-                                   std::to_string(step.record.step) + " is not finite"));
+    throw NonFiniteError(
+        stop_text(fmt::format("The validation loss of step {} is not finite", step.record.step)));
   if (is_evaluated(options, step.record.step)) trainer_.after_evaluation(loss);
   if (loss >= state_.best) return;
   state_.best = loss;
@@ -196,9 +196,10 @@ void Loop::save_has_failed(const FileError& error, const std::filesystem::path& 
   if (saves_best_) state_.best = LoopState{}.best;
   retry_at_ = Clock::now() + pause;
   if (options.on_warning)
-    options.on_warning("a checkpoint could not be saved: " + std::string(error.what()) +
-                       " Training goes on, as " + good.string() + " is good, and saves again in " +
-                       std::to_string(pause.count()) + " seconds.");
+    options.on_warning(fmt::format(
+        "a checkpoint could not be saved: {} Training goes on, as {} is good, and saves again in "
+        "{} seconds.",
+        error.what(), good.string(), pause.count()));
 }
 
 /// Whether this process is to save after a step, for another reason than that it is the best.
@@ -223,10 +224,10 @@ void Loop::vote(const LoopOptions& options) {
 void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
   const std::string step = "step " + std::to_string(trainer_.steps());
   if (trainer_.has_shards_elsewhere())
-    throw FileError(error.what() + (" The state after " + step) +
-                    " is not saved, as other processes have parts of it; the last good checkpoint "
-                    "is " +
-                    folder_->newest_good().string() + ".");
+    throw FileError(fmt::format(
+        "{} The state after {} is not saved, as other processes have parts of it; the last good "
+        "checkpoint is {}.",
+        error.what(), step, folder_->newest_good().string()));
   std::string saved;
   try {
     if (!save_.is_together()) end_save(options, false);

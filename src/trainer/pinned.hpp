@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that stay on a processor.
 #pragma once
+#include <fmt/format.h>
 #include <sched.h>
 
-#include <string>
 #include <vector>
 
 #include "sinter/error.hpp"
@@ -17,10 +17,10 @@ inline std::vector<int> processors_for(int threads) {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   if (CPU_COUNT(&allowed) < threads)
-    throw ArgumentError(std::to_string(threads) +
-                        " threads are to have a processor each, and this process may run on " +
-                        std::to_string(CPU_COUNT(&allowed)) +
-                        ". Use no more threads than that, or do not pin them.");
+    throw ArgumentError(fmt::format(
+        "{} threads are to have a processor each, and this process may run on {}. Use no more "
+        "threads than that, or do not pin them.",
+        threads, CPU_COUNT(&allowed)));
   std::vector<int> processors;
   for (int p = 0; p < CPU_SETSIZE && int(processors.size()) < threads; ++p)
     if (CPU_ISSET(std::size_t(p), &allowed)) processors.push_back(p);

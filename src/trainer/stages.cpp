@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/trainer/stages.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -31,11 +33,10 @@ void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
   for (int s = 0; s < batch.sequences(); ++s)
     longest = std::max(longest, batch.starts[s + 1] - batch.starts[s]);
   if (batch.sequences() <= shape.sequences && longest <= shape.length) return;
-  throw ArgumentError(
-      "The data source gave " + std::to_string(batch.sequences()) + " sequences of up to " +
-      std::to_string(longest) + " rows, but the recipe's next batch is of " +
-      std::to_string(shape.sequences) + " sequences of up to " + std::to_string(shape.length) +
-      ". Give the source the trainer's recipe().batch_shapes().");
+  throw ArgumentError(fmt::format(
+      "The data source gave {} sequences of up to {} rows, but the recipe's next batch is of {} "
+      "sequences of up to {}. Give the source the trainer's recipe().batch_shapes().",
+      batch.sequences(), longest, shape.sequences, shape.length));
 }
 
 /// What a step of so many milliseconds says of its examples, if the source has counted them.

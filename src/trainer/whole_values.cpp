@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/whole_values.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sinter/base/with_element.hpp"
@@ -14,10 +16,10 @@ void require_kept(Machine& machine, Space space, const Parameter& p) {
   const Model& model = machine.model();
   const int rank = machine.communicator().rank();
   if (!model.at_root() || rank == root_rank || p.frozen || !model.shares(space)) return;
-  throw Error("rank " + std::to_string(rank) + " was asked for the " +
-              space_names[std::min(int(space), int(Space::region))] + " of '" + p.name +
-              "', which rank " + std::to_string(root_rank) +
-              " alone keeps, as it updates for all (SplitBatch). Ask and save there.");
+  throw Error(fmt::format(
+      "rank {} was asked for the {} of '{}', which rank {} alone keeps, as it updates for all "
+      "(SplitBatch). Ask and save there.",
+      rank, space_names[std::min(int(space), int(Space::region))], p.name, root_rank));
 }
 
 std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {

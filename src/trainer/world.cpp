@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/world.hpp"
 
-#include <string>
+#include <fmt/format.h>
 
 #include "sinter/error.hpp"
 #include "world/misfit.hpp"
@@ -32,27 +32,25 @@ int processes_of(const RecipeView& recipe, const World& world) {
 void check_world(const RecipeView& recipe, const World& world) {
   if (!recipe.joins_worlds) {
     if (!is_given(world)) return;
-    throw ArgumentError(
-        "TrainerSettings::world says rank " + std::to_string(world.rank) + " of " +
-        std::to_string(world.ranks) +
-        " processes, but this recipe has no ranks that are processes: Ddp has. Leave it out, "
-        "or train a recipe with Ddp.");
+    throw ArgumentError(fmt::format(
+        "TrainerSettings::world says rank {} of {} processes, but this recipe has no ranks that "
+        "are processes: Ddp has. Leave it out, or train a recipe with Ddp.",
+        world.rank, world.ranks));
   }
   if (!ranks_are_processes(recipe, world)) return;
   const int ranks = recipe.ranks();
   if (world.ranks != ranks)
-    throw ArgumentError(
-        "parallel.ranks is " + std::to_string(ranks) + ", and there " +
-        (world.ranks == 1 ? "is one process"
-                          : "are " + std::to_string(world.ranks) + " processes") +
-        ". " + (recipe.on_host ? "" : "On cards each rank is a process. ") +
-        "Start as many as there are ranks, by a launcher such as ./sinter launch -n " +
-        std::to_string(ranks) + ", or each with its TrainerSettings::world (docs/" +
-        (recipe.on_host ? "ranks" : "gpu") + ".md), or make parallel.ranks " +
-        std::to_string(world.ranks) + ".");
+    throw ArgumentError(fmt::format(
+        "parallel.ranks is {}, and there {}. {}Start as many as there are ranks, by a launcher "
+        "such as ./sinter launch -n {}, or each with its TrainerSettings::world (docs/{}.md), or "
+        "make parallel.ranks {}.",
+        ranks, world.ranks == 1 ? "is one process" : fmt::format("are {} processes", world.ranks),
+        recipe.on_host ? "" : "On cards each rank is a process. ", ranks,
+        recipe.on_host ? "ranks" : "gpu", world.ranks));
   if (world.rank < 0 || world.rank >= ranks)
-    throw ArgumentError("TrainerSettings::world.rank is " + std::to_string(world.rank) +
-                        "; ranks are counted from 0 to " + std::to_string(ranks - 1) + ".");
+    throw ArgumentError(
+        fmt::format("TrainerSettings::world.rank is {}; ranks are counted from 0 to {}.",
+                    world.rank, ranks - 1));
   if (world.id.empty() && ranks > 1)
     throw ArgumentError(
         "TrainerSettings::world.id is empty. Make it by shared_memory_world_id() in one "
