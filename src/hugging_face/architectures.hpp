@@ -4,7 +4,7 @@
 #pragma once
 #include <span>
 
-#include "hugging_face/config.hpp"
+#include "model/config.hpp"
 #include "hugging_face/policy_text.hpp"
 
 namespace sinter::hugging_face {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hugging_face/config.hpp"
+#include "model/config.hpp"
 
 #include <fmt/format.h>
 
