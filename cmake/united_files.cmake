@@ -4,11 +4,11 @@
 # linker takes such a file whole, with all libraries that it needs: what one of them needs that many programs do
 # without stays alone, as do those that call it (data/examples is apart from data for Parquet's).
 set(SINTER_UNITED_FOLDERS cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files hugging_face
-  launch plan report run trainer world)
+  launch model plan report run trainer world)
 
 # These have libraries or options of their own. (Two files of a folder may not have the same name in an unnamed
 # namespace.)
-set(SINTER_ALONE data/examples/parquet_examples.cpp data/tokenizer/sentencepiece.cpp hugging_face/seq2seq.cpp)
+set(SINTER_ALONE data/examples/parquet_examples.cpp data/tokenizer/sentencepiece.cpp)
 
 # Sets FOLDER in the caller to that of a FILE, relative to src/, which is compiled with others of it, or to
 # nothing.

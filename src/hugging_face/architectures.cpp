@@ -3,26 +3,100 @@
 
 #include <algorithm>
 
+#include "model/config_keys.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
+#include "sinter/model/bert.hpp"
+#include "sinter/model/distilbert.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
+#include "sinter/model/seq2seq_options.hpp"
 
 namespace sinter::hugging_face {
 namespace {
 
+// What transformers takes where a file of a class does not say.
+constexpr Gpt2Options gpt2{.dropout = 0.1};
+constexpr LlamaOptions llama{.positions = 2048, .eps = 1e-6};
+constexpr LlamaOptions mistral{
+    .kv_heads = 8, .hidden = 14336, .positions = 131072, .window = 4096, .eps = 1e-6};
+constexpr LlamaOptions qwen2{.kv_heads = 32,
+                             .hidden = 22016,
+                             .vocabulary = 151936,
+                             .positions = 32768,
+                             .eps = 1e-6,
+                             .qkv_biases = true};
+constexpr BertOptions bert{}, bert_of_classes{.labels = 2};
+constexpr DistilBertOptions distilbert{}, distilbert_of_classes{.labels = 2};
+constexpr Seq2SeqOptions bart{.encoder_layers = 12,
+                              .decoder_layers = 12,
+                              .heads = 16,
+                              .width = 1024,
+                              .hidden = 4096,
+                              .position_offset = 2,
+                              .encoder_norm = EmbeddingNorm::after_positions,
+                              .decoder_norm = EmbeddingNorm::after_positions,
+                              .start = 2,
+                              .end = 2,
+                              .pad = 1};
+constexpr Seq2SeqOptions blenderbot_small{.encoder_layers = 8,
+                                          .decoder_layers = 8,
+                                          .heads = 16,
+                                          .positions = 512,
+                                          .encoder_norm = EmbeddingNorm::after_positions,
+                                          .decoder_norm = EmbeddingNorm::before_positions,
+                                          .start = 1,
+                                          .end = 2,
+                                          .pad = 0};
+constexpr Seq2SeqOptions marian{.encoder_layers = 12,
+                                .decoder_layers = 12,
+                                .heads = 16,
+                                .width = 1024,
+                                .hidden = 4096,
+                                .vocabulary = 58101,
+                                .position = Positions::sinusoidal,
+                                .start = 58100,
+                                .end = 0,
+                                .pad = 58100};
+
+/// Reads a model whose options are `Usual` where the file does not say them.
+template <const auto& Usual>
+FolderModel read(Config& config, bool has_tokenizer) {
+  auto o = Usual;
+  ConfigKeys keys(config, has_tokenizer);
+  walk(keys, o);
+  std::string name = sinter::detail::short_type_name<decltype(o)>();
+  name.resize(name.size() - std::string_view("Options").size());
+  FolderModel model{.policy = policy_text(name, o),
+                    .vocabulary = o.vocabulary,
+                    .positions = o.positions,
+                    .parameters = keys.parameters};
+  if constexpr (requires { o.labels; }) {
+    model.learns = o.labels > 0 ? Learns::classes : Learns::hidden_tokens;
+    model.classes = o.labels;
+  }
+  if constexpr (requires { o.pairs; }) model.types = o.pairs;
+  if constexpr (requires { o.start; }) {
+    model.learns = Learns::replies;
+    model.start = o.start;
+  }
+  return model;
+}
+
 constexpr Architecture all[] = {
-    {"GPT2LMHeadModel", read_gpt2},
-    {"LlamaForCausalLM", read_llama},
-    {"MistralForCausalLM", read_mistral},
-    {"Qwen2ForCausalLM", read_qwen2},
-    {"BertForMaskedLM", read_bert},
-    {"BertForPreTraining", read_bert},
-    {"BertForSequenceClassification", read_bert},
-    {"DistilBertForMaskedLM", read_distilbert},
-    {"DistilBertForSequenceClassification", read_distilbert},
-    {"BartForConditionalGeneration", read_bart, true},
-    {"BlenderbotSmallForConditionalGeneration", read_blenderbot_small, true},
-    {"MarianMTModel", read_marian, true},
+    {"GPT2LMHeadModel", read<gpt2>},
+    {"LlamaForCausalLM", read<llama>},
+    {"MistralForCausalLM", read<mistral>},
+    {"Qwen2ForCausalLM", read<qwen2>},
+    {"BertForMaskedLM", read<bert>},
+    {"BertForPreTraining", read<bert>},
+    {"BertForSequenceClassification", read<bert_of_classes>},
+    {"DistilBertForMaskedLM", read<distilbert>},
+    {"DistilBertForSequenceClassification", read<distilbert_of_classes>},
+    {"BartForConditionalGeneration", read<bart>, true},
+    {"BlenderbotSmallForConditionalGeneration", read<blenderbot_small>, true},
+    {"MarianMTModel", read<marian>, true},
 };
 
 constexpr double parameters_below = 0x1p40;  // and their bytes fit an int64 with any state
@@ -66,38 +140,6 @@ FolderModel read_model(Config& config, bool has_tokenizer, const std::string& fo
       "do, or says what cannot be.\n  {}\nTake a model without that, or correct "
       "config.json if it is wrong.",
       folder, found->name, fmt::join(config.problems(), "\n  ")));
-}
-
-int read_classes(Config& config) {
-  config.only("problem_type", "single_label_classification");
-  const Config::Json* names = config.find("id2label");
-  if (names && !names->is_object()) {
-    config.refuse(fmt::format("id2label is {}; expected an object of names", shown(*names)));
-    names = nullptr;
-  }
-  const int named = names ? int(names->size()) : 2;
-  const int classes = config.whole("num_labels", named);
-  if (names && classes != named)
-    config.refuse(fmt::format("num_labels is {}, but id2label has {} names", classes, named));
-  if (std::min(classes, named) < 2)
-    config.refuse(
-        fmt::format("num_labels is {}, by which transformers means a regression; Sinter tells at "
-                    "least 2 classes apart",
-                    std::min(classes, named)));
-  return classes;
-}
-
-double read_dropout(Config& config, std::initializer_list<DropoutKey> keys) {
-  const DropoutKey& first = *keys.begin();
-  const double taken = config.dropout(first.name, first.absent);
-  for (const DropoutKey& key : keys) {
-    const double other = config.dropout(key.name, key.absent);
-    if (other != taken)
-      config.note(
-          fmt::format("The dropout is {}, that of {}: the model has one for all, and {} is {}.",
-                      taken, first.name, key.name, other));
-  }
-  return taken;
 }
 
 }  // namespace sinter::hugging_face

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The architectures of transformers that Sinter has, and how the config.json of each becomes a
-// model. A new one is a file here and a line in architectures.cpp.
+// model. A new one is a function walk() in src/model/ and a line in architectures.cpp.
 #pragma once
 #include <span>
 
-#include "model/config.hpp"
 #include "hugging_face/policy_text.hpp"
+#include "model/config.hpp"
 
 namespace sinter::hugging_face {
 
@@ -32,16 +32,6 @@ struct FolderModel {
 /// says whether the recipe's data will be text, rather than batches of a program.
 using ReadModel = FolderModel (*)(Config& config, bool has_tokenizer);
 
-FolderModel read_gpt2(Config& config, bool has_tokenizer);
-FolderModel read_llama(Config& config, bool has_tokenizer);
-FolderModel read_mistral(Config& config, bool has_tokenizer);
-FolderModel read_qwen2(Config& config, bool has_tokenizer);
-FolderModel read_bert(Config& config, bool has_tokenizer);
-FolderModel read_distilbert(Config& config, bool has_tokenizer);
-FolderModel read_bart(Config& config, bool has_tokenizer);
-FolderModel read_blenderbot_small(Config& config, bool has_tokenizer);
-FolderModel read_marian(Config& config, bool has_tokenizer);
-
 /// An architecture by the name that config.json gives it.
 struct Architecture {
   std::string_view name;
@@ -54,17 +44,5 @@ std::span<const Architecture> architectures();
 /// throws    FileError, naming the folder, if Sinter does not have the architecture, or the config
 ///           asks for anything that Sinter's model does not do, of which it lists all
 FolderModel read_model(Config& config, bool has_tokenizer, const std::string& folder);
-
-/// The classes of a classifier of sequences; transformers takes 2 where config.json says none.
-int read_classes(Config& config);
-
-/// A key of a dropout's probability, and what transformers takes where it is absent.
-struct DropoutKey {
-  std::string_view name;
-  double absent;
-};
-/// The probability under the first key, for a model that has one for all of them. A note says where
-/// others differ.
-double read_dropout(Config& config, std::initializer_list<DropoutKey> keys);
 
 }  // namespace sinter::hugging_face

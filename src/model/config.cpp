@@ -99,11 +99,6 @@ void Config::only(std::string_view key, const Json& can) {
     refuse(fmt::format("{} is {}; Sinter has {} alone", key, shown(*value), shown(can)));
 }
 
-void Config::need(std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys)
-    if (!find(key)) refuse(fmt::format("{} is missing", key));
-}
-
 void Config::refuse(std::string reason) {
   if (std::ranges::find(problems_, reason) == problems_.end())
     problems_.push_back(std::move(reason));

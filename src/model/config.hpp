@@ -2,7 +2,6 @@
 // A config.json of transformers, read for what Sinter can do.
 #pragma once
 #include <filesystem>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -45,8 +44,6 @@ class Config {
 
   /// Refuses a value that is there and is not `can`.
   void only(std::string_view key, const Json& can);
-  /// Refuses each key that is absent.
-  void need(std::initializer_list<std::string_view> keys);
   /// Refuses the file for this reason, which begins with the key and its value. Once is enough.
   void refuse(std::string reason);
   /// Has the user told what the recipe does not take over.

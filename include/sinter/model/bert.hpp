@@ -154,20 +154,9 @@ struct ClassifierLoss {
   }
 };
 
-/// Parameter names of norms in older files, each with today's: gamma is the weight, beta the bias.
-inline std::vector<std::pair<std::string, std::string>> older_names(const BertOptions& o) {
-  std::vector<std::string> norms{"bert.embeddings.LayerNorm"};
-  for (int k = 0; k < o.layers; ++k)
-    for (const char* half : {".attention.output.LayerNorm", ".output.LayerNorm"})
-      norms.push_back("bert.encoder.layer." + std::to_string(k) + half);
-  if (o.labels == 0) norms.emplace_back("cls.predictions.transform.LayerNorm");
-  std::vector<std::pair<std::string, std::string>> names;
-  for (const std::string& norm : norms) {
-    names.emplace_back(norm + ".gamma", norm + ".weight");
-    names.emplace_back(norm + ".beta", norm + ".bias");
-  }
-  return names;
-}
+/// The files of BertForMaskedLM or BertForSequenceClassification. `master_bytes`: bytes of one
+/// master weight.
+HuggingFace files_of(const BertOptions& o, std::size_t master_bytes);
 
 }  // namespace bert
 
@@ -210,41 +199,7 @@ struct Bert {
   /// The files of BertForMaskedLM or BertForSequenceClassification.
   template <class R>
   static HuggingFace hugging_face() {
-    using Text = std::string;
-    auto number = [](std::int64_t n) { return n; };
-    const bool classifies = options.labels > 0;
-    const Text head = classifies ? "BertForSequenceClassification" : "BertForMaskedLM";
-    HuggingFace files{
-        {{"architectures", std::vector<Text>{head}},
-         {"model_type", Text("bert"), true},
-         {"vocab_size", number(options.vocabulary), true},
-         {"hidden_size", number(options.width), true},
-         {"num_hidden_layers", number(options.layers), true},
-         {"num_attention_heads", number(options.heads), true},
-         {"intermediate_size", number(options.hidden), true},
-         {"max_position_embeddings", number(options.positions), true},
-         {"type_vocab_size", number(options.types), true},
-         {"hidden_act", Text("gelu"), true},
-         {"position_embedding_type", Text("absolute"), true},
-         {"layer_norm_eps", options.epsilon, true},
-         {"hidden_dropout_prob", options.dropout},
-         {"attention_probs_dropout_prob", options.dropout},
-         {"initializer_range", 0.02},
-         {"tie_word_embeddings", true, true},
-         {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
-        "",
-        {".embeddings.position_ids"},
-        bert::older_names(O),
-        {{"bert.pooler."}, {"classifier."}, {"cls.predictions."}, {"cls.seq_relationship."}}};
-    if (classifies) {
-      files.config.push_back({"num_labels", number(options.labels), true});
-      files.config.push_back({"problem_type", Text("single_label_classification")});
-    } else {
-      files.aliases.emplace_back("cls.predictions.decoder.weight",
-                                 "bert.embeddings.word_embeddings.weight");
-      files.aliases.emplace_back("cls.predictions.decoder.bias", "cls.predictions.bias");
-    }
-    return files;
+    return bert::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:

@@ -135,6 +135,10 @@ struct ClassifierLoss {
   }
 };
 
+/// The files of DistilBertForMaskedLM or DistilBertForSequenceClassification. `master_bytes`: bytes
+/// of one master weight.
+HuggingFace files_of(const DistilBertOptions& o, std::size_t master_bytes);
+
 }  // namespace distilbert
 
 /// DistilBERT: BERT with half of the layers, without token types and without a pooler. Names and
@@ -173,39 +177,7 @@ struct DistilBert {
   /// The files of DistilBertForMaskedLM or DistilBertForSequenceClassification.
   template <class R>
   static HuggingFace hugging_face() {
-    using Text = std::string;
-    auto number = [](std::int64_t n) { return n; };
-    const bool classifies = options.labels > 0;
-    const Text head = classifies ? "DistilBertForSequenceClassification" : "DistilBertForMaskedLM";
-    HuggingFace files{
-        {{"architectures", std::vector<Text>{head}},
-         {"model_type", Text("distilbert"), true},
-         {"vocab_size", number(options.vocabulary), true},
-         {"dim", number(options.width), true},
-         {"n_layers", number(options.layers), true},
-         {"n_heads", number(options.heads), true},
-         {"hidden_dim", number(options.hidden), true},
-         {"max_position_embeddings", number(options.positions), true},
-         {"activation", Text("gelu"), true},
-         {"sinusoidal_pos_embds", false},
-         {"dropout", options.dropout},
-         {"attention_dropout", options.dropout},
-         {"seq_classif_dropout", options.classifier_dropout},
-         {"initializer_range", 0.02},
-         {"tie_weights_", true},
-         {"tie_word_embeddings", true, true},
-         {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")}},
-        "",
-        {".embeddings.position_ids"},
-        {},
-        {{"pre_classifier.", "classifier."}, {"vocab_"}}};
-    if (classifies) {
-      files.config.push_back({"num_labels", number(options.labels), true});
-      files.config.push_back({"problem_type", Text("single_label_classification")});
-    } else {
-      files.aliases = {{"vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}};
-    }
-    return files;
+    return distilbert::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:

@@ -101,6 +101,9 @@ SINTER_RULE(
     "Gpt2: the model's vocabulary is smaller than the data's. Why: the data has ids that the model "
     "has no embedding for. Fix: make .vocabulary at least that of the data (256 for Bytes).");
 
+/// The files of GPT2LMHeadModel. `master_bytes`: bytes of one master weight.
+HuggingFace files_of(const Gpt2Options& o, std::size_t master_bytes, bool of_gpt2s_ids);
+
 }  // namespace gpt2
 
 /// GPT-2: a decoder-only transformer with GELU (tanh), learned positions and a head tied to the
@@ -127,34 +130,8 @@ struct Gpt2 {
   /// The files of GPT2LMHeadModel. Begin and end of text are set only for GPT-2's own 50257 ids.
   template <class R>
   static HuggingFace hugging_face() {
-    using Text = std::string;
-    auto number = [](std::int64_t n) { return n; };
-    ConfigEntry bos{"bos_token_id", nullptr}, eos{"eos_token_id", nullptr};
-    if (R::data::vocabulary == 50257) bos.value = eos.value = number(50256);
-    return {
-        {{"architectures", std::vector<Text>{"GPT2LMHeadModel"}},
-         {"model_type", Text("gpt2"), true},
-         {"vocab_size", number(options.vocabulary), true},
-         {"n_positions", number(options.positions), true},
-         {"n_embd", number(options.width), true},
-         {"n_layer", number(options.layers), true},
-         {"n_head", number(options.heads), true},
-         {"n_inner", nullptr, true, {{{"n_inner", number(4 * std::int64_t(options.width))}}}},
-         {"activation_function", Text("gelu_new"), true},
-         {"layer_norm_epsilon", layer_norm_eps, true},
-         {"scale_attn_weights", true, true},
-         {"scale_attn_by_inverse_layer_idx", false, true},
-         {"resid_pdrop", options.dropout},
-         {"embd_pdrop", options.dropout},
-         {"attn_pdrop", options.dropout},
-         {"initializer_range", 0.02},
-         {"tie_word_embeddings", true, true},
-         {"torch_dtype", Text(sizeof(typename R::precision::master) == 8 ? "float64" : "float32")},
-         bos,
-         eos},
-        "transformer.",
-        {".attn.bias", ".attn.masked_bias"},
-        {{"lm_head.weight", "wte.weight"}}};
+    return gpt2::files_of(options, sizeof(typename R::precision::master),
+                          R::data::vocabulary == 50257);
   }
 
  private:

@@ -132,85 +132,9 @@ struct NextToken {
   }
 };
 
-/// The entries of config.json for the rotary angles. transformers 4 reads rope_theta and
-/// rope_scaling; transformers 5 reads rope_parameters.
-inline std::vector<ConfigEntry> angles(const LlamaOptions& o) {
-  using Entries = std::vector<ConfigEntry>;
-  const bool scaled = o.scaling != RotaryScaling::none;
-  Entries scaling{{"rope_type", std::string(scaled ? name_of(o.scaling) : "default")}};
-  if (scaled) scaling.push_back({"factor", o.scaling_factor});
-  if (o.scaling == RotaryScaling::llama3) {
-    scaling.push_back({"low_freq_factor", o.low_frequency});
-    scaling.push_back({"high_freq_factor", o.high_frequency});
-    scaling.push_back({"original_max_position_embeddings", std::int64_t(o.original_positions)});
-  }
-  Entries parameters = scaling;
-  parameters.push_back({"rope_theta", o.theta});
-  ConfigEntry of_version_4{"rope_scaling", nullptr, true};
-  if (scaled) of_version_4.value = scaling;
-  Entries older = scaling;
-  older.front().key = "type";  // the oldest name of this key
-  of_version_4.instead.push_back({{"rope_scaling", older}});
-  if (!scaled) of_version_4.instead.push_back({{"rope_scaling", scaling}});
-  return {{"rope_theta", o.theta, true}, of_version_4, {"rope_parameters", parameters, true}};
-}
-
-/// The entries of config.json for the architecture and its window. A Mistral whose window is null
-/// is a Llama; a Qwen2 with a window has it in all of its layers.
-inline std::vector<ConfigEntry> architecture(const LlamaOptions& o) {
-  using Text = std::string;
-  using Texts = std::vector<Text>;
-  using Entries = std::vector<ConfigEntry>;
-  const ConfigEntry window{"sliding_window", std::int64_t(o.window), true};
-  const ConfigEntry mistral{"model_type", Text("mistral"), true};
-  if (o.qkv_biases) {
-    Entries qwen2{{"architectures", Texts{"Qwen2ForCausalLM"}},
-                  {"model_type", Text("qwen2"), true},
-                  {"use_sliding_window", o.window > 0, true}};
-    if (o.window > 0) {
-      qwen2.push_back(window);
-      qwen2.push_back({"max_window_layers", std::int64_t(0), true});
-      qwen2.push_back({"layer_types", Texts(std::size_t(o.layers), "sliding_attention"), true});
-    }
-    return qwen2;
-  }
-  if (o.window > 0) return {{"architectures", Texts{"MistralForCausalLM"}}, mistral, window};
-  ConfigEntry type{"model_type", Text("llama"), true};
-  type.instead = {{mistral, {"sliding_window", nullptr}}};
-  return {{"architectures", Texts{"LlamaForCausalLM"}},
-          type,
-          {"attention_bias", false, true},
-          {"mlp_bias", false, true}};
-}
-
-/// All entries of config.json of a Llama, a Mistral or a Qwen2.
-inline std::vector<ConfigEntry> config(const LlamaOptions& o, bool of_doubles) {
-  using Text = std::string;
-  auto number = [](std::int64_t n) { return n; };
-  ConfigEntry key_heads{"num_key_value_heads", number(o.key_heads()), true};
-  if (o.key_heads() == o.heads) key_heads.instead = {{{"num_key_value_heads", nullptr}}};
-  ConfigEntry head_dim{"head_dim", number(o.head_dim()), true};
-  if (o.head_dim() == o.width / o.heads) head_dim.instead = {{{"head_dim", nullptr}}};
-  std::vector<ConfigEntry> entries = architecture(o);
-  entries.insert(entries.end(), {{"vocab_size", number(o.vocabulary), true},
-                                 {"max_position_embeddings", number(o.positions)},
-                                 {"hidden_size", number(o.width), true},
-                                 {"intermediate_size", number(o.hidden), true},
-                                 {"num_hidden_layers", number(o.layers), true},
-                                 {"num_attention_heads", number(o.heads), true},
-                                 key_heads,
-                                 head_dim,
-                                 {"hidden_act", Text("silu"), true},
-                                 {"rms_norm_eps", o.eps, true},
-                                 {"attention_dropout", o.attention_dropout},
-                                 {"initializer_range", 0.02},
-                                 {"tie_word_embeddings", o.tied, true},
-                                 {"torch_dtype", Text(of_doubles ? "float64" : "float32")},
-                                 {"bos_token_id", nullptr},
-                                 {"eos_token_id", nullptr}});
-  for (ConfigEntry& entry : angles(o)) entries.push_back(std::move(entry));
-  return entries;
-}
+/// The files of LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM. `master_bytes`: bytes of
+/// one master weight.
+HuggingFace files_of(const LlamaOptions& o, std::size_t master_bytes);
 
 }  // namespace llama
 
@@ -247,13 +171,7 @@ struct Llama {
   /// end a text are null, as only a tokenizer knows them.
   template <class R>
   static HuggingFace hugging_face() {
-    HuggingFace files{llama::config(options, sizeof(typename R::precision::master) == 8),
-                      "model.",
-                      {".rotary_emb.inv_freq"},
-                      {},
-                      {{"lm_head."}}};
-    if (options.tied) files.aliases = {{"lm_head.weight", "model.embed_tokens.weight"}};
-    return files;
+    return llama::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// BertConfig and DistilBertConfig of transformers, and the options of Bert and DistilBert.
+#include "sinter/model/bert.hpp"
+
+#include "model/config_keys.hpp"
+#include "sinter/model/distilbert.hpp"
+
+namespace sinter {
+
+/// The number of parameters of either model, of which Bert alone has `types`.
+static double parameters_of(const auto& o, double types) {
+  const double w = o.width, embedded = double(o.vocabulary) + o.positions + types + 2;
+  const double block = 4 * w * w + 2 * w * o.hidden + 9 * w + o.hidden;
+  const double head = o.labels > 0 ? o.labels * (w + 1) : 2 * w + o.vocabulary;
+  return embedded * w + o.layers * block + w * w + w + head;
+}
+
+void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
+  const bool classifies = o.labels > 0;
+  keys.named(classifies ? "BertForSequenceClassification" : "BertForMaskedLM", "bert");
+  keys.whole("vocab_size", o.vocabulary);
+  keys.whole("hidden_size", o.width);
+  keys.whole("num_hidden_layers", o.layers);
+  keys.whole("num_attention_heads", o.heads);
+  keys.whole("intermediate_size", o.hidden);
+  keys.whole("max_position_embeddings", o.positions, Range().at_least(classifies ? 3 : 1));
+  keys.whole("type_vocab_size", o.types);
+  keys.only("hidden_act", std::string("gelu"));
+  keys.only("position_embedding_type", std::string("absolute"));
+  keys.number("layer_norm_eps", o.epsilon, Range().above(0));
+  keys.dropout(o.dropout, {"hidden_dropout_prob", "attention_probs_dropout_prob"});
+  if (classifies)
+    keys.reads_dropout("classifier_dropout", o.dropout, o.dropout, "hidden_dropout_prob");
+  keys.writes("initializer_range", 0.02);
+  keys.only("tie_word_embeddings", true);
+  keys.type_of_masters();
+  if (classifies) keys.classes(o.labels);
+  keys.reads_only("is_decoder", false);
+  keys.divides("num_attention_heads", o.heads, "hidden_size", o.width);
+  // MaskedLm prepares batches without types.
+  o.pairs = o.types >= 2 && (classifies || !keys.has_tokenizer);
+  keys.parameters = parameters_of(o, o.types);
+}
+
+void hugging_face::walk(ConfigKeys& keys, DistilBertOptions& o) {
+  const bool classifies = o.labels > 0;
+  keys.named(classifies ? "DistilBertForSequenceClassification" : "DistilBertForMaskedLM",
+             "distilbert");
+  keys.whole("vocab_size", o.vocabulary);
+  keys.whole("dim", o.width);
+  keys.whole("n_layers", o.layers);
+  keys.whole("n_heads", o.heads);
+  keys.whole("hidden_dim", o.hidden);
+  keys.whole("max_position_embeddings", o.positions, Range().at_least(classifies ? 3 : 1));
+  keys.only("activation", std::string("gelu"));
+  keys.writes("sinusoidal_pos_embds", false);
+  if (keys.file() && keys.file()->flag("sinusoidal_pos_embds", false))
+    keys.file()->note(
+        "sinusoidal_pos_embds is true: transformers leaves the embeddings of positions as they "
+        "are, and here they are trained as all others.");
+  keys.dropout(o.dropout, {"dropout", "attention_dropout"});
+  keys.dropout(o.classifier_dropout, {"seq_classif_dropout"});
+  keys.writes("initializer_range", 0.02);
+  keys.writes("tie_weights_", true);
+  keys.only("tie_word_embeddings", true);
+  keys.type_of_masters();
+  if (classifies) keys.classes(o.labels);
+  keys.divides("n_heads", o.heads, "dim", o.width);
+  keys.parameters = parameters_of(o, 0);
+}
+
+/// Parameter names of norms in older files, each with today's: gamma is the weight, beta the bias.
+static std::vector<std::pair<std::string, std::string>> older_names(const BertOptions& o) {
+  std::vector<std::string> norms{"bert.embeddings.LayerNorm"};
+  for (int k = 0; k < o.layers; ++k)
+    for (const char* half : {".attention.output.LayerNorm", ".output.LayerNorm"})
+      norms.push_back("bert.encoder.layer." + std::to_string(k) + half);
+  if (o.labels == 0) norms.emplace_back("cls.predictions.transform.LayerNorm");
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const std::string& norm : norms) {
+    names.emplace_back(norm + ".gamma", norm + ".weight");
+    names.emplace_back(norm + ".beta", norm + ".bias");
+  }
+  return names;
+}
+
+HuggingFace bert::files_of(const BertOptions& o, std::size_t master_bytes) {
+  HuggingFace files{
+      hugging_face::entries_of(o, master_bytes),
+      "",
+      {".embeddings.position_ids"},
+      older_names(o),
+      {{"bert.pooler."}, {"classifier."}, {"cls.predictions."}, {"cls.seq_relationship."}}};
+  if (o.labels > 0) return files;
+  files.aliases.emplace_back("cls.predictions.decoder.weight",
+                             "bert.embeddings.word_embeddings.weight");
+  files.aliases.emplace_back("cls.predictions.decoder.bias", "cls.predictions.bias");
+  return files;
+}
+
+HuggingFace distilbert::files_of(const DistilBertOptions& o, std::size_t master_bytes) {
+  HuggingFace files{hugging_face::entries_of(o, master_bytes),
+                    "",
+                    {".embeddings.position_ids"},
+                    {},
+                    {{"pre_classifier.", "classifier."}, {"vocab_"}}};
+  if (o.labels == 0)
+    files.aliases = {{"vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}};
+  return files;
+}
+
+}  // namespace sinter
