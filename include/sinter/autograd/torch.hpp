@@ -69,8 +69,9 @@ class Seeded {
 
 namespace detail {
 
+/// The one result of a layer, as a list.
 inline Results results(at::Tensor one) { return {std::move(one)}; }
-inline Results results(Results all) { return all; }
+inline Results results(Results all) { return all; }  ///< The results of a layer, as they are.
 
 /// Calls forward() of a module with an Inputs, or with one to three operands.
 template <class M>

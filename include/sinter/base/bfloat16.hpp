@@ -34,9 +34,10 @@ struct BFloat16 {
   }
 };
 
+/// Kernels compute on bfloat16 in float.
 template <>
 struct kernel::WideOf<BFloat16> {
-  using type = float;
+  using type = float;  ///< the wide type
 };
 
 }  // namespace sinter

@@ -20,13 +20,13 @@ constexpr int bytes_of(Element element) {
 template <class T>
 inline constexpr Element element_of = T::element;
 template <>
-inline constexpr Element element_of<float> = Element::f32;
+inline constexpr Element element_of<float> = Element::f32;  ///< for float
 template <>
-inline constexpr Element element_of<double> = Element::f64;
+inline constexpr Element element_of<double> = Element::f64;  ///< for double
 template <>
-inline constexpr Element element_of<Float16> = Element::f16;
+inline constexpr Element element_of<Float16> = Element::f16;  ///< for halves
 template <>
-inline constexpr Element element_of<BFloat16> = Element::bf16;
+inline constexpr Element element_of<BFloat16> = Element::bf16;  ///< for bfloat16
 template <>
 inline constexpr Element element_of<std::int32_t> = Element::i32;
 template <>

@@ -42,9 +42,10 @@ struct Float16 {
   }
 };
 
+/// Kernels compute on halves in float.
 template <>
 struct kernel::WideOf<Float16> {
-  using type = float;
+  using type = float;  ///< the wide type
 };
 
 }  // namespace sinter

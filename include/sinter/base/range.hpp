@@ -17,10 +17,13 @@ class Range {
   Bound low, high;
 
  public:
-  /// This range with another bound, which at_least() and at_most() include, and the others do not.
+  /// Adds a lower bound that is itself valid.
   constexpr Range at_least(std::int64_t bound) const { return with(&Range::low, bound, true); }
+  /// Adds a lower bound that is itself not valid.
   constexpr Range above(std::int64_t bound) const { return with(&Range::low, bound, false); }
+  /// Adds an upper bound that is itself valid.
   constexpr Range at_most(std::int64_t bound) const { return with(&Range::high, bound, true); }
+  /// Adds an upper bound that is itself not valid.
   constexpr Range below(std::int64_t bound) const { return with(&Range::high, bound, false); }
 
   /// True if there is a bound.
@@ -54,8 +57,9 @@ class Range {
 /// fix. Both are empty if nothing is wrong. Each has at most 33 characters, as clang 19 cuts longer
 /// texts in an error (see Text).
 struct Contradiction {
-  std::string_view what{}, fix{};
+  std::string_view what{}, fix{};  ///< what is wrong, and how to mend it
 
+  /// True if something is wrong.
   constexpr explicit operator bool() const { return !what.empty(); }
 };
 

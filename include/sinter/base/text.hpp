@@ -14,10 +14,13 @@ namespace sinter {
 template <std::size_t N>
 struct Text {
   char text[N]{};  ///< ends with a zero
+  /// Copies N - 1 characters.
   constexpr explicit Text(std::string_view words) {
     *std::copy(words.begin(), words.end(), text) = 0;
   }
+  /// Converts a literal, with its zero.
   constexpr Text(const char (&words)[N]) { std::copy_n(words, N, text); }
+  /// The characters, without the zero.
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
@@ -31,12 +34,14 @@ class TextBuilder {
     letters.insert(letters.end(), more.begin(), more.end());
     return *this;
   }
+  /// Appends a number in decimal digits.
   constexpr TextBuilder& operator+=(std::int64_t number) {
     if (number < 0) return (*this += "-") += -number;
     if (number >= 10) *this += number / 10;
     letters.push_back(char('0' + number % 10));
     return *this;
   }
+  /// The text so far.
   constexpr std::string_view view() const { return {letters.data(), letters.size()}; }
 };
 

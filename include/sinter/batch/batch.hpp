@@ -20,7 +20,7 @@ struct BatchOptions {
 template <class R>
 inline constexpr int sequences_at_once = R::batch::micro * R::parallel::ranks(R::parallel::options);
 
-/// A rule of the options of the type. Flags are checked when the trainer is made.
+/// The rule for options in the recipe's type. Those of flags are checked when the trainer is made.
 SINTER_RULE(MicroDividesGlobal, R::batch::options.global % sequences_at_once<R> == 0,
             "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
             "micro-batches on every rank, so that every step sees the same number of sequences. "

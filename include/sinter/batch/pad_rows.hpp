@@ -11,7 +11,7 @@
 namespace sinter {
 
 namespace slot {
-/// Pads micro-batches (PadRows).
+/// The slot of PadRows, which pads micro-batches.
 struct row_padding {
   static constexpr std::string_view name = "row_padding";
 };

@@ -10,7 +10,7 @@
 namespace sinter {
 
 namespace slot {
-/// Scales the learning rate with the batch (ScaledRate).
+/// The slot of ScaledRate, which scales the learning rate with the batch.
 struct scaling {
   static constexpr std::string_view name = "scaling";
 };

@@ -7,7 +7,7 @@
 namespace sinter {
 
 namespace slot {
-/// How examples become batches (Packed, Padded, LengthGrouped, DynamicBatch).
+/// The slot of policies that make batches of examples: Packed, Padded, LengthGrouped, DynamicBatch.
 struct batching {
   static constexpr std::string_view name = "batching";
   static constexpr bool decisive = false;

@@ -8,7 +8,7 @@
 namespace sinter {
 
 namespace touches {
-/// Reads all gradients and writes the decision.
+/// States what `norm` touches: it reads gradients and changes the decision.
 constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::gradient, out);
   decision(Use::modify, out);

@@ -14,9 +14,9 @@
 
 namespace sinter {
 
-/// Where a rank's part of `count` elements begins, of which each rank has one part; `count` if `rank` is
-/// `ranks`. The parts are equal if the number of ranks divides the count, and otherwise differ by at most
-/// one element.
+/// Divides `count` elements into a part for each rank. Returns the index at which that of `rank` begins; for
+/// `rank` = `ranks`, `count`. The parts are equal if `ranks` divides the count, else differ by at most one
+/// element.
 constexpr std::int64_t part_begin(std::int64_t count, int rank, int ranks) {
   return count * rank / ranks;
 }

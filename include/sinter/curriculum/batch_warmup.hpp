@@ -14,7 +14,7 @@
 namespace sinter {
 
 namespace slot {
-/// Grows the global batch (BatchWarmup).
+/// The slot of BatchWarmup, which grows the global batch.
 struct batch_warmup {
   static constexpr std::string_view name = "batch_warmup";
 };

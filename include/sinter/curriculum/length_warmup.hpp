@@ -10,7 +10,7 @@
 namespace sinter {
 
 namespace slot {
-/// Grows the sequences (LengthWarmup).
+/// The slot of LengthWarmup, which grows the sequences.
 struct length_warmup {
   static constexpr std::string_view name = "length_warmup";
 };

@@ -21,6 +21,7 @@ class AnySource {
   bool next(HostBatch& batch) { return held_->next(batch); }
   /// The source's state (DataSource); restore() continues from one.
   SamplerState state() const { return held_->state(); }
+  /// Goes on from a state that state() gave.
   void restore(const SamplerState& saved) { held_->restore(saved); }
   /// True if the held source is a DividedSource.
   bool divides() const { return held_->divides(); }

@@ -82,8 +82,8 @@ class EvaluationArrays {
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last row
   /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
-  void restore(const SamplerState& saved);
-  bool draw(BatchDraw& draw);  ///< false after the last row; see DividedSource
+  void restore(const SamplerState& saved);  ///< Goes on from a state that state() gave.
+  bool draw(BatchDraw& draw);               ///< false after the last row; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
   /// Starts again at the first row.

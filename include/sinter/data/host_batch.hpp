@@ -59,7 +59,7 @@ struct HostBatch {
   /// the sequence's place in a batch. Empty if the source gives none.
   std::vector<std::uint64_t> keys{};
 
-  int rows() const { return starts.empty() ? 0 : starts.back(); }
+  int rows() const { return starts.empty() ? 0 : starts.back(); }  ///< number of rows on axis 0
   /// The starts of sequences on axis 0 or 1.
   const std::vector<std::int32_t>& starts_of(int axis) const {
     return axis == 1 && !second_starts.empty() ? second_starts : starts;
@@ -69,6 +69,7 @@ struct HostBatch {
     if (axis > 1) return sequences();
     return starts_of(axis).empty() ? 0 : starts_of(axis).back();
   }
+  /// Number of sequences.
   int sequences() const { return starts.empty() ? 0 : int(starts.size()) - 1; }
   /// A range of rows of an axis.
   struct Rows {

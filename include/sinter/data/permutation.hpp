@@ -9,9 +9,9 @@
 
 namespace sinter {
 
-/// A bijection of [0, count), chosen by a key: permutation(i) is the i-th item of the shuffled
-/// order. It uses only integer arithmetic, so that it is equal on every machine, compiler and
-/// library. It is not for cryptography.
+/// A shuffled order of the items 0 to count - 1, for data sources: permutation(i) is item number i of
+/// it. A key, such as seed and epoch, chooses the order, which is never stored. Integer arithmetic
+/// alone makes it equal on every machine. It is not for cryptography.
 ///
 /// The method is a Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How
 /// to construct pseudorandom permutations", 1988). It is walked until it falls inside [0, count),
@@ -35,7 +35,7 @@ class Permutation {
     for (auto& k : keys) k = kernel::mix_bits(key += kernel::mix_step);
   }
 
-  constexpr std::uint64_t size() const { return count; }
+  constexpr std::uint64_t size() const { return count; }  ///< the number of items, `count`
 
   /// requires  i < size()
   constexpr std::uint64_t operator()(std::uint64_t i) const {

@@ -47,10 +47,10 @@ class ReadAhead {
   ReadAhead(Origin& origin, ReaderOptions options);
   ~ReadAhead();
 
-  /// Implements BackgroundReader::next(); the next two functions implement their namesakes.
+  /// Implements BackgroundReader::next().
   bool next(HostBatch& batch);
-  const SamplerState& state() const;
-  double waited_seconds() const;
+  const SamplerState& state() const;  ///< Implements BackgroundReader::state().
+  double waited_seconds() const;      ///< Implements BackgroundReader::waited_seconds().
 
   /// Stops the threads and drops what was read ahead.
   void stop();

@@ -52,7 +52,7 @@ class TokenView {
   template <TokenStore S>
   explicit TokenView(const S&&) = delete;
 
-  std::int64_t size() const { return count; }
+  std::int64_t size() const { return count; }  ///< number of tokens
 
   /// requires  0 <= begin and begin + out.size() <= size()
   void read(std::int64_t begin, std::span<std::int32_t> out) const {

@@ -13,7 +13,7 @@ struct Figure {
   std::string_view name{};              ///< such as "bits per byte"
   double (*of)(double loss) = nullptr;  ///< computes it; nullptr if there is no such number
 
-  explicit operator bool() const { return of != nullptr; }
+  explicit operator bool() const { return of != nullptr; }  ///< True if there is a figure.
   /// Its key in JSON: the name with '_' for spaces.
   std::string key() const;
 };

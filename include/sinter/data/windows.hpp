@@ -39,8 +39,8 @@ class SequentialWindows {
   bool next(HostBatch& batch);  ///< always true
   /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
-  void restore(const SamplerState& saved);
-  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  void restore(const SamplerState& saved);  ///< Goes on from a state that state() gave.
+  bool draw(BatchDraw& draw);               ///< always true; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 
@@ -109,14 +109,16 @@ class EvaluationWindows {
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last window
   /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
-  void restore(const SamplerState& saved);
-  bool draw(BatchDraw& draw);  ///< false after the last window; see DividedSource
+  void restore(const SamplerState& saved);  ///< Goes on from a state that state() gave.
+  bool draw(BatchDraw& draw);               ///< false after the last window; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
   /// Starts again at the first window.
   void restart() { now.position = now.items = 0; }
 
-  std::int64_t predicted() const { return tokens.size() - 1; }  // tokens predicted in total
+  std::int64_t predicted() const {
+    return tokens.size() - 1;
+  }  ///< number of tokens that are predicted
   /// Number of windows, including the short last one.
   std::int64_t windows() const;
 

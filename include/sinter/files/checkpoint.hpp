@@ -18,8 +18,8 @@ namespace sinter {
 
 /// A file of a checkpoint, as the manifest describes it.
 struct CheckpointFile {
-  std::uint64_t bytes;
-  std::string hash;  ///< XXH3-128 of the whole file, or a sum over its chunks (by_chunks)
+  std::uint64_t bytes;  ///< size of the file
+  std::string hash;     ///< XXH3-128 of the whole file, or a sum over its chunks (by_chunks)
   /// True if `hash` is the sum of the chunks' hashes, to which each writer of a part adds its own
   /// (docs/checkpoints.md).
   bool by_chunks = false;
@@ -27,9 +27,9 @@ struct CheckpointFile {
 
 /// The content of a checkpoint's manifest.json.
 struct Manifest {
-  std::int64_t step = 0;
-  std::string info;    ///< the caller's JSON
-  std::string sinter;  ///< the version of Sinter that wrote it; empty in the oldest checkpoints
+  std::int64_t step = 0;  ///< steps of training that were done
+  std::string info;       ///< the caller's JSON
+  std::string sinter;     ///< the version of Sinter that wrote it; empty in the oldest checkpoints
   /// The run that wrote it, as named by RunFolder: 32 random hexadecimal digits; or empty.
   std::string run;
   std::map<std::string, CheckpointFile, std::less<>> files{};  ///< by name
@@ -100,7 +100,7 @@ class CheckpointReader {
 
   /// The folder with all links resolved, so that it stays the same when `last` moves on.
   const std::filesystem::path& folder() const { return real; }
-  std::int64_t step() const { return manifest.step; }
+  std::int64_t step() const { return manifest.step; }  ///< Manifest::step
   /// The version of Sinter that wrote the checkpoint, as version() returns it. Empty if the
   /// manifest is too old to contain it.
   const std::string& written_by() const { return manifest.sinter; }
@@ -125,8 +125,8 @@ bool is_step_name(const std::string& name);
 
 /// A checkpoint of a run, by its name.
 struct StepFolder {
-  std::int64_t step;
-  std::filesystem::path folder;
+  std::int64_t step;             ///< the step in the folder's name
+  std::filesystem::path folder;  ///< path of the folder
 };
 /// The folders `step-<digits>` in a run folder, the latest step first. Their content is not read.
 /// throws    FileError

@@ -31,7 +31,9 @@ class Descriptor {
   Descriptor() = default;
   /// Takes over an open descriptor, or -1.
   explicit Descriptor(int descriptor) : value(descriptor) {}
+  /// Takes over the other's descriptor.
   Descriptor(Descriptor&& other) noexcept : value(std::exchange(other.value, -1)) {}
+  /// Takes over the other's descriptor, and closes its own before.
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(value, other.value);
     return *this;
@@ -40,7 +42,7 @@ class Descriptor {
 
   /// The descriptor; -1 if there is none.
   int get() const { return value; }
-  bool is_open() const { return value >= 0; }
+  bool is_open() const { return value >= 0; }  ///< true if there is a descriptor
   /// Calls close(2) and gives the descriptor up, even if that fails. Returns 0 or errno.
   int close();
 };
@@ -65,7 +67,7 @@ class InputFile {
   ///           links are refused
   explicit InputFile(std::filesystem::path path, Links links = Links::followed);
 
-  const std::filesystem::path& path() const { return name; }
+  const std::filesystem::path& path() const { return name; }  ///< the path that was given
   /// The size in bytes when the file was opened.
   std::uint64_t size() const { return length; }
   /// Time of the last write before the file was opened, in nanoseconds since 1970.
@@ -92,9 +94,9 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  const std::filesystem::path& path() const { return name; }
-  void write(const void* data, std::size_t bytes);
-  void write(std::string_view text) { write(text.data(), text.size()); }
+  const std::filesystem::path& path() const { return name; }  ///< the path that was given
+  void write(const void* data, std::size_t bytes);            ///< Appends bytes.
+  void write(std::string_view text) { write(text.data(), text.size()); }  ///< Appends a text.
   /// Writes the rest of the buffer, syncs and closes the file. Nothing may be written afterwards.
   void finish();
 

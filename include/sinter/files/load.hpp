@@ -13,10 +13,10 @@ namespace sinter {
 
 /// A tensor that must be in the file, and where its elements go.
 struct Expected {
-  std::string name;
-  Shape shape;
-  void* into;   ///< where its elements go
-  Dtype dtype;  ///< type in `into`: the file's own type, or one that it is convertible() to
+  std::string name;  ///< the parameter's name, without a prefix
+  Shape shape;       ///< its dimensions, the outermost first
+  void* into;        ///< where its elements go
+  Dtype dtype;       ///< type in `into`: the file's own type, or one that it is convertible() to
   /// Receives the elements in place of `into`, in order, as `dtype`: for callers that need only
   /// some.
   TakeElements take{};

@@ -53,7 +53,7 @@ class RunFolder {
   /// throws    FileError if it cannot be listed
   static bool holds_checkpoints(const std::filesystem::path& folder);
 
-  const std::filesystem::path& path() const { return folder; }
+  const std::filesystem::path& path() const { return folder; }  ///< path of the run's folder
   /// The path of the run's log.
   std::filesystem::path metrics_path() const { return folder / "metrics.jsonl"; }
 

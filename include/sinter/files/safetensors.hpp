@@ -29,10 +29,10 @@ std::string to_string(const Shape& shape);
 
 /// A tensor to be written, in C order.
 struct TensorView {
-  std::string name;
-  Dtype dtype;
-  Shape shape;
-  const void* data;
+  std::string name;   ///< name in the file
+  Dtype dtype;        ///< type of its elements
+  Shape shape;        ///< dimensions, the outermost first
+  const void* data;   ///< the elements, in row-major order
   std::size_t bytes;  ///< the product of the shape × the width of dtype
 };
 
@@ -49,9 +49,9 @@ void write_safetensors(OutputFile& out, std::span<const TensorView> tensors,
 
 /// A tensor in a file.
 struct TensorInfo {
-  std::string name;
-  Dtype dtype;
-  Shape shape;
+  std::string name;          ///< name in the file
+  Dtype dtype;               ///< type of its elements
+  Shape shape;               ///< dimensions, the outermost first
   std::uint64_t begin, end;  ///< its bytes are [begin, end) of the file's data
 
   /// The product of the shape.
@@ -61,7 +61,7 @@ struct TensorInfo {
 /// The content of a file's header.
 struct SafetensorsHeader {
   std::vector<TensorInfo> tensors;  ///< in the order of their bytes
-  Metadata metadata;
+  Metadata metadata;                ///< texts under "__metadata__"
 };
 
 /// Reads the JSON of a header whose file has `data_bytes` bytes of data. Errors name it `file`.
@@ -87,9 +87,10 @@ class SafetensorsFile {
   explicit SafetensorsFile(std::filesystem::path path);
   SafetensorsFile(SafetensorsFile&&) = default;
 
-  const std::filesystem::path& path() const { return file.path(); }
+  const std::filesystem::path& path() const { return file.path(); }  ///< the path that was given
+  /// SafetensorsHeader::tensors.
   const std::vector<TensorInfo>& tensors() const { return header.tensors; }
-  const Metadata& metadata() const { return header.metadata; }
+  const Metadata& metadata() const { return header.metadata; }  ///< SafetensorsHeader::metadata
   /// The tensor of this name, or nullptr if there is none.
   const TensorInfo* find(std::string_view name) const;
 

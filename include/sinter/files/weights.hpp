@@ -15,7 +15,7 @@ struct WeightsSource {
     safetensors,   ///< one .safetensors file
     hugging_face,  ///< config.json with model.safetensors, or with shards and their index
   };
-  Kind kind;
+  Kind kind;                                 ///< what the folder or file is
   std::filesystem::path path;                ///< the checkpoint, file or folder, links resolved
   std::vector<std::filesystem::path> files;  ///< the safetensors files that hold the weights
   std::filesystem::path config;              ///< config.json, or empty

@@ -16,7 +16,8 @@ constexpr const Node* find_node(const Graph& graph, int unit, std::string_view n
   return nullptr;
 }
 
-/// Gives each tied node the offsets of the node whose parameters it borrows; notes faults of ties.
+/// Gives each tied node the parameter offsets of the node that it borrows from; notes a fault if there
+/// is no such node.
 constexpr void resolve_ties(Graph& graph) {
   for (int u = 0; u < int(graph.units.size()); ++u) {
     const Unit& unit = graph.units[u];

@@ -9,24 +9,24 @@
 
 namespace sinter {
 
-/// An input of the model, filled from the batch.
+/// An input of the model that each batch fills, such as ids of tokens or targets.
 struct External {
   int axis;      ///< which set of sequences its rows follow, see token_axes
   int width;     ///< numbers in each row; 0 for one integer id
   bool targets;  ///< true for labels of the loss; ids below zero and absent rows are not predicted
 };
 
-/// A value inside a unit. The first ones are the unit's inputs, which no node writes.
+/// A tensor inside a unit. The unit's inputs come first; no node writes them.
 struct Local {
   int width, axis;  ///< numbers in each row, 0 for one id; and which sequences the rows follow
-  Type type;
-  int writer;  ///< the node of the block that writes it, or -1
+  Type type;        ///< the role of its elements
+  int writer;       ///< the node of the block that writes it, or -1
 };
 
-/// One use of a layer inside a block.
+/// A use of a layer inside a block: what g(name, layer, operands…) adds in a model's trace.
 struct Node {
-  const Layer* layer;  ///< erased<L, P>: its address stands for it
-  const char* name;
+  const Layer* layer;              ///< erased<L, P>: its address stands for it
+  const char* name;                ///< the name that the model gives
   std::array<int, max_inputs> in;  ///< its operands, as locals
   int out;                         ///< the local of its first result; further results follow
   /// Index of its first parameter in Graph::offsets or Model::parameter_offsets.
@@ -40,7 +40,7 @@ struct Node {
   constexpr bool owns(int p) const { return p >= borrowed; }
 };
 
-/// A distinct unit: a run of the graph's nodes and a run of its locals.
+/// What equal units share, such as the transformer blocks of Gpt2: their nodes and locals, stored once.
 struct Block {
   /// The block's runs in Graph::nodes and Graph::locals: first index and number.
   int first_node = 0, nodes = 0, first_local = 0, locals = 0;
@@ -53,11 +53,11 @@ struct Block {
   std::int64_t parameters = 0;  ///< elements of its parameters, without padding
 };
 
-/// One use of a block.
+/// A part of the model that is planned as a whole, such as one transformer block: a use of a Block.
 struct Unit {
-  const char* name;
-  int index;  ///< number within a repeat, or -1
-  int block;
+  const char* name;                ///< the name that the model gives
+  int index;                       ///< number within a repeat, or -1
+  int block;                       ///< index in Graph::blocks
   std::array<int, max_inputs> in;  ///< a value, or -1 - number of the external input
   int first_value;                 ///< value of its first output; later outputs follow
   int tied = -1;                   ///< the unit whose parameters it borrows, or -1
@@ -66,13 +66,13 @@ struct Unit {
   int plan = -1;                   ///< index in Model::plans
 };
 
-/// The first mistake in how units are joined, or in the names that a policy gives.
+/// The first mistake in a model: in how its units are joined, or in names that a policy gives for them.
 struct Fault {
   const char* what = nullptr;  ///< at most 34 characters, unless `told`: see Text
-  const char* unit = "";
-  int number = -1;         ///< number of the unit
-  bool told = false;       ///< true if a compile error has reported it already
-  bool of_policy = false;  ///< true if `unit` is a name that a policy gives
+  const char* unit = "";       ///< name of that unit, or the policy's name
+  int number = -1;             ///< number of the unit
+  bool told = false;           ///< true if a compile error has reported it already
+  bool of_policy = false;      ///< true if `unit` is a name that a policy gives
 
   /// Notes a mistake of unit number u, unless one has been noted before.
   constexpr void note(const char* mistake, const char* name, int u, bool is_told = false) {
@@ -86,14 +86,14 @@ struct Fault {
 
 /// All of a traced model, before it is planned.
 struct Graph {
-  Fault fault;  ///< if there is one, the graph must not be planned
-  std::vector<Local> locals;
-  std::vector<Node> nodes;
-  std::vector<Block> blocks;
-  std::vector<Unit> units;
-  std::vector<External> externals;
-  std::vector<int> writers;  ///< the unit that returns each value
-  std::vector<int> results;  ///< values that leave the model
+  Fault fault;                      ///< if there is one, the graph must not be planned
+  std::vector<Local> locals;        ///< values inside blocks, block by block
+  std::vector<Node> nodes;          ///< layer calls inside blocks, block by block
+  std::vector<Block> blocks;        ///< what units are made of
+  std::vector<Unit> units;          ///< in the order of forward
+  std::vector<External> externals;  ///< inputs that the data gives
+  std::vector<int> writers;         ///< the unit that returns each value
+  std::vector<int> results;         ///< values that leave the model
   /// Where each parameter of each node begins within its part of its unit (decayed, undecayed or
   /// running), in elements.
   std::vector<std::int64_t> offsets;

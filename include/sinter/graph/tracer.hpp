@@ -10,20 +10,23 @@
 
 namespace sinter {
 
-/// An edge of the graph. Its width is in its type, so a wrong join is an error at the line that joins.
+/// What a model's trace passes from one layer to the next: stands for a tensor of rows × Width. As the
+/// width is in the type, a wrong one is a compile error at the line that passes it.
 template <int Width>
 struct Value {
   int id;    ///< number of the value, or -1 - number of the external input
   int axis;  ///< which set of sequences its rows follow
 };
-/// An edge of the graph with integer ids, one in each row.
+/// What a model's trace passes to a layer that takes integer ids: one in each row.
 struct Ids {
-  int id;
-  int axis;
+  int id;    ///< number of the value, or -1 - number of the external input
+  int axis;  ///< which set of sequences its rows follow
 };
-/// The results of a unit that cannot be traced; they fit everywhere, so that one mistake makes one error.
+/// Stands in for results of a unit that cannot be traced. It fits everywhere, so that one mistake makes
+/// one error.
 struct Unknown {
-  int id = 0, axis = 0;
+  int id = 0, axis = 0;  ///< as of Value
+  /// Becomes a value of any width.
   template <int Width>
   constexpr operator Value<Width>() const {
     return {id, axis};
@@ -36,7 +39,7 @@ class UnitTracer {
   Graph& graph;
 
  public:
-  constexpr explicit UnitTracer(Graph& g) : graph(g) {}
+  constexpr explicit UnitTracer(Graph& g) : graph(g) {}  ///< Traces into a graph.
 
   /// Adds a node for the layer L. Returns its results: a Value, or a tuple of Values.
   template <class L, class... V>
@@ -73,6 +76,7 @@ class UnitTracer {
   }
   /// Makes an input of the unit from ids, or from an Unknown.
   constexpr Ids enter(Ids x) { return {local(0, x.axis, Type::index, -1), x.axis}; }
+  /// Makes an input of the unit from an Unknown, which stands in for any type.
   constexpr Unknown enter(Unknown x) { return {local(1, x.axis, Type::compute, -1), x.axis}; }
 
  private:

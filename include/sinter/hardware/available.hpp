@@ -7,7 +7,7 @@
 
 namespace sinter {
 
-/// The tightest bound of a process' memory.
+/// How much memory a process may still take, and what limits it.
 struct AvailableMemory {
   std::int64_t bytes;  ///< the largest number if no bound is known
   std::string bound;   ///< names the bound, as the beginning of a sentence that the number ends

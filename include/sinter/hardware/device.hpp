@@ -10,7 +10,7 @@ namespace sinter {
 /// requires  the calling thread has opened the device (DevicePolicy)
 std::string device_text(int threads);
 
-/// Current use of the device, in a few words for a live line: "41.2/79.6 GiB 98 % 612 W 64 °C" for
+/// What the device is doing now, in a few words for a progress line: "41.2/79.6 GiB 98 % 612 W 64 °C" for
 /// a card. Empty if nothing is known, as for the CPU.
 /// requires  the calling thread has opened the device
 std::string device_use();

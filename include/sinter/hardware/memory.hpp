@@ -24,13 +24,13 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  std::span<std::byte> bytes() const { return bytes_; }
+  std::span<std::byte> bytes() const { return bytes_; }  ///< all of it
 
  private:
   std::span<std::byte> bytes_;
 };
 
-/// How the host uses device memory.
+/// What host code does with device memory, see OnHost.
 enum class Access : std::uint8_t { read, write };
 
 /// A part of the device's memory that host code may use as long as this object lives. The host sees
@@ -41,7 +41,7 @@ class [[nodiscard]] OnHost {
   /// Waits for all earlier work of the stream.
   OnHost(kernel::Stream& stream, std::byte* at, std::int64_t bytes, Access access);
   ~OnHost();
-  OnHost(OnHost&& other) noexcept;
+  OnHost(OnHost&& other) noexcept;  ///< Takes over the other's access.
   OnHost& operator=(OnHost&&) = delete;
 
   /// The bytes, for the host.

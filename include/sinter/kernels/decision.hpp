@@ -10,8 +10,8 @@
 
 namespace sinter::kernel {
 
-/// Votes of ranks that are processes, 1 or 0 each, which travel with the sums that each step
-/// exchanges. Afterwards every rank holds their sums.
+/// What each rank that is a process wishes or reports in a step, 1 or 0 each, so that all ranks act
+/// alike. Ranks exchange it with the step's sums; afterwards each holds the sums of all votes.
 struct Votes {
   double stop = 0;    ///< 1 to stop the training
   double save = 0;    ///< 1 to save a checkpoint after this step
@@ -39,16 +39,19 @@ struct Decision {
   std::int32_t applied = 1;
 
   // Number of values, from `loss` on, that ranks sum:
-  static constexpr int up_to_votes = 1 + Votes::count;       ///< to sum if gradients are the same
-  static constexpr int up_to_predictions = up_to_votes + 1;  ///< to sum in an evaluation
+  static constexpr int up_to_votes =
+      1 + Votes::count;  ///< leading doubles that ranks with equal gradients sum up
+  static constexpr int up_to_predictions =
+      up_to_votes + 1;  ///< leading doubles summed in an evaluation
   static constexpr int up_to_squares =
-      up_to_predictions + BinnedSum::count;  ///< to sum if each rank adds its own squares
+      up_to_predictions +
+      BinnedSum::count;  ///< leading doubles summed if each rank adds squares of its own
 };
 static_assert(offsetof(Decision, votes) == sizeof(double) &&
               offsetof(Decision, predictions) == Decision::up_to_votes * sizeof(double) &&
               offsetof(Decision, norm) == Decision::up_to_squares * sizeof(double));
 
-/// Bounds to which gradients are clipped.
+/// Bounds to which gradients are clipped, as a clipping policy chooses them.
 struct ClippingRule {
   /// Bound of the global norm: gradients are multiplied by bound / (norm + 1e-6) if that is below
   /// 1, as torch.nn.utils.clip_grad_norm_ does.

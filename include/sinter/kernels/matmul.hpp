@@ -14,7 +14,7 @@ namespace sinter::kernel {
 /// A tensor, or a part of one, as an operand of a matrix product.
 template <class T>
 struct Matrix {
-  T* data = nullptr;
+  T* data = nullptr;          ///< the first element
   int rows = 0, columns = 0;  ///< as stored
   std::int64_t stride = 0;    ///< elements from one row to the next
   bool transposed = false;    ///< true if the product uses its transpose
@@ -25,10 +25,12 @@ struct Matrix {
       : data(at), rows(r), columns(c), stride(row_stride), transposed(turned) {}
   /// A whole tensor.
   constexpr Matrix(Tensor<T> t) : Matrix(t.data, t.rows, t.columns, t.columns) {}
+  /// Views a whole tensor.
   constexpr Matrix(Tensor<std::remove_const_t<T>> t)
     requires std::is_const_v<T>
       : Matrix(t.data, t.rows, t.columns, t.columns) {}
 
+  /// Views the same elements for reading.
   constexpr operator Matrix<const T>() const
     requires(!std::is_const_v<T>)
   {
@@ -45,7 +47,7 @@ constexpr Matrix<T> transposed(Tensor<T> tensor) {
 /// Number of multiplications below which waking another thread costs more than it saves.
 inline constexpr double matmul_grain = 256 * 1024;
 
-/// A matrix, or one row for all rows, to which a product is added.
+/// What is added to a matrix product: a matrix, or one row for all of its rows, such as a bias.
 template <class T>
 struct Addend {
   const T* data = nullptr;  ///< null if there is nothing to add

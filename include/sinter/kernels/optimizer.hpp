@@ -60,8 +60,8 @@ void sgd(Stream& stream, M* master, const G* gradient, S* momentum, C* copy, std
 
 /// Constants of one step of lion().
 struct LionStep {
-  double lr, beta1, beta2, weight_decay;
-  const Decision* decision = nullptr;  ///< in the device's memory
+  double lr, beta1, beta2, weight_decay;  ///< see Lion
+  const Decision* decision = nullptr;     ///< in the device's memory
 };
 
 /// Lion (Chen et al. 2023):

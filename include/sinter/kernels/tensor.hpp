@@ -7,11 +7,11 @@
 
 namespace sinter::kernel {
 
-/// The shape of a tensor, and its add flag.
+/// The shape of a tensor, and whether kernels add to it: its add flag.
 struct Shape {
-  std::int32_t rows = 0;
-  std::int32_t columns : 31 = 0;
-  bool add : 1 = false;  ///< true if kernels add to the elements rather than assign
+  std::int32_t rows = 0;          ///< number of rows
+  std::int32_t columns : 31 = 0;  ///< elements of a row
+  bool add : 1 = false;           ///< true if kernels add to the elements rather than assign
 };
 
 /// A view of rows × columns elements in the device's memory, row after row. An empty tensor,
@@ -56,10 +56,10 @@ static_assert(sizeof(Tensor<float>) == 16 && std::is_trivially_copyable_v<Tensor
 /// kernels take.
 template <class T>
 struct Flat {
-  T* data = nullptr;
-  std::int64_t size = 0;
+  T* data = nullptr;      ///< the first element
+  std::int64_t size = 0;  ///< number of elements
 
-  constexpr operator T*() const { return data; }
+  constexpr operator T*() const { return data; }  ///< the first element
   /// requires  0 <= k < size; asserted, where assertions are on
   constexpr T& operator[](std::int64_t k) const {
     assert(k >= 0 && k < size && "Sinter: a flat buffer has no such element");

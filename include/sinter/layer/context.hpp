@@ -31,14 +31,16 @@ struct Now {
   bool training = true;  ///< true in training; evaluation and prediction drop nothing out
 };
 
-/// The key of dropout at a site. Mixing is chained, so that neighbouring seeds do not share keys.
+/// The key of the dropout masks of one step at one site (Call::dropout_site). Mixing is chained, so
+/// that neighbouring seeds do not share keys.
 constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t site) {
   return kernel::mix(kernel::mix(kernel::mix(now.seed) + std::uint64_t(now.step)) + site);
 }
 
 /// One operand, resolved to an address. It becomes a Tensor<T> only if T has the planned size.
 struct BoundOperand {
-  /// How a gradient is written; add_after_first: assigned in the first micro-batch, then added.
+  /// How a kernel writes a gradient. `add_after_first` assigns in the first micro-batch of a step and
+  /// adds in later ones.
   enum Put : std::uint8_t { assign, add, add_after_first };
 
   void* data = nullptr;                      ///< null if there is no such operand
@@ -54,7 +56,7 @@ struct BoundOperand {
   }
 };
 
-/// Why forward is called.
+/// What a call of forward is for, which tells a LayerObject what to keep.
 enum class Pass : std::uint8_t {
   kept,     ///< for backward, which reads what this call leaves
   dropped,  ///< for its results only: the call is repeated (`again`) before backward
@@ -98,7 +100,7 @@ struct Call {
   }
 };
 
-/// Stands for the fields of a layer that has none, or has an array instead.
+/// Stands in for Params or Saved of a layer that has none, or has an array instead.
 struct Nothing {};
 
 /// The layer's aggregate Params of T, or Nothing.
@@ -123,10 +125,11 @@ auto saved_type() {
 
 /// An operand that converts to the tensor type of the field that it initialises.
 struct Pending {
-  const Call& call;
-  const BoundOperand& operand;
+  const Call& call;             ///< the layer call
+  const BoundOperand& operand;  ///< the operand, without its type
   template <class Of>
     requires std::derived_from<Of, Tensor<std::remove_pointer_t<decltype(Of::data)>>>
+  /// The operand as a tensor.
   operator Of() const {
     return call.as<Of>(operand);
   }
@@ -167,6 +170,7 @@ class Context {
   const Gradients gradients;  ///< as Params; empty tensors where the unit is frozen
   const Saved saved;          ///< as the layer's aggregate Saved
 
+  /// Binds the operands of a layer call.
   explicit Context(const Call& c)
       : call(c),
         weights(bind_fields<Weights, params_of<L>().size()>(c, c.weights)),
@@ -199,8 +203,8 @@ class Context {
   double loss_weight() const { return call.now->loss_weight; }
   /// True in a training step, false in an evaluation or a prediction.
   bool training() const { return call.now->training; }
-  /// Dropout with a mask that recomputation and any split of the global batch reproduce; none
-  /// outside training.
+  /// What kernel::dropout() takes. Recomputation and any split of the global batch reproduce its mask;
+  /// outside training it drops nothing.
   kernel::Dropout dropout(float probability) const {
     const Now& now = *call.now;
     return {now.training ? probability : 0, dropout_key(now, call.dropout_site),

@@ -37,21 +37,22 @@
 
 namespace sinter {
 
-/// The roles of elements. The precision policy chooses the C++ type of each.
+/// What a number is for. The precision policy chooses a C++ type for each: Bf16 takes BFloat16 for
+/// compute (weights and activations) and float for master (weights that the optimizer updates).
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 inline constexpr int types = 6;  ///< number of roles
 
-/// How a parameter starts.
+/// The initial values of a parameter, such as normal(.02f).
 struct Init {
-  /// Distributions of initial values.
+  /// The distribution of initial values.
   enum How : std::uint8_t { zeros, ones, normal, uniform } how = zeros;
   float scale = 0;  ///< normal: the deviation, around 0; uniform: numbers lie within ±scale
 };
 /// Initial values that are all 0, and all 1.
 inline constexpr Init zeros{Init::zeros}, ones{Init::ones};
-/// Draws from the normal distribution around 0.
+/// Initial values from the normal distribution around 0.
 constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
-/// Draws uniformly from [-bound, bound].
+/// Initial values from the uniform distribution on [-bound, bound].
 constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
 
 /// The most dimensions that a parameter has in files.
@@ -112,16 +113,16 @@ constexpr Param running(const char* name, Init init) {
   param.running = true;
   return param;
 }
-/// Marks `matrix` as one that leads from `in` hidden features to `out`: it is no embedding, and
-/// belongs neither to the first nor to the last layer of a model.
+/// Marks `matrix` as an inner one, from `in` features to `out`, for optimizers such as Muon: it is no
+/// embedding, and belongs neither to the first nor to the last layer of a model.
 constexpr Param hidden(Param matrix, int in, int out) {
   matrix.fan_in = in;
   matrix.fan_out = out;
   return matrix;
 }
 
-/// One thing that backward reads: an operand, a result, or numbers of the layer's own. Operands and
-/// results take no extra memory, but live longer.
+/// One thing that forward leaves for backward: an operand, a result, or numbers of the layer's own.
+/// Operands and results take no extra memory, but live longer.
 struct Keep {
   /// What is kept.
   enum Kind : std::uint8_t { input, output, own } kind;
@@ -138,7 +139,8 @@ constexpr Keep own(int width) { return {Keep::own, 0, width}; }
 /// Keeps `width` statistics for each row, such as means or log-sum-exp, in the statistic type.
 constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
 
-/// Axes 0 and 1 have rows of tokens; axis a + 2 has one row for each sequence of axis a.
+/// An axis is a set of rows. Axes 0 and 1 have one for each token, such as of a reply and of a text;
+/// axis a + 2 has one for each sequence of axis a.
 inline constexpr int token_axes = 2, axes = 4;
 /// The axis with one row for each sequence of `axis`.
 constexpr int pooled(int axis) { return axis + token_axes; }

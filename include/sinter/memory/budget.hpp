@@ -21,7 +21,7 @@ struct Fitted : R {
   using memory = Mode;
   /// The batch policy with the chosen micro-batch.
   struct batch : R::batch {
-    static constexpr int micro = Micro;
+    static constexpr int micro = Micro;  ///< sequences of a micro-batch
   };
 };
 

@@ -5,7 +5,7 @@
 
 namespace sinter {
 
-/// What backward recomputes.
+/// How much backward recomputes (Checkpoint).
 enum CheckpointPolicy : std::uint8_t {
   full,      // only the inputs of each unit are kept; about a third more is computed
   selective  // matrix products and attention are kept; only cheap layers are recomputed

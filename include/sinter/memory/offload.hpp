@@ -9,7 +9,7 @@
 namespace sinter {
 
 namespace slot {
-/// What is offloaded from the device's memory (Offload).
+/// The slot of Offload: what is kept outside the device's memory.
 struct offload {
   static constexpr std::string_view name = "offload";
   static constexpr bool decisive = false;
@@ -34,19 +34,19 @@ struct OffloadOptions {
 };
 
 namespace touches {
-/// Uses the offloaded state of a run of units, and their masters if these are offloaded.
+/// States the use U of the offloaded state of a run of units, and of their masters if these are offloaded.
 template <Use U>
 constexpr void offloaded_state(const Model& model, const Instruction& i, TouchList& out) {
   each_offloaded(model, [&](Space space) {
     each(model, i, U, space == Space::master ? Space::fetched : space, out);
   });
 }
-/// Uses the offloaded masters of the unit `what`.
+/// States the use U of the offloaded masters of the unit `what`.
 template <Use U>
 constexpr void offloaded_masters(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({U, Space::fetched, i.what});
 }
-/// Waits until offloaded state is stored, and frees its memory.
+/// States that the store of offloaded state ends, and its temporary buffers close.
 constexpr void await_store(const Model& model, const Instruction& i, TouchList& out) {
   offloaded_state<Use::finish>(model, i, out);
   offloaded_state<Use::consume>(model, i, out);

@@ -9,7 +9,7 @@
 namespace sinter {
 
 namespace slot {
-/// Which tokens are shown and predicted; without it, the next token is predicted.
+/// The slot of objectives: which tokens are shown and predicted. Without one it is the next token.
 struct objective {
   static constexpr std::string_view name = "objective";
 };

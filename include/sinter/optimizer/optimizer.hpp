@@ -11,7 +11,7 @@
 
 namespace sinter {
 
-inline constexpr int max_regions = 4;  // maximum number of regions of one policy
+inline constexpr int max_regions = 4;  ///< maximum number of regions of one policy
 
 /// A range of flat parameters that an optimizer treats alike. The element types are those of master
 /// weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
@@ -20,7 +20,7 @@ struct ParameterSpan {
   kernel::Stream& stream;  ///< the stream on which kernels run
   M* master;               ///< the weights to update
   const G* gradient;       ///< to multiply by decision->scale, then clamp to ± decision->limit
-  // The optimizer's regions, in its order; empty for regions with a shape of their own.
+  /// The optimizer's regions, in its order; empty for regions with a shape of their own.
   std::array<kernel::Flat<S>, max_regions> state;
   C* copy;  ///< receives the new weights; null if there is no copy or Optimizer::casts is not true
   std::int64_t size;     ///< number of parameters
@@ -68,8 +68,8 @@ constexpr bool makes_copy(const Model& model) {
 }
 
 namespace touches {
-/// Consumes gradients and updates masters, state and, if Optimizer casts, the copy of the weights. (Updater
-/// relies on the order.)
+/// States what `update` touches: it consumes gradients, and changes masters, state and, if Optimizer casts,
+/// the copy of the weights. (Updater relies on the order of the first three.)
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);

@@ -25,12 +25,12 @@ struct DdpOptions {
 };
 
 namespace touches {
-/// Sums gradients over the ranks, compressed.
+/// States that gradients are compressed in place, and their sum over the ranks starts.
 constexpr void reduce_compressed(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::modify, Space::gradient, out);
   each(model, i, Use::exchange, Space::gradient, out);
 }
-/// Waits for the sum of compressed gradients, and expands them.
+/// States that the sum of compressed gradients ends, and they are expanded in place.
 constexpr void await_compressed(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::finish, Space::gradient, out);
   each(model, i, Use::modify, Space::gradient, out);

@@ -9,22 +9,22 @@
 namespace sinter {
 
 namespace touches {
-/// Reads the masters of a unit, and frees them if they are temporary.
+/// States that a unit's masters are read, and closed if they are temporary.
 constexpr void read_masters(const Model& model, const Instruction& i, TouchList& out) {
   const bool come = model.masters() == Space::fetched && model.is_trained(i.what);
   out.push_back(come ? Touch{Use::consume, Space::fetched, i.what}
                      : Touch{Use::read, Space::master, i.what});
 }
-/// Makes weights of this rank's shard of a unit's masters, and fetches the other ranks' shards.
+/// States that a unit's masters are read, and the fetch of its weights from all ranks starts.
 constexpr void fetch_weights(const Model& model, const Instruction& i, TouchList& out) {
   read_masters(model, i, out);
   out.push_back({Use::fetch, Space::weights, i.what});
 }
-/// Waits for the fetched weights of a unit.
+/// States that the fetch of a unit's weights ends.
 constexpr void await_weights(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({Use::finish, Space::weights, i.what});
 }
-/// Makes weights of all masters of a unit.
+/// States that a unit's weights are made from its masters, without a transfer.
 constexpr void copy_weights(const Model& model, const Instruction& i, TouchList& out) {
   read_masters(model, i, out);
   out.push_back({Use::write, Space::weights, i.what});

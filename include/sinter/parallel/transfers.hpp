@@ -9,12 +9,12 @@
 namespace sinter {
 
 namespace touches {
-/// Uses the gradients that backward makes of a run of units, for transfers and their waits.
+/// States the use U of a run of units' gradients, as a transfer or its wait has it.
 template <Use U>
 constexpr void gradients(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, U, model.gradients(), out);
 }
-/// Uses the weights that layers read of a run of units: the copy of the weights, or the masters.
+/// States the use U of the weights that layers of a run of units read: the copy, or the masters.
 template <Use U>
 constexpr void weights(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, U, model.weights(), out);

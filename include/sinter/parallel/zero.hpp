@@ -19,7 +19,7 @@ struct ZeroOptions {
 };
 
 namespace touches {
-/// Waits for the sum of gradients, and adds this rank's shards of it to its gradients.
+/// States that the sum of a micro-batch's gradients ends, and this rank's shards of it are added up.
 constexpr void add_shards(const Model& model, const Instruction& i, TouchList& out) {
   gradients<Use::finish>(model, i, out);
   each(model, i, Use::consume, model.gradients(), out);

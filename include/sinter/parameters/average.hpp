@@ -12,7 +12,7 @@
 namespace sinter {
 
 namespace slot {
-/// Keeps an average of the weights (Average).
+/// The slot of Average, which keeps an average of the weights.
 struct average {
   static constexpr std::string_view name = "average";
 };
@@ -26,7 +26,7 @@ struct AverageOptions {
 };
 
 namespace touches {
-/// Reads the masters and updates the average.
+/// States what `average` touches: it reads the masters and changes the average.
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, model.masters(), out);

@@ -8,7 +8,7 @@
 namespace sinter {
 
 namespace slot {
-/// Freezes parameters (Freeze).
+/// The slot of Freeze, which freezes parameters.
 struct freeze {
   static constexpr std::string_view name = "freeze";
 };

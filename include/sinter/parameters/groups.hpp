@@ -9,7 +9,7 @@
 namespace sinter {
 
 namespace slot {
-/// Gives parameters their own rate and decay (Groups).
+/// The slot of Groups, which gives parameters a rate and decay of their own.
 struct groups {
   static constexpr std::string_view name = "groups";
 };

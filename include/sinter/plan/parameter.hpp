@@ -14,12 +14,12 @@ struct Parameter {
   std::vector<std::int64_t> shape;  ///< as in Hugging Face's files
   std::int64_t offset;              ///< in every flat buffer, in elements
   std::int64_t size;                ///< number of elements
-  Init init;
+  Init init;                        ///< its initial values
   bool decayed, frozen;  ///< true if weight decay acts on it; true if no optimizer updates it
   bool running = false;  ///< true if forward changes it (running() in layer.hpp); then also frozen
-  double learning_rate = 1;  ///< factor of the step's learning rate
-  int unit;                  ///< the unit that owns it
-  const Layer* layer;
+  double learning_rate = 1;        ///< factor of the step's learning rate
+  int unit;                        ///< the unit that owns it
+  const Layer* layer;              ///< the layer that reads it
   int number;                      ///< index in the parameters of the layer
   std::vector<StatePart> state{};  ///< by region; empty if it is frozen
   /// The only rank that stores its split state, if parameters have owners (Model::owned); else -1.

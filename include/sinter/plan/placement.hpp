@@ -12,7 +12,7 @@ namespace sinter {
 
 /// A buffer, and the positions in the program between which it lives.
 struct Buffer {
-  Space space;
+  Space space;      ///< what the buffer holds
   short index;      ///< see Space; -1 if it is flat, for all units
   int opened_by;    ///< position in the program, or -1 if it lives through all steps
   int first, last;  ///< positions of its life; the whole loop if it passes between iterations
@@ -105,8 +105,9 @@ class Placer {
   int fixed = 0;        // buffers that live through all steps, at the start
 
  public:
-  Placement placement;
+  Placement placement;  ///< the result
 
+  /// Places the buffers of a program p.
   constexpr Placer(const Model& m, std::span<const Instruction> p)
       : model(m), program(p), loop(loop_of(p)), open(m, -1) {
     placement.buffers.reserve(8 * m.count() + 16);

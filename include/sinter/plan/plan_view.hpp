@@ -9,8 +9,8 @@ namespace sinter {
 
 /// A program with its placement, frozen.
 struct PlacementView {
-  std::span<const Instruction> program;
-  std::span<const Buffer> buffers;
+  std::span<const Instruction> program;                  ///< its instructions
+  std::span<const Buffer> buffers;                       ///< where its buffers lie
   std::int64_t persistent = 0, workspace = 0, peak = 0;  ///< see Placement
   /// Bytes of the temporary buffers.
   constexpr std::int64_t transient() const { return peak - persistent - workspace; }
@@ -18,9 +18,9 @@ struct PlacementView {
 
 /// The bytes of the arena by purpose.
 struct Memory {
-  std::int64_t parameters = 0;  ///< master weights
-  std::int64_t weights = 0;     ///< the copy that layers read, if it lives through all steps
-  std::int64_t gradients = 0;
+  std::int64_t parameters = 0;   ///< master weights
+  std::int64_t weights = 0;      ///< the copy that layers read, if it lives through all steps
+  std::int64_t gradients = 0;    ///< gradients of all parameters
   std::int64_t running = 0;      ///< running values of a step; the kept ones count as parameters
   std::int64_t optimizer = 0;    ///< state of the optimizer
   std::int64_t policies = 0;     ///< state of all other policies
@@ -62,15 +62,15 @@ using ForwardProgram = Program (*)(const Model&, const Program&);
 struct PlanView {
   Model model, evaluating, predicting;  ///< models of training, evaluation and prediction
   Model predicting_rows;                ///< model of predictions at each position
-  PlacementView training, evaluation, prediction;
-  Memory memory;
-  std::int64_t parameters = 0;       ///< elements of all parameters, without padding
-  std::int64_t flops_per_token = 0;  ///< see training_flops()
-  int micro = 0;                     ///< sequences computed at once in training and prediction
-  int evaluation_micro = 0;          ///< sequences that fit at once in evaluation
-  int context = 0;                   ///< maximum rows of a sequence
-  int second_context = 0;            ///< maximum rows of a sequence on axis 1
-  int vocabulary = 0;                ///< ids are in [0, vocabulary); 0 without ids
+  PlacementView training, evaluation, prediction;  ///< the programs, placed
+  Memory memory;                                   ///< bytes by what they are for
+  std::int64_t parameters = 0;                     ///< elements of all parameters, without padding
+  std::int64_t flops_per_token = 0;                ///< see training_flops()
+  int micro = 0;             ///< sequences computed at once in training and prediction
+  int evaluation_micro = 0;  ///< sequences that fit at once in evaluation
+  int context = 0;           ///< maximum rows of a sequence
+  int second_context = 0;    ///< maximum rows of a sequence on axis 1
+  int vocabulary = 0;        ///< ids are in [0, vocabulary); 0 without ids
   /// Rows of a micro-batch of training or evaluation are padded to a multiple of this.
   int row_multiple = 1;
   RecomputedInside recomputed{};  ///< what backward recomputes inside units

@@ -25,7 +25,7 @@ class UnitPlanner {
   std::vector<Operand> gradient;                     // by local: its gradient so far
 
  public:
-  UnitPlan plan;
+  UnitPlan plan;  ///< the result
 
   /// Recomputes layers that are `chosen` inside backward. A block that is not trained has only the
   /// phase evaluate.
@@ -245,6 +245,7 @@ struct RecomputedInside {
   /// copy recomputes.
   std::optional<bool (*)(int copy)> keeps_whole{};
 
+  /// Number of plans of each block: one that recomputes and, with keeps_whole, one that does not.
   constexpr int plans_per_block() const { return keeps_whole ? 2 : 1; }
 };
 

@@ -8,7 +8,7 @@ namespace sinter {
 /// A list of policies, such as those that claim a slot.
 template <class... Policies>
 struct PolicyList {
-  static constexpr int count = sizeof...(Policies);
+  static constexpr int count = sizeof...(Policies);  ///< number of policies
 };
 
 namespace detail {

@@ -24,7 +24,7 @@
 
 namespace sinter {
 
-/// What is computed: units of layers, traced once.
+/// A model: what is computed, as units of layers. It is traced once, when a recipe compiles.
 ///   trace(g)     declares the inputs (g.tokens, g.values, …) and the units of training, and ends
 ///                with g.result(loss)
 ///   predict(g)   (optional) declares a prediction, with units of the same names and parameters
@@ -32,8 +32,8 @@ namespace sinter {
 template <class P>
 concept ModelPolicy = Policy<P, slot::model>;
 
-/// The data, as far as memory and rules depend on it. data/data_view.hpp has the optional members
-/// with which a binary reads the data.
+/// The data a recipe learns from, as far as memory and rules depend on it. data/data_view.hpp has the
+/// optional members with which a binary reads them.
 ///   context      maximum rows of a sequence
 ///   vocabulary   ids are in [0, vocabulary); 0 without ids
 ///   second_context   (optional) maximum rows of a sequence on axis 1 (HostBatch::second_starts);
@@ -44,7 +44,7 @@ concept DataPolicy = Policy<P, slot::data> && requires {
   { P::vocabulary } -> std::convertible_to<int>;
 };
 
-/// Which C++ type plays each role.
+/// Chooses the C++ type of each kind of number.
 ///   compute         activations, and the weights that layers read
 ///   statistic       means, log-sum-exp, losses
 ///   gradient        gradients of parameters
@@ -65,13 +65,15 @@ concept PrecisionPolicy = Policy<P, slot::precision> && requires {
 /// The type of the optimizer's state in the precision policy P.
 template <class P>
 struct StateTypeOf {
-  using type = typename P::master;
+  using type = typename P::master;  ///< the type of the masters
 };
+/// StateTypeOf for a policy that states the type.
 template <class P>
   requires requires { typename P::state; }
 struct StateTypeOf<P> {
-  using type = typename P::state;
+  using type = typename P::state;  ///< the type that P states
 };
+/// StateTypeOf as a type.
 template <class P>
 using StateOf = typename StateTypeOf<P>::type;
 
@@ -101,7 +103,8 @@ concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename 
   { P::learning_rate(o) } -> std::convertible_to<double>;
 };
 
-/// The factor of the learning rate at each step. The schedule sets its horizon, not the run.
+/// Schedules the learning rate: gives the factor of it at each step. The schedule, not the run, has
+/// the number of steps.
 ///   factor(options, step), or factor(options, state, step) if the schedule has a State
 /// requires  step >= 1, counting applied steps
 /// ensures   the factor is >= 0
@@ -114,8 +117,8 @@ concept SchedulePolicy =
       { P::factor(o, s, step) } -> std::convertible_to<double>;
     });
 
-/// How gradients are bounded before the update.
-///   bound(options)   the maximum norm of all gradients together, to which they are scaled down;
+/// Clips gradients before the update, by their norm, their magnitudes, or not at all.
+///   bound(options)   the maximum norm of all gradients together: beyond it, all are scaled down;
 ///                    infinity for no bound
 ///   limit(options)   (optional) the maximum magnitude of each gradient after this scaling
 /// ensures   both are above 0
@@ -124,7 +127,7 @@ concept ClippingPolicy = Policy<P, slot::clipping> && requires(const typename P:
   { P::bound(o) } -> std::convertible_to<double>;
 };
 
-/// The number of sequences in a step, and the number that is computed at once.
+/// Chooses how many sequences a step has, and how many of them are computed at once.
 ///   micro            sequences of a micro-batch, for which activations are planned
 ///   options.global   sequences of a step
 template <class P>
@@ -133,7 +136,8 @@ concept BatchPolicy = Policy<P, slot::batch> && requires {
   { P::options.global } -> std::convertible_to<int>;
 };
 
-/// What backward recomputes, rather than forward keeps (activation checkpointing).
+/// Chooses which layers backward recomputes, so that forward need not keep their results (activation
+/// checkpointing).
 ///   recomputed_inside(layer)   true if such a layer is recomputed inside its unit's backward
 ///   keeps_whole(copy)          (optional) true if this copy of a repeated unit, counted from 0,
 ///                              recomputes nothing, whatever the other copies recompute
@@ -144,7 +148,7 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
   { P::recomputed_inside(layer) } -> std::same_as<bool>;
 };
 
-/// The number of ranks, what they communicate, and when.
+/// Shares training among ranks: how many there are, what they communicate, and when.
 ///   ranks(options)   the number of ranks
 ///   reduces          true if gradients must be summed over the ranks before the norm
 ///   shards           (optional) number of ranks over which the optimizer's state is sharded, and masters
@@ -163,7 +167,7 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
   { P::ranks(o) } -> std::convertible_to<int>;
 };
 
-/// Where the step is computed.
+/// Chooses the device that computes steps, such as the CPU.
 ///   on_host         true if code on the host may touch the device's memory
 ///   open(options)   lets the calling thread compute on the device; throws Error if there is none. It
 ///                   calls the library of the device's kernels, so that a binary without it does not link
@@ -175,7 +179,7 @@ concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Opt
   P::open(o);
 };
 
-/// What a run does when a step goes wrong. Without such a policy, training stops.
+/// Decides what a run does when a step goes wrong. Without such a policy, training stops.
 ///   recover(options, state, step)   returns the Reaction to the step; see policy/hooks.hpp
 template <class P>
 concept RecoveryPolicy = Policy<P, slot::recovery> && hook::Recovers<P>;

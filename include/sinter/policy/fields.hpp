@@ -18,14 +18,17 @@ constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
 /// The description of one field in a list of fields.
 struct Field {
-  std::string_view name;
-  Range range{};  ///< the values that a number may have
-  bool is_adjustable = false;
+  std::string_view name;       ///< the member's name
+  Range range{};               ///< the values that a number may have
+  bool is_adjustable = false;  ///< true if a flag may set it
 
-  /// Adds a bound to the range of a number. Numbers must be finite in any case.
+  /// Adds a lower bound that is valid to the range of a number, which is always finite.
   constexpr Field at_least(std::int64_t bound) const { return with(range.at_least(bound)); }
+  /// Adds a lower bound that is not valid.
   constexpr Field above(std::int64_t bound) const { return with(range.above(bound)); }
+  /// Adds an upper bound that is valid.
   constexpr Field at_most(std::int64_t bound) const { return with(range.at_most(bound)); }
+  /// Adds an upper bound that is not valid.
   constexpr Field below(std::int64_t bound) const { return with(range.below(bound)); }
   /// Lets a flag set the option before the trainer is made. Options without it are fixed in the
   /// recipe's type, most of them because they change code or the layout of memory.

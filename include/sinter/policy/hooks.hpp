@@ -284,8 +284,8 @@ concept NotesPlan = requires {
 
 /// A hook, with `found` true if a policy has it.
 struct Hook {
-  std::string_view name;
-  bool found;
+  std::string_view name;  ///< the hook's name
+  bool found;             ///< true if the policy has it
 };
 
 /// The number of `hooks` that are found.

@@ -65,10 +65,10 @@ constexpr Contradiction contradiction_of(const auto& options) {
 /// The mistakes in the options in a policy's type.
 template <class P>
 struct OptionMistakes {
-  int stray = -1;    ///< index of a field that has bounds but is not a number, or -1
-  int outside = -1;  ///< index of the first field that is outside its range, or -1
-  double value = 0;  ///< value of the field that is outside its range
-  Contradiction contradiction{};
+  int stray = -1;                 ///< index of a field that has bounds but is not a number, or -1
+  int outside = -1;               ///< index of the first field that is outside its range, or -1
+  double value = 0;               ///< value of the field that is outside its range
+  Contradiction contradiction{};  ///< the contradiction between options, if any
 
   constexpr OptionMistakes() {
     if constexpr (HasOptions<P>) {
@@ -76,6 +76,7 @@ struct OptionMistakes {
       if (stray < 0 && outside < 0) contradiction = contradiction_of<P>(P::options);
     }
   }
+  /// True if there is a mistake.
   constexpr bool any() const { return stray >= 0 || outside >= 0 || contradiction; }
 
  private:

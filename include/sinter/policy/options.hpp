@@ -48,13 +48,13 @@ std::string text_of(const Option& option);
 template <class P>
   requires HasOptions<P>
 struct OptionsEntry {
-  typename P::Options value = P::options;
+  typename P::Options value = P::options;  ///< the options that flags may change
 };
 /// An entry of a PolicySet: the run state of a policy.
 template <class P>
   requires requires { typename P::State; }
 struct StateEntry {
-  typename P::State value{};
+  typename P::State value{};  ///< the state that the run changes
 };
 
 namespace detail {
@@ -138,7 +138,7 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
         }(),
         ...);
   }
-  /// Addresses of the values, by slot, for instructions.
+  /// Addresses of the values with their slots, by which instructions find them.
   std::vector<OptionsOf> pointers() {
     return {OptionsOf{&tag_of<typename P::slot>, &static_cast<Entry<P>&>(*this).value}...};
   }

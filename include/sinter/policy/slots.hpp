@@ -11,53 +11,53 @@ namespace sinter {
 /// policy and fixed options give the numbers in a checkpoint their meaning, so a recipe resumes only
 /// from checkpoints with the same ones. Other slots have `decisive = false`.
 namespace slot {
-/// What is computed (ModelPolicy).
+/// The slot of models: what is computed (ModelPolicy).
 struct model {
   static constexpr std::string_view name = "model";
 };
-/// Where rows come from (DataPolicy).
+/// The slot of data: what a model learns from (DataPolicy).
 struct data {
   static constexpr std::string_view name = "data";
 };
-/// Which C++ type plays each role (PrecisionPolicy).
+/// The slot of precisions: which type each number has (PrecisionPolicy).
 struct precision {
   static constexpr std::string_view name = "precision";
 };
-/// How parameters are updated from gradients (OptimizerPolicy).
+/// The slot of optimizers, which update parameters (OptimizerPolicy).
 struct optimizer {
   static constexpr std::string_view name = "optimizer";
 };
-/// How the learning rate changes (SchedulePolicy).
+/// The slot of learning-rate schedules (SchedulePolicy).
 struct schedule {
   static constexpr std::string_view name = "schedule";
   static constexpr bool decisive = false;
 };
-/// How gradients are bounded (ClippingPolicy).
+/// The slot of gradient clipping (ClippingPolicy).
 struct clipping {
   static constexpr std::string_view name = "clipping";
   static constexpr bool decisive = false;
 };
-/// The number of sequences in a step (BatchPolicy).
+/// The slot of batch sizes (BatchPolicy).
 struct batch {
   static constexpr std::string_view name = "batch";
   static constexpr bool decisive = false;
 };
-/// What is kept for backward (MemoryPolicy).
+/// The slot of activation checkpointing: what is kept for backward (MemoryPolicy).
 struct memory {
   static constexpr std::string_view name = "memory";
   static constexpr bool decisive = false;
 };
-/// How ranks share the work (ParallelPolicy).
+/// The slot of parallel training: how ranks share the work (ParallelPolicy).
 struct parallel {
   static constexpr std::string_view name = "parallel";
   static constexpr bool decisive = false;
 };
-/// Where the step is computed (DevicePolicy).
+/// The slot of devices: where a step is computed (DevicePolicy).
 struct device {
   static constexpr std::string_view name = "device";
   static constexpr bool decisive = false;
 };
-/// What a run does when a step goes wrong (recovery/).
+/// The slot of recovery: what a run does when a step goes wrong (recovery/).
 struct recovery {
   static constexpr std::string_view name = "recovery";
   static constexpr bool decisive = false;

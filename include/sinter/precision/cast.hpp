@@ -9,7 +9,7 @@ namespace executes {
 void cast(Machine&, const Bound&);
 }
 namespace touches {
-/// Reads the masters and writes the copy of the weights.
+/// States what `cast` touches: it reads the masters and writes the copy of the weights.
 constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, Space::master, out);
   each(model, i, Use::write, Space::weights, out);

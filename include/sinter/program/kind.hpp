@@ -34,8 +34,8 @@ inline constexpr const char* space_names[]{
     "input",   "starts", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
     "fetched", "saved",  "workspace", "kept",    "running",  "decision", "state"};
 
-/// What an instruction does with a buffer. Accumulate and consume make gradients of shared values,
-/// tied weights and several micro-batches add up.
+/// What an instruction does with a buffer, which is open while its content counts. With accumulate and
+/// consume, gradients of shared values, tied weights and several micro-batches add up.
 enum class Use : std::uint8_t {
   read,        // needs the buffer open
   write,       // opens it; its content is lost
@@ -50,14 +50,14 @@ enum class Use : std::uint8_t {
 
 /// What an instruction does to one buffer.
 struct Touch {
-  Use use;
-  Space space;
-  short index;
+  Use use;      ///< what happens to the buffer
+  Space space;  ///< the space of the buffer
+  short index;  ///< the buffer's index in that space
 };
 /// The touches of an instruction, in its order.
 using TouchList = std::vector<Touch>;
 
-/// What the verifier must know of a kind in addition to what it touches.
+/// The part of an instruction in a step, for the verifier: by it, updates follow the norm, for example.
 enum class Role : std::uint8_t {
   none,
   loop,     // begins the part that runs once for each micro-batch
@@ -88,33 +88,35 @@ struct Kind {
   /// Runs the instruction.
   /// requires  the buffers that it touches are bound
   void (*run)(Machine&, const Bound&);
-  Role role = Role::none;
-  /// Bit p is set if it makes the layer calls of Phase p of the unit `what`, in the shared workspace.
+  Role role = Role::none;  ///< its part in a step
+  /// The phases of the unit `what` whose layer calls it makes, as bits (see calls_of()). They use the
+  /// shared workspace.
   std::uint8_t phases = 0;
-  /// Returns the bytes of the shared workspace that it needs apart from layer calls.
+  /// Returns the bytes of shared workspace that the instruction itself needs, without layer calls.
   std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;
-  /// True if a step that is not applied skips it.
+  /// True if the instruction is skipped in a step that is not applied (kernel::Decision).
   bool if_applied = false;
-  /// True if it works only on this rank's shards where ranks share the update (Model::shares_update).
+  /// True if each rank runs it on its own shards only, where ranks share the update (Zero, say).
   bool by_shards = false;
-  /// Appends all transfers of the instruction, as it runs on one rank. Builds with assertions reject
-  /// communication that is not stated here.
+  /// Appends all transfers between ranks that the instruction starts or awaits on one rank. Builds
+  /// with assertions reject any other communication.
   std::optional<void (*)(const Model&, const Instruction&, const OnRank&, TrafficList&)> traffic{};
 
+  /// Needs no bytes.
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };
-/// The value of Kind::phases for a kind that makes the layer calls of phase p.
+/// Phase p as a bit of Kind::phases.
 constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
 
 /// The iterations of the loop in which an instruction runs. Outside the loop each instruction runs
 /// once.
 enum class When : std::uint8_t { always, first, last };
 
-/// One entry of a program.
+/// One entry of a program, such as forward of unit 3.
 struct Instruction {
-  const Kind* kind;
-  short what = -1;  ///< a unit, a value, or the start of a run in Model::order: the kind decides
-  short count = 1;  ///< number of units in the run
+  const Kind* kind;  ///< what the instruction does
+  short what = -1;   ///< a unit, a value, or the start of a run in Model::order: the kind decides
+  short count = 1;   ///< number of units in the run
   When when = When::always;  ///< iterations in which it runs
   constexpr bool operator==(const Instruction&) const = default;
 };

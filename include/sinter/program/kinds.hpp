@@ -18,22 +18,24 @@ void keep_running(Machine&, const Bound&);
 
 namespace touches {
 
+/// States that an instruction touches nothing.
 constexpr void nothing(const Model&, const Instruction&, TouchList&) {}
 
-/// Touches the step's decision.
+/// States the use of the step's decision.
 constexpr void decision(Use use, TouchList& out) { out.push_back({use, Space::decision, 0}); }
 
-/// Touches the starts of the micro-batch's sequences.
+/// States the use of the starts of the micro-batch's sequences.
 constexpr void starts(Use use, TouchList& out) { out.push_back({use, Space::starts, 0}); }
 
+/// States that loading a micro-batch writes all inputs and the starts.
 constexpr void load(const Model& model, const Instruction&, TouchList& out) {
   starts(Use::write, out);
   for (int e = 0; e < int(model.externals.size()); ++e)
     out.push_back({Use::write, Space::input, short(e)});
 }
 
-/// Touches a unit's running values in phase P. Only forward changes them, once in each micro-batch;
-/// evaluation and a frozen unit read the kept ones.
+/// States what phase P of a unit does to its running values. Only forward changes them, once in each
+/// micro-batch; evaluation and a frozen unit read the kept ones.
 template <Phase P>
 constexpr void running(const Model& model, short unit, TouchList& out) {
   if (P == Phase::evaluate || !model.changes_running(unit)) {
@@ -43,7 +45,7 @@ constexpr void running(const Model& model, short unit, TouchList& out) {
   }
 }
 
-/// Reads the kept running values, and writes those of the step.
+/// States that kept running values are read, and those of the step written.
 constexpr void copy_running(const Model& model, const Instruction&, TouchList& out) {
   for (int u = 0; u < model.count(); ++u) {
     if (!model.changes_running(u)) continue;
@@ -51,7 +53,7 @@ constexpr void copy_running(const Model& model, const Instruction&, TouchList& o
     out.push_back({Use::write, Space::running, short(u)});
   }
 }
-/// Consumes the running values of the step, and modifies the kept ones.
+/// States that running values of the step are consumed, and the kept ones changed.
 constexpr void keep_running(const Model& model, const Instruction&, TouchList& out) {
   for (int u = 0; u < model.count(); ++u) {
     if (!model.changes_running(u)) continue;
@@ -60,7 +62,7 @@ constexpr void keep_running(const Model& model, const Instruction&, TouchList& o
   }
 }
 
-/// Touches what the layer calls of phase P of a unit read and write outside the unit. All of them read the
+/// States what the layer calls of phase P of a unit read and write outside the unit. All of them read the
 /// starts, which say how many rows there are.
 template <Phase P>
 constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
@@ -98,17 +100,19 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
     out.push_back({Use::accumulate, model.gradients(), short(unit.tied)});
 }
 
+/// States that taking a loss consumes it and adds it to the step's decision.
 constexpr void loss(const Model& model, const Instruction& i, TouchList& out) {
   starts(Use::read, out);
   out.push_back({Use::consume, Space::value, short(model.units[i.what].first_value)});
   decision(Use::modify, out);
 }
 
+/// States that the value `what` is read.
 constexpr void result(const Model&, const Instruction& i, TouchList& out) {
   out.push_back({Use::read, Space::value, i.what});
 }
 
-/// Touches the parameters of each unit in a run of Model::order.
+/// States the use of one space, such as gradients, of each unit in a run of Model::order.
 constexpr void each(const Model& model, const Instruction& i, Use use, Space space,
                     TouchList& out) {
   for (int k = i.what; k < i.what + i.count; ++k) out.push_back({use, space, model.order[k]});

@@ -42,14 +42,17 @@ class CellTable {
   std::vector<Cell> cells;
 
  public:
+  /// Makes all cells equal to `initial`.
   constexpr explicit CellTable(const Model& model, const Cell& initial = {})
       : numbers(
             std::max({1, model.count(), int(model.writers.size()), int(model.externals.size())})),
         cells((std::size_t(Space::region) + model.regions.size()) * std::size_t(numbers), initial) {
   }
+  /// The cell of a buffer.
   constexpr Cell& at(Space space, int index) {
     return cells[std::size_t(int(space) * numbers + index)];
   }
+  /// The cell of the buffer that a touch names.
   constexpr Cell& of(const Touch& touch) { return at(touch.space, touch.index); }
   /// All cells, in no particular order.
   constexpr const std::vector<Cell>& all() const { return cells; }

@@ -55,11 +55,11 @@ inline constexpr int root_rank = 0;
 /// all decayed parameters, then all undecayed ones, both with the units in `order`. In the master
 /// weights and their copy the frozen units follow, and then the running values of the other units.
 struct Model {
-  std::span<const Node> nodes;
-  std::span<const Local> locals;
-  std::span<const Block> blocks;
-  std::span<const Unit> units;
-  std::span<const External> externals;
+  std::span<const Node> nodes;             ///< Graph::nodes
+  std::span<const Local> locals;           ///< Graph::locals
+  std::span<const Block> blocks;           ///< Graph::blocks
+  std::span<const Unit> units;             ///< Graph::units
+  std::span<const External> externals;     ///< Graph::externals
   std::span<const int> writers;            ///< the unit that returns each value
   std::span<const int> results;            ///< values that leave the model
   std::span<const UnitPlan> plans;         ///< plan of each block; then of each kept whole, if any
@@ -69,9 +69,9 @@ struct Model {
   std::span<const ParameterOffsets> offsets;  ///< where each unit's parameters begin
   /// Where each parameter of each node begins within the part of its unit, see offset_of().
   std::span<const std::int64_t> parameter_offsets;
-  std::span<const Region> regions;  ///< regions of all policies, in the order of their slots
-  Sizes sizes;
-  SpaceTable spaces = space_table();                    ///< where each space but regions lies
+  std::span<const Region> regions;    ///< regions of all policies, in the order of their slots
+  Sizes sizes;                        ///< rows and bytes of tensors
+  SpaceTable spaces = space_table();  ///< where each space but regions lies
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements of all units
   std::int64_t running = 0;  ///< elements of all running values that steps change
   /// Number of ranks over which what only the update needs is sharded; at 1 nothing is. The decayed and
@@ -82,8 +82,10 @@ struct Model {
   /// in their order cover all that is trained. Empty if shards are equal.
   std::span<const OwnedSlice> owned;
 
-  constexpr int count() const { return int(units.size()); }
+  constexpr int count() const { return int(units.size()); }  ///< number of units
+  /// The block of a unit.
   constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
+  /// The plan of a unit.
   constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
   /// Where parameter number p of a node begins within its part of its owner, a unit, in elements.
   constexpr std::int64_t offset_of(const Node& node, int p) const {
@@ -93,6 +95,7 @@ struct Model {
   constexpr std::int64_t place_of(int unit, const Node& node, int p) const {
     return offsets[std::size_t(unit)].of(node.layer->params[p]) + offset_of(node, p);
   }
+  /// True if a unit has parameters.
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   /// Elements of a unit's decayed or undecayed part, padded so that it can be split.
   constexpr std::int64_t part_elements(int unit, bool of_decayed) const {

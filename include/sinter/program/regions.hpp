@@ -23,7 +23,7 @@ constexpr void for_each_parameter(const Model& model, Visit visit) {
 
 /// A parameter's part of a space of state, in the arena or outside of it.
 struct StatePart {
-  StateShape shape;
+  StateShape shape;         ///< rows, columns and type
   std::int64_t offset = 0;  ///< bytes from the beginning of the space, on a rank that has it
 };
 

@@ -19,14 +19,14 @@ enum class Phase : std::uint8_t {
   backward,
   evaluate  // forward without a backward: nothing is saved, and losses run, too
 };
-inline constexpr int phases = 4;
+inline constexpr int phases = 4;  ///< number of phases
 
 /// The sizes of tensors.
 struct Sizes {
-  std::array<int, axes> rows{};    ///< maximum rows of each axis
-  std::array<int, types> bytes{};  ///< bytes of an element of each type
-  std::array<Element, types> element{};
-  constexpr int of(Type type) const { return bytes[int(type)]; }
+  std::array<int, axes> rows{};          ///< maximum rows of each axis
+  std::array<int, types> bytes{};        ///< bytes of an element of each type
+  std::array<Element, types> element{};  ///< the type of each role
+  constexpr int of(Type type) const { return bytes[int(type)]; }  ///< bytes of an element of a role
   /// Bytes of a value like this one, padded.
   constexpr std::int64_t tensor(const Local& like) const {
     int columns = like.type == Type::index ? 1 : like.width;
@@ -46,23 +46,23 @@ struct Operand {
     saved,
     workspace
   };
-  Where where = nowhere;
+  Where where = nowhere;  ///< the memory that it lies in
   /// How a gradient is written; as_unit is decided when the unit is bound.
   enum Put : std::uint8_t { assign, add, as_unit } put = assign;
-  short index = 0;  ///< which input or output of the unit
-  std::uint8_t axis = 0, element_bytes = 0;
-  int columns = 0;
+  short index = 0;                           ///< which input or output of the unit
+  std::uint8_t axis = 0, element_bytes = 0;  ///< axis of its rows, and bytes of an element
+  int columns = 0;                           ///< numbers in a row
   std::int64_t offset = 0;  ///< bytes from the beginning of the saved block or the workspace
 };
 
 /// One call of one layer.
 struct LayerCall {
-  bool backward;                               ///< true if it is a call of Layer::backward
-  short node;                                  ///< index of the node in the block
-  std::array<Operand, max_inputs> x{}, dx{};   ///< operands and their gradients
-  std::array<Operand, max_outputs> y{}, dy{};  ///< results and their gradients
-  std::array<Operand, max_fields> saved{};     ///< what the layer keeps, in its order
-  Operand scratch{};
+  bool backward;                                ///< true if it is a call of Layer::backward
+  short node;                                   ///< index of the node in the block
+  std::array<Operand, max_inputs> x{}, dx{};    ///< operands and their gradients
+  std::array<Operand, max_outputs> y{}, dy{};   ///< results and their gradients
+  std::array<Operand, max_fields> saved{};      ///< what the layer keeps, in its order
+  Operand scratch{};                            ///< what Layer::scratch asks for
   std::array<std::uint8_t, max_inputs> axis{};  ///< axis of each input, read or not
 };
 
@@ -77,19 +77,21 @@ struct Touches {
 
 /// The plan of a block: its phases.
 struct UnitPlan {
-  std::array<Touches, phases> phase;
+  std::array<Touches, phases> phase;  ///< by Phase
   std::int64_t saved_bytes = 0;  ///< of the saved block; 0 if forward saves nothing for backward
   bool unplanned = false;        ///< true if one of its layers takes memory that is not planned
   /// True if its output is the loss: backward writes it, and it receives no gradient.
   bool loss = false;
-  constexpr const Touches& at(Phase p) const { return phase[int(p)]; }
+  constexpr const Touches& at(Phase p) const { return phase[int(p)]; }  ///< what a phase touches
 };
 
 /// One block of a graph; its nodes and locals are counted from 0.
 struct Inside {
-  const Graph& graph;
-  Block block;
+  const Graph& graph;  ///< the graph
+  Block block;         ///< its block
+  /// Layer call n of the block.
   constexpr const Node& node(int n) const { return graph.nodes[block.first_node + n]; }
+  /// Value v of the block.
   constexpr const Local& local(int v) const { return graph.locals[block.first_local + v]; }
   /// Index of the unit's output that local v is, or -1.
   constexpr int output(int v) const {

@@ -38,7 +38,7 @@ namespace sinter {
 struct Verdict {
   const char* what = nullptr;  ///< the rule that is broken, or nullptr
   int at = -1;                 ///< the position of the instruction that breaks it
-  constexpr bool fine() const { return what == nullptr; }
+  constexpr bool fine() const { return what == nullptr; }  ///< true if no rule is broken
 };
 
 /// What a program is for.
@@ -88,6 +88,7 @@ class Verifier {
  public:
   Verdict verdict;  ///< on the program: the first rule that is broken
 
+  /// Verifies a program p.
   constexpr Verifier(const Model& m, std::span<const Instruction> p, Purpose what_for)
       : model(m),
         program(p),

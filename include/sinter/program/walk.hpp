@@ -8,7 +8,8 @@ namespace sinter {
 /// Positions of the instructions that begin and end a program's loop over micro-batches; both are
 /// -1 in a program without a complete loop.
 struct LoopBounds {
-  int begin = -1, end = -1;
+  int begin = -1, end = -1;  ///< positions of `loop` and `end`
+  /// True if a position is inside the loop.
   constexpr bool contains(int position) const { return position > begin && position < end; }
 };
 

@@ -27,15 +27,17 @@ using OfferedPolicies = decltype(detail::offered_among(
 
 /// A policy that `describe` may suggest, and what it would change in the plan.
 struct Alternative {
-  Offer offer;
+  Offer offer;  ///< how `describe` suggests it
   // Changed by an optimizer:
-  const Kind* update = nullptr;  ///< its update, which is planned, but never run
-  std::vector<Region> regions{};
-  bool by_parameter = false;  ///< true if it takes parameters whole
+  const Kind* update = nullptr;   ///< its update, which is planned, but never run
+  std::vector<Region> regions{};  ///< its state, if it replaces the optimizer
+  bool by_parameter = false;      ///< true if it takes parameters whole
   // Changed by a precision:
-  std::optional<std::array<Element, types>> elements{};
+  std::optional<std::array<Element, types>>
+      elements{};  ///< its types, if it replaces the precision
   // Changed by a memory policy:
-  std::optional<RecomputedInside> recomputed{};
+  std::optional<RecomputedInside> recomputed{};  ///< what it recomputes, if anything else
+  /// How it rewrites the program, if it does.
   Program (*rewrite)(const Model&, const Program&) = nullptr;
 };
 

@@ -102,6 +102,7 @@ struct FrozenUnits {
 /// requires  R is legal
 template <class R>
 struct PlanAsIs {
+  /// The traces of training and of prediction, each a constant.
   using Training = detail::Traced<R, detail::TrainingTrace>;
   using Predicting = detail::Traced<R, detail::PredictionTrace>;
   /// The model as it is trained, with the plans of its units.

@@ -16,16 +16,18 @@ namespace sinter {
 /// A list of at most Capacity items, which, unlike a vector, can outlive constant evaluation.
 template <class T, int Capacity>
 struct List {
-  std::array<T, Capacity> items{};
-  int count = 0;
+  std::array<T, Capacity> items{};  ///< the elements; the first `count` are in use
+  int count = 0;                    ///< number of elements
 
   constexpr List() = default;
-  constexpr explicit List(std::span<const T> from) { assign(from); }
+  constexpr explicit List(std::span<const T> from) { assign(from); }  ///< Copies elements.
+  /// Replaces the elements. There must be room.
   constexpr void assign(std::span<const T> from) {
     count = int(from.size());
     if (count > Capacity) throw "Sinter: a plan is larger than its bound";
     std::copy(from.begin(), from.end(), items.begin());
   }
+  /// The elements in use.
   constexpr std::span<const T> view() const { return {items.data(), std::size_t(count)}; }
 };
 

@@ -14,7 +14,7 @@
 namespace sinter {
 
 namespace slot {
-/// Refuses steps although their numbers are finite (SpikeGuard).
+/// The slot of SpikeGuard, which refuses steps although their numbers are finite.
 struct guard {
   static constexpr std::string_view name = "guard";
   static constexpr bool decisive = false;
@@ -54,7 +54,7 @@ inline void add_weighted(double number, double weight, double& mean, double& var
 }
 
 namespace touches {
-/// Changes the decision of the step.
+/// States that a guard changes the decision of the step.
 constexpr void guard(const Model&, const Instruction&, TouchList& out) {
   decision(Use::modify, out);
 }

@@ -30,25 +30,25 @@ struct UniformSlice : FlatSlice {
   double learning_rate;  ///< factor of the step's learning rate
 };
 
-/// A layer call with its addresses.
+/// A layer call with the addresses of its operands, ready to run.
 struct BoundCall {
-  void (*run)(const Call&);
-  Call call;
+  void (*run)(const Call&);  ///< the layer's function of the call's phase
+  Call call;                 ///< its operands' addresses
 };
 
-/// An instruction with its addresses.
+/// An instruction with the addresses of its buffers, ready to run.
 struct Bound {
-  const Instruction* instruction;
-  void (*run)(Machine&, const Bound&);
-  const BoundCall* calls = nullptr;  ///< the layer calls that it makes
-  int count = 0;
+  const Instruction* instruction;       ///< the instruction that is bound
+  void (*run)(Machine&, const Bound&);  ///< Kind::run
+  const BoundCall* calls = nullptr;     ///< the layer calls that it makes
+  int count = 0;                        ///< number of layer calls
   void* value = nullptr;  ///< address of the first value that it touches; null if it touches none
   /// Addresses of the buffers that it touches, as often and in the order that its kind states; null
   /// for one that lives through all steps.
   std::byte* const* at = nullptr;
 };
 
-/// One step, evaluation or prediction, on a part of a batch.
+/// What a Machine is to do: one step, evaluation or prediction, on a part of a batch.
 struct Work {
   const HostBatch* batch = nullptr;       ///< the global batch
   int first_sequence = 0, sequences = 0;  ///< this rank's part
@@ -124,7 +124,7 @@ class Machine {
   OnHost result(int k, int& rows, int& columns);
 
   // The interface to kinds of instruction.
-  const PlanView& plan() const { return plan_; }
+  const PlanView& plan() const { return plan_; }  ///< the plan that the machine runs
   /// The model that is trained.
   const Model& model() const;
   /// The model of the program that runs: model(), or one that evaluates or predicts.
@@ -185,8 +185,8 @@ class Machine {
   }
   /// A parameter's part of a persistent space.
   struct Part {
-    std::byte* data;
-    StateShape shape;
+    std::byte* data;   ///< the first byte
+    StateShape shape;  ///< its rows, columns and type
   };
   /// throws    Error if the space is temporary or offloaded, or is split (Model::splits) and the parameter is
   ///           trained and not owned by this rank

@@ -10,7 +10,7 @@ namespace sinter {
 
 /// Comparison of one parameter's gradient with finite differences.
 struct GradientCheck {
-  std::string parameter;
+  std::string parameter;     ///< the parameter's name
   std::int64_t element = 0;  ///< where slope and gradient differ most, row-major
   double slope = 0;          ///< derivative of the loss at `element`, by finite differences
   double gradient = 0;       ///< derivative at `element`, from backward

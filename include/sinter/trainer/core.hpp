@@ -63,7 +63,7 @@ class TrainerCore {
   const RecipeView& recipe() const { return *recipe_; }
   /// The plan of the recipe.
   const PlanView& plan() const { return *recipe_->plan; }
-  const TrainerSettings& settings() const { return settings_; }
+  const TrainerSettings& settings() const { return settings_; }  ///< the settings that were given
   /// Number of steps applied so far.
   std::int64_t steps() const { return steps_; }
   /// Number of sequences of a global batch, or the maximum if policies change it in the course of

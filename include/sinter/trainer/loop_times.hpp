@@ -14,9 +14,10 @@ namespace sinter {
 /// has doubled.
 class LoopTimes {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;  ///< the clock of all times
+  /// The share of steps' time from which it warns, and the least length of an interval.
   static constexpr double most_share = 0.02, least_ms = 1000;
-  static constexpr int least_steps = 20;
+  static constexpr int least_steps = 20;  ///< the least steps of an interval
 
   /// Starts again. The profile gets a span for each stage, unless it is nullptr.
   void restart(Profile* into) { *this = LoopTimes(into); }

@@ -17,6 +17,7 @@ struct Loss {
 
   /// The mean loss of a prediction; NaN if there are none.
   double mean() const { return sum / double(count); }
+  /// Adds the losses of other rows.
   Loss& operator+=(const Loss& other) {
     sum += other.sum;
     count += other.count;
@@ -34,7 +35,7 @@ struct Applied {
 /// A step that was not applied, because its loss or gradient was not finite or a guard refused it.
 /// Weights, optimizer state, schedule and step count are unchanged.
 struct Skipped {
-  Loss loss;
+  Loss loss;                           ///< the loss of the step
   double gradient_norm;                ///< before clipping; this or the loss may be non-finite
   Reaction reaction = Reaction::stop;  ///< what policies decide; a Loop acts on it
 };
@@ -45,7 +46,7 @@ using Outcome = std::variant<Applied, Skipped>;
 /// A model's predictions for a batch. A language model has a row of logits per sequence, for the
 /// token that follows it.
 struct Prediction {
-  int rows = 0, columns = 0;
+  int rows = 0, columns = 0;  ///< rows, and numbers in each
   std::vector<float> values;  ///< rows × columns, row-major
 };
 

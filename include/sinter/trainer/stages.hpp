@@ -48,7 +48,7 @@ struct StepRecord {
   std::optional<double> data_wait_ms{};
   std::optional<ExampleRecord> examples{};  ///< if the source counts them (HostBatch::examples)
 
-  std::string to_json() const;
+  std::string to_json() const;  ///< The record as a line of metrics.jsonl.
   /// throws    Error if the text is not such a row
   static StepRecord from_json(std::string_view json);
 };
@@ -63,7 +63,7 @@ struct LoopState {
 
 /// A global batch that no step has used yet.
 struct ReadBatch {
-  HostBatch batch;
+  HostBatch batch;       ///< the batch
   SamplerState after;    ///< state of the source after this batch
   double waited_ms = 0;  ///< time spent waiting for the batch
 
@@ -74,7 +74,7 @@ struct ReadBatch {
 
 /// A step that has advanced the weights.
 struct AppliedStep {
-  StepRecord record;
+  StepRecord record;            ///< what metrics.jsonl says of it
   SamplerState data;            ///< state of the source after this step's batch
   bool evaluation_due = false;  ///< true if a stop has cut its evaluation short
 
@@ -84,8 +84,8 @@ struct AppliedStep {
 };
 /// A step that was not applied: nothing has advanced.
 struct SkippedStep {
-  std::int64_t step;
-  Skipped outcome;
+  std::int64_t step;  ///< the step that was skipped
+  Skipped outcome;    ///< why
 };
 
 /// Gives the global batches of any data source, which its own threads read ahead.
@@ -134,7 +134,7 @@ class StepClock {
     work();
     paused += Clock::now() - begin;
   }
-  void restart() { *this = StepClock(); }
+  void restart() { *this = StepClock(); }  ///< Forgets earlier steps.
   /// Returns the milliseconds since the last lap, and starts the next.
   double lap();
 };
@@ -145,6 +145,7 @@ class StepStage {
   StepClock* clock;
 
  public:
+  /// Trains `t`, and takes its times with `c`. Both must outlive the stage.
   StepStage(TrainerCore& t, StepClock& c) : trainer(&t), clock(&c) {}
   StepStage(StepStage&&) = default;
 
@@ -215,8 +216,8 @@ class SaveStage {
  public:
   /// The content of a checkpoint.
   struct Request {
-    const LoopState& state;
-    const SamplerState& data;
+    const LoopState& state;        ///< progress of the run
+    const SamplerState& data;      ///< state of the data source
     bool best;                     ///< true if the checkpoint is the best so far
     std::function<void()> before;  ///< called by the saving thread before it writes anything
   };

@@ -9,7 +9,7 @@
 
 namespace sinter {
 
-/// Cost of sending from one rank to another.
+/// How long a message from one rank to another takes, for forecasts.
 struct LinkCost {
   double latency;    ///< seconds for a message without bytes (alpha in cost models)
   double bandwidth;  ///< bytes per second sent while receiving as many (1 / beta)
@@ -70,7 +70,7 @@ constexpr double transfer_seconds(const Traffic& traffic, int ranks, const LinkC
          sent_bytes(sent, ranks) / link.bandwidth;
 }
 
-/// Cost of computing on a device.
+/// How fast a device computes, for forecasts.
 struct DeviceCost {
   double flops;  ///< operations per second of its matmuls
   double bytes;  ///< bytes per second read or written in its memory
