@@ -10,7 +10,7 @@ foreach(name
   hardware/available hardware/stream
   files/checkpoint files/decompress files/io files/run_folder files/safetensors
   layer/wiring
-  comm/facts comm/process_sums comm/sums
+  comm/facts comm/sums
   policy/options
   proof/simulate
   data/example_files data/reader data/source data/token_file data/tokenizer data/windows
