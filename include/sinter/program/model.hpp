@@ -119,7 +119,8 @@ struct Model {
   constexpr SpaceRow row(Space space) const {
     return space < Space::region ? spaces[std::size_t(space)] : region_of(space).row;
   }
-  constexpr bool has(Space space) const { return row(space).lies != Lies::nowhere; }
+  /// True if the model has a space, which is no region.
+  constexpr bool has(Space space) const { return spaces[std::size_t(space)].lies != Lies::nowhere; }
   /// The space in which layers read weights: a copy, or the master weights themselves.
   constexpr Space weights() const { return has(Space::weights) ? Space::weights : Space::master; }
   /// The space to which backward adds gradients of parameters: `gradient`, which the update uses, or

@@ -80,7 +80,9 @@ class Verifier {
   std::vector<int> losses;
   int sums[kernel::Decision::up_to_squares] = {};  // over ranks, of each value of the decision
   TouchList list;
-  const bool offload = model.has_offload();  // stored, as it is asked most often
+  // Stored, as they are asked most often.
+  const Space gradients = model.gradients(), weights_read = model.weights();
+  const bool fetches_weights = model.fetches_weights(), offload = model.has_offload();
   const bool masters_come = offload && model.is_offloaded(Space::master);
   bool in_loop = false, looped = false, normed = false, kept = false;
   int position = 0, iteration = 0;
@@ -105,7 +107,7 @@ class Verifier {
       for (int r = 0; r < int(m.regions.size()); ++r)
         if (!m.is_offloaded(region(r))) begin_open(region(r), u);
       // A copy of the weights that lives through all steps begins as the previous step left it.
-      if (!m.fetches_weights()) begin_open(Space::weights, u);
+      if (!fetches_weights) begin_open(Space::weights, u);
     }
     walk(program, [&](int t, int now) {
       iteration = now;
@@ -215,7 +217,7 @@ class Verifier {
   }
   /// What a rank has of gradients while contributions are added.
   constexpr OnRanks made_as(Space space) const {
-    if (space != model.gradients()) return held(space);
+    if (space != gradients) return held(space);
     return purpose.reduces ? OnRanks::partial : OnRanks::whole;
   }
   /// Checks and updates what a rank has, for instructions other than transfers. They need whole arrays,
@@ -226,14 +228,14 @@ class Verifier {
       c.has = OnRanks::whole;
       return;
     }
-    if (touch.space == model.gradients() && closes(touch.use))
+    if (touch.space == gradients && closes(touch.use))
       demand(c.has != OnRanks::partial, "used up before it was reduced");
     const bool shards = i.kind->by_shards && model.shares_update();
     if (!may_open(touch.use))
       demand(shards || c.has != OnRanks::shard, "needs whole what the ranks split");
     if (!changes(touch.use)) return;
     if (is_gradient(touch.space)) {
-      demand(shards || touch.space == model.gradients(), "needs whole what the ranks split");
+      demand(shards || touch.space == gradients, "needs whole what the ranks split");
       if (may_open(touch.use)) c.has = made_as(touch.space);
       return;
     }
@@ -252,13 +254,13 @@ class Verifier {
   }
   constexpr void check_weights(Cell& c, Touch touch, Use use) {
     int version = 0;
-    if (model.weights() == Space::weights) {
+    if (weights_read == Space::weights) {
       const bool fetched = comes_and_goes(Space::master, touch.index);
       version = cell(fetched ? Space::fetched : Space::master, touch.index).version;
     }
     if (use == Use::write || use == Use::fetch) c.version = version;
     if (use == Use::read) demand(c.version == version, "these weights are stale");
-    if (!model.fetches_weights()) return;
+    if (!fetches_weights) return;
     if (may_open(use)) demand(!c.unread, no_reader);
     if (may_open(use)) c.unread = true;
     if (use == Use::read) c.unread = false;
@@ -283,7 +285,7 @@ class Verifier {
         break;
       case Role::gather:
         for (int g : units_of(i)) {
-          Cell& weights = cell(model.weights(), g);
+          Cell& weights = cell(weights_read, g);
           demand(weights.has == OnRanks::shard, "gathers what every rank has");
           weights.has = OnRanks::whole;
         }
@@ -331,9 +333,9 @@ class Verifier {
   /// Turns partial sums into `has`: whole arrays or shards.
   constexpr void reduce(const Instruction& i, OnRanks has) {
     for (int g : units_of(i)) {
-      Cell& gradient = cell(model.gradients(), g);
+      Cell& gradient = cell(gradients, g);
       demand(!purpose.reduces || gradient.has == OnRanks::partial, "reduced twice");
-      if (model.gradients() == Space::d_weights)
+      if (gradients == Space::d_weights)
         demand(++gradient.version == 1, "reduced twice in a micro-batch");
       gradient.has = has;
     }
@@ -393,15 +395,15 @@ class Verifier {
     for (int u = 0; u < model.count(); ++u) {
       demand(!cell(Space::saved, u).open,
              "a saved block is made and not used: a backward is missing");
-      cell(model.gradients(), u).added_by = last_unit;
+      cell(gradients, u).added_by = last_unit;
       cell(Space::d_weights, u).version = 0;
       demand(!cell(Space::d_weights, u).open, "gradients of a micro-batch are not added up");
       Cell& weights = cell(Space::weights, u);
       demand(weights.carried || !weights.arriving,
              "a transfer passes from one micro-batch to the next");
-      if (model.fetches_weights()) demand(!weights.unread, no_reader);
+      if (fetches_weights) demand(!weights.unread, no_reader);
       if (masters_come) demand(!cell(Space::fetched, u).open, not_given_up);
-      if (model.fetches_weights()) close(weights);
+      if (fetches_weights) close(weights);
       demand(!model.plan(u).loss || losses[u] == 1, "the loss of a unit is not taken");
       losses[u] = 0;
     }
@@ -422,7 +424,7 @@ class Verifier {
     demand(!in_loop, "a loop without an end");
     for (const Cell& c : cells.all())
       if (c.arriving || c.leaving) demand(false, "a transfer is started and not waited for");
-    for (int u = 0; u < model.count() && model.fetches_weights(); ++u) {
+    for (int u = 0; u < model.count() && fetches_weights; ++u) {
       demand(!cell(Space::weights, u).unread, no_reader);
       demand(!cell(Space::fetched, u).open, not_given_up);
     }
@@ -434,7 +436,7 @@ class Verifier {
       demand(
           !model.keeps_copy() || cell(Space::weights, g).version == cell(Space::master, g).version,
           "the copy of weights is left stale");
-      demand(cell(model.weights(), g).has == OnRanks::whole, "new weights are not gathered");
+      demand(cell(weights_read, g).has == OnRanks::whole, "new weights are not gathered");
       for (int r = 0; r < int(model.regions.size()); ++r)
         demand(!model.is_offloaded(region(r)) || !cell(region(r), g).open,
                "state is fetched and not given up");
