@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+[[noreturn]] void refuse_profile(const std::string& file, const std::string& what) {
   throw Error(fmt::format(
       "--times {}: {}. Give a file that `train --profile` of this very binary has written.",
       printable(file, 4096), what));
@@ -24,7 +24,7 @@ Json read_profile(const std::string& file) {
   Json profile = Json::parse(read_file(file), nullptr, false);
   if (!profile.is_object() || !profile.contains("traceEvents") ||
       !profile["traceEvents"].is_array())
-    refuse(file, "it is no profile");
+    refuse_profile(file, "it is no profile");
   return profile;
 }
 
@@ -60,8 +60,8 @@ std::vector<double> profiled_seconds(const std::string& file, const PlanView& pl
   for (std::size_t t = 0; t < program.size(); ++t) {
     if (computing[t] == 0) continue;  // it only moves bytes, or waits, if it does anything
     if (durations[t].empty())
-      refuse(file, fmt::format("it has no time of instruction {}, '{}'", t,
-                               name_of(plan.model, program[t])));
+      refuse_profile(file, fmt::format("it has no time of instruction {}, '{}'", t,
+                                       name_of(plan.model, program[t])));
     seconds[t] = median(durations[t]);
     if (program[t].kind->by_shards) seconds[t] *= plan.model.share() / share;
   }

@@ -14,7 +14,7 @@ namespace {
 /// More rows at once make no matmul faster, and touch memory that nothing else may have touched.
 constexpr int enough_rows = 512;
 
-[[noreturn]] void refuse(const char* why) {
+[[noreturn]] void refuse_recipe(const char* why) {
   throw ArgumentError(
       "this recipe's model cannot predict at each position: " + std::string(why) +
       ". In its predict_rows(), or in its predict() if it has none, let the unit that gives the "
@@ -35,20 +35,20 @@ int axis_taken_in(const Model& model, int u) {
       const Local& in = locals[std::size_t(node.in[k])];
       if (is_pooled(in.axis)) continue;
       if (!node.layer->takes_last || (axis >= 0 && axis != in.axis))
-        refuse("its last unit does more with the rows of a sequence than take the last one");
+        refuse_recipe("its last unit does more with the rows of a sequence than take the last one");
       axis = in.axis;
     }
   }
   for (int k = 0; k < block.inputs; ++k)
     if (is_pooled(locals[std::size_t(k)].axis)) axis = -1;
-  if (axis < 0) refuse("its last unit takes what has one row for each sequence already");
+  if (axis < 0) refuse_recipe("its last unit takes what has one row for each sequence already");
   return axis;
 }
 
 int axis_taken(const Model& model) {
   const int last = model.count() - 1;
   if (model.results.size() != 1 || model.writers[std::size_t(model.results[0])] != last)
-    refuse("its last unit does not give its only result");
+    refuse_recipe("its last unit does not give its only result");
   return axis_taken_in(model, last);
 }
 

@@ -110,9 +110,10 @@ class RecipeOf : public RecipeView {
     bool dealt_with = false;
     states_.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
       if constexpr (hook::ActsAfterFinite<P>)
-        dealt_with |= P::after_step(of<P>(), state, step.finite()) && !step.finite();
+        dealt_with |=
+            P::after_step(options_.template get<P>(), state, step.finite()) && !step.finite();
       else
-        dealt_with |= P::after_step(of<P>(), state, step);
+        dealt_with |= P::after_step(options_.template get<P>(), state, step);
     });
     return dealt_with && !step.applied;
   }
