@@ -27,16 +27,16 @@ enum class Holds : std::uint8_t {
 /// A row of the table. In the master weights it is about trained parameters: those of frozen units and running
 /// values always are in the arena, and whole.
 struct SpaceRow {
-  Lies lies = Lies::arena;
-  Holds holds = Holds::whole;
+  Lies lies = Lies::arena;     ///< where it lies
+  Holds holds = Holds::whole;  ///< what a rank has of it
 };
 
 /// The shape of the state that a policy keeps for one parameter.
 struct StateShape {
-  Element element = Element::f32;
-  int rows = 0, columns = 0;  ///< 0 rows if it keeps nothing
-  constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
-  constexpr std::int64_t bytes() const { return size() * bytes_of(element); }
+  Element element = Element::f32;  ///< the type of its elements
+  int rows = 0, columns = 0;       ///< 0 rows if it keeps nothing
+  constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }  ///< in elements
+  constexpr std::int64_t bytes() const { return size() * bytes_of(element); }   ///< in bytes
 };
 
 /// State of a policy for each parameter. Without `shape` it has one element for each element of the

@@ -102,9 +102,9 @@ struct FrozenUnits {
 /// requires  R is legal
 template <class R>
 struct PlanAsIs {
-  /// The traces of training and of prediction, each a constant.
+  /// The trace of training, a constant.
   using Training = detail::Traced<R, detail::TrainingTrace>;
-  using Predicting = detail::Traced<R, detail::PredictionTrace>;
+  using Predicting = detail::Traced<R, detail::PredictionTrace>;  ///< the trace of prediction
   /// The model as it is trained, with the plans of its units.
   static constexpr const Model& model = Training::model;
 

@@ -62,8 +62,8 @@ class RecipeView {
   virtual void check_batches() const = 0;
   /// A policy whose options may contradict each other, and how they do.
   struct Combination {
-    std::string_view slot;
-    Contradiction contradiction;
+    std::string_view slot;        ///< the slot of the policy
+    Contradiction contradiction;  ///< empty if its options fit together
   };
   /// Returns all policies that may have such options.
   virtual std::vector<Combination> combinations() const = 0;
