@@ -91,8 +91,9 @@ class Updater {
   using C = typename Precision::compute;
 
   Machine& machine;
+  const Model& model = machine.model();
   const typename Optimizer::Options& options = machine.options<Optimizer>();
-  const bool copies = makes_copy<Optimizer>(machine.model());
+  const bool copies = makes_copy<Optimizer>(model);
   // The spaces that `update` touches: gradients, masters, the optimizer's regions, the copy.
   std::array<Space, 3 + max_regions> spaces{Space::gradient, Space::master};
   static constexpr int first_region = 2;
@@ -100,7 +101,7 @@ class Updater {
 
  public:
   explicit Updater(Machine& m) : machine(m) {
-    for_each_region<Optimizer>(machine.model(), [&](int r) { spaces[regions_end++] = region(r); });
+    for_each_region<Optimizer>(model, [&](int r) { spaces[regions_end++] = region(r); });
     spaces[regions_end] = Space::weights;
   }
   /// Updates the units of an instruction.
@@ -145,7 +146,11 @@ class Updater {
     }
     Optimizer::update(options, s);
   }
-  bool has_shapes(int j) const { return machine.model().region_of(spaces[j]).shape.has_value(); }
+  static constexpr bool any_has_shapes =
+      std::ranges::any_of(Optimizer::regions, [](const Region& r) { return r.shape.has_value(); });
+  bool has_shapes(int j) const {
+    return any_has_shapes && model.region_of(spaces[j]).shape.has_value();
+  }
   /// A part of a slice.
   ParameterSpan<M, G, S, C> stretch(FlatSlice part, bool decayed, double rate,
                                     const PlacedSlice& slice) const {

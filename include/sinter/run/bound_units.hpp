@@ -53,7 +53,7 @@ class BoundUnits {
   ///            also stands for `fetched`. In a region with shapes a slice begins where the unit's buffer does.
   /// requires  the units are trained
   void each_slice(std::span<const Space> spaces, const auto& visit, int first = 0) const {
-    const int rank = machine.communicator().rank();
+    const int rank = model.shares_update() ? machine.communicator().rank() : 0;
     const auto place = [&](const ShardSlice& slice, int k, int count, std::int64_t packed) {
       if (slice.size == 0) return;
       PlacedSlice placed{slice, units.subspan(std::size_t(k), std::size_t(count))};
@@ -62,8 +62,12 @@ class BoundUnits {
       visit(std::as_const(placed));
     };
     bool together = is_run && model.shards == 1;  // and nothing of a unit has a buffer of its own
-    for (int j = 0; j < int(spaces.size()); ++j) together = together && !buffer(first + j, 0);
+    for (int j = 0; together && j < int(spaces.size()); ++j) together = !buffer(first + j, 0);
     const int count = int(units.size()), at_once = together ? count : 1;
+    if (together && units.size() == model.order.size()) {  // all that is trained is one array
+      if (!model.at_root() || rank == root_rank) place({{0, model.elements()}, 0}, 0, count, 0);
+      return;
+    }
     for (int k = 0; k < count; k += at_once) {
       std::int64_t packed = 0;
       for (const bool decayed : {true, false})
@@ -101,11 +105,10 @@ class BoundUnits {
   ///   packed   number of the elements before it among those of the unit on which this rank works
   std::byte* address(Space space, std::byte* buffer, int unit, const ShardSlice& slice,
                      std::int64_t packed) const {
-    if (space >= Space::region && model.region_of(space).shape) return buffer;
     const bool split = model.splits(space);
-    const std::int64_t in_buffer = split ? packed : model.in_unit(unit, slice.first);
-    return buffer ? buffer + in_buffer * bytes_of(element(space))
-                  : machine.flat<std::byte>(space) + slice.at(split) * bytes_of(element(space));
+    if (!buffer) return machine.address_in_flat(space, slice.at(split));
+    if (space >= Space::region && model.region_of(space).shape) return buffer;
+    return buffer + (split ? packed : model.in_unit(unit, slice.first)) * bytes_of(element(space));
   }
 };
 

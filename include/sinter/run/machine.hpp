@@ -183,6 +183,12 @@ class Machine {
         refuse(buffer, element_of<T>);
     return {reinterpret_cast<T*>(buffer.data), buffer.bytes / std::int64_t(sizeof(T))};
   }
+  /// Where an element of a flat buffer lies; null in a region with shapes.
+  /// requires  the plan has the buffer
+  std::byte* address_in_flat(Space space, std::int64_t element) const {
+    const FlatBuffer& buffer = flat_[std::size_t(space)];
+    return buffer.has_shapes ? nullptr : buffer.data + element * bytes_of(buffer.element);
+  }
   /// A parameter's part of a persistent space.
   struct Part {
     std::byte* data;   ///< the first byte
