@@ -120,7 +120,8 @@ void check_kills(std::int64_t save_every) {
   train<R>(folder / "timed", 20, save_every);
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
   std::mt19937 random(54321);
-  std::uniform_int_distribution<useconds_t> moment(0, 2 * useconds_t(time.count()));
+  // At most 3 s, or a busy machine that is slow here trains for minutes.
+  std::uniform_int_distribution<useconds_t> moment(0, useconds_t(std::min(2 * time.count(), 3e6)));
   const fs::path path = folder / "run";
   std::int64_t reached = 0;
   int in_a_save = 0;
