@@ -3,6 +3,7 @@
 // moments. SINTER_TEST_KILLS=1000 makes it a soak.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>

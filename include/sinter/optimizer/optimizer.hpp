@@ -2,9 +2,9 @@
 // The instruction `update`, made of an optimizer's arithmetic. This folder holds the slot
 // `optimizer`.
 #pragma once
+#include <algorithm>
 #include <cassert>
 
-#include "sinter/comm/communicator.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/run/bound_units.hpp"

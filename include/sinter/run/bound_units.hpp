@@ -64,10 +64,9 @@ class BoundUnits {
     bool together = is_run && model.shards == 1;  // and nothing of a unit has a buffer of its own
     for (int j = 0; together && j < int(spaces.size()); ++j) together = !buffer(first + j, 0);
     const int count = int(units.size()), at_once = together ? count : 1;
-    if (together && units.size() == model.order.size()) {  // all that is trained is one array
-      if (!model.at_root() || rank == root_rank) place({{0, model.elements()}, 0}, 0, count, 0);
-      return;
-    }
+    if (together && units.size() == model.order.size())  // all that is trained is one array
+      return model.each_shard({0, model.elements()}, rank,
+                              [&](const ShardSlice& all) { place(all, 0, count, 0); });
     for (int k = 0; k < count; k += at_once) {
       std::int64_t packed = 0;
       for (const bool decayed : {true, false})
