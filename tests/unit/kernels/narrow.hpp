@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <type_traits>
 #include <vector>
 
@@ -63,6 +64,23 @@ Product product(const T* a, const T* b, int m, int n, int k, bool a_transposed, 
   return p;
 }
 
+/// Operands of a product and what it is by definition, computed once for all that multiply them.
+template <class H>
+struct Factors {
+  std::vector<H> a, b;
+  Product want;
+
+  static const Factors& of(int m, int n, int k, bool a_transposed, bool b_transposed) {
+    static std::map<std::array<int, 5>, Factors> known;
+    Factors& found = known[{m, n, k, a_transposed, b_transposed}];
+    if (found.a.empty()) {
+      found.a = normal_values<H>(m * k, 1), found.b = normal_values<H>(k * n, 2);
+      found.want = product(found.a.data(), found.b.data(), m, n, k, a_transposed, b_transposed);
+    }
+    return found;
+  }
+};
+
 /// Checks that results are fp32 sums of exact products in any order: they have k + 1 roundings, and
 /// one more to a narrow C.
 template <class H, class C>
@@ -74,7 +92,7 @@ void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, boo
   CAPTURE(a_transposed);
   CAPTURE(b_transposed);
   CAPTURE(int(add));
-  const auto a = normal_values<H>(m * k, 1), b = normal_values<H>(k * n, 2);
+  const auto& [a, b, want] = Factors<H>::of(m, n, k, a_transposed, b_transposed);
   const auto before = normal_values<C>(m * n, 3), bias = normal_values<C>(n, 4);
   auto matrix = [](const std::vector<H>& values, int r, int c, bool transposed) {
     return transposed ? kernel::transposed(kernel::Tensor(values.data(), c, r))
@@ -87,7 +105,6 @@ void check_matmul(kernel::Gemm gemm, int m, int n, int k, bool a_transposed, boo
                             addend_of(add, c.data(), n, bias.data()));
     return c;
   });
-  const Product want = product(a.data(), b.data(), m, n, k, a_transposed, b_transposed);
   bool fine = true;
   for (int i = 0; i < m * n; ++i) {
     const C old = add == AddTo::nothing ? C(0) : add == AddTo::itself ? before[i] : bias[i % n];

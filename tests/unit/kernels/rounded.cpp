@@ -48,12 +48,15 @@ Floats product_by(Gemm gemm, kernel::Stream& stream, const Shape& s, const std::
   return c;
 }
 
+const Factors<float>& factors_of(const Shape& s) {
+  return Factors<float>::of(s.m, s.n, s.k, s.a_transposed, s.b_transposed);
+}
+
 /// What Tf32's header promises.
-void check_bound(const Shape& s, const Floats& a, const Floats& b, const Floats& got) {
+void check_bound(const Shape& s, const Product& want, const Floats& got) {
   CAPTURE(s.m);
   CAPTURE(s.n);
   CAPTURE(s.k);
-  const Product want = product(a.data(), b.data(), s.m, s.n, s.k, s.a_transposed, s.b_transposed);
   const Floats old = before(s);
   const double factor = 0x1p-7 + 0x1p-16 + (1 + std::sqrt(s.k)) * epsilon<float>();
   bool fine = true;
@@ -68,12 +71,12 @@ void check_bound(const Shape& s, const Floats& a, const Floats& b, const Floats&
 TEST_CASE("a rounding product is within its bound, and ours has the same bits for all threads") {
   auto check = [](Gemm gemm) {
     each_shape([&](const Shape& s) {
-      const Floats a = normal_values<float>(s.m * s.k, 1), b = normal_values<float>(s.k * s.n, 2);
+      const auto& [a, b, want] = factors_of(s);
       auto compute = [&](kernel::Stream& stream) { return product_by(gemm, stream, s, a, b); };
-      if (gemm != Gemm::vendor) return check_bound(s, a, b, same_on_all_threads(compute));
+      if (gemm != Gemm::vendor) return check_bound(s, want, same_on_all_threads(compute));
       for (int threads : {1, 2, 3}) {
         kernel::Stream stream(threads);
-        check_bound(s, a, b, compute(stream));
+        check_bound(s, want, compute(stream));
       }
     });
   };
@@ -91,7 +94,8 @@ TEST_CASE("products of fp32 by units of BFloat16 are those of their roundings, b
       return;
     }
     each_shape([&](const Shape& s) {
-      const Floats a = normal_values<float>(s.m * s.k, 1), b = normal_values<float>(s.k * s.n, 2);
+      const Factors<float>& factors = factors_of(s);
+      const Floats &a = factors.a, &b = factors.b;
       CHECK(same_bits(product_by(gemm, stream, s, a, b),
                       product_by(gemm, stream, s, narrow<BFloat16>(a), narrow<BFloat16>(b))));
     });
