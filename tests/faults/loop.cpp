@@ -116,7 +116,7 @@ template <class R>
 void check_kills(std::int64_t save_every) {
   TemporaryFolder folder;
   const char* asked = std::getenv("SINTER_TEST_KILLS");
-  const int kills = asked ? std::atoi(asked) : is_sample ? 8 : 50;
+  const int kills = asked ? std::atoi(asked) : is_sample ? 8 : 20;
   const auto begin = std::chrono::steady_clock::now();
   train<R>(folder / "timed", 20, save_every);
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
