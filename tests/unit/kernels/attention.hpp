@@ -191,23 +191,25 @@ std::vector<int> mask(const Starts& starts, int heads, int depth, Dropout dropou
   return kept;
 }
 
-/// What self-attention is by its definition, of the values that check() makes for this case. All
+/// What self-attention is by its definition, of the values that a check makes for this case. All
 /// instruction sets are compared with one, and so with the mask that the first of them drew.
 template <class T>
 const Reference<T>& reference_of(const std::vector<T>& qkv, const std::vector<T>& dy,
                                  const Starts& starts, const Shared& shared, AttentionSpan span,
-                                 Dropout dropout) {
-  using Case = std::tuple<Starts, int, int, int, bool, int, float, std::uint64_t, std::int64_t>;
+                                 Dropout dropout, Wider<T> more = 0) {
+  using Case =
+      std::tuple<Starts, int, int, int, bool, int, float, std::uint64_t, std::int64_t, Wider<T>>;
   static std::map<Case, Reference<T>> known;
-  const Case key{starts,      shared.heads,        shared.key_heads, shared.depth,     span.causal,
-                 span.window, dropout.probability, dropout.key,      dropout.first_row};
+  const Case key{starts,      shared.heads,        shared.key_heads, shared.depth,      span.causal,
+                 span.window, dropout.probability, dropout.key,      dropout.first_row, more};
   if (const auto found = known.find(key); found != known.end()) return found->second;
   const int rows = starts.back(), width = shared.heads * shared.depth;
   Factor factor = everywhere_one;
   if (dropout.probability > 0)
     factor = dropped_out(mask<T>(starts, shared.heads, shared.depth, dropout), width, shared.depth,
                          dropout);
-  Reference<T> want(shared.repeated(qkv, rows), dy, starts, shared.heads, width, span, factor);
+  Reference<T> want(shared.repeated(qkv, rows), dy, starts, shared.heads, width, span, factor,
+                    more);
   want.dqkv = shared.summed(want.dqkv, rows);
   want.bound = shared.summed(want.bound, rows);
   return known.emplace(key, std::move(want)).first->second;

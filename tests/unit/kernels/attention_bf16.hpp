@@ -43,13 +43,8 @@ inline void check_bf16(const Starts& starts, int heads, int depth, AttentionSpan
   const auto qkv = normal_values<BFloat16>(n * columns, 1, 1.5);
   const auto dy = normal_values<BFloat16>(n * width, 2);
   const auto before = normal_values<BFloat16>(n * columns, 3);
-  Factor factor = everywhere_one;
-  if (dropout.probability > 0)
-    factor = dropped_out(mask<float>(starts, heads, depth, dropout), width, depth, dropout);
-  Reference<float> want(shared.repeated(wide(qkv), n), wide(dy), starts, heads, width, span, factor,
-                        bf16_more);
-  want.dqkv = shared.summed(want.dqkv, n);
-  want.bound = shared.summed(want.bound, n);
+  const Reference<float>& want =
+      reference_of(wide(qkv), wide(dy), starts, shared, span, dropout, bf16_more);
   Floats log_sum(n * heads), scratch(kernel::attention_scratch<BFloat16>(n, key_width), NAN);
   const auto y = same_on_all_threads([&](Stream& s) {
     Halves out(n * width, BFloat16(NAN));
