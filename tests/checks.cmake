@@ -53,7 +53,8 @@ if(SINTER_SANITIZE MATCHES "address")
   add_dependencies(checks sinter_benches)
 
   # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros. The files of a
-  # folder are one translation unit, tidy/FOLDER (cmake/united_files.cmake).
+  # folder are one translation unit, tidy/FOLDER (cmake/united_files.cmake); of some also that are compiled apart.
+  list(APPEND SINTER_UNITED_FOLDERS autograd batching hardware hardware/cpu)
   find_program(SINTER_CLANG_TIDY clang-tidy-19 REQUIRED)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/src/*.cpp")
@@ -61,7 +62,7 @@ if(SINTER_SANITIZE MATCHES "address")
   add_library(sinter_tidy OBJECT EXCLUDE_FROM_ALL) # for compile_commands.json alone
   sinter_library(sinter_tidy)
   target_link_libraries(sinter_tidy PRIVATE sinter fmt::fmt Sinter::xxhash Sinter::zlib Sinter::lzma
-    Sinter::zstd CLI11::CLI11 nlohmann_json::nlohmann_json)
+    Sinter::zstd CLI11::CLI11 nlohmann_json::nlohmann_json $<TARGET_NAME_IF_EXISTS:Sinter::libtorch>)
   function(sinter_add_tidy name file)
     add_test(NAME tidy/${name} COMMAND "${SINTER_CLANG_TIDY}" --quiet -p "${PROJECT_BINARY_DIR}" "${file}")
     set_tests_properties(tidy/${name} PROPERTIES LABELS "tidy;checks" TIMEOUT 900)
